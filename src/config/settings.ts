@@ -1,0 +1,169 @@
+import type { Secret } from './secret.ts';
+
+/** Where a part of the settings comes from, in rising precedence (docs/configuration.md). */
+export type SourceKind =
+  | 'built-in'
+  | 'global'
+  | 'env-path'
+  | 'project'
+  | 'editor'
+  | 'editor-workspace'
+  | 'env-content'
+  | 'managed';
+
+export interface Source {
+  readonly kind: SourceKind;
+  /** Absolute path of the file, or the name of the variable or place it was read from. */
+  readonly path: string;
+  /** Whether references resolve in it and its credentials' origins count (spec 5.8). */
+  readonly trusted: boolean;
+  readonly status: 'loaded' | 'missing' | 'invalid' | 'last-good';
+}
+
+/** A place in a source: 1-based line and column. */
+export interface Origin {
+  readonly source: Source;
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Severity = 'error' | 'warning' | 'information';
+
+/** A problem in a configuration source. `message` says what is wrong and what to do; it never holds a secret. */
+export interface Diagnostic {
+  readonly severity: Severity;
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based. */
+  readonly column: number;
+  /** Length in characters of the text at fault, at least 1. */
+  readonly length: number;
+  /** Dotted key, `provider.p.models.m.limit.output`; empty for the whole file. */
+  readonly key: string;
+  /** Stable kebab-case name, such as `unknown-key` or `project-env-refused`. */
+  readonly code: string;
+  readonly message: string;
+  /** A near-miss or a replacement that a quick fix can apply. */
+  readonly suggestion?: string;
+}
+
+/** A value and where it was written. */
+export interface Located<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+/**
+ * A credential (an `apiKey`, a header value, a BYOK key) and the origins (`https://host:port`) it
+ * may be sent to. `undefined` origins: it may go where its own untrusted file says.
+ */
+export interface Credential {
+  readonly secret: Secret;
+  readonly origin: Origin;
+  /** From a trusted source, so bound to the origin that trusted sources name. */
+  readonly trusted: boolean;
+}
+
+export type Modality = 'text' | 'image' | 'audio' | 'video' | 'pdf';
+
+export interface ModelLimit {
+  /** Tokens. */
+  readonly context?: number;
+  readonly output?: number;
+  readonly input?: number;
+}
+
+/** USD per million tokens. */
+export interface ModelCost {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** `provider.<id>.models.<key>` after merging; a field is absent where no source says it. */
+export interface ModelSettings {
+  readonly key: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly toolCall?: boolean;
+  readonly reasoning?: boolean;
+  readonly temperature?: boolean;
+  readonly attachment?: boolean;
+  readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] };
+  readonly limit?: ModelLimit;
+  readonly cost?: Partial<ModelCost>;
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly headers?: ReadonlyMap<string, Credential>;
+  readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> };
+  /** Enabled variants and those switched off (`null`). */
+  readonly variants?: ReadonlyMap<string, Readonly<Record<string, unknown>> | null>;
+  readonly origin: Origin;
+}
+
+/** `provider.<id>` after merging. */
+export interface ProviderSettings {
+  readonly id: string;
+  readonly name?: string;
+  readonly npm?: Located<string>;
+  /** FIM dialect, see provider/dialect. */
+  readonly fim?: Located<string>;
+  readonly apiKey?: Credential;
+  readonly baseURL?: Located<string>;
+  readonly fimURL?: Located<string>;
+  readonly resourceName?: Located<string>;
+  readonly headers: ReadonlyMap<string, Credential>;
+  /** Milliseconds until the first byte of the body; `false` is off; default 300,000 (spec 8). */
+  readonly timeout: number | false;
+  /** Milliseconds between parsed events; absent is off. */
+  readonly chunkTimeout?: number;
+  /** Everything else under `options`, passed on to the provider. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly whitelist?: readonly string[];
+  readonly blacklist?: readonly string[];
+  readonly models: ReadonlyMap<string, ModelSettings>;
+  /** The origin that trusted sources alone give this provider, before any untrusted change. */
+  readonly trustedBaseURL?: string;
+  readonly trustedFimURL?: string;
+  readonly origin: Origin;
+}
+
+export interface OrganizationSettings {
+  readonly id: string;
+  readonly name: string;
+  readonly policy: { readonly allow?: readonly string[]; readonly deny: readonly string[] };
+  /** By provider id. */
+  readonly byok: ReadonlyMap<string, Credential>;
+}
+
+/** The `gateway` section: trusted sources only. */
+export interface GatewaySettings {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Bytes. */
+  readonly maxBodyBytes: number;
+  readonly allowedOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly organizations: ReadonlyMap<string, OrganizationSettings>;
+  readonly embeddingModels: ReadonlyMap<
+    string,
+    { readonly dimensions?: number; readonly name?: string; readonly context?: number }
+  >;
+  readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
+  /** Model reference -> references tried in turn. */
+  readonly fallback: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What all sources say together: immutable, rebuilt whole when one changes. */
+export interface Settings {
+  readonly sources: readonly Source[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** `<provider_id>/<model_id>`. */
+  readonly model?: Located<string>;
+  /** Model for completions, `svc.completion.model` or `completionModel`. */
+  readonly completionModel?: Located<string>;
+  /** In order of first appearance. A provider switched off with `null` is in `disabledProviders`. */
+  readonly providers: ReadonlyMap<string, ProviderSettings>;
+  readonly disabledProviders: ReadonlySet<string>;
+  readonly gateway: GatewaySettings;
+}

@@ -1,0 +1,14 @@
+/** Code before and after a cursor, and how much may be written between (spec 2.4). */
+export interface Hole {
+  /** The model as the upstream is told. */
+  readonly model: string;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** 1 to 1000; see `MAX_FIM_TOKENS`. */
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  readonly stop?: readonly string[];
+}
+
+/** The most that a FIM request may ask for (spec 2.4, 8). */
+export const MAX_FIM_TOKENS = 1000;
