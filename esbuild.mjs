@@ -1,0 +1,73 @@
+// Builds everything that ships into dist/, and with --tests the suites that run inside VS Code into out/.
+// --watch keeps building; --release leaves source maps out.
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { build, context } from 'esbuild';
+
+const has = (flag) => process.argv.includes(flag);
+const release = has('--release');
+
+const common = {
+  bundle: true,
+  logLevel: 'warning',
+  minify: release,
+  sourcemap: release ? false : 'linked',
+  legalComments: 'none',
+  target: 'node22',
+};
+
+// Some libraries are CommonJS and ask for Node's own modules with require().
+const requireForCommonJs =
+  "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);";
+
+const host = {
+  ...common,
+  // Splitting makes every dynamic import a file of its own: nothing is loaded before it is used.
+  entryPoints: { extension: 'src/extension/activate.ts', cli: 'src/cli/main.ts' },
+  outdir: 'dist',
+  platform: 'node',
+  format: 'esm',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  external: ['vscode'],
+  mainFields: ['module', 'main'],
+  banner: { js: requireForCommonJs },
+};
+
+const page = {
+  ...common,
+  entryPoints: { chat: 'src/webview/chat/page.tsx' },
+  outdir: 'dist/webview',
+  platform: 'browser',
+  format: 'esm',
+  splitting: true,
+  target: 'chrome128',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.ttf': 'file' },
+  assetNames: '[name]',
+};
+
+const suites = {
+  ...common,
+  entryPoints: { suite: 'test/host/suites/run.ts' },
+  outdir: 'out/test',
+  outExtension: { '.js': '.cjs' },
+  platform: 'node',
+  format: 'cjs',
+  external: ['vscode', 'mocha'],
+  sourcemap: 'inline',
+};
+
+await rm('dist', { recursive: true, force: true });
+await mkdir('dist/webview', { recursive: true });
+await cp('node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/webview/codicon.ttf');
+await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon.css');
+await cp('src/webview/chat/chat.css', 'dist/webview/chat.css');
+
+const jobs = [host, page, ...(has('--tests') ? [suites] : [])];
+if (has('--watch')) {
+  for (const job of jobs) await (await context(job)).watch();
+  console.log('watching');
+} else {
+  await Promise.all(jobs.map((job) => build(job)));
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** code-server 4.139.1 is VS Code 1.139.1: workbench, Node extension host, from the npm registry. */
+const VERSION = '4.139.1';
+const ROOT = join(import.meta.dirname, '..', '..');
+const CACHE = join(ROOT, '.cache', `code-server-${VERSION}`);
+const PACKAGE = join(CACHE, 'node_modules', 'code-server');
+
+function npm(args: string[], cwd: string): void {
+  const result = spawnSync('npm', args, { cwd, encoding: 'utf8', shell: process.platform === 'win32' });
+  if (result.status !== 0) {
+    throw new Error(`npm ${args.join(' ')} failed in ${cwd}:\n${result.stdout}\n${result.stderr}`);
+  }
+}
+
+/**
+ * Installs the browser host into the cache, once. Its own install scripts would compile native modules
+ * that the tests don't need, so they stay off and its dependencies are installed by hand.
+ */
+export function installCodeServer(): void {
+  const done = join(CACHE, 'installed');
+  if (existsSync(done)) return;
+  rmSync(CACHE, { recursive: true, force: true });
+  mkdirSync(CACHE, { recursive: true });
+  writeFileSync(join(CACHE, 'package.json'), '{"private":true}');
+  npm(['install', `code-server@${VERSION}`, '--ignore-scripts', '--no-audit', '--no-fund'], CACHE);
+  const workbench = join(PACKAGE, 'lib', 'vscode');
+  npm(['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], workbench);
+  npm(['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], join(workbench, 'extensions'));
+  writeFileSync(done, VERSION);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('No port given.');
+  return address.port;
+}
+
+export interface CodeServerOptions {
+  /** Absolute path; a fresh one is made and removed when absent. */
+  readonly userDataDir?: string;
+  readonly extensionsDir?: string;
+  readonly port?: number;
+  /** The user's settings.json, written before the start. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Keep Workspace Trust on (suites about trust). */
+  readonly workspaceTrust?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Lets a page load an extension under development. */
+  readonly testDriver?: boolean;
+}
+
+export interface CodeServer {
+  readonly port: number;
+  readonly userDataDir: string;
+  readonly extensionsDir: string;
+  close(): Promise<void>;
+}
+
+export function codeServerCommand(args: readonly string[]): { file: string; args: string[] } {
+  return { file: process.execPath, args: [join(PACKAGE, 'out', 'node', 'entry.js'), ...args] };
+}
+
+const CALM_SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': false,
+  'chat.commandCenter.enabled': false,
+  'security.workspace.trust.startupPrompt': 'never',
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'git.openRepositoryInParentFolders': 'never',
+  'window.commandCenter': false,
+};
+
+export async function startCodeServer(options: CodeServerOptions = {}): Promise<CodeServer> {
+  installCodeServer();
+  const made = options.userDataDir === undefined ? mkdtempSync(join(tmpdir(), 'svc-host-')) : undefined;
+  const userDataDir = options.userDataDir ?? join(made ?? '', 'user');
+  const extensionsDir = options.extensionsDir ?? join(made ?? userDataDir, 'extensions');
+  mkdirSync(join(userDataDir, 'User'), { recursive: true });
+  mkdirSync(extensionsDir, { recursive: true });
+  writeFileSync(
+    join(userDataDir, 'User', 'settings.json'),
+    JSON.stringify({ ...CALM_SETTINGS, ...options.settings }, null, 2),
+  );
+  const port = options.port ?? (await freePort());
+  const { file, args } = codeServerCommand([
+    '--auth',
+    'none',
+    '--bind-addr',
+    `127.0.0.1:${port}`,
+    '--user-data-dir',
+    userDataDir,
+    '--extensions-dir',
+    extensionsDir,
+    '--disable-telemetry',
+    '--disable-update-check',
+    ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
+    ...(options.testDriver === false ? [] : ['--vscode-option', 'enable-smoke-test-driver']),
+  ]);
+  const child = spawn(file, args, {
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  });
+  await listening(child);
+  return {
+    port,
+    userDataDir,
+    extensionsDir,
+    close: async () => {
+      await endTree(child);
+      if (made) rmSync(made, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function listening(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const read = (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+      if (output.includes('HTTP server listening')) resolve();
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`The browser host ended with code ${code}:\n${output}`)));
+  });
+}
+
+/** Ends the host with its extension hosts: they are its children's children. */
+function endTree(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.pid === undefined) return resolve();
+    child.once('exit', () => resolve());
+    if (process.platform === 'win32') child.kill();
+    else process.kill(-child.pid, 'SIGKILL');
+  });
+}

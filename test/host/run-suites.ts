@@ -1,0 +1,74 @@
+// Runs the suites of test/host/suites inside a real VS Code: a desktop one if there is one and a display,
+// else the browser host. SVC_SUITES narrows them by file name; SVC_TEST_COUNTS names a file for the counts.
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runTests } from '@vscode/test-electron';
+import { launchChromium } from './chromium.ts';
+import { startCodeServer } from './code-server.ts';
+import { openWorkbench } from './workbench.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const SUITES = join(ROOT, 'out', 'test', 'suite.cjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'workspace');
+
+/** No suite run takes longer; a workbench that never loads the tests must not hang the command. */
+const LIMIT_MS = 10 * 60_000;
+
+const workspace = mkdtempSync(join(tmpdir(), 'svc-suites-'));
+cpSync(FIXTURE, workspace, { recursive: true });
+const passed = await (useDesktop() ? runInDesktop() : runInBrowser()).finally(() =>
+  rmSync(workspace, { recursive: true, force: true, maxRetries: 5 }),
+);
+process.exit(passed ? 0 : 1);
+
+function useDesktop(): boolean {
+  if (process.env.VSCODE_EXECUTABLE) return true;
+  return process.env.SVC_HOST === 'desktop' && existsSync(process.env.DISPLAY ? '/' : '');
+}
+
+async function runInDesktop(): Promise<boolean> {
+  const named = process.env.VSCODE_EXECUTABLE;
+  await runTests({
+    ...(named ? { vscodeExecutablePath: named } : {}),
+    extensionDevelopmentPath: ROOT,
+    extensionTestsPath: SUITES,
+    launchArgs: [workspace, '--disable-workspace-trust', '--disable-extensions'],
+  });
+  return true;
+}
+
+async function runInBrowser(): Promise<boolean> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-suites-home-'));
+  // A home of their own: the suites must not read the developer's svc.jsonc.
+  const host = await startCodeServer({
+    env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), SVC_DISABLE_CATALOG_REFRESH: '1', SVC_TEST_ROOT: ROOT },
+  });
+  const browser = await launchChromium();
+  try {
+    return await new Promise<boolean>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('The suites did not end.')), LIMIT_MS);
+      openWorkbench(browser, host, {
+        folder: workspace,
+        extension: ROOT,
+        tests: SUITES,
+        prepare: async (page) => {
+          await page.exposeFunction('codeAutomationLog', (type: string, args: unknown[]) => log(type, args));
+          await page.exposeFunction('codeAutomationExit', (code: number) => {
+            clearTimeout(timer);
+            resolve(code === 0);
+          });
+        },
+      }).catch(reject);
+    });
+  } finally {
+    await browser.close();
+    await host.close();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function log(type: string, args: unknown[]): void {
+  const text = args.map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' ');
+  (type === 'error' ? process.stderr : process.stdout).write(`${text}\n`);
+}

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+
+describe('activation', () => {
+  it('activates without an error and registers every command of the manifest', async () => {
+    const extension = vscode.extensions.getExtension('svc.svc');
+    assert.ok(extension, 'the extension is not there');
+    await extension.activate();
+    const registered = new Set(await vscode.commands.getCommands(true));
+    const contributed: { command: string }[] = extension.packageJSON.contributes.commands;
+    assert.deepEqual(
+      contributed.map((each) => each.command).filter((command) => !registered.has(command)),
+      [],
+    );
+  });
+});

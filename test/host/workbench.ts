@@ -1,0 +1,121 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Frame, Page } from 'playwright-core';
+import type { CodeServer } from './code-server.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Screenshots that the specs keep; CI collects them. */
+export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
+
+export interface WorkbenchOptions {
+  /** Absolute folder to open; absent: no folder. */
+  readonly folder?: string;
+  /** Absolute folder of an extension under development. */
+  readonly extension?: string;
+  /** Absolute path of a module that exports `run(): Promise<void>`. */
+  readonly tests?: string;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Called before the page navigates. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** Opens a workbench page in the browser host. */
+export async function openWorkbench(browser: Browser, host: CodeServer, options: WorkbenchOptions): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: options.viewport ?? { width: 1280, height: 800 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  await options.prepare?.(page);
+  await page.goto(workbenchUrl(host, options));
+  return page;
+}
+
+export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): string {
+  const remote = (path: string) => `vscode-remote://127.0.0.1:${host.port}${path}`;
+  const payload: [string, string][] = [];
+  if (options.extension) payload.push(['extensionDevelopmentPath', remote(options.extension)]);
+  if (options.tests) payload.push(['extensionTestsPath', remote(options.tests)]);
+  const query = new URLSearchParams();
+  if (options.folder) query.set('folder', options.folder);
+  else query.set('ew', 'true');
+  if (payload.length > 0) query.set('payload', JSON.stringify(payload));
+  return `http://127.0.0.1:${host.port}/?${query}`;
+}
+
+/** Waits until the workbench has drawn itself and restored its editors. */
+export async function workbenchReady(page: Page): Promise<void> {
+  await page.locator('.monaco-workbench').waitFor();
+  await page.locator('.part.statusbar .statusbar-item').first().waitFor();
+}
+
+/** Runs a command by its title through the Command Palette, as a person would. */
+export async function runCommand(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page
+    .locator('.quick-input-widget')
+    .waitFor({ state: 'hidden' })
+    .catch(() => undefined);
+}
+
+/** Opens a file of the workspace by name through Quick Open. */
+export async function openFile(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+P');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.waitFor();
+  await input.fill(name);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+  await page.locator('.editor-instance .monaco-editor .view-lines').first().waitFor();
+}
+
+/** The frame of a webview whose document has an element that matches; it is two frames deep in the page. */
+export async function webviewFrame(page: Page, selector: string): Promise<Frame> {
+  const find = async (): Promise<Frame | undefined> => {
+    for (const frame of page.frames()) {
+      const found = await frame
+        .locator(selector)
+        .count()
+        .catch(() => 0);
+      if (found > 0) return frame;
+    }
+    return undefined;
+  };
+  const already = await find();
+  if (already) return already;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => finish(() => reject(new Error(`No webview shows ${selector}.`))), 30_000);
+    const look = async () => {
+      const frame = await find();
+      if (frame) finish(() => resolve(frame));
+    };
+    // A frame's document fills after its navigation, so look again a few times a second as well.
+    const again = setInterval(look, 150);
+    page.on('framenavigated', look);
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      clearInterval(again);
+      page.off('framenavigated', look);
+      settle();
+    };
+  });
+}
+
+/** The ghost text on screen, joined; empty when there is none. */
+export async function ghostText(page: Page): Promise<string> {
+  const parts = await page.locator('.ghost-text-decoration, .ghost-text').allTextContents();
+  return parts.join('\n').replaceAll('\u00a0', ' ');
+}
+
+export async function screenshot(page: Page, name: string): Promise<string> {
+  mkdirSync(ARTIFACTS, { recursive: true });
+  const path = join(ARTIFACTS, `${name}.png`);
+  await page.screenshot({ path });
+  return path;
+}
