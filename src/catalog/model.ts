@@ -1,5 +1,8 @@
 import type { Credential, Modality, ModelCost, Origin } from '../config/settings.ts';
 import type { FormatName } from '../wire/format.ts';
+import type { FimDialect } from '../wire/hole.ts';
+
+export type { FimDialect } from '../wire/hole.ts';
 
 /** How to behave towards an upstream where vendors differ within one format. */
 export type ProviderKind =
@@ -16,22 +19,6 @@ export type ProviderKind =
   | 'llamacpp'
   | 'vllm'
   | 'svc';
-
-/** How an upstream wants a hole written (wire/fim.ts). */
-export type FimDialect =
-  | 'svc'
-  | 'mistral'
-  | 'inception'
-  | 'deepseek'
-  | 'llamacpp-infill'
-  | 'ollama-generate'
-  | 'openai-completions'
-  | 'template-qwen'
-  | 'template-codestral'
-  | 'template-deepseek'
-  | 'template-starcoder'
-  | 'template-codellama'
-  | 'template-codegemma';
 
 /** Where a model's requests go and what they carry. Credentials here are already cleared for these URLs. */
 export interface Endpoint {

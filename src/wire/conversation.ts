@@ -1,4 +1,5 @@
 import type { ReasoningSeal } from './event.ts';
+import type { FormatName } from './format.ts';
 
 /** A prompt-cache breakpoint as Messages says it; other formats have no word for it. */
 export interface CacheControl {
@@ -138,6 +139,6 @@ export interface Conversation {
   /** An opaque name of the end user (`user`, `metadata.user_id`). */
   readonly user?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Fields that only the same format understands, carried when both ends speak it. */
-  readonly extra?: Readonly<Record<string, unknown>>;
+  /** By format: fields that only it understands, carried when both ends speak it. */
+  readonly extra?: Readonly<Partial<Record<FormatName, Readonly<Record<string, unknown>>>>>;
 }

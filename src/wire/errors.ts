@@ -93,3 +93,13 @@ export function asGatewayError(thrown: unknown): GatewayError {
     cause: thrown,
   });
 }
+
+/** 400: a field has a value that it can't have. `param` is its dotted path. */
+export function invalidRequest(param: string, message: string): GatewayError {
+  return new GatewayError({ status: 400, errorType: 'invalid_request', message, param });
+}
+
+/** 400: a field that is understood but can't be carried out here. */
+export function unsupportedField(param: string, message: string): GatewayError {
+  return new GatewayError({ status: 400, errorType: 'unsupported_field', message, param });
+}

@@ -27,18 +27,21 @@ export type ReasoningSeal =
 
 /**
  * The answer as a stream. `part` is the ordinal of the part of the answer that an event belongs to,
- * dense from 0 in order of first appearance; events of two tool calls may interleave.
+ * dense from 0 in order of first appearance; events of two tool calls may interleave, while a part
+ * of text or reasoning is over when another part begins (a seal may still come later).
  * A stream ends with exactly one `finish` or one `error`. `usage` may come more than once: the last
  * one holds the totals.
  */
 export type Event =
   | { readonly type: 'start'; readonly id?: string; readonly model?: string; readonly created?: number }
-  | { readonly type: 'text'; readonly part: number; readonly text: string }
+  /** `annotations`: citations that came with or after this text, as their format wrote them. */
+  | { readonly type: 'text'; readonly part: number; readonly text: string; readonly annotations?: readonly unknown[] }
   | { readonly type: 'refusal'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSeal }
   | { readonly type: 'tool-call'; readonly part: number; readonly id: string; readonly name: string }
-  | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string }
+  /** `last`: the upstream said that the call is complete; not every format can. */
+  | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string; readonly last?: true }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
   | { readonly type: 'error'; readonly error: GatewayError };

@@ -12,3 +12,19 @@ export interface Hole {
 
 /** The most that a FIM request may ask for (spec 2.4, 8). */
 export const MAX_FIM_TOKENS = 1000;
+
+/** How an upstream wants a hole written (wire/fim.ts). */
+export type FimDialect =
+  | 'svc'
+  | 'mistral'
+  | 'inception'
+  | 'deepseek'
+  | 'llamacpp-infill'
+  | 'ollama-generate'
+  | 'openai-completions'
+  | 'template-qwen'
+  | 'template-codestral'
+  | 'template-deepseek'
+  | 'template-starcoder'
+  | 'template-codellama'
+  | 'template-codegemma';

@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream';
+import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { decompress } from './decompress.ts';
+import { disconnectError, networkError } from './network-failure.ts';
+import { sameOrigin } from './redirect.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+export interface UndiciTransport extends Transport {
+  /** The connections' owner, for callers that stream bytes through on their own. */
+  readonly dispatcher: Dispatcher;
+  /** Closes idle connections, then those in use when their answers are done. */
+  close(): Promise<void>;
+}
+
+export interface UndiciOptions {
+  /** Connections to one origin, default 512. */
+  readonly connections?: number;
+}
+
+/**
+ * On undici's agent: connections are kept open, HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honoured
+ * (NODE_EXTRA_CA_CERTS is Node's own). Time limits are kept by the caller, so undici's are off.
+ */
+export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
+  const dispatcher = new EnvHttpProxyAgent({
+    connections: options.connections ?? 512,
+    pipelining: 1,
+    keepAliveTimeout: 60_000,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 30_000 },
+  });
+  const followed = sameOrigin({ send: (request) => send(dispatcher, request) });
+  return { send: followed.send, dispatcher, close: () => dispatcher.close() };
+}
+
+async function send(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {
+  const { method, url, headers, body, signal } = request;
+  signal.throwIfAborted();
+  let response: Dispatcher.ResponseData;
+  try {
+    const { origin, pathname, search } = new URL(url);
+    const sent = body === undefined ? null : bodyOf(body);
+    response = await dispatcher.request({ origin, path: pathname + search, method, headers, body: sent, signal });
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw networkError(thrown, url);
+  }
+  const encoding = single(response.headers['content-encoding']);
+  return {
+    status: response.statusCode,
+    header: (name) => single(response.headers[name]),
+    body: readBody(encoding === undefined ? response.body : decompress(response.body, encoding), response, signal),
+  };
+}
+
+function bodyOf(body: NonNullable<TransportRequest['body']>): string | Uint8Array | Readable {
+  return typeof body === 'string' || body instanceof Uint8Array ? body : Readable.from(body);
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+async function* readBody(
+  body: AsyncIterable<Uint8Array>,
+  response: Dispatcher.ResponseData,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const bytes of body) yield bytes;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw disconnectError(thrown);
+  } finally {
+    // Left early or decompression failed: destroying is what closes the socket.
+    if (!response.body.destroyed) response.body.on('error', () => undefined).destroy();
+  }
+}

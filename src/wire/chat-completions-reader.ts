@@ -1,0 +1,173 @@
+import { ChatToolCalls } from './chat-tool-calls.ts';
+import { GatewayError } from './errors.ts';
+import type { Event, FinishReason, Usage } from './event.ts';
+import type { Frame, StreamReader } from './format.ts';
+import { countOf, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { addDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
+import { vendorErrorValue } from './vendor-errors.ts';
+
+const NOTHING: readonly Event[] = [];
+
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+};
+
+/**
+ * Chat Completions chunks to events, whatever the vendor left out or added (reference cases: calls in
+ * one chunk, without index or type, name late, id repeated; reasoning under three names; usage with
+ * or after the finish, with or without `choices`).
+ */
+export class ChatStreamReader implements StreamReader {
+  #started = false;
+  #over = false;
+  #next = 0;
+  #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | undefined;
+  #firstReasoning: number | undefined;
+  readonly #details: Record<string, unknown>[] = [];
+  readonly #calls = new ChatToolCalls(() => {
+    this.#open = undefined;
+    return this.#next++;
+  });
+  #finish: FinishReason | undefined;
+
+  read(frame: Frame): readonly Event[] {
+    if (this.#over) return NOTHING;
+    if (frame.data === '[DONE]') return this.end();
+    const chunk = parseJson(frame.data);
+    if (!isObject(chunk)) return this.#fail(invalidFrame(frame.data));
+    return this.readChunk(chunk);
+  }
+
+  readChunk(chunk: JsonObject): readonly Event[] {
+    if (chunk.error !== undefined && chunk.error !== null) return this.#fail(vendorErrorValue(chunk.error));
+    if (chunk.object === 'error') return this.#fail(vendorErrorValue(chunk));
+    const events: Event[] = [];
+    if (!this.#started) {
+      this.#started = true;
+      events.push(
+        defined({
+          type: 'start' as const,
+          id: textOf(chunk.id),
+          model: textOf(chunk.model),
+          created: numberOf(chunk.created),
+        }),
+      );
+    }
+    const usage = readChatUsage(chunk.usage);
+    if (usage) events.push({ type: 'usage', usage });
+    const choice = listOf(chunk.choices)[0];
+    if (!isObject(choice)) {
+      if (usage && this.#finish !== undefined) events.push(...this.end());
+      return events;
+    }
+    this.#readDelta(objectOf(choice.delta ?? choice.message), events);
+    const reason = textOf(choice.finish_reason);
+    if (reason === 'error' || reason === 'insufficient_system_resource') {
+      const error = choice.error ?? { message: `The provider ended the answer: ${reason}.`, code: 503 };
+      events.push(...this.#fail(vendorErrorValue(error)));
+    } else if (reason !== undefined) this.#finish = FINISH[reason] ?? 'stop';
+    return events;
+  }
+
+  end(): readonly Event[] {
+    if (this.#over) return NOTHING;
+    this.#over = true;
+    const events: Event[] = [];
+    const nameless = this.#calls.close(events);
+    this.#seal(events);
+    if (nameless) {
+      events.push({ type: 'error', error: nameless });
+      return events;
+    }
+    const reason = this.#finish === 'stop' && this.#calls.count > 0 ? 'tool_calls' : this.#finish;
+    events.push({ type: 'finish', reason: reason ?? 'closed' });
+    return events;
+  }
+
+  #fail(error: GatewayError): readonly Event[] {
+    this.#over = true;
+    return [{ type: 'error', error }];
+  }
+
+  #part(kind: 'text' | 'reasoning' | 'refusal'): number {
+    if (this.#open?.kind === kind) return this.#open.part;
+    const part = this.#next++;
+    this.#open = { kind, part };
+    if (kind === 'reasoning') this.#firstReasoning ??= part;
+    return part;
+  }
+
+  #readDelta(delta: JsonObject, events: Event[]): void {
+    const details = listOf(delta.reasoning_details);
+    if (details.length > 0) addDetails(this.#details, details);
+    const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning) ?? textOfDetails(details);
+    if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning'), text: reasoning });
+    const content = delta.content;
+    if (typeof content === 'string') {
+      if (content !== '') events.push({ type: 'text', part: this.#part('text'), text: content });
+    } else if (Array.isArray(content)) this.#readContentList(content, events);
+    const refusal = textOf(delta.refusal);
+    if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal'), text: refusal });
+    const annotations = listOf(delta.annotations);
+    if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text'), text: '', annotations });
+    if (Array.isArray(delta.tool_calls)) this.#calls.read(delta.tool_calls, events);
+  }
+
+  /** Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */
+  #readContentList(content: readonly unknown[], events: Event[]): void {
+    for (const value of content) {
+      const item = objectOf(value);
+      const text = textOf(item.text);
+      if (item.type === 'thinking') {
+        const thought = listOf(item.thinking).map((inner) => textOf(objectOf(inner).text) ?? '');
+        const joined = textOf(item.thinking) ?? thought.join('');
+        if (joined !== '') events.push({ type: 'reasoning', part: this.#part('reasoning'), text: joined });
+      } else if (text !== undefined) events.push({ type: 'text', part: this.#part('text'), text });
+    }
+  }
+
+  #seal(events: Event[]): void {
+    if (this.#details.length === 0) return;
+    for (const reasoning of sealsOfDetails(this.#details, undefined)) {
+      // Details without a word of text (sealed reasoning) still are a part of their own.
+      this.#firstReasoning ??= this.#next++;
+      for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#firstReasoning, seal });
+    }
+  }
+}
+
+/** A whole Chat Completions answer as events. */
+export function readChatAnswer(body: JsonObject): readonly Event[] {
+  const reader = new ChatStreamReader();
+  return [...reader.readChunk(body), ...reader.end()];
+}
+
+function invalidFrame(data: string): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: `The provider sent an event that is not JSON: ${data.slice(0, 80)}`,
+  });
+}
+
+export function readChatUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const input = countOf(value.prompt_tokens);
+  const output = countOf(value.completion_tokens);
+  if (input === undefined && output === undefined) return undefined;
+  const prompt = objectOf(value.prompt_tokens_details);
+  return defined({
+    input: input ?? 0,
+    output: output ?? 0,
+    // DeepSeek's own name for it: prompt_cache_hit_tokens.
+    cacheRead: countOf(prompt.cached_tokens) ?? countOf(value.prompt_cache_hit_tokens),
+    cacheWrite: countOf(prompt.cache_write_tokens),
+    reasoning: countOf(objectOf(value.completion_tokens_details).reasoning_tokens),
+  });
+}

@@ -1,0 +1,106 @@
+import { GatewayError } from './errors.ts';
+import type { Event } from './event.ts';
+import { type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
+
+interface Call {
+  readonly index: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  part: number | undefined;
+  /** Arguments that came before the name. */
+  held: string;
+  /** All arguments so far, kept only while they may have to be looked at. */
+  arguments: string;
+}
+
+/**
+ * Puts the tool-call fragments of a Chat Completions stream together. Vendors differ in everything:
+ * whole calls in one chunk, no `index`, no `type`, the name after the id, id and name repeated in
+ * each chunk, index 0 for every call, indexes that start at 1, a fresh id in each fragment.
+ */
+export class ChatToolCalls {
+  readonly #calls: Call[] = [];
+  readonly #nextPart: () => number;
+
+  constructor(nextPart: () => number) {
+    this.#nextPart = nextPart;
+  }
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  read(fragments: readonly unknown[], events: Event[]): void {
+    fragments.forEach((value, position) => {
+      const fragment = objectOf(value);
+      const definition = objectOf(fragment.function);
+      const call = this.#find(fragment, definition, position);
+      call.id ??= textOf(fragment.id);
+      call.name ??= textOf(definition.name);
+      this.#add(call, argumentText(definition.arguments), events);
+    });
+  }
+
+  /** The stream is over. Returns an error when a call never got a name: it can't be run. */
+  close(events: Event[]): GatewayError | undefined {
+    for (const call of this.#calls) {
+      if (call.name === undefined) {
+        return new GatewayError({
+          status: 503,
+          errorType: 'upstream_invalid_response',
+          message: 'The provider sent a tool call without a name.',
+        });
+      }
+      this.#begin(call, events);
+    }
+    return undefined;
+  }
+
+  #add(call: Call, json: string, events: Event[]): void {
+    call.arguments += json;
+    // An id may still come with a later fragment as long as nothing of the call has been told.
+    const ready = call.name !== undefined && (call.id !== undefined || json !== '');
+    if (call.part === undefined && !ready) {
+      call.held += json;
+      return;
+    }
+    this.#begin(call, events);
+    if (json !== '' && call.part !== undefined) events.push({ type: 'tool-arguments', part: call.part, json });
+  }
+
+  #begin(call: Call, events: Event[]): void {
+    if (call.part !== undefined || call.name === undefined) return;
+    call.part = this.#nextPart();
+    call.id ??= `call_${crypto.randomUUID().replaceAll('-', '')}`;
+    events.push({ type: 'tool-call', part: call.part, id: call.id, name: call.name });
+    if (call.held !== '') events.push({ type: 'tool-arguments', part: call.part, json: call.held });
+    call.held = '';
+  }
+
+  #find(fragment: JsonObject, definition: JsonObject, position: number): Call {
+    const id = textOf(fragment.id);
+    const name = textOf(definition.name);
+    const index = numberOf(fragment.index);
+    const byId = id === undefined ? undefined : this.#calls.findLast((call) => call.id === id);
+    if (byId && (index === undefined || byId.index === undefined || byId.index === index)) return byId;
+    const last = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    if (last === undefined || (index === undefined && position > 0)) return this.#make(index);
+    if (id !== undefined && last.id !== undefined && name !== undefined) return this.#make(index);
+    // Neither id nor index, and a name again: another call if the one before is whole.
+    if (id === undefined && index === undefined && name !== undefined && last.name !== undefined) {
+      return last.name !== name || parseJson(last.arguments) !== undefined ? this.#make(index) : last;
+    }
+    return last;
+  }
+
+  #make(index: number | undefined): Call {
+    const call: Call = { index, id: undefined, name: undefined, part: undefined, held: '', arguments: '' };
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+function argumentText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}

@@ -1,0 +1,98 @@
+import type { AssistantPart } from './conversation.ts';
+import type { GatewayError } from './errors.ts';
+import type { Event, FinishReason, ReasoningSeal, Usage } from './event.ts';
+
+/** A whole answer: what a stream of events comes to. */
+export interface Answer {
+  readonly id?: string;
+  readonly model?: string;
+  readonly created?: number;
+  /** In the order of their ordinals. */
+  readonly parts: readonly AssistantPart[];
+  readonly usage?: Usage;
+  /** Absent while the stream has not ended, or when it ended with `error`. */
+  readonly finish?: FinishReason;
+  readonly stopSequence?: string;
+  readonly error?: GatewayError;
+}
+
+interface Draft {
+  type: AssistantPart['type'];
+  text: string[];
+  seals: ReasoningSeal[];
+  annotations: unknown[];
+  id: string;
+  name: string;
+}
+
+/** Adds a stream up. Text received before an error is kept. */
+export function fold(events: Iterable<Event>): Answer {
+  const drafts: (Draft | undefined)[] = [];
+  const draft = (part: number, type: AssistantPart['type']): Draft => {
+    const present = drafts[part];
+    if (present) return present;
+    const made: Draft = { type, text: [], seals: [], annotations: [], id: '', name: '' };
+    drafts[part] = made;
+    return made;
+  };
+  const answer: { -readonly [K in keyof Answer]: Answer[K] } = { parts: [] };
+  for (const event of events) {
+    switch (event.type) {
+      case 'start':
+        if (event.id !== undefined) answer.id ??= event.id;
+        if (event.model !== undefined) answer.model ??= event.model;
+        if (event.created !== undefined) answer.created ??= event.created;
+        break;
+      case 'text':
+      case 'refusal':
+      case 'reasoning': {
+        const into = draft(event.part, event.type);
+        into.text.push(event.text);
+        if (event.type === 'text' && event.annotations) into.annotations.push(...event.annotations);
+        break;
+      }
+      case 'reasoning-seal':
+        draft(event.part, 'reasoning').seals.push(event.seal);
+        break;
+      case 'tool-call': {
+        const call = draft(event.part, 'tool-call');
+        call.id = event.id;
+        call.name = event.name;
+        break;
+      }
+      case 'tool-arguments':
+        draft(event.part, 'tool-call').text.push(event.json);
+        break;
+      case 'usage':
+        answer.usage = event.usage;
+        break;
+      case 'finish':
+        answer.finish = event.reason;
+        if (event.stopSequence !== undefined) answer.stopSequence = event.stopSequence;
+        break;
+      case 'error':
+        answer.error = event.error;
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+  answer.parts = drafts.flatMap((made) => (made ? [partOf(made)] : []));
+  return answer;
+}
+
+function partOf(draft: Draft): AssistantPart {
+  const text = draft.text.join('');
+  switch (draft.type) {
+    case 'text':
+      return draft.annotations.length > 0
+        ? { type: 'text', text, annotations: draft.annotations }
+        : { type: 'text', text };
+    case 'refusal':
+      return { type: 'refusal', text };
+    case 'reasoning':
+      return { type: 'reasoning', text, seals: draft.seals };
+    case 'tool-call':
+      return { type: 'tool-call', id: draft.id, name: draft.name, arguments: text };
+  }
+}

@@ -1,0 +1,63 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value as an object, or an empty one. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The value as a list, or an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The value if it is a string with something in it. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The value if it is a finite number. */
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** The value if it can be a count of tokens; vendors have sent negative ones. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** JSON text as a value, `undefined` when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `T` with every member that may be undefined made optional. */
+export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The object without its undefined members. */
+export function defined<T extends Record<string, unknown>>(members: T): Defined<T> {
+  const result: Record<string, unknown> = {};
+  for (const key in members) if (members[key] !== undefined) result[key] = members[key];
+  return result as Defined<T>;
+}
+
+/** `base` with `over` merged in: objects member by member, everything else replaced. Neither is changed. */
+export function mergeDeep(base: JsonObject, over: JsonObject): Record<string, unknown> {
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const present = result[key];
+    const merged = isObject(present) && isObject(value) ? mergeDeep(present, value) : value;
+    // `__proto__` from a config file must stay an ordinary key.
+    Object.defineProperty(result, key, { value: merged, enumerable: true, writable: true, configurable: true });
+  }
+  return result;
+}

@@ -1,0 +1,85 @@
+import { GatewayError, invalidRequest } from './errors.ts';
+import type { JsonObject } from './json.ts';
+
+/** The model of a request. @throws GatewayError 400. */
+export function requiredModel(body: JsonObject): string {
+  if (typeof body.model === 'string' && body.model.trim() !== '') return body.model;
+  throw invalidRequest('model', '`model` is required: "<vendor>/<model_name>".');
+}
+
+/** @throws GatewayError 400 when the field is no list. */
+export function requiredList(body: JsonObject, field: string): readonly unknown[] {
+  const value = body[field];
+  if (!Array.isArray(value)) throw invalidRequest(field, `\`${field}\` must be a list.`);
+  if (value.length === 0) throw invalidRequest(field, `\`${field}\` must not be empty.`);
+  return value;
+}
+
+/** A number within limits (spec 8); `null` counts as absent. @throws GatewayError 400. */
+export function optionalNumber(body: JsonObject, field: string, least: number, most: number): number | undefined {
+  const value = body[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw invalidRequest(field, `\`${field}\` must be a number.`);
+  if (value < least || value > most) {
+    const limit = Math.abs(least) > 1e9 || most > 1e9 ? 'out of range' : `from ${least} to ${most}`;
+    throw invalidRequest(field, `\`${field}\` must be ${limit}, not ${value}.`);
+  }
+  return value;
+}
+
+/** A count of tokens, at least 1. @throws GatewayError 400. */
+export function optionalCount(body: JsonObject, field: string): number | undefined {
+  const value = body[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1) {
+    throw invalidRequest(field, `\`${field}\` must be a whole number of at least 1.`);
+  }
+  return value;
+}
+
+/** @throws GatewayError 400. */
+export function optionalBoolean(body: JsonObject, field: string): boolean | undefined {
+  const value = body[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean') throw invalidRequest(field, `\`${field}\` must be true or false.`);
+  return value;
+}
+
+/** @throws GatewayError 400. */
+export function optionalString(body: JsonObject, field: string): string | undefined {
+  const value = body[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw invalidRequest(field, `\`${field}\` must be a string.`);
+  return value;
+}
+
+/** The fields that are not in `known`, `undefined` when there are none. */
+export function restOf(body: JsonObject, known: ReadonlySet<string>): Record<string, unknown> | undefined {
+  const rest = Object.entries(body).filter(
+    ([field, value]) => !known.has(field) && value !== undefined && value !== null,
+  );
+  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+}
+
+/**
+ * The limits of spec 8 on a Chat Completions body that is passed on unread.
+ * @throws GatewayError 400 that names the field.
+ */
+export function checkSampling(body: JsonObject): void {
+  optionalNumber(body, 'temperature', 0, 2);
+  optionalNumber(body, 'top_p', 0, 1);
+  optionalNumber(body, 'frequency_penalty', -2, 2);
+  optionalNumber(body, 'presence_penalty', -2, 2);
+  optionalBoolean(body, 'stream');
+  for (const field of ['max_tokens', 'max_completion_tokens']) optionalCount(body, field);
+}
+
+/** What an upstream of another vendor can't keep for the client: refused, never ignored. */
+export function refuseState(body: JsonObject, fields: Readonly<Record<string, string>>): void {
+  for (const [field, message] of Object.entries(fields)) {
+    const value = body[field];
+    if (value === undefined || value === null || value === false) continue;
+    throw new GatewayError({ status: 400, errorType: 'unsupported_field', param: field, message });
+  }
+}

@@ -1,0 +1,119 @@
+import { GatewayError } from './errors.ts';
+import type { Frame } from './format.ts';
+
+/** Longest event that is held in memory, in characters: far above any real frame, far below harm. */
+const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
+
+const NO_FRAMES: readonly Frame[] = [];
+
+/**
+ * Bytes of a `text/event-stream` to frames (WHATWG HTML, 9.2.6): LF, CR and CRLF line ends, BOM,
+ * comments, several `data:` lines. An event that the connection's end cut off before its blank line
+ * is still given by `end()`, because some upstreams never send that last blank line.
+ */
+export class SseDecoder {
+  readonly #decoder = new TextDecoder();
+  /** The pieces of the line that has no end yet: joined once, however many reads it spans. */
+  #line: string[] = [];
+  #held = 0;
+  #skipLf = false;
+  #event: string | undefined;
+  #data: string | undefined;
+
+  /** @throws GatewayError upstream_invalid_response for an event of absurd size. */
+  push(bytes: Uint8Array): readonly Frame[] {
+    return this.#read(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** Frames that were complete but for their last blank line. */
+  end(): readonly Frame[] {
+    const frames = [...this.#read(this.#decoder.decode())];
+    if (this.#line.length > 0) this.#takeLine(this.#joinLine(''));
+    const last = this.#dispatch();
+    if (last) frames.push(last);
+    return frames;
+  }
+
+  #read(text: string): readonly Frame[] {
+    if (text === '') return NO_FRAMES;
+    const frames: Frame[] = [];
+    let start = 0;
+    if (this.#skipLf && text.charCodeAt(0) === 10) start = 1;
+    this.#skipLf = false;
+    let cr = text.indexOf('\r', start);
+    while (start < text.length) {
+      const lf = text.indexOf('\n', start);
+      if (cr !== -1 && cr < start) cr = text.indexOf('\r', start);
+      const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
+      if (end === -1) break;
+      const line = this.#line.length > 0 ? this.#joinLine(text.slice(start, end)) : text.slice(start, end);
+      start = end + 1;
+      if (end === cr) {
+        if (start === text.length) this.#skipLf = true;
+        else if (text.charCodeAt(start) === 10) start++;
+      }
+      if (line === '') {
+        const frame = this.#dispatch();
+        if (frame) frames.push(frame);
+      } else this.#takeLine(line);
+    }
+    if (start < text.length) this.#hold(start === 0 ? text : text.slice(start));
+    return frames;
+  }
+
+  #hold(piece: string): void {
+    this.#held += piece.length;
+    if (this.#held + (this.#data?.length ?? 0) > MAX_EVENT_CHARACTERS) {
+      throw new GatewayError({
+        status: 503,
+        errorType: 'upstream_invalid_response',
+        message: 'The provider sent a single event larger than 64 MB.',
+      });
+    }
+    this.#line.push(piece);
+  }
+
+  #joinLine(tail: string): string {
+    this.#line.push(tail);
+    const line = this.#line.join('');
+    this.#line = [];
+    this.#held = 0;
+    return line;
+  }
+
+  #takeLine(line: string): void {
+    const colon = line.indexOf(':');
+    if (colon === 0) return;
+    const field = colon === -1 ? line : line.slice(0, colon);
+    if (field !== 'data' && field !== 'event') return;
+    const from = colon === -1 ? line.length : line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1;
+    const value = line.slice(from);
+    if (field === 'event') this.#event = value;
+    else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  #dispatch(): Frame | undefined {
+    const data = this.#data;
+    const event = this.#event;
+    this.#data = undefined;
+    this.#event = undefined;
+    if (data === undefined || data === '') return undefined;
+    return event ? { event, data } : { data };
+  }
+}
+
+/** Frames of a whole body, as they arrive. */
+export async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const decoder = new SseDecoder();
+  for await (const bytes of body) yield* decoder.push(bytes);
+  yield* decoder.end();
+}
+
+/** A frame as the text that goes on the wire, with its blank line. */
+export function frameText(frame: Frame): string {
+  const data = frame.data.includes('\n') ? frame.data.replaceAll('\n', '\ndata: ') : frame.data;
+  return frame.event === undefined ? `data: ${data}\n\n` : `event: ${frame.event}\ndata: ${data}\n\n`;
+}
+
+/** What keeps a silent connection open without being an event. */
+export const SSE_COMMENT = ': keep-alive\n\n';

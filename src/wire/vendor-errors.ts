@@ -1,0 +1,272 @@
+import { type ErrorType, GatewayError, type GatewayErrorInit } from './errors.ts';
+import { defined, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
+
+/** A header by its lower-case name. */
+export type HeaderReader = (name: string) => string | undefined;
+
+export interface VendorFailure {
+  /** Provider id, named in the message. */
+  readonly provider: string;
+  /** What the upstream answered with; 200 for an error inside a stream. */
+  readonly status: number;
+  readonly header?: HeaderReader;
+  readonly bodyText: string;
+  /** The credential is the caller's own (spec 5.5, 7.1): its payment and access problems are the caller's to know. */
+  readonly byok: boolean;
+}
+
+/** Waits longer than this are the upstream's mistake or a quota; nobody waits a day in a request. */
+export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+const MAX_MESSAGE = 2000;
+
+/**
+ * How vendors say that a request is larger than the context window. OpenAI, vLLM, DeepSeek and
+ * OpenRouter: "maximum context length is N tokens"; Anthropic: "prompt is too long: N tokens > M
+ * maximum", "input length and `max_tokens` exceed context limit"; Mistral: "too large for model with
+ * M maximum context length"; llama.cpp: "exceeds the available context size", exceed_context_size_error;
+ * Ollama: "exceeds the context window" / "input length exceeds"; LM Studio: "context length of only
+ * M tokens"; Google: "input token count (N) exceeds the maximum number of tokens allowed (M)".
+ */
+const CONTEXT_WORDS = [
+  /maximum context length/i,
+  /max(?:imum)?[_ ]model[_ ]len(?:gth)?/i,
+  /context[_ ](?:length|window|limit|size)[^.]{0,40}exceed/i,
+  /exceed[^.]{0,60}context[_ ](?:length|window|limit|size)/i,
+  /prompt is too long/i,
+  /prompt (?:contains|has) \d+ tokens[^.]*too (?:large|long)/i,
+  /too large for model with \d+/i,
+  /input (?:is too long|length exceeds)/i,
+  /context length of only \d+/i,
+  /input token count[^.]*exceeds the maximum/i,
+  /greater than the context length/i,
+  /longer than the model'?s context/i,
+  /reduce the length of the (?:messages|prompt|input)/i,
+];
+const CONTEXT_CODES = new Set([
+  'context_length_exceeded',
+  'exceed_context_size_error',
+  'model_context_window_exceeded',
+]);
+
+/** Where the limit stands in those words, tokens. */
+const LIMIT_WORDS = [
+  /maximum context length (?:is|of)\s+(\d[\d,]*)/i,
+  /(\d[\d,]*)\s+(?:maximum context length|maximum)/i,
+  />\s*(\d[\d,]*)/,
+  /context limit[^\d]{0,40}(?:\d+\s*\+\s*\d+\s*>\s*)?(\d[\d,]*)/i,
+  /available context size \((\d[\d,]*)/i,
+  /context length of only (\d[\d,]*)/i,
+  /allowed \((\d[\d,]*)\)/i,
+  /context (?:window|size|length)[^\d.]{0,40}(\d[\d,]*)/i,
+];
+
+/** One error from whatever an upstream answered (spec 7; statuses as design and docs/errors.md settle them). */
+export function vendorError(failure: VendorFailure): GatewayError {
+  const body = parseJson(failure.bodyText);
+  const said = describe(body, failure.bodyText);
+  const status = effectiveStatus(failure.status, said);
+  const base = defined({
+    provider: failure.provider,
+    upstreamStatus: failure.status,
+    code: said.code,
+    param: said.param,
+    retryAfterMs: failure.header ? retryAfterMs(failure.header, Date.now()) : undefined,
+  });
+  const make = (
+    init: Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'retryable' | 'action'>,
+  ): GatewayError => new GatewayError({ ...base, ...init });
+  if (saysContextExceeded(said, status)) return make(contextExceeded(said));
+  const message = said.message ?? fallbackMessage(failure.provider, status);
+  if (status === 402 || said.code === 'insufficient_quota') return make(paymentProblem(failure, message));
+  switch (status) {
+    case 401:
+    case 403:
+      return make(accessProblem(failure, status, message));
+    case 404:
+      return make({
+        status: 400,
+        errorType: 'model_not_found',
+        message,
+        action: 'Check the model’s id and the base URL.',
+      });
+    case 408:
+    case 504:
+      return make({ status: 503, errorType: 'upstream_timeout', message, retryable: true });
+    case 413:
+      return make({ status: 413, errorType: 'request_too_large', message });
+    case 429:
+      return make({ status: 429, errorType: 'rate_limit_exceeded', message, retryable: true });
+    case 503:
+    case 529:
+      return make({ status: 503, errorType: 'temporarily_unavailable', message, retryable: true });
+  }
+  if (status >= 500) return make({ status: 503, errorType: 'upstream_error', message, retryable: true });
+  if (said.code === 'content_filter' || said.type === 'content_filter') {
+    return make({ status: 400, errorType: 'content_filtered', message });
+  }
+  if (status >= 400) return make({ status: 400, errorType: 'invalid_request', message });
+  return make({ status: 503, errorType: 'upstream_error', message, retryable: true });
+}
+
+/** An error that stands inside a stream or in a body with status 200. `error` is the vendor's own value. */
+export function vendorErrorValue(error: unknown, provider = ''): GatewayError {
+  return vendorError({ provider, status: 200, bodyText: JSON.stringify({ error }), byok: true });
+}
+
+interface Said {
+  readonly message?: string;
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
+  /** A status that the body names, for errors inside a stream. */
+  readonly status?: number;
+}
+
+/** Reads {error:{…}}, {error:"…"}, {message}, {detail}, [{error}], {errors:[…]}, {object:"error"}. */
+function describe(body: unknown, text: string): Said {
+  if (Array.isArray(body)) return describe(body[0], text);
+  if (!isObject(body)) return describeText(text);
+  const inner = body.error ?? (Array.isArray(body.errors) ? body.errors[0] : undefined);
+  const error: JsonObject = isObject(inner) ? inner : typeof inner === 'string' ? { ...body, message: inner } : body;
+  const message = textOf(error.message) ?? textOf(error.detail) ?? detailMessage(error.detail) ?? textOf(body.message);
+  const metadata = objectOf(error.metadata);
+  const raw = textOf(metadata.raw);
+  const code = textOf(error.code) ?? textOf(body.error_type);
+  return defined({
+    // OpenRouter says "Provider returned error" and keeps the vendor's words in metadata.raw.
+    message: clean(raw === undefined ? message : `${message ?? ''} ${rawMessage(raw)}`.trim()),
+    type: textOf(error.type) ?? textOf(body.type),
+    code,
+    param: textOf(error.param),
+    status: numberOf(error.code) ?? numberOf(error.status_code) ?? numberOf(error.status) ?? numberOf(code),
+  });
+}
+
+function rawMessage(raw: string): string {
+  const value = parseJson(raw);
+  return isObject(value) ? (describe(value, raw).message ?? raw) : raw;
+}
+
+/** FastAPI's list of validation problems. */
+function detailMessage(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return isObject(detail) ? textOf(detail.message) : undefined;
+  const lines = detail.map((item) => textOf(objectOf(item).msg)).filter((line) => line !== undefined);
+  return lines.length > 0 ? lines.join('; ') : undefined;
+}
+
+function describeText(text: string): Said {
+  const trimmed = text.trim();
+  if (trimmed === '' || /^<(?:!doctype|html|\?xml)/i.test(trimmed)) return {};
+  return defined({ message: clean(trimmed) });
+}
+
+/** Control characters out, length bounded: the text goes to logs, headers and screens. */
+function clean(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const plain = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').trim();
+  return plain.length > MAX_MESSAGE ? `${plain.slice(0, MAX_MESSAGE)}…` : plain || undefined;
+}
+
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  insufficient_quota: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+function effectiveStatus(status: number, said: Said): number {
+  if (status >= 400) return status;
+  if (said.status !== undefined && said.status >= 400 && said.status < 600) return said.status;
+  return STATUS_OF_TYPE[said.type ?? ''] ?? STATUS_OF_TYPE[said.code ?? ''] ?? 500;
+}
+
+function saysContextExceeded(said: Said, status: number): boolean {
+  if (CONTEXT_CODES.has(said.code ?? '') || CONTEXT_CODES.has(said.type ?? '')) return true;
+  if (status !== 400 && status !== 413 && status !== 422 && status !== 500) return false;
+  const message = said.message;
+  return message !== undefined && CONTEXT_WORDS.some((words) => words.test(message));
+}
+
+function contextExceeded(said: Said): Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'action'> {
+  const message = said.message ?? '';
+  const limit = LIMIT_WORDS.map((words) => words.exec(message)?.[1]).find((found) => found !== undefined);
+  const lead = limit === undefined ? 'The request is larger than the model’s context window.' : limitSentence(limit);
+  return {
+    status: 400,
+    errorType: 'context_length_exceeded',
+    message: message === '' ? lead : `${lead} ${message}`,
+    action: 'Shorten the conversation or choose a model with a larger context window.',
+  };
+}
+
+function limitSentence(limit: string): string {
+  return `The request is larger than the model’s context window: the maximum context length is ${limit.replaceAll(',', '')} tokens.`;
+}
+
+function paymentProblem(
+  failure: VendorFailure,
+  message: string,
+): Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'retryable' | 'action'> {
+  if (!failure.byok) {
+    return {
+      status: 503,
+      errorType: 'temporarily_unavailable',
+      message: 'The provider is temporarily unavailable.',
+      retryable: false,
+    };
+  }
+  return {
+    status: 402,
+    errorType: 'insufficient_credits',
+    message: `Your account at ${failure.provider || 'the provider'} is out of funds: ${message}`,
+    action: 'Add funds at the provider or choose another model.',
+  };
+}
+
+function accessProblem(
+  failure: VendorFailure,
+  status: 401 | 403,
+  message: string,
+): Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'action'> {
+  if (!failure.byok) {
+    return {
+      status: 503,
+      errorType: 'temporarily_unavailable',
+      message: 'The provider is temporarily unavailable.',
+    };
+  }
+  const errorType: ErrorType = status === 401 ? 'authentication_required' : 'model_not_allowed';
+  const action =
+    status === 401 ? 'Check the API key of this provider.' : 'Check what this key may use, or choose another model.';
+  return { status, errorType, message, action };
+}
+
+function fallbackMessage(provider: string, status: number): string {
+  return `${provider || 'The provider'} answered with status ${status} and no explanation.`;
+}
+
+/**
+ * Milliseconds that the upstream asks to wait: `retry-after-ms`, `Retry-After` in seconds or as a
+ * date. Absurd values (negative, not a number, beyond a day) count as not said or as the cap.
+ */
+export function retryAfterMs(header: HeaderReader, now: number): number | undefined {
+  const exact = Number.parseFloat(header('retry-after-ms') ?? '');
+  if (Number.isFinite(exact) && exact >= 0) return Math.min(exact, MAX_RETRY_AFTER_MS);
+  const value = header('retry-after')?.trim();
+  if (value === undefined || value === '') return undefined;
+  if (/^[+-]?[\d.]+$/.test(value)) {
+    const seconds = Number(value);
+    return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
+  }
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS);
+}
