@@ -21,7 +21,6 @@ export function MessageView({ message, link }: { message: Message; link: HostLin
         {message.model?.simulated ? <span class="badge">simulated</span> : null}
       </header>
       {message.parts.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts only grow at the end, so the index is their identity
         <PartView key={index} part={part} />
       ))}
       {message.ending === undefined && message.parts.length === 0 ? <Waiting /> : null}

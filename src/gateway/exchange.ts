@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorBody } from '../wire/error-body.ts';
+import type { GatewayError } from '../wire/errors.ts';
+import type { FormatName } from '../wire/format.ts';
+
+/** One request and its answer, with what every route needs of them. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** On every answer as `x-request-id` and in every log line. */
+  readonly id: string;
+  /** Path without the query, as it came. */
+  readonly path: string;
+  /** Milliseconds of `performance.now()`. */
+  readonly startedAt = performance.now();
+  /** Whose error shape the client reads. */
+  format: FormatName | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request;
+    this.response = response;
+    this.id = `req_${randomUUID().replaceAll('-', '')}`;
+    const url = request.url ?? '/';
+    const query = url.indexOf('?');
+    this.path = query < 0 ? url : url.slice(0, query);
+    response.setHeader('x-request-id', this.id);
+  }
+
+  /** A header as one string; several of one name are no header of ours. */
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  get query(): URLSearchParams {
+    const url = this.request.url ?? '/';
+    const at = url.indexOf('?');
+    return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+  }
+
+  sendJson(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): void {
+    this.sendBytes(status, Buffer.from(JSON.stringify(value)), { 'content-type': 'application/json', ...headers });
+  }
+
+  sendBytes(status: number, body: Buffer, headers: Readonly<Record<string, string>>): void {
+    if (this.response.headersSent || this.response.destroyed) return;
+    this.response.writeHead(status, { ...headers, 'content-length': body.length });
+    this.response.end(body);
+  }
+
+  /** An error before any output. After output, the route's own format says it in the stream. */
+  sendError(error: GatewayError): void {
+    const headers: Record<string, string> = {};
+    if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+    if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
+    // The rest of a body that nobody reads would be taken for the next request.
+    if (!this.request.complete) headers.connection = 'close';
+    this.sendJson(error.status, errorBody(error, this.format), headers);
+  }
+}

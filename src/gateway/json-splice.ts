@@ -1,0 +1,88 @@
+import { isObject, type JsonObject } from '../wire/json.ts';
+
+/**
+ * Replaces the top-level `model` of a JSON body and adds members to it, without serialising the rest
+ * again: bytes that the client wrote reach the upstream as they are. The body was parsed before, so it
+ * is known to be an object.
+ */
+export function spliceBody(body: Buffer, parsed: JsonObject, model: string, add: JsonObject = {}): Buffer {
+  const additions = Object.entries(add).filter(([key]) => !(key in parsed));
+  const text = body.toString('utf8');
+  const span = memberValue(text, 'model');
+  const merged = Object.keys(add).some((key) => key in parsed);
+  if (span === undefined || merged)
+    return Buffer.from(JSON.stringify({ ...parsed, ...mergeAdded(parsed, add), model }));
+  const open = text.indexOf('{') + 1;
+  const extra = additions.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`).join('');
+  return Buffer.from(
+    text.slice(0, open) + extra + text.slice(open, span.start) + JSON.stringify(model) + text.slice(span.end),
+  );
+}
+
+function mergeAdded(parsed: JsonObject, add: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(add)) {
+    const present = parsed[key];
+    merged[key] = isObject(present) && isObject(value) ? { ...present, ...value } : value;
+  }
+  return merged;
+}
+
+/**
+ * Where the value of a top-level string member stands in a JSON text; undefined when it stands there
+ * twice or with an escaped key (the parser's last one wins, so the caller writes the body anew).
+ */
+function memberValue(text: string, key: string): { start: number; end: number } | undefined {
+  const first = text.indexOf(`"${key}"`);
+  const once = first >= 0 && text.indexOf(`"${key}"`, first + 1) < 0 && !text.includes('\\u');
+  let found: { start: number; end: number } | undefined;
+  let depth = 0;
+  // Written once and nowhere escaped: nothing after its value can change what it means.
+  for (let at = 0; at < text.length && !(once && found); at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    else if (code === 0x22) {
+      const end = stringEnd(text, at);
+      if (depth === 1) {
+        const value = valueAfterKey(text, end);
+        if (value >= 0) {
+          const name = text.slice(at + 1, end - 1);
+          if (name.includes('\\')) return undefined;
+          if (name === key) {
+            if (found !== undefined || text.charCodeAt(value) !== 0x22) return undefined;
+            found = { start: value, end: stringEnd(text, value) };
+          }
+        }
+      }
+      at = end - 1;
+    }
+  }
+  return found;
+}
+
+/** Index after the closing quote of the string that opens at `at`. */
+function stringEnd(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1);
+  while (end >= 0) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+/** Index of the value when a colon follows, else -1. */
+function valueAfterKey(text: string, from: number): number {
+  let at = skipSpace(text, from);
+  if (text.charCodeAt(at) !== 0x3a) return -1;
+  at = skipSpace(text, at + 1);
+  return at;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+  return at;
+}

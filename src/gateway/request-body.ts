@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../wire/errors.ts';
+import { isObject, type JsonObject } from '../wire/json.ts';
+
+/** Reads a body of at most `limit` bytes. @throws GatewayError 413, or 499 when the client went away. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
+        request.pause();
+        reject(tooLarge(limit));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    request.on('error', () => reject(clientGone()));
+    request.on('aborted', () => reject(clientGone()));
+  });
+}
+
+/** A JSON object. @throws GatewayError 400 with the parser's position. */
+export function parseBody(body: Buffer): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unreadable';
+    throw new GatewayError({
+      status: 400,
+      errorType: 'invalid_request',
+      message: `The body is not JSON: ${reason.slice(0, 200)}`,
+      action: 'Send a JSON object.',
+    });
+  }
+  if (isObject(value)) return value;
+  throw new GatewayError({ status: 400, errorType: 'invalid_request', message: 'The body must be a JSON object.' });
+}
+
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError({
+    status: 413,
+    errorType: 'request_too_large',
+    message: `The body is larger than ${limit} bytes.`,
+    action: 'Send less, or raise gateway.maxBodyBytes.',
+  });
+}
+
+function clientGone(): GatewayError {
+  return new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'The client went away.' });
+}

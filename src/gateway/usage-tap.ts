@@ -1,0 +1,87 @@
+import type { Usage } from '../wire/event.ts';
+import type { FormatName } from '../wire/format.ts';
+import { countOf, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
+
+/** Usage as one format's body says it; undefined when it says none. */
+export function readUsage(format: FormatName, usage: JsonObject): Usage | undefined {
+  return format === 'chat-completions'
+    ? chatUsage(usage)
+    : format === 'responses'
+      ? responsesUsage(usage)
+      : messagesUsage(usage);
+}
+
+function chatUsage(usage: JsonObject): Usage | undefined {
+  const input = countOf(usage.prompt_tokens);
+  if (input === undefined) return undefined;
+  const details = objectOf(usage.prompt_tokens_details);
+  return counted(input, countOf(usage.completion_tokens) ?? 0, {
+    cacheRead: countOf(details.cached_tokens),
+    cacheWrite: countOf(details.cache_write_tokens),
+    reasoning: countOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
+  });
+}
+
+function responsesUsage(usage: JsonObject): Usage | undefined {
+  const input = countOf(usage.input_tokens);
+  if (input === undefined) return undefined;
+  return counted(input, countOf(usage.output_tokens) ?? 0, {
+    cacheRead: countOf(objectOf(usage.input_tokens_details).cached_tokens),
+    reasoning: countOf(objectOf(usage.output_tokens_details).reasoning_tokens),
+  });
+}
+
+/** Messages counts cached tokens beside the input, the others inside it. */
+function messagesUsage(usage: JsonObject): Usage | undefined {
+  const output = countOf(usage.output_tokens);
+  const fresh = countOf(usage.input_tokens);
+  if (output === undefined && fresh === undefined) return undefined;
+  const cacheRead = countOf(usage.cache_read_input_tokens);
+  const cacheWrite = countOf(usage.cache_creation_input_tokens);
+  return counted((fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0), output ?? 0, { cacheRead, cacheWrite });
+}
+
+function counted(
+  input: number,
+  output: number,
+  details: { cacheRead?: number | undefined; cacheWrite?: number | undefined; reasoning?: number | undefined },
+): Usage {
+  const { cacheRead, cacheWrite, reasoning } = details;
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+  };
+}
+
+const USAGE = Buffer.from('"usage"');
+
+/** Whether bytes hold a usage that is not null: the only frames worth parsing on the way through. */
+export function mentionsUsage(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(USAGE); at >= 0; at = bytes.indexOf(USAGE, at + USAGE.length)) {
+    let next = at + USAGE.length;
+    while (bytes[next] === 0x3a || bytes[next] === 0x20) next += 1;
+    if (bytes[next] === 0x7b) return true;
+  }
+  return false;
+}
+
+/** The usage of a whole answer, read from its bytes without parsing the rest of it. */
+export function usageOfAnswer(format: FormatName, body: Buffer): Usage | undefined {
+  const at = body.lastIndexOf(USAGE);
+  if (at < 0) return undefined;
+  const open = body.indexOf(0x7b, at);
+  if (open < 0) return undefined;
+  let depth = 0;
+  for (let end = open; end < body.length; end += 1) {
+    if (body[end] === 0x7b) depth += 1;
+    else if (body[end] === 0x7d && --depth === 0) {
+      const usage = readUsage(format, objectOf(parseJson(body.toString('utf8', open, end + 1))));
+      // Text of the answer may itself say "usage": then the whole body is parsed.
+      return usage ?? readUsage(format, objectOf(objectOf(parseJson(body.toString('utf8'))).usage));
+    }
+  }
+  return undefined;
+}

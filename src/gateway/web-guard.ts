@@ -1,0 +1,51 @@
+import type { GatewaySettings } from '../config/settings.ts';
+import { GatewayError } from '../wire/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Keeps web pages out: a page that a person visits must not spend the person's keys, neither with a
+ * cross-origin request (Origin) nor by making its own name point here (Host, DNS rebinding).
+ * @throws GatewayError 403 origin_not_allowed.
+ */
+export function guardAgainstPages(exchange: Exchange, settings: GatewaySettings): void {
+  const host = exchange.header('host');
+  if (host === undefined || !hostAllowed(host, settings)) {
+    throw refused(`The Host header names ${quoted(host)}, which is not this gateway.`, 'gateway.allowedHosts');
+  }
+  const origin = exchange.header('origin');
+  if (origin !== undefined && !settings.allowedOrigins.includes(origin)) {
+    throw refused(`Requests from web pages at ${quoted(origin)} are refused.`, 'gateway.allowedOrigins');
+  }
+}
+
+/** The CORS headers of an allowed page; none for programs. */
+export function corsHeaders(exchange: Exchange): Record<string, string> {
+  const origin = exchange.header('origin');
+  if (origin === undefined) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'x-request-id, retry-after',
+    vary: 'Origin',
+  };
+}
+
+function hostAllowed(host: string, settings: GatewaySettings): boolean {
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  if (LOOPBACK.has(name) || name === settings.listen.host.toLowerCase()) return true;
+  return settings.allowedHosts.some(
+    (allowed) => allowed.toLowerCase() === name || allowed.toLowerCase() === host.toLowerCase(),
+  );
+}
+
+const quoted = (text: string | undefined) => `“${(text ?? '').slice(0, 100)}”`;
+
+function refused(message: string, key: string): GatewayError {
+  return new GatewayError({
+    status: 403,
+    errorType: 'origin_not_allowed',
+    message,
+    action: `List it under ${key} in svc.jsonc if it is meant to be let in.`,
+  });
+}
