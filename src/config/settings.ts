@@ -50,8 +50,11 @@ export interface Diagnostic {
 
 /** A value and where it was written. */
 export interface Located<T> {
+  /** Not enumerable where it came through a reference, so that printing the settings does not show it. */
   readonly value: T;
   readonly origin: Origin;
+  /** It came, at least in part, through `{env:}` or `{file:}`: never show it. */
+  readonly reference?: true;
 }
 
 /**
@@ -100,6 +103,8 @@ export interface ModelSettings {
   /** Enabled variants and those switched off (`null`). */
   readonly variants?: ReadonlyMap<string, Readonly<Record<string, unknown>> | null>;
   readonly origin: Origin;
+  /** Written as `null`: this model is hidden, the catalog's too. */
+  readonly off?: true;
 }
 
 /** `provider.<id>` after merging. */
@@ -118,7 +123,10 @@ export interface ProviderSettings {
   readonly timeout: number | false;
   /** Milliseconds between parsed events; absent is off. */
   readonly chunkTimeout?: number;
-  /** Everything else under `options`, passed on to the provider. */
+  /**
+   * Everything else under `options`, passed on to the provider. Text that came through a reference
+   * is a `ReferencedSecret` here and plain text in `Endpoint.options`.
+   */
   readonly options: Readonly<Record<string, unknown>>;
   readonly whitelist?: readonly string[];
   readonly blacklist?: readonly string[];
@@ -127,6 +135,17 @@ export interface ProviderSettings {
   readonly trustedBaseURL?: string;
   readonly trustedFimURL?: string;
   readonly origin: Origin;
+  /** `provider.<id>.api`: base address that `baseURL` goes before. */
+  readonly api?: Located<string>;
+  /** Environment variables that may hold the key; from trusted sources only. */
+  readonly env?: readonly string[];
+  readonly simulated?: boolean;
+  /** Which sources speak of this provider; absent is `trusted`. */
+  readonly trust?: 'trusted' | 'mixed' | 'untrusted';
+  /** The provider as trusted sources alone say it; there when `trust` is `mixed`. */
+  readonly trusted?: ProviderSettings;
+  /** Why no request may go to it: a wrong address or key must not fall back to another one. */
+  readonly problem?: string;
 }
 
 export interface OrganizationSettings {
@@ -166,4 +185,8 @@ export interface Settings {
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly disabledProviders: ReadonlySet<string>;
   readonly gateway: GatewaySettings;
+  /** Whether the public catalog is fetched in the background; absent is yes. */
+  readonly catalog?: { readonly refresh: boolean };
+  /** A managed file that is invalid: terminal and gateway stop, the editor locks providers. */
+  readonly managedProblem?: string;
 }

@@ -1,0 +1,18 @@
+import type { Entry, ObjectTree, Tree } from './tree.ts';
+
+/**
+ * Lays `over` on `under`: objects merge key by key, everything else (arrays, scalars, `null`)
+ * replaces. Keys keep the order of their first appearance.
+ */
+export function merge(under: ObjectTree, over: ObjectTree): ObjectTree {
+  const entries = new Map<string, Entry>(under.entries);
+  for (const [key, entry] of over.entries) {
+    const below = entries.get(key);
+    entries.set(key, below === undefined ? entry : { key: entry.key, value: mergeValue(below.value, entry.value) });
+  }
+  return { type: 'object', place: over.place, entries };
+}
+
+function mergeValue(under: Tree, over: Tree): Tree {
+  return under.type === 'object' && over.type === 'object' ? merge(under, over) : over;
+}

@@ -1,0 +1,189 @@
+import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import type { Diagnostic, Source } from './settings.ts';
+import type { Entry, ObjectTree, Place, Tree } from './tree.ts';
+
+/** The most that a configuration file may hold, in bytes. */
+export const MAX_CONFIG_BYTES = 1024 * 1024;
+/** No configuration nests deeper; recursion over a tree is bounded by it. */
+export const MAX_DEPTH = 100;
+
+export interface Parsed {
+  /** Absent when the source could not be read as an object. */
+  readonly tree?: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A file's bytes as text, or what is wrong with them. A byte order mark is accepted. */
+export function decode(bytes: Uint8Array): { readonly text: string } | { readonly problem: string } {
+  if (bytes.length > MAX_CONFIG_BYTES) {
+    return { problem: `The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB.` };
+  }
+  const [a, b] = bytes;
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) {
+    return { problem: 'The file is UTF-16. Save it as UTF-8.' };
+  }
+  if (bytes.includes(0)) return { problem: 'The file holds NUL bytes, so it is not UTF-8 text. Save it as UTF-8.' };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { problem: 'The file is not UTF-8 text. Save it as UTF-8.' };
+  }
+}
+
+/** What a person reads for each of the parser's errors. */
+const SYNTAX: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'Unexpected text; strings and keys need double quotes',
+  InvalidNumberFormat: 'Not a number',
+  PropertyNameExpected: 'A key in double quotes is expected',
+  ValueExpected: 'A value is expected',
+  ColonExpected: 'A colon is expected',
+  CommaExpected: 'A comma is expected',
+  CloseBraceExpected: 'A closing } is missing',
+  CloseBracketExpected: 'A closing ] is missing',
+  EndOfFileExpected: 'Nothing may follow the outermost object',
+  InvalidCommentToken: 'Not a comment',
+  UnexpectedEndOfComment: 'The comment is not closed',
+  UnexpectedEndOfString: 'The string is not closed',
+  UnexpectedEndOfNumber: 'The number is not complete',
+  InvalidUnicode: 'Not a \\u escape',
+  InvalidEscapeCharacter: 'Not an escape; write \\\\ for a backslash',
+  InvalidCharacter: 'A control character must be escaped',
+};
+
+interface Open {
+  readonly tree: Tree;
+  readonly entries?: Map<string, Entry>;
+  readonly items?: Tree[];
+  key?: { readonly name: string; readonly place: Place };
+}
+
+/** Builds the tree while the parser walks; a class because the walk has state. */
+class Builder {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #source: Source;
+  readonly #stack: Open[] = [];
+  root: Tree | undefined;
+  tooDeep = false;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  place(length: number, line: number, character: number): Place {
+    return { source: this.#source, line: line + 1, column: character + 1, length: Math.max(1, length) };
+  }
+
+  report(code: string, message: string, place: Place, severity: 'error' | 'warning' = 'error', suggestion?: string) {
+    const key = this.#stack.flatMap((open) => (open.key === undefined ? [] : [open.key.name])).join('.');
+    this.diagnostics.push(diagnosticAt(place, severity, code, key, message, suggestion));
+  }
+
+  open(type: 'object' | 'array', place: Place) {
+    if (this.#stack.length >= MAX_DEPTH) {
+      if (!this.tooDeep) this.report('too-deep', `Nested deeper than ${MAX_DEPTH} levels.`, place);
+      this.tooDeep = true;
+      return;
+    }
+    const open: Open = type === 'object' ? objectAt(place, new Map<string, Entry>()) : arrayAt(place, [] as Tree[]);
+    this.add(open.tree);
+    this.#stack.push(open);
+  }
+
+  key(name: string, place: Place) {
+    const top = this.#stack.at(-1);
+    if (top?.entries === undefined) return;
+    top.key = { name, place };
+    if (top.entries.has(name)) {
+      this.report('duplicate-key', `The key is written twice in one object; this one counts.`, place, 'warning');
+    }
+  }
+
+  add(tree: Tree) {
+    const top = this.#stack.at(-1);
+    if (top === undefined) this.root ??= tree;
+    else if (top.items !== undefined) top.items.push(tree);
+    else if (top.entries !== undefined && top.key !== undefined) {
+      top.entries.set(top.key.name, { key: top.key.place, value: tree });
+    }
+  }
+
+  close() {
+    this.#stack.pop();
+  }
+}
+
+function objectAt(place: Place, entries: Map<string, Entry>): Open {
+  return { tree: { type: 'object', place, entries }, entries };
+}
+
+function arrayAt(place: Place, items: Tree[]): Open {
+  return { tree: { type: 'array', place, items }, items };
+}
+
+/**
+ * Reads JSONC (comments, trailing commas) into a tree with places. Never throws; what is wrong has a
+ * line and a column. An empty or comment-only text is an empty object.
+ */
+export function parse(text: string, source: Source): Parsed {
+  const builder = new Builder(source);
+  try {
+    walk(text, builder);
+  } catch (error) {
+    // jsonc-parser recurses: some thousand levels exhaust the stack. The builder already named the place.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  const errors = builder.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  if (errors || builder.tooDeep) return { diagnostics: builder.diagnostics };
+  const { root } = builder;
+  if (root === undefined) {
+    return { tree: { type: 'object', place: builder.place(1, 0, 0), entries: new Map() }, diagnostics: [] };
+  }
+  if (root.type !== 'object') {
+    const name = root.type === 'array' ? 'an array' : 'a single value';
+    builder.report('root-not-object', `The file must be one object, { … }, and is ${name}.`, root.place);
+    return { diagnostics: builder.diagnostics };
+  }
+  return { tree: root, diagnostics: builder.diagnostics };
+}
+
+function walk(text: string, builder: Builder): void {
+  visit(
+    text,
+    {
+      onObjectBegin: (_offset, length, line, character) =>
+        builder.open('object', builder.place(length, line, character)),
+      onObjectProperty: (name, _offset, length, line, character) =>
+        builder.tooDeep ? undefined : builder.key(name, builder.place(length, line, character)),
+      onObjectEnd: () => (builder.tooDeep ? undefined : builder.close()),
+      onArrayBegin: (_offset, length, line, character) => builder.open('array', builder.place(length, line, character)),
+      onArrayEnd: () => (builder.tooDeep ? undefined : builder.close()),
+      onLiteralValue: (value: unknown, _offset, length, line, character) => {
+        if (builder.tooDeep) return;
+        const place = builder.place(length, line, character);
+        if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+          builder.add({ type: 'scalar', place, value });
+        }
+      },
+      onError: (error: ParseErrorCode, _offset, length, line, character) => {
+        if (builder.tooDeep || builder.diagnostics.length > 50) return;
+        const name = printParseErrorCode(error);
+        builder.report('syntax', `${SYNTAX[name] ?? name}.`, builder.place(length, line, character));
+      },
+    },
+    { allowTrailingComma: true, allowEmptyContent: true },
+  );
+}
+
+/** A diagnostic at a place. `key` is dotted. */
+export function diagnosticAt(
+  place: Place,
+  severity: Diagnostic['severity'],
+  code: string,
+  key: string,
+  message: string,
+  suggestion?: string,
+): Diagnostic {
+  const { source, line, column, length } = place;
+  const base = { severity, path: source.path, line, column, length, key, code, message };
+  return suggestion === undefined ? base : { ...base, suggestion };
+}

@@ -1,0 +1,214 @@
+import path from 'node:path';
+import { diagnosticAt } from './parse.ts';
+import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
+import type { Diagnostic, Severity } from './settings.ts';
+import type { Entry, ObjectTree, Place, ScalarTree, Tree } from './tree.ts';
+
+/** The most that a referenced file may hold, in bytes. */
+export const MAX_REFERENCE_BYTES = 64 * 1024;
+
+const REFERENCE = /\{(env|file):([^}]*)\}/g;
+
+/** Where references of one source may look. */
+export interface ReferenceScope {
+  readonly trusted: boolean;
+  /** Nothing is looked up at all: a project in a workspace that the person does not trust. */
+  readonly closed?: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  /** What a relative `{file:}` is relative to: the folder of the source as it was opened. */
+  readonly folder: string;
+  /** The project's folder, as it was opened and with symbolic links resolved; `{file:}` of an untrusted source must lie in it. */
+  readonly root?: { readonly opened: string; readonly real: string };
+}
+
+export interface Resolved {
+  readonly tree: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Keys whose value is absent because a reference yields nothing. */
+  readonly absent: readonly { readonly path: readonly string[]; readonly place: Place }[];
+  /** Files that were asked for, as absolute paths. */
+  readonly files: readonly string[];
+}
+
+type Outcome =
+  | { readonly text: string }
+  | { readonly code: string; readonly severity: Severity; readonly message: string };
+
+const CLOSED: Outcome = {
+  code: 'untrusted-workspace',
+  severity: 'information',
+  message: 'Nothing is looked up for this value until the workspace is trusted.',
+};
+
+interface Found {
+  readonly path: readonly string[];
+  readonly node: ScalarTree;
+  readonly text: string;
+}
+
+/**
+ * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys
+ * and comments are never looked at, and what a reference yields is not looked at again. A value
+ * whose reference fails is left out; everything else stands.
+ */
+export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
+  const found = [...references(tree, [])];
+  if (found.length === 0) return { tree, diagnostics: [], absent: [], files: [] };
+  const files = new Map<string, Promise<Outcome>>();
+  const diagnostics: Diagnostic[] = [];
+  const absent: { path: readonly string[]; place: Place }[] = [];
+  const values = new Map<ScalarTree, ScalarTree | undefined>();
+  const tokens = scope.closed ? [] : found.flatMap(fileTokens);
+  await Promise.all([...new Set(tokens)].map((token) => readOnce(token, files, scope)));
+  for (const item of found) {
+    const outcome = scope.closed ? CLOSED : await resolveText(item.text, files, scope);
+    if ('text' in outcome) {
+      values.set(item.node, { ...item.node, value: outcome.text, reference: true });
+      continue;
+    }
+    const key = item.path.join('.');
+    absent.push({ path: item.path, place: item.node.place });
+    values.set(item.node, undefined);
+    diagnostics.push(diagnosticAt(item.node.place, outcome.severity, outcome.code, key, outcome.message));
+  }
+  const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
+  return { tree: replaceObject(tree, values), diagnostics, absent, files: asked };
+}
+
+function* references(tree: Tree, at: readonly string[]): Generator<Found> {
+  if (tree.type === 'object') {
+    for (const [key, { value }] of tree.entries) {
+      if (value.type !== 'scalar' || typeof value.value === 'string') yield* references(value, [...at, key]);
+    }
+  } else if (tree.type === 'array') {
+    for (const [index, item] of tree.items.entries()) yield* references(item, [...at, String(index)]);
+  } else if (typeof tree.value === 'string' && (tree.value.includes('{env:') || tree.value.includes('{file:'))) {
+    if (tree.value.search(REFERENCE) >= 0) yield { path: at, node: tree, text: tree.value };
+  }
+}
+
+function fileTokens(found: Found): string[] {
+  return [...found.text.matchAll(REFERENCE)].flatMap(([, kind, name]) => (kind === 'file' && name ? [name] : []));
+}
+
+function readOnce(name: string, files: Map<string, Promise<Outcome>>, scope: ReferenceScope): Promise<Outcome> {
+  const known = files.get(name) ?? readReference(name, scope);
+  files.set(name, known);
+  return known;
+}
+
+async function resolveText(
+  text: string,
+  files: Map<string, Promise<Outcome>>,
+  scope: ReferenceScope,
+): Promise<Outcome> {
+  let result = '';
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    const [token, kind, name = ''] = match;
+    const outcome = kind === 'env' ? readVariable(name, scope) : await readOnce(name, files, scope);
+    if (!('text' in outcome)) return outcome;
+    result += text.slice(end, match.index) + outcome.text;
+    end = match.index + token.length;
+  }
+  return { text: result + text.slice(end) };
+}
+
+function readVariable(name: string, scope: ReferenceScope): Outcome {
+  if (!scope.trusted) {
+    return {
+      code: 'project-env-refused',
+      severity: 'warning',
+      message: `{env:${name}} is not read here: a project's file cannot read environment variables. Put it into your global svc.jsonc, or use {file:…} inside the project.`,
+    };
+  }
+  const value = variable(name, scope);
+  if (value !== undefined && value !== '') return { text: value };
+  return {
+    code: 'env-not-set',
+    severity: 'warning',
+    message: `The environment variable ${JSON.stringify(name)} is not set, so this value is left out.`,
+  };
+}
+
+/** Windows looks up variables without regard to case. */
+function variable(name: string, scope: ReferenceScope): string | undefined {
+  if (Object.hasOwn(scope.env, name)) return scope.env[name];
+  if (scope.platform !== 'win32') return undefined;
+  const key = Object.keys(scope.env).find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+  return key === undefined ? undefined : scope.env[key];
+}
+
+async function readReference(name: string, scope: ReferenceScope): Promise<Outcome> {
+  const file = name === '' ? '' : fileOf(name, scope);
+  if (!scope.trusted) return readProjectFile(name, file, scope);
+  if (file === '') return failed(name, 'names no file', 'file-reference');
+  const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES });
+  if ('problem' in read) return failed(name, `${file} ${WORDS[read.problem]}`, 'file-reference');
+  return textOf(name, file, read.bytes);
+}
+
+/** `~/` is the home folder; anything else relative belongs to the folder of the source. */
+function fileOf(name: string, scope: ReferenceScope): string {
+  const home = name.startsWith('~/') || (scope.platform === 'win32' && name.startsWith('~\\'));
+  return path.resolve(scope.folder, home ? path.join(scope.home, name.slice(2)) : name);
+}
+
+const WORDS: Readonly<Record<FileProblem, string>> = {
+  missing: 'does not exist',
+  'not-a-file': 'is not a regular file',
+  'too-large': `is larger than ${MAX_REFERENCE_BYTES / 1024} KiB`,
+  unreadable: 'cannot be read',
+  outside: 'lies outside of the project',
+};
+
+/**
+ * Until the opened file is known to lie inside the project, every failure reads the same, so that a
+ * project's file cannot ask what exists elsewhere. A path that is not even written as one inside is
+ * never opened: opening can mount a share or wake a device.
+ */
+async function readProjectFile(name: string, file: string, scope: ReferenceScope): Promise<Outcome> {
+  const { root } = scope;
+  const refusal = failed(name, 'is not a readable file inside the project folder', 'project-file-refused');
+  if (root === undefined || file === '') return refusal;
+  const fold = (text: string) => (scope.platform === 'linux' ? text : text.toLowerCase());
+  const written = [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file)));
+  if (!written) return refusal;
+  const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES, inside: root.real });
+  if ('problem' in read) {
+    const inside = read.problem === 'not-a-file' || read.problem === 'too-large';
+    return inside ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
+  }
+  return textOf(name, file, read.bytes);
+}
+
+function textOf(name: string, file: string, bytes: Uint8Array): Outcome {
+  if (bytes.includes(0)) return failed(name, `${file} holds NUL bytes`, 'file-reference');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+    return text === '' ? failed(name, `${file} is empty`, 'file-reference', 'warning') : { text };
+  } catch {
+    return failed(name, `${file} is not UTF-8 text`, 'file-reference');
+  }
+}
+
+function failed(name: string, why: string, code: string, severity: 'error' | 'warning' = 'error'): Outcome {
+  return { code, severity, message: `{file:${name}} ${why}, so this value is left out.` };
+}
+
+function replaceObject(tree: ObjectTree, values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): ObjectTree {
+  const entries = new Map<string, Entry>();
+  for (const [key, entry] of tree.entries) {
+    const value = replace(entry.value, values);
+    if (value !== undefined) entries.set(key, value === entry.value ? entry : { key: entry.key, value });
+  }
+  return { ...tree, entries };
+}
+
+function replace(tree: Tree, values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): Tree | undefined {
+  if (tree.type === 'scalar') return values.has(tree) ? values.get(tree) : tree;
+  if (tree.type === 'object') return replaceObject(tree, values);
+  return { ...tree, items: tree.items.map((item) => replace(item, values)).filter((item) => item !== undefined) };
+}

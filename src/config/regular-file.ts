@@ -1,0 +1,79 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import path from 'node:path';
+
+export type FileProblem = 'missing' | 'not-a-file' | 'too-large' | 'unreadable' | 'outside';
+
+export type FileRead = { readonly bytes: Uint8Array } | { readonly problem: FileProblem };
+
+export interface ReadRules {
+  /** The most bytes that are read. */
+  readonly limit: number;
+  /** The real path of the folder that the opened file must lie in. */
+  readonly inside?: string;
+}
+
+/**
+ * Reads a regular file without ever blocking on what it may be instead (a FIFO, a device, a
+ * terminal). With `inside` the opened descriptor is resolved and compared, then read: a symbolic
+ * link that is swapped after the check changes nothing, because the path is not used again.
+ */
+export async function readRegularFile(file: string, rules: ReadRules): Promise<FileRead> {
+  let handle: FileHandle;
+  try {
+    // Absent on Windows, where neither FIFOs nor controlling terminals are in the file system.
+    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
+  } catch (error) {
+    return { problem: problemOf(error) };
+  }
+  try {
+    if (rules.inside !== undefined && !isInside(rules.inside, await realPathOf(handle, file))) {
+      return { problem: 'outside' };
+    }
+    const stat = await handle.stat();
+    if (!stat.isFile()) return { problem: 'not-a-file' };
+    if (stat.size > rules.limit) return { problem: 'too-large' };
+    return await readAll(handle, rules.limit);
+  } catch (error) {
+    return { problem: problemOf(error) };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The size a file reports may be wrong (`/proc`, a file that grows), so reading stops by itself. */
+async function readAll(handle: FileHandle, limit: number): Promise<FileRead> {
+  const buffer = Buffer.allocUnsafe(Math.min(limit + 1, 64 * 1024));
+  const parts: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+    if (bytesRead === 0) return { bytes: Buffer.concat(parts, total) };
+    total += bytesRead;
+    if (total > limit) return { problem: 'too-large' };
+    parts.push(Buffer.from(buffer.subarray(0, bytesRead)));
+  }
+}
+
+function problemOf(error: unknown): FileProblem {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
+  if (code === 'EISDIR' || code === 'ENXIO') return 'not-a-file';
+  return 'unreadable';
+}
+
+/** The real path of what was opened; `undefined` where it can't be proven to be the same file. */
+async function realPathOf(handle: FileHandle, file: string): Promise<string | undefined> {
+  if (process.platform === 'linux') return realpath(`/proc/self/fd/${handle.fd}`);
+  const real = await realpath(file);
+  const [opened, named] = await Promise.all([handle.stat({ bigint: true }), lstat(real, { bigint: true })]);
+  const same = opened.dev === named.dev && opened.ino === named.ino;
+  return same && (await realpath(file)) === real ? real : undefined;
+}
+
+/** Whether `file` is below `folder`, compared by path segments: `/a/bc` is not in `/a/b`, `/a/..x` is in `/a`. */
+export function isInside(folder: string, file: string | undefined): boolean {
+  if (file === undefined) return false;
+  const relative = path.relative(folder, file);
+  return relative !== '' && !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';
+}

@@ -1,0 +1,96 @@
+import { diagnosticAt } from './parse.ts';
+import type { Diagnostic } from './settings.ts';
+import { child, type Entry, entriesOf, type ObjectTree, type Place, type Tree, withNode, without } from './tree.ts';
+
+/**
+ * Keys that decide where a provider's requests go. If one is there but cannot be used, its provider
+ * gets `null` in its place, which stops requests: a key must not go to a default address because
+ * the address that was meant is broken.
+ */
+export function decidesAddress(path: readonly string[]): boolean {
+  const [section, , part, key] = path;
+  if (section !== 'provider') return false;
+  if (part === 'options') return key === 'baseURL' || key === 'fimURL' || key === 'resourceName';
+  return part === 'npm' || part === 'api';
+}
+
+/** Puts `null` where an address is broken. */
+export function markBroken(tree: ObjectTree, path: readonly string[], place: Place): ObjectTree {
+  return withNode(tree, path, { type: 'scalar', place, value: null });
+}
+
+/**
+ * Headers that frame a message or choose a host (RFC 9110 section 7.6.1, 9112): they would change
+ * where a request goes or where it ends.
+ */
+const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export interface Ruled {
+  readonly tree: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in one case. */
+export function applySourceRules(tree: ObjectTree, trusted: boolean): Ruled {
+  const diagnostics: Diagnostic[] = [];
+  let ruled = tree;
+  if (!trusted) ruled = dropUntrusted(ruled, diagnostics);
+  for (const [id, { value }] of entriesOf(child(ruled, 'provider'))) {
+    ruled = lowerHeaders(ruled, ['provider', id, 'options', 'headers'], diagnostics);
+    for (const key of entriesOf(child(value, 'models')).keys()) {
+      ruled = lowerHeaders(ruled, ['provider', id, 'models', key, 'headers'], diagnostics);
+    }
+  }
+  return { tree: ruled, diagnostics };
+}
+
+function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree {
+  let kept = tree;
+  const drop = (path: readonly string[], place: Place, code: string, message: string) => {
+    diagnostics.push(diagnosticAt(place, 'warning', code, path.join('.'), message));
+    kept = without(kept, path);
+  };
+  const gateway = tree.entries.get('gateway');
+  if (gateway !== undefined) {
+    drop(
+      ['gateway'],
+      gateway.key,
+      'untrusted-gateway',
+      'A project cannot configure the gateway; put this into your global svc.jsonc.',
+    );
+  }
+  for (const [id, { value }] of entriesOf(child(tree, 'provider'))) {
+    const env = entriesOf(value).get('env');
+    if (env === undefined) continue;
+    const message = 'A project cannot name environment variables to read; put this into your global svc.jsonc.';
+    drop(['provider', id, 'env'], env.key, 'untrusted-env', message);
+  }
+  return kept;
+}
+
+function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {
+  const node = path.reduce<Tree | undefined>((at, key) => child(at, key), tree);
+  if (node?.type !== 'object') return tree;
+  const entries = new Map<string, Entry>();
+  for (const [name, entry] of node.entries) {
+    const lower = name.toLowerCase();
+    if (FORBIDDEN_HEADERS.has(lower)) {
+      const key = [...path, name].join('.');
+      const message = 'This header cannot be set: it decides where a request goes or ends.';
+      diagnostics.push(diagnosticAt(entry.key, 'error', 'forbidden-header', key, message));
+    } else entries.set(lower, entry);
+  }
+  return withNode(tree, path, { ...node, entries });
+}
