@@ -1,0 +1,46 @@
+import type { Model } from '../catalog/model.ts';
+import type { Conversation } from '../wire/conversation.ts';
+import { asGatewayError } from '../wire/errors.ts';
+import type { Event } from '../wire/event.ts';
+import { isObject } from '../wire/json.ts';
+import { type ExchangeOptions, exchange } from './exchange.ts';
+import { conversationRequest, type RequestChoices } from './request.ts';
+
+export interface ConverseOptions extends ExchangeOptions, RequestChoices {}
+
+/**
+ * Has a model answer a conversation. Streams when `conversation.stream` says so, gives the same
+ * events either way, and ends with exactly one `finish` or one `error`, whatever happens: a request
+ * that can't be made is an `error` event too.
+ */
+export async function* converse(
+  model: Model,
+  conversation: Conversation,
+  options: ConverseOptions,
+): AsyncGenerator<Event> {
+  let request: ReturnType<typeof conversationRequest>;
+  try {
+    request = conversationRequest(model, conversation, options);
+  } catch (thrown) {
+    yield { type: 'error', error: asGatewayError(thrown) };
+    return;
+  }
+  const { format, url, headers, body } = request;
+  const { timeout, chunkTimeout } = model.endpoint;
+  yield* exchange(
+    {
+      provider: model.provider,
+      url,
+      headers,
+      body: JSON.stringify(body),
+      timeout,
+      ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
+      // An option of the model may have switched it (`"stream": false` for servers that can't).
+      stream: body.stream === true,
+      framing: 'sse',
+      reader: format.streamReader,
+      whole: (answer) => (isObject(answer) ? format.readAnswer(answer) : []),
+    },
+    options,
+  );
+}

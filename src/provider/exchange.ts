@@ -1,0 +1,275 @@
+import { asGatewayError, GatewayError } from '../wire/errors.ts';
+import type { Event } from '../wire/event.ts';
+import type { Frame, StreamReader } from '../wire/format.ts';
+import { isObject, parseJson } from '../wire/json.ts';
+import { NdjsonDecoder } from '../wire/ndjson.ts';
+import { SseDecoder } from '../wire/sse.ts';
+import { vendorError, vendorErrorValue } from '../wire/vendor-errors.ts';
+import { Deadline } from './deadline.ts';
+import { DEFAULT_RETRY, type RetryPolicy, retryDelay, sleep } from './retry.ts';
+import type { Transport, TransportResponse } from './transport.ts';
+
+export interface Retry {
+  /** From 1. */
+  readonly attempt: number;
+  readonly error: GatewayError;
+  /** Milliseconds until the next attempt. */
+  readonly delayMs: number;
+}
+
+export interface ExchangeOptions {
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
+  readonly retry?: Partial<RetryPolicy>;
+  readonly onRetry?: (retry: Retry) => void;
+  /** The credential is the caller's own (default), so that its payment problems are told as they are. */
+  readonly byok?: boolean;
+}
+
+/** One request that is answered with events. */
+export interface Exchange {
+  /** Provider id. */
+  readonly provider: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeout: number | false;
+  readonly chunkTimeout?: number;
+  readonly stream: boolean;
+  readonly framing: 'sse' | 'ndjson';
+  readonly reader: () => StreamReader;
+  readonly whole: (body: unknown) => readonly Event[];
+}
+
+const MAX_ERROR_BYTES = 256 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A connection whose answer is over is given this long to end, so that it can be used again. */
+const DRAIN_MS = 250;
+
+/**
+ * Sends, retries while nothing was shown, and yields events: always ends with one `finish` or one
+ * `error`. Stopping the iteration, or the signal, closes the socket at once.
+ */
+export async function* exchange(request: Exchange, options: ExchangeOptions): AsyncGenerator<Event> {
+  const policy = { ...DEFAULT_RETRY, ...options.retry };
+  for (let attempt = 0; ; attempt++) {
+    let shown = false;
+    let failure: GatewayError | undefined;
+    // Start and usage show nothing yet: they wait, so that a retry does not repeat them.
+    const waiting: Event[] = [];
+    for await (const event of attemptOnce(request, options)) {
+      if (event.type === 'error') failure = named(event.error, request.provider);
+      else if (event.type === 'finish' && event.reason === 'closed' && !shown) failure = emptyAnswer(request.provider);
+      else if (!shown && (event.type === 'start' || event.type === 'usage')) waiting.push(event);
+      else {
+        if (!shown) yield* waiting;
+        shown = true;
+        yield event;
+      }
+      if (failure) break;
+    }
+    if (failure === undefined) return;
+    const delayMs = shown || options.signal.aborted ? undefined : retryDelay(failure, attempt, policy);
+    if (delayMs === undefined) {
+      yield { type: 'error', error: failure };
+      return;
+    }
+    options.onRetry?.({ attempt: attempt + 1, error: failure, delayMs });
+    try {
+      await sleep(delayMs, options.signal);
+    } catch {
+      yield { type: 'error', error: cancelled() };
+      return;
+    }
+  }
+}
+
+/** One attempt. Ends with `finish` or `error`; never throws. */
+async function* attemptOnce(request: Exchange, options: ExchangeOptions): AsyncGenerator<Event> {
+  const deadline = new Deadline(options.signal, request.timeout);
+  const { url, headers, body } = request;
+  let drained: Promise<void> | undefined;
+  const reader = request.reader();
+  try {
+    const accept = request.stream && request.framing === 'sse' ? 'text/event-stream' : 'application/json';
+    const sent = { method: 'POST' as const, url, headers: { accept, ...headers }, body, signal: deadline.signal };
+    const response = await options.transport.send(sent);
+    if (response.status < 200 || response.status >= 300) {
+      yield { type: 'error', error: await failureOf(response, request, options.byok ?? true) };
+      return;
+    }
+    if (request.stream && request.chunkTimeout !== undefined) deadline.expectEvents(request.chunkTimeout);
+    const bytes = response.body[Symbol.asyncIterator]();
+    const first = await firstBytes(bytes);
+    if (request.chunkTimeout === undefined || !request.stream) deadline.answered();
+    if (!isStream(request, response, first)) {
+      yield* request.whole(await wholeBody(first, bytes, response));
+      return;
+    }
+    for await (const event of streamEvents(request, reader, first, bytes, deadline)) {
+      if (event.type === 'finish' || event.type === 'error') drained = drain(bytes, deadline);
+      yield event;
+      if (drained) return;
+    }
+  } catch (thrown) {
+    yield* afterFailure(reader, thrown, options.signal);
+  } finally {
+    if (drained) void drained;
+    else {
+      deadline.abort();
+      deadline.dispose();
+    }
+  }
+}
+
+/** The connection broke or stalled. If the answer had said why it ended, it is an answer. */
+function afterFailure(reader: StreamReader, thrown: unknown, signal: AbortSignal): readonly Event[] {
+  if (signal.aborted) return [{ type: 'error', error: cancelled() }];
+  const rest = reader.end();
+  const last = rest.at(-1);
+  if (last?.type === 'finish' && last.reason !== 'closed') return rest;
+  return [{ type: 'error', error: asGatewayError(thrown) }];
+}
+
+type Bytes = AsyncIterator<Uint8Array>;
+
+async function firstBytes(bytes: Bytes): Promise<Uint8Array | undefined> {
+  for (;;) {
+    const read = await bytes.next();
+    if (read.done) return undefined;
+    if (read.value.byteLength > 0) return read.value;
+  }
+}
+
+/** By what the body starts with, since servers get the content type wrong in both directions. */
+function isStream(request: Exchange, response: TransportResponse, first: Uint8Array | undefined): boolean {
+  const type = response.header('content-type') ?? '';
+  const start = startOf(first);
+  if (start === '<') throw invalidAnswer(`The provider answered with a web page${type === '' ? '' : ` (${type})`}.`);
+  if (!request.stream) return type.includes('text/event-stream');
+  if (request.framing === 'ndjson' || type.includes('text/event-stream')) return true;
+  return start !== '{' && start !== '[';
+}
+
+function startOf(first: Uint8Array | undefined): string {
+  if (first === undefined) return '';
+  let at = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf ? 3 : 0;
+  while (at < first.length && [9, 10, 13, 32].includes(first[at] ?? 0)) at++;
+  return at < first.length ? String.fromCharCode(first[at] ?? 0) : '';
+}
+
+async function* streamEvents(
+  request: Exchange,
+  reader: StreamReader,
+  first: Uint8Array | undefined,
+  bytes: Bytes,
+  deadline: Deadline,
+): AsyncGenerator<Event> {
+  const decoder = request.framing === 'sse' ? new SseDecoder() : new NdjsonDecoder();
+  let chunk = first;
+  while (chunk !== undefined) {
+    const frames: readonly Frame[] = decoder.push(chunk);
+    for (const frame of frames) {
+      if (frame.event !== 'ping') deadline.progress();
+      yield* reader.read(frame);
+    }
+    const read = await bytes.next();
+    chunk = read.done ? undefined : read.value;
+  }
+  for (const frame of decoder.end()) yield* reader.read(frame);
+  yield* reader.end();
+}
+
+/** Reads what is left of an answer that is over, so that the connection can be used again. */
+async function drain(bytes: Bytes, deadline: Deadline): Promise<void> {
+  deadline.answered();
+  const timer = setTimeout(() => deadline.abort(), DRAIN_MS);
+  try {
+    while (!(await bytes.next()).done);
+  } catch {
+    // The answer is complete: how its connection ends does not matter.
+  } finally {
+    clearTimeout(timer);
+    deadline.dispose();
+  }
+}
+
+async function failureOf(response: TransportResponse, request: Exchange, byok: boolean): Promise<GatewayError> {
+  let bodyText = '';
+  try {
+    bodyText = await textUpTo(response.body, MAX_ERROR_BYTES);
+  } catch (thrown) {
+    // Its status says enough when the explanation broke off, unless it never came in time.
+    const error = asGatewayError(thrown);
+    if (error.errorType === 'upstream_timeout') return error;
+  }
+  return vendorError({ provider: request.provider, status: response.status, header: response.header, bodyText, byok });
+}
+
+/** The text of a body, cut at a number of bytes. */
+export async function textUpTo(body: AsyncIterable<Uint8Array>, most: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const bytes of body) {
+    chunks.push(bytes);
+    size += bytes.byteLength;
+    if (size >= most) break;
+  }
+  return Buffer.concat(chunks).subarray(0, most).toString('utf8');
+}
+
+async function wholeBody(first: Uint8Array | undefined, bytes: Bytes, response: TransportResponse): Promise<unknown> {
+  const chunks: Uint8Array[] = first ? [first] : [];
+  let size = first?.byteLength ?? 0;
+  for (let read = await bytes.next(); !read.done; read = await bytes.next()) {
+    chunks.push(read.value);
+    size += read.value.byteLength;
+    if (size > MAX_ANSWER_BYTES) throw invalidAnswer('The provider’s answer is larger than 64 MB.');
+  }
+  const text = Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/^\ufeff/, '');
+  const value = parseJson(text);
+  if (value === undefined) {
+    const type = response.header('content-type') ?? 'no content type';
+    throw invalidAnswer(`The provider’s answer is not JSON (${type}): ${text.slice(0, 80)}`);
+  }
+  if (isObject(value) && value.error !== undefined && value.error !== null) throw vendorErrorValue(value.error);
+  return value;
+}
+
+function invalidAnswer(message: string): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message,
+    action: 'Check the base URL of this provider.',
+  });
+}
+
+function emptyAnswer(provider: string): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_disconnect',
+    message: 'The provider closed the connection before it said anything.',
+    retryable: true,
+    provider,
+  });
+}
+
+function cancelled(): GatewayError {
+  return new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'Cancelled.' });
+}
+
+function named(error: GatewayError, provider: string): GatewayError {
+  if (error.provider !== undefined && error.provider !== '') return error;
+  const { status, errorType, message, retryable, action, retryAfterMs, param, code, upstreamStatus } = error;
+  return new GatewayError({
+    ...{ status, errorType, message, retryable, provider, cause: error.cause },
+    ...(action === undefined ? {} : { action }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(param === undefined ? {} : { param }),
+    ...(code === undefined ? {} : { code }),
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+  });
+}

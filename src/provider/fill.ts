@@ -1,0 +1,98 @@
+import type { Endpoint, Model } from '../catalog/model.ts';
+import { asGatewayError } from '../wire/errors.ts';
+import type { Event } from '../wire/event.ts';
+import { type FimRequest, writeHole } from '../wire/fim.ts';
+import { FimReader, readFimAnswer } from '../wire/fim-answer.ts';
+import type { FimDialect, Hole } from '../wire/hole.ts';
+import { type ExchangeOptions, exchange } from './exchange.ts';
+import { upstreamHeaders } from './headers.ts';
+import { withOptions } from './request.ts';
+import type { RetryPolicy } from './retry.ts';
+import { joinURL, notConfigured, requireBase, upstreamURL, withoutVersion } from './url.ts';
+
+export interface FillOptions extends ExchangeOptions {
+  /** Default true. */
+  readonly stream?: boolean;
+  /** Instead of the endpoint's own key (BYOK). */
+  readonly apiKey?: string;
+}
+
+/** A keystroke's answer is stale in a second: only a connection that was closed while idle is tried again. */
+const FILL_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: true };
+
+/**
+ * Has a model fill a hole. All text belongs to part 0; ends with exactly one `finish` or one `error`.
+ * `maxTokens` out of 1 to 1000 is refused before anything is sent (spec 2.4).
+ */
+export async function* fill(model: Model, hole: Omit<Hole, 'model'>, options: FillOptions): AsyncGenerator<Event> {
+  const { endpoint } = model;
+  const stream = options.stream ?? true;
+  let request: FimRequest;
+  let url: string;
+  let headers: Record<string, string>;
+  let body: string;
+  try {
+    const dialect = endpoint.fim ?? dialectOf(endpoint);
+    request = writeHole(dialect, { ...hole, model: model.id }, stream);
+    url = fimURL(endpoint, dialect, request.path);
+    headers = upstreamHeaders(endpoint, undefined, options.apiKey);
+    body = JSON.stringify(withOptions(model, request.body));
+  } catch (thrown) {
+    yield { type: 'error', error: asGatewayError(thrown) };
+    return;
+  }
+  const { timeout, chunkTimeout } = endpoint;
+  yield* exchange(
+    {
+      provider: model.provider,
+      url,
+      headers,
+      body,
+      timeout,
+      ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
+      stream,
+      framing: request.framing,
+      reader: () => new FimReader(),
+      whole: readFimAnswer,
+    },
+    { ...options, retry: options.retry ?? FILL_RETRY },
+  );
+}
+
+/** The dialect that a provider speaks when configuration does not say. */
+export function dialectOf(endpoint: Endpoint): FimDialect {
+  switch (endpoint.kind) {
+    case 'svc':
+    case 'mistral':
+    case 'inception':
+    case 'deepseek':
+      return endpoint.kind;
+    case 'llamacpp':
+      return 'llamacpp-infill';
+    case 'ollama':
+      return 'ollama-generate';
+    default:
+      return 'openai-completions';
+  }
+}
+
+/** Where a hole goes: the FIM base where there is one, else the place that the vendor documents beside its base. */
+export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): string {
+  if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
+  if (endpoint.fimURL !== undefined) return joinURL(endpoint.fimURL, path);
+  const base = requireBase(endpoint);
+  switch (dialect) {
+    case 'svc':
+      return joinURL(withoutVersion(base), `/fim${path}`);
+    case 'mistral':
+    case 'inception':
+      return upstreamURL(endpoint, `/fim${path}`);
+    case 'deepseek':
+      return joinURL(withoutVersion(base).replace(/\/beta$/, ''), `/beta${path}`);
+    case 'llamacpp-infill':
+    case 'ollama-generate':
+      return joinURL(withoutVersion(base), path);
+    default:
+      return upstreamURL(endpoint, path);
+  }
+}

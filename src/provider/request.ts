@@ -1,0 +1,112 @@
+import type { Model } from '../catalog/model.ts';
+import { revealOptions } from '../config/secret.ts';
+import type { Conversation } from '../wire/conversation.ts';
+import { GatewayError, unsupportedField } from '../wire/errors.ts';
+import type { Format } from '../wire/format.ts';
+import { FORMATS } from '../wire/formats.ts';
+import { mergeDeep } from '../wire/json.ts';
+import { idRuleOf, normalizeIds, repairConversation } from '../wire/tool-call-repair.ts';
+import { adaptBody } from './dialect.ts';
+import { upstreamHeaders } from './headers.ts';
+import { upstreamURL } from './url.ts';
+
+/** Tokens (spec 8); `SVC_EXPERIMENTAL_OUTPUT_TOKEN_MAX` is read by configuration and handed in. */
+export const DEFAULT_OUTPUT_CAP = 32_000;
+
+export interface RequestChoices {
+  /** Name of the variant whose fields go into the request. */
+  readonly variant?: string;
+  /** Most tokens that are asked for, default 32,000. */
+  readonly outputCap?: number;
+  /** Instead of the endpoint's own key (BYOK). */
+  readonly apiKey?: string;
+}
+
+export interface UpstreamRequest {
+  readonly format: Format;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+}
+
+/** Tokens to ask for: `min(limit.output or cap, cap)` (spec 8). */
+export function outputTokens(model: Model, cap = DEFAULT_OUTPUT_CAP): number {
+  return Math.min(model.limit.output > 0 ? model.limit.output : cap, cap);
+}
+
+/**
+ * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
+ * model's options and the variant merged in.
+ *
+ * @throws GatewayError 400 that names what the model can't take, 500 configuration_error.
+ */
+export function conversationRequest(
+  model: Model,
+  conversation: Conversation,
+  choices: RequestChoices = {},
+): UpstreamRequest {
+  const { endpoint } = model;
+  const format = FORMATS[endpoint.format];
+  checkAbilities(model, conversation);
+  const repaired = repairConversation(conversation);
+  const idRule = idRuleOf(endpoint.kind, endpoint.format);
+  const fitted = fit(model, idRule ? normalizeIds(repaired, idRule) : repaired, choices);
+  const written = adaptBody(model, format.writeRequest(fitted));
+  return {
+    format,
+    url: upstreamURL(endpoint, format.path),
+    headers: upstreamHeaders(endpoint, endpoint.format, choices.apiKey),
+    body: withOptions(model, written, choices.variant),
+  };
+}
+
+/** The body with the model's `options` and the variant's fields merged in, which may replace anything but the model. */
+export function withOptions(model: Model, body: Record<string, unknown>, variant?: string): Record<string, unknown> {
+  const chosen = variant === undefined ? undefined : model.variants.get(variant);
+  if (variant !== undefined && chosen === undefined) {
+    const known = [...model.variants.keys()].join(', ') || 'none';
+    throw new GatewayError({
+      status: 400,
+      errorType: 'invalid_request',
+      message: `${model.ref} has no variant "${variant}" (it has: ${known}).`,
+      param: 'variant',
+    });
+  }
+  const optioned = mergeDeep(body, revealOptions(model.options));
+  if (chosen === undefined) return optioned;
+  const { disabled: _, ...fields } = chosen;
+  return mergeDeep(optioned, revealOptions(fields));
+}
+
+function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
+  const { temperature: _, ...withoutTemperature } = conversation.sampling;
+  return {
+    ...conversation,
+    model: model.id,
+    sampling: model.temperature ? conversation.sampling : withoutTemperature,
+    maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap),
+  };
+}
+
+const MEDIA = { image: 'images', file: 'files', audio: 'recordings' } as const;
+
+function checkAbilities(model: Model, conversation: Conversation): void {
+  if (conversation.tools.length > 0 && !model.toolCall) {
+    throw unsupportedField(
+      'tools',
+      `${model.ref} can't call tools. If it can, set \`tool_call\` to true for it in svc.jsonc.`,
+    );
+  }
+  const accepted = new Set<string>(model.modalities.input);
+  for (const turn of conversation.turns) {
+    for (const part of turn.parts) {
+      if (part.type !== 'image' && part.type !== 'file' && part.type !== 'audio') continue;
+      const takes = part.type === 'file' ? accepted.has('pdf') || model.attachment : accepted.has(part.type);
+      if (takes) continue;
+      throw unsupportedField(
+        'messages',
+        `${model.ref} does not take ${MEDIA[part.type]}. If it does, say so in its \`modalities\` in svc.jsonc.`,
+      );
+    }
+  }
+}

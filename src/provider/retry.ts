@@ -1,0 +1,45 @@
+import type { GatewayError } from '../wire/errors.ts';
+
+export interface RetryPolicy {
+  /** Most repetitions; 0: none. */
+  readonly limit: number;
+  /** First wait in milliseconds; doubles each time, with jitter, up to `maxMs`. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** Longest wait that an upstream may ask for, milliseconds: beyond it the error is shown instead. */
+  readonly maxAskedMs: number;
+  /** Repeat only when the connection failed, not for an answer that says no. */
+  readonly connectionOnly?: boolean;
+}
+
+/** At most 5 times (spec 8's chunkTimeout "aborted and retried", with an end to it). */
+export const DEFAULT_RETRY: RetryPolicy = { limit: 5, baseMs: 500, maxMs: 8_000, maxAskedMs: 60_000 };
+
+/** Milliseconds before repetition number `attempt` (from 0), `undefined`: don't. */
+export function retryDelay(error: GatewayError, attempt: number, policy: RetryPolicy): number | undefined {
+  if (!error.retryable || attempt >= policy.limit) return undefined;
+  const connection = error.errorType === 'network_error' || error.errorType === 'upstream_disconnect';
+  if (policy.connectionOnly && !connection) return undefined;
+  if (error.retryAfterMs !== undefined) return error.retryAfterMs <= policy.maxAskedMs ? error.retryAfterMs : undefined;
+  const wait = Math.min(policy.baseMs * 2 ** attempt, policy.maxMs);
+  return wait / 2 + Math.random() * (wait / 2);
+}
+
+/** Waits, or throws the signal's reason as soon as it fires. No listener or timer is left. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

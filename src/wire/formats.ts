@@ -1,0 +1,11 @@
+import { chatCompletions } from './chat-completions.ts';
+import type { Format, FormatName } from './format.ts';
+import { messages } from './messages.ts';
+import { responses } from './responses.ts';
+
+/** Every format by its name: adding one is a file and a row here. */
+export const FORMATS: Readonly<Record<FormatName, Format>> = {
+  'chat-completions': chatCompletions,
+  responses,
+  messages,
+};

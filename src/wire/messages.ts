@@ -1,0 +1,1 @@
+export { chatCompletions as messages } from './chat-completions.ts';

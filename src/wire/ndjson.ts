@@ -1,0 +1,28 @@
+import type { Frame } from './format.ts';
+
+/** Bytes of newline-delimited JSON (Ollama) to frames, one a line. */
+export class NdjsonDecoder {
+  readonly #decoder = new TextDecoder();
+  #line: string[] = [];
+
+  push(bytes: Uint8Array): readonly Frame[] {
+    return this.#read(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  end(): readonly Frame[] {
+    return this.#read(`${this.#decoder.decode()}\n`);
+  }
+
+  #read(text: string): readonly Frame[] {
+    const lines = text.split('\n');
+    const rest = lines.pop() ?? '';
+    const frames: Frame[] = [];
+    for (const line of lines) {
+      const data = (this.#line.length > 0 ? this.#line.join('') + line : line).trim();
+      this.#line = [];
+      if (data !== '') frames.push({ data });
+    }
+    if (rest !== '') this.#line.push(rest);
+    return frames;
+  }
+}

@@ -1,0 +1,1 @@
+export { chatCompletions as responses } from './chat-completions.ts';

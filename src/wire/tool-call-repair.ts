@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from './conversation.ts';
+import type { FormatName } from './format.ts';
+
+/** What a model is told when a call has no result (spec 4.2.3). */
+export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';
+
+/** What was repaired, for logs and metrics. */
+export interface RepairChange {
+  readonly kind: 'duplicate-call' | 'orphan-result' | 'duplicate-result' | 'placeholder-result' | 'normalized-id';
+  /** The call's id as the client sent it. */
+  readonly id: string;
+}
+
+/** Which ids an upstream accepts, and how another one is made to fit. */
+export interface IdRule {
+  readonly valid: RegExp;
+  readonly make: (id: string) => string;
+}
+
+const hash = (id: string): string => createHash('sha256').update(id).digest('hex');
+
+/** By a hash of the whole id, so that pairs stay equal and prompts stay cacheable over turns. */
+export const ANTHROPIC_IDS: IdRule = { valid: /^[a-zA-Z0-9_-]{1,64}$/, make: (id) => hash(id) };
+export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => hash(id).slice(0, 9) };
+
+/** The rule of an upstream, if it has one. `kind` is an `Endpoint.kind`. */
+export function idRuleOf(kind: string, format: FormatName): IdRule | undefined {
+  if (kind === 'mistral') return MISTRAL_IDS;
+  return format === 'messages' || kind === 'anthropic' ? ANTHROPIC_IDS : undefined;
+}
+
+/**
+ * A conversation whose calls and results pair up (spec 4.2): per assistant turn the first call of an
+ * id stays, results without a call of the turn before them go, second results go, and a call without
+ * a result gets a placeholder right after its turn. The same object when nothing had to change.
+ */
+export function repairConversation(conversation: Conversation, changes: RepairChange[] = []): Conversation {
+  const before = changes.length;
+  const turns: Turn[] = [];
+  for (const group of groupTurns(conversation.turns)) turns.push(...repairGroup(group, changes));
+  return changes.length === before ? conversation : { ...conversation, turns };
+}
+
+interface TurnGroup {
+  readonly assistant: Extract<Turn, { role: 'assistant' }> | undefined;
+  /** Turns until the next one of the assistant. */
+  readonly rest: readonly Turn[];
+}
+
+function groupTurns(turns: readonly Turn[]): TurnGroup[] {
+  const groups: { assistant: TurnGroup['assistant']; rest: Turn[] }[] = [{ assistant: undefined, rest: [] }];
+  for (const turn of turns) {
+    if (turn.role === 'assistant') groups.push({ assistant: turn, rest: [] });
+    else groups.at(-1)?.rest.push(turn);
+  }
+  return groups;
+}
+
+function repairGroup(group: TurnGroup, changes: RepairChange[]): Turn[] {
+  const before = changes.length;
+  const open = new Set<string>();
+  const answered = new Set<string>();
+  const parts = (group.assistant?.parts ?? []).filter((part) => keepCall(part, open, changes));
+  const rest = group.rest.map((turn) =>
+    turn.role === 'user'
+      ? { ...turn, parts: turn.parts.filter((part) => keepResult(part, open, answered, changes)) }
+      : turn,
+  );
+  const missing = [...open].filter((id) => !answered.has(id));
+  for (const id of missing) changes.push({ kind: 'placeholder-result', id });
+  if (changes.length === before) return group.assistant ? [group.assistant, ...group.rest] : [...group.rest];
+  const kept = rest.filter((turn, index) => turn.parts.length > 0 || group.rest[index]?.parts.length === 0);
+  const turns: Turn[] = group.assistant ? [{ ...group.assistant, parts }] : [];
+  return [...turns, ...withPlaceholders(kept, missing)];
+}
+
+function keepCall(part: AssistantPart, open: Set<string>, changes: RepairChange[]): boolean {
+  if (part.type !== 'tool-call') return true;
+  if (open.has(part.id)) {
+    changes.push({ kind: 'duplicate-call', id: part.id });
+    return false;
+  }
+  open.add(part.id);
+  return true;
+}
+
+function keepResult(part: UserPart, open: Set<string>, answered: Set<string>, changes: RepairChange[]): boolean {
+  if (part.type !== 'tool-result') return true;
+  if (open.has(part.id) && !answered.has(part.id)) {
+    answered.add(part.id);
+    return true;
+  }
+  changes.push({ kind: answered.has(part.id) ? 'duplicate-result' : 'orphan-result', id: part.id });
+  return false;
+}
+
+/** Placeholders stand right after the assistant's turn, in the first user turn if that one holds results. */
+function withPlaceholders(turns: readonly Turn[], missing: readonly string[]): Turn[] {
+  if (missing.length === 0) return [...turns];
+  const results = missing.map(placeholder);
+  const [first, ...rest] = turns;
+  if (first?.role === 'user' && first.parts.some((part) => part.type === 'tool-result')) {
+    return [{ ...first, parts: [...results, ...first.parts] }, ...rest];
+  }
+  return [{ role: 'user', parts: results }, ...turns];
+}
+
+function placeholder(id: string): ToolResultPart {
+  return { type: 'tool-result', id, content: [{ type: 'text', text: PLACEHOLDER_RESULT }] };
+}
+
+/** The conversation with ids that the upstream accepts; the same object when they all are. */
+export function normalizeIds(conversation: Conversation, rule: IdRule, changes: RepairChange[] = []): Conversation {
+  const fits = (part: UserPart | AssistantPart): boolean => !isPaired(part) || rule.valid.test(part.id);
+  if (conversation.turns.every((turn) => turn.role === 'system' || turn.parts.every(fits))) return conversation;
+  const renamed = <T extends UserPart | AssistantPart>(part: T): T => {
+    if (fits(part) || !isPaired(part)) return part;
+    if (part.type === 'tool-call') changes.push({ kind: 'normalized-id', id: part.id });
+    return { ...part, id: rule.make(part.id) };
+  };
+  const turns = conversation.turns.map((turn): Turn => {
+    if (turn.role === 'user') return { ...turn, parts: turn.parts.map(renamed) };
+    return turn.role === 'assistant' ? { ...turn, parts: turn.parts.map(renamed) } : turn;
+  });
+  return { ...conversation, turns };
+}
+
+function isPaired(part: UserPart | AssistantPart): part is ToolCallPart | ToolResultPart {
+  return part.type === 'tool-call' || part.type === 'tool-result';
+}
