@@ -1,0 +1,103 @@
+import { type Clock, delay } from './clock.ts';
+import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
+import { type ContextSource, inStableOrder, type Snippet } from './context.ts';
+import type { DocumentText, Position } from './document-text.ts';
+import type { FillHole } from './in-flight.ts';
+import { budgetOf, limitsOf, promptPrefix, siteOf, windowAround } from './prompt.ts';
+import { insideSecret, redact } from './redact.ts';
+import type { Site } from './stop.ts';
+
+/** Context that isn't there by then goes without. */
+const CONTEXT_MS = 30;
+const CONTEXT_GIVEN_UP_MS = 2_000;
+/** Context is kept this long, so that the head of consecutive prompts is the same and nothing is computed twice. */
+const CONTEXT_KEPT_MS = 15_000;
+
+export interface Question {
+  readonly hole: FillHole;
+  readonly site: Site;
+  /** Stand-in -> secret, to be written back into the answer. */
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly context: readonly string[];
+}
+
+/** The hole to send for a caret; `undefined` when it must not be sent, because a secret is being written there. */
+export function questionFor(
+  document: DocumentText,
+  position: Position,
+  snippets: readonly Snippet[],
+  options: {
+    readonly model: CompletionModel;
+    readonly maxLines: number;
+    readonly indentation?: Site['indentation'];
+    readonly temperature?: number;
+  },
+): Question | undefined {
+  const budget = budgetOf(options.model);
+  const window = windowAround(document, position, budget);
+  const tailEnd = window.suffix.indexOf('\n');
+  const lineTail = tailEnd < 0 ? window.suffix : window.suffix.slice(0, tailEnd);
+  if (insideSecret(window.prefix.slice(-400) + lineTail.slice(0, 400), Math.min(400, window.prefix.length)))
+    return undefined;
+  const site = siteOf(document, position, window, options);
+  const secrets = new Map<string, string>();
+  const prefix = redact(promptPrefix(document, window, snippets, budget.context), secrets);
+  const suffix = redact(window.suffix, secrets);
+  return {
+    hole: {
+      prefix: prefix.text,
+      suffix: suffix.text,
+      ...limitsOf(site),
+      ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+    },
+    site,
+    secrets,
+    context: snippets.map(({ path }) => path),
+  };
+}
+
+/** Context by document, fetched in a time-box and kept for a while. */
+export class KeptContext {
+  readonly #clock: Clock;
+  readonly #source: ContextSource | undefined;
+  readonly #kept = new Map<string, { readonly at: number; readonly snippets: readonly Snippet[] }>();
+
+  constructor(clock: Clock, source: ContextSource | undefined) {
+    this.#clock = clock;
+    this.#source = source;
+  }
+
+  /** What there is within 30 ms; what comes later is kept for the next request. */
+  async at(
+    document: DocumentText,
+    position: Position,
+    wanted: CompletionSettings['context'],
+    excluded: (path: string) => boolean,
+  ): Promise<readonly Snippet[]> {
+    const kept = this.#kept.get(document.uri);
+    if (this.#source === undefined) return [];
+    if (kept !== undefined && this.#clock.now() - kept.at < CONTEXT_KEPT_MS) return kept.snippets;
+    const fetching = new AbortController();
+    const giveUp = this.#clock.after(CONTEXT_GIVEN_UP_MS, () => fetching.abort());
+    const found = this.#source({ document, position }, wanted, fetching.signal)
+      .then(
+        (snippets) => {
+          const ordered = inStableOrder(snippets).filter(({ path }) => !excluded(path));
+          this.#kept.set(document.uri, { at: this.#clock.now(), snippets: ordered });
+          return ordered;
+        },
+        // A suggestion without context is better than none.
+        () => [],
+      )
+      .finally(giveUp);
+    const inTime = new AbortController();
+    const late = delay(this.#clock, CONTEXT_MS, inTime.signal).then(() => kept?.snippets ?? []);
+    const snippets = await Promise.race([found, late]);
+    inTime.abort();
+    return snippets;
+  }
+
+  forget(uri: string): void {
+    this.#kept.delete(uri);
+  }
+}

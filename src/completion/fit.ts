@@ -1,0 +1,89 @@
+import { BracketScanner } from './brackets.ts';
+import type { Language } from './languages.ts';
+
+/** What stands around the caret now; it may have changed since the answer was asked for. */
+export interface Surroundings {
+  readonly language: Language;
+  /** The caret's line, before and after it. */
+  readonly head: string;
+  readonly tail: string;
+  /** The next line with something on it. */
+  readonly below: string | undefined;
+}
+
+export interface Fitted {
+  readonly text: string;
+  /** Characters of the tail that the text says again and so replaces. */
+  readonly replaceAfter: number;
+}
+
+/** Only so much of a line is read to tell whether the caret is in a string. */
+const HEAD_READ = 2_000;
+
+/**
+ * Fits what remains of an answer to what stands after the caret: closers that the editor has put
+ * there are written over instead of doubled. `undefined`: it doesn't fit.
+ */
+export function fit(rest: string, around: Surroundings): Fitted | undefined {
+  const inside = insideString(around.language, around.head);
+  const text = withoutClosersBelow(rest, around, inside);
+  if (text.trim() === '') return undefined;
+  const tail = around.tail.trimEnd();
+  if (tail === '') return { text, replaceAfter: 0 };
+  const covered = coveredClosers(text, tail, around.language, inside);
+  const lineEnd = text.indexOf('\n');
+  const firstLine = (lineEnd < 0 ? text : text.slice(0, lineEnd)).trimEnd();
+  if (covered > 0 && firstLine.endsWith(tail)) return { text, replaceAfter: tail.length };
+  // A line end in the text pushes what is left of the tail down; closers may go there, code may not.
+  if (lineEnd >= 0 && /[^\s)\]}"'`>;,]/.test(tail.slice(covered))) return undefined;
+  return { text, replaceAfter: covered };
+}
+
+function insideString(language: Language, head: string): string | undefined {
+  const scanner = new BracketScanner(language).read(head.slice(-HEAD_READ));
+  return scanner.inShortString ? scanner.inside : undefined;
+}
+
+/** How many closers at the start of the tail `text` closes itself. */
+function coveredClosers(text: string, tail: string, language: Language, inside: string | undefined): number {
+  if (inside !== undefined) {
+    // In a string, only its own quote is a closer; what follows it is code again.
+    const end = stringEnd(text, inside);
+    if (end < 0 || tail[0] !== inside) return 0;
+    return 1 + coveredClosers(text.slice(end + 1), tail.slice(1), language, undefined);
+  }
+  const { unmatched } = new BracketScanner(language).read(text);
+  let covered = 0;
+  while (covered < unmatched.length && covered < tail.length && tail[covered] === unmatched[covered]) covered++;
+  return covered;
+}
+
+function stringEnd(text: string, quote: string): number {
+  for (let at = 0; at < text.length && text[at] !== '\n'; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === quote) return at;
+  }
+  return -1;
+}
+
+/** Cuts before a line that only closes what the next line of the document closes already. */
+function withoutClosersBelow(rest: string, around: Surroundings, inside: string | undefined): string {
+  const below = around.below;
+  if (below === undefined || around.tail.trim() !== '' || !/^\s*[)\]}]/.test(below)) return rest;
+  const scanner = new BracketScanner(around.language, inside);
+  for (let start = 0; ; ) {
+    const end = rest.indexOf('\n', start);
+    const line = rest.slice(start, end < 0 ? rest.length : end);
+    const before = scanner.unmatched.length;
+    scanner.read(`${line}\n`);
+    if (start > 0 && scanner.unmatched.length > before && samePlace(line, below)) return rest.slice(0, start - 1);
+    if (end < 0) return rest;
+    start = end + 1;
+  }
+}
+
+/** Whether two lines start with the same closer at the same indentation. */
+function samePlace(line: string, below: string): boolean {
+  const closer = /^\s*[)\]}]/.exec(below)?.[0];
+  return closer !== undefined && line.startsWith(closer);
+}

@@ -1,0 +1,84 @@
+import type { Clock } from './clock.ts';
+
+const GAPS = 15;
+const LATENCIES = 10;
+const OUTCOMES = 10;
+/** A gap beyond this is a pause to think, not a typing rhythm. */
+const PAUSE_MS = 2_000;
+/** A connection that was idle this long is likely closed by the other side. */
+const COLD_AFTER_MS = 30_000;
+const LONGEST_WAIT_MS = 400;
+/** Typing gap and latency until measured. */
+const USUAL_GAP_MS = 160;
+const USUAL_LATENCY_MS = 400;
+
+/** When to ask: from how this person types, how fast answers come, and how often they were in vain. */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #gaps: number[] = [];
+  readonly #latencies: number[] = [];
+  readonly #inVain: number[] = [];
+  #lastEdit: number | undefined;
+  #lastTraffic: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** An edit happened; tells whether the connection should be warmed, since a request is likely soon. */
+  edited(): boolean {
+    const now = this.#clock.now();
+    const gap = this.#lastEdit === undefined ? undefined : now - this.#lastEdit;
+    this.#lastEdit = now;
+    if (gap !== undefined && gap > 0 && gap < PAUSE_MS) keep(this.#gaps, gap, GAPS);
+    const cold = this.#lastTraffic === undefined || now - this.#lastTraffic > COLD_AFTER_MS;
+    if (cold) this.#lastTraffic = now;
+    return cold;
+  }
+
+  sent(): void {
+    this.#lastTraffic = this.#clock.now();
+  }
+
+  /** Milliseconds from a request to its first text. */
+  answered(latency: number): void {
+    this.#lastTraffic = this.#clock.now();
+    keep(this.#latencies, latency, LATENCIES);
+  }
+
+  /** Whether a request's answer was of use: shown before the text went another way. */
+  judged(useful: boolean): void {
+    keep(this.#inVain, useful ? 0 : 1, OUTCOMES);
+  }
+
+  /** Median milliseconds to the first text. */
+  get latency(): number {
+    return median(this.#latencies) ?? USUAL_LATENCY_MS;
+  }
+
+  /**
+   * Milliseconds to wait before asking. A person whose next key comes within the wait is still
+   * typing what they have in mind; so the wait is a share of their usual gap, a small one while
+   * answers agree with what they type next, more than a whole one while answers are in vain.
+   */
+  wait(floor: number, slow: boolean): number {
+    const gap = median(this.#gaps) ?? USUAL_GAP_MS;
+    const vain = this.#inVain.reduce((sum, one) => sum + one, 0) / Math.max(4, this.#inVain.length);
+    const wait = gap * (0.2 + 1.3 * vain) * (slow ? 3 : 1);
+    return Math.max(floor, Math.min(LONGEST_WAIT_MS * (slow ? 3 : 1), wait));
+  }
+
+  /** After this long without a word, a request no longer keeps another from being sent. */
+  get overdueAfter(): number {
+    return Math.max(1_500, 4 * this.latency);
+  }
+}
+
+function keep(values: number[], value: number, count: number): void {
+  values.push(value);
+  if (values.length > count) values.shift();
+}
+
+function median(values: readonly number[]): number | undefined {
+  return [...values].sort((a, b) => a - b)[values.length >> 1];
+}

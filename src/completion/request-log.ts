@@ -1,0 +1,60 @@
+import type { FillHole } from './in-flight.ts';
+
+/** A request exactly as it went out, masked strings included, and what became of it. */
+export interface SentRequest {
+  readonly model: string;
+  readonly hole: FillHole;
+  /** Paths of the context that went along. */
+  readonly context: readonly string[];
+  readonly masked: number;
+  readonly reason: 'typing' | 'invoke' | 'speculation';
+}
+
+export interface Outcome {
+  readonly result: 'answered' | 'stopped' | 'failed';
+  /** Milliseconds. */
+  readonly firstText?: number;
+  readonly total: number;
+  readonly characters: number;
+  readonly outputTokens?: number;
+  /** USD. */
+  readonly cost?: number;
+  readonly problem?: string;
+}
+
+/** One line a request, and the last request in full for the person who wants to see what was sent. */
+export class RequestLog {
+  readonly #write: ((line: string) => void) | undefined;
+  #last: SentRequest | undefined;
+
+  constructor(write?: (line: string) => void) {
+    this.#write = write;
+  }
+
+  get last(): SentRequest | undefined {
+    return this.#last;
+  }
+
+  sent(request: SentRequest): void {
+    this.#last = request;
+  }
+
+  ended(request: SentRequest, outcome: Outcome): void {
+    if (this.#write === undefined) return;
+    const { hole } = request;
+    const parts = [
+      `fim ${request.model} ${request.reason}`,
+      `sent ${hole.prefix.length}+${hole.suffix.length} chars`,
+      request.context.length > 0 ? `context ${request.context.length}` : '',
+      request.masked > 0 ? `masked ${request.masked}` : '',
+      `max ${hole.maxTokens} tokens`,
+      outcome.firstText === undefined ? '' : `first text ${Math.round(outcome.firstText)} ms`,
+      `${outcome.result} ${Math.round(outcome.total)} ms`,
+      `got ${outcome.characters} chars`,
+      outcome.outputTokens === undefined ? '' : `${outcome.outputTokens} tokens`,
+      outcome.cost === undefined ? '' : `$${outcome.cost.toFixed(6)}`,
+      outcome.problem ?? '',
+    ];
+    this.#write(parts.filter((part) => part !== '').join(', '));
+  }
+}

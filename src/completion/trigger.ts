@@ -1,0 +1,42 @@
+import type { CompletionSettings } from './completion-settings.ts';
+import { headOf, tailOf } from './document-text.ts';
+import { languageOf } from './languages.ts';
+import type { SuggestRequest } from './suggestion.ts';
+
+/** Why nothing is suggested; shown in the status bar's tooltip and in the log. */
+export type Silence = 'off' | 'language-off' | 'read-only' | 'several-carets' | 'selection' | 'output' | 'by-hand-only';
+
+/** Why nothing is to be shown at all for this request; `undefined`: go on. */
+export function silenceOf(request: SuggestRequest, settings: CompletionSettings): Silence | undefined {
+  const { document } = request;
+  if (!settings.enabled) return 'off';
+  if (!languageOn(document.languageId, settings.languages)) return 'language-off';
+  if (request.readonly === true) return 'read-only';
+  if ((request.carets ?? 1) > 1) return 'several-carets';
+  if (request.selecting === true) return 'selection';
+  if (/^(output|vscode-|git:|debug|search-editor)/.test(document.uri) && !isTyped(document.uri)) return 'output';
+  if (settings.trigger === 'manual' && request.trigger === 'automatic') return 'by-hand-only';
+  return undefined;
+}
+
+/** Documents with a scheme of VS Code's own that a person writes in. */
+function isTyped(uri: string): boolean {
+  return /^(vscode-notebook-cell|vscode-vfs|vscode-remote|vscode-userdata|vscode-scm):/.test(uri);
+}
+
+function languageOn(id: string, languages: CompletionSettings['languages']): boolean {
+  return languages[id] ?? languages['*'] ?? languageOf(id).prose !== true;
+}
+
+/** Whether an automatic request is worth sending here; what is known already is shown in any case. */
+export function worthAsking(request: SuggestRequest): boolean {
+  const { document, position } = request;
+  const tail = tailOf(document, position);
+  // Mid-word, what is missing is most often nothing.
+  if (/^[\p{L}\p{N}_$]/u.test(tail)) return false;
+  const selected = request.selectedCompletion;
+  // Too little of the item was typed for the selection to be the person's choice (it is the list's first).
+  if (selected !== undefined && position.character - selected.startCharacter < 2) return false;
+  const head = headOf(document, position);
+  return !(head.trim() === '' && tail.trim() !== '');
+}

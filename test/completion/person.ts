@@ -1,0 +1,215 @@
+import type { Clock } from '../../src/completion/clock.ts';
+import {
+  type CompletionModel,
+  type CompletionSettings,
+  DEFAULT_COMPLETION_SETTINGS,
+} from '../../src/completion/completion-settings.ts';
+import type { DocumentText, Position } from '../../src/completion/document-text.ts';
+import type { Fill, FillHole } from '../../src/completion/in-flight.ts';
+import { Suggester, type SuggesterPorts } from '../../src/completion/suggest.ts';
+import type { Suggestion, SuggestRequest } from '../../src/completion/suggestion.ts';
+import { GatewayError } from '../../src/wire/errors.ts';
+import type { Event } from '../../src/wire/event.ts';
+
+/** Time that goes by only when told, in order, with everything that is ready run in between. */
+export class VirtualClock implements Clock {
+  #now = 0;
+  #timers: { at: number; order: number; callback: () => void }[] = [];
+  #order = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, ms), order: this.#order++, callback };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.after(ms, resolve);
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await ready();
+    for (;;) {
+      const [next] = this.#timers.sort((a, b) => a.at - b.at || a.order - b.order);
+      if (next === undefined || next.at > until) break;
+      this.#timers.shift();
+      this.#now = next.at;
+      next.callback();
+      await ready();
+    }
+    this.#now = until;
+  }
+}
+
+/** Lets every promise that can settle do so. */
+export function ready(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+export const MODEL: CompletionModel = { ref: 'oracle/fim', contextTokens: 32_000, cost: { input: 1, output: 2 } };
+
+/** A document that is typed in, with a caret. Ends of line are LF inside; `eol` is what it claims. */
+export class Paper {
+  before: string;
+  after: string;
+  version = 1;
+  uri = 'file:///work/a.ts';
+  languageId = 'typescript';
+  eol: '\n' | '\r\n' = '\n';
+
+  constructor(text: string) {
+    const caret = text.indexOf('|');
+    this.before = caret < 0 ? text : text.slice(0, caret);
+    this.after = caret < 0 ? '' : text.slice(caret + 1);
+  }
+
+  get document(): DocumentText {
+    const lines = (this.before + this.after).split('\n');
+    return {
+      uri: this.uri,
+      path: 'a.ts',
+      languageId: this.languageId,
+      version: this.version,
+      eol: this.eol,
+      lineCount: lines.length,
+      lineAt: (line) => lines[line] ?? '',
+    };
+  }
+
+  get position(): Position {
+    const lines = this.before.split('\n');
+    return { line: lines.length - 1, character: (lines.at(-1) ?? '').length };
+  }
+}
+
+/** A person at the keyboard: a document, an engine and a model that answers what it is told to. */
+export class Person {
+  readonly clock = new VirtualClock();
+  readonly asked: { hole: FillHole; stopped: boolean }[] = [];
+  readonly grown: string[] = [];
+  readonly log: string[] = [];
+  settings: CompletionSettings = { ...DEFAULT_COMPLETION_SETTINGS, speculation: 'off' };
+  /** Pieces of the answer to a hole, or an error. */
+  answers: (hole: FillHole) => readonly string[] | GatewayError = () => [];
+  firstTextMs = 100;
+  pieceMs = 20;
+  finish: 'stop' | 'length' = 'stop';
+  readonly suggester: Suggester;
+  paper: Paper;
+  visible: readonly Suggestion[] = [];
+  #controller = new AbortController();
+
+  constructor(text: string, ports: Partial<SuggesterPorts> = {}) {
+    this.paper = new Paper(text);
+    this.suggester = new Suggester({
+      fill: () => this.fill,
+      model: () => MODEL,
+      settings: () => this.settings,
+      clock: this.clock,
+      log: (line) => this.log.push(line),
+      ...ports,
+    });
+    this.suggester.onDidGrow((uri) => {
+      this.grown.push(uri);
+      this.ask();
+    });
+  }
+
+  readonly fill: Fill = async function* (this: Person, hole: FillHole, signal: AbortSignal): AsyncGenerator<Event> {
+    const entry = { hole, stopped: false };
+    this.asked.push(entry);
+    signal.addEventListener('abort', () => {
+      entry.stopped = true;
+    });
+    await this.clock.sleep(this.firstTextMs);
+    const answer = this.answers(hole);
+    if (answer instanceof GatewayError) {
+      yield { type: 'error', error: answer };
+      return;
+    }
+    for (const text of answer) {
+      if (signal.aborted) return;
+      yield { type: 'text', part: 0, text };
+      await this.clock.sleep(this.pieceMs);
+    }
+    yield { type: 'finish', reason: this.finish };
+  }.bind(this);
+
+  get ghost(): string | undefined {
+    return this.visible[0]?.insertText;
+  }
+
+  /** What the file would be with what is on screen accepted. */
+  get picture(): string {
+    const [first] = this.visible;
+    return this.paper.before + (first?.insertText ?? '') + this.paper.after.slice(first?.replaceAfter ?? 0);
+  }
+
+  /** As VS Code does it: the call before is cancelled, an answer in the same tick is on screen at once. */
+  ask(options: Partial<SuggestRequest> = {}): void {
+    this.#controller.abort();
+    const controller = new AbortController();
+    this.#controller = controller;
+    const request: SuggestRequest = {
+      document: this.paper.document,
+      position: this.paper.position,
+      trigger: 'automatic',
+      ...options,
+    };
+    const result = this.suggester.suggest(request, controller.signal);
+    if (Array.isArray(result)) {
+      this.visible = result;
+      return;
+    }
+    this.visible = [];
+    void Promise.resolve(result).then((items) => {
+      if (!controller.signal.aborted) this.visible = items;
+    });
+  }
+
+  /** Replaces `deleted` characters before and `over` behind the caret by `text`, and `behind` after it. */
+  edit(text: string, { deleted = 0, over = 0, behind = '' } = {}): void {
+    const end = this.paper.position;
+    this.paper.before = this.paper.before.slice(0, this.paper.before.length - deleted);
+    const start = this.paper.position;
+    this.paper.before += text;
+    this.paper.after = behind + this.paper.after.slice(over);
+    this.paper.version++;
+    this.suggester.documentChanged({
+      uri: this.paper.uri,
+      changes: [{ start, end: { line: end.line, character: end.character + over }, text: text + behind }],
+    });
+    this.ask();
+  }
+
+  async type(text: string, gapMs = 120): Promise<void> {
+    for (const character of text) {
+      this.edit(character);
+      await this.clock.pass(gapMs);
+    }
+  }
+
+  async backspace(count = 1, gapMs = 120): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      this.edit('', { deleted: 1 });
+      await this.clock.pass(gapMs);
+    }
+  }
+
+  accept(): void {
+    const [first] = this.visible;
+    if (first === undefined) return;
+    this.visible = [];
+    this.edit(first.insertText, { over: first.replaceAfter });
+    this.suggester.accepted(first.id);
+  }
+}
