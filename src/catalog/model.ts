@@ -39,6 +39,8 @@ export interface Endpoint {
   /** Azure: which resource, API version. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly problem?: string;
+  /** Trusted credentials were left out, because untrusted configuration moved it from one origin to another. */
+  readonly withheld?: { readonly from: string; readonly to: string };
 }
 
 /** A model that a person can choose: config merged over the catalog (spec 2.5). */

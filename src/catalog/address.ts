@@ -1,0 +1,165 @@
+import { nearMisses } from '../config/near-miss.ts';
+import type { ModelSettings, ProviderSettings } from '../config/settings.ts';
+import type { FormatName } from '../wire/format.ts';
+import type { FimDialect } from '../wire/hole.ts';
+import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
+import type { ProviderKind } from './model.ts';
+import { DEFAULT_NPM, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor, vendorOf } from './vendors.ts';
+
+/** Where requests go and in which tongue; nothing here is a secret. */
+export interface Address {
+  readonly kind: ProviderKind;
+  readonly format: FormatName;
+  readonly npm: string;
+  readonly baseURL?: string;
+  readonly fimURL?: string;
+  /** The dialect that configuration names. */
+  readonly fim?: FimDialect;
+  /** The dialect that the vendor is known for. */
+  readonly knownFim?: FimDialect;
+  readonly problem?: string;
+}
+
+export interface AddressQuestion {
+  readonly id: string;
+  /** Absent: the address that the catalog alone gives. */
+  readonly provider?: ProviderSettings | undefined;
+  readonly model?: ModelSettings | undefined;
+  /** What the upstream is told. */
+  readonly modelId?: string | undefined;
+  readonly catalogModel?: CatalogModel | undefined;
+  readonly catalog: CatalogData;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Resolves a provider's, or one of its models', address from settings over catalog over what is known of vendors. */
+export function resolveAddress(question: AddressQuestion): Address {
+  const { id, provider, model, catalogModel, catalog } = question;
+  const listed = catalogProvider(catalog, id);
+  const configured = model?.provider?.api?.value ?? provider?.baseURL?.value ?? provider?.api?.value;
+  const vendor = vendorOf(id) ?? vendorAt(configured);
+  const npm =
+    model?.provider?.npm?.value ??
+    provider?.npm?.value ??
+    (configured === undefined ? catalogModel?.npm : undefined) ??
+    listed?.npm ??
+    vendor?.npm ??
+    DEFAULT_NPM;
+  const speech = PACKAGES.get(npm);
+  const kind = kindOf(speech?.kind ?? 'openai-compatible', vendor);
+  const base = baseOf(question, configured, kind, listed, vendor);
+  const fim = dialectNamed(provider?.fim?.value);
+  const fimURL = provider?.fimURL?.value ?? (configured === undefined ? vendor?.fim?.url : undefined);
+  const problem = speech === undefined ? unknownPackage(npm) : base.problem;
+  return {
+    kind,
+    format: formatOf(speech?.format ?? 'chat-completions', kind, question),
+    npm,
+    ...(base.url === undefined ? {} : { baseURL: trimmed(base.url) }),
+    ...(fimURL === undefined ? {} : { fimURL: trimmed(fimURL) }),
+    ...(fim === undefined ? {} : { fim }),
+    ...(vendor?.fim === undefined ? {} : { knownFim: vendor.fim.dialect }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** `https://host:port` of an address, `undefined` when it is none. */
+export function originOf(address: string | undefined): string | undefined {
+  if (address === undefined || !URL.canParse(address)) return undefined;
+  const { origin } = new URL(address);
+  return origin === 'null' ? undefined : origin;
+}
+
+function trimmed(address: string): string {
+  return address.replace(/\/+$/, '');
+}
+
+/** The vendor whose default address this is. */
+function vendorAt(address: string | undefined): Vendor | undefined {
+  const origin = originOf(address);
+  if (origin === undefined) return undefined;
+  const id = VENDOR_ORIGINS.get(origin);
+  return id === undefined ? undefined : VENDORS.get(id);
+}
+
+/** A vendor's ways matter only where the generic package would be used. */
+function kindOf(kind: ProviderKind, vendor: Vendor | undefined): ProviderKind {
+  return kind === 'openai-compatible' ? (vendor?.kind ?? kind) : kind;
+}
+
+/** Some of OpenAI's models on Azure answer in the Responses format only (learn.microsoft.com, "Responses API"). */
+function formatOf(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressQuestion): FormatName {
+  return kind === 'azure' && /codex|-pro$/i.test(modelId) ? 'responses' : format;
+}
+
+interface Base {
+  readonly url?: string;
+  readonly problem?: string;
+}
+
+function baseOf(
+  question: AddressQuestion,
+  configured: string | undefined,
+  kind: ProviderKind,
+  listed: CatalogProvider | undefined,
+  vendor: Vendor | undefined,
+): Base {
+  if (configured !== undefined) {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a person wrote.
+    if (configured.includes('${')) return { problem: '`${…}` is not expanded in an address; write {env:NAME}.' };
+    return originOf(configured) === undefined ? { problem: 'The address is not a valid URL.' } : { url: configured };
+  }
+  if (kind === 'azure') return azureBase(question);
+  const template = question.catalogModel?.api ?? listed?.api ?? vendor?.base;
+  if (template !== undefined) return expand(template, question.env);
+  return { problem: `It is not known where \`${question.id}\` is; set \`options.baseURL\`.` };
+}
+
+/** Azure's resource has a host of its own (learn.microsoft.com, "v1 API"). */
+function azureBase({ id, provider, env }: AddressQuestion): Base {
+  const variable = id === 'azure' ? env.AZURE_RESOURCE_NAME : undefined;
+  const resource = provider?.resourceName?.value ?? variable;
+  if (resource === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]*$/.test(resource)) {
+    return { problem: 'Set `options.resourceName` to the name of your Azure resource, or `options.baseURL`.' };
+  }
+  return { url: `https://${resource}.openai.azure.com/openai/v1` };
+}
+
+/** The catalog's own addresses may name variables of the account: an id, a region, a host name, never more of a URL. */
+function expand(template: string, env: AddressQuestion['env']): Base {
+  let missing: string | undefined;
+  const url = template.replaceAll(/\$\{(\w+)\}/g, (_token, name: string) => {
+    const value = env[name];
+    if (value === undefined || !/^[\w-]+(\.[\w-]+)*$/.test(value)) missing ??= name;
+    return value ?? '';
+  });
+  return missing === undefined
+    ? { url }
+    : { problem: `Set the environment variable ${missing}, or \`options.baseURL\`.` };
+}
+
+function unknownPackage(npm: string): string {
+  const [near] = nearMisses(npm, PACKAGES.keys());
+  const hint = near === undefined ? '' : ` Did you mean \`${near}\`?`;
+  return `Svc does not speak the format of \`${npm}\`.${hint} Where the provider has an OpenAI-compatible address, set \`npm\` to \`${DEFAULT_NPM}\` and \`options.baseURL\` to it.`;
+}
+
+const DIALECTS: readonly FimDialect[] = [
+  'svc',
+  'mistral',
+  'inception',
+  'deepseek',
+  'llamacpp-infill',
+  'ollama-generate',
+  'openai-completions',
+  'template-qwen',
+  'template-codestral',
+  'template-deepseek',
+  'template-starcoder',
+  'template-codellama',
+  'template-codegemma',
+];
+
+function dialectNamed(name: string | undefined): FimDialect | undefined {
+  return DIALECTS.find((dialect) => dialect === name);
+}

@@ -1,0 +1,103 @@
+import type { Secret } from '../config/secret.ts';
+import { revealOptions } from '../config/secret.ts';
+import type { Credential, ProviderSettings, Source } from '../config/settings.ts';
+import { type Address, originOf } from './address.ts';
+
+/** A key that a person gave in a dialog or with `svc keys`. */
+export interface StoredKey {
+  readonly secret: Secret;
+  /** `https://host[:port]` that it was entered for; absent: wherever trusted sources say. */
+  readonly origin?: string | undefined;
+}
+
+/** Answers to "this project wants to send your key to …": `originDecisionKey` -> allowed. */
+export type OriginDecisions = ReadonlyMap<string, boolean>;
+
+/** The key of one decision: it holds for that workspace, provider and exact origin alone. */
+export function originDecisionKey(workspace: string, provider: string, origin: string): string {
+  return JSON.stringify([workspace, provider, origin]);
+}
+
+export interface Withheld {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a request to an address may carry. */
+export interface Cleared {
+  readonly apiKey?: Credential;
+  readonly headers: ReadonlyMap<string, Credential>;
+  readonly withheld?: Withheld;
+}
+
+export interface ClearanceQuestion {
+  readonly id: string;
+  /** Where requests will go. */
+  readonly address: Address;
+  /** Where trusted sources alone would send them; absent: they know no such provider. */
+  readonly trusted: Address | undefined;
+  readonly provider: ProviderSettings | undefined;
+  readonly headers: ReadonlyMap<string, Credential>;
+  readonly stored: StoredKey | undefined;
+  readonly envKey: Credential | undefined;
+  readonly allowed: (origin: string) => boolean;
+}
+
+const STORED: Source = { kind: 'built-in', path: 'stored key', trusted: true, status: 'loaded' };
+
+/**
+ * Decides which credentials go along (docs/configuration.md, "Credentials belong to an origin"):
+ * what a trusted source brought stays away from an address that only an untrusted one names.
+ */
+export function clear(question: ClearanceQuestion): Cleared {
+  const { provider, address, stored } = question;
+  const targets = origins(address);
+  const home = origins(question.trusted);
+  const stranger = targets.find((target) => !home.includes(target) && !question.allowed(target));
+  let withheldFrom: string | undefined;
+  const mayTravel = (credential: Credential) => {
+    if (!credential.trusted || stranger === undefined) return true;
+    withheldFrom ??= home[0] ?? 'an address that you configure';
+    return false;
+  };
+  const headers = new Map([...question.headers].filter(([, credential]) => mayTravel(credential)));
+  const written = provider?.apiKey;
+  let apiKey = written !== undefined && mayTravel(written) ? written : undefined;
+  let to = stranger;
+  if (written === undefined && stored !== undefined) {
+    const bound = stored.origin === undefined ? home : boundTo(stored.origin, home);
+    const foreign = targets.find((target) => !bound.includes(target) && !question.allowed(target));
+    if (foreign === undefined) {
+      apiKey = { secret: stored.secret, trusted: true, origin: { source: STORED, line: 1, column: 1 } };
+    } else {
+      to = foreign;
+      withheldFrom ??= bound[0] ?? 'an address that you configure';
+    }
+  } else if (written === undefined && question.envKey !== undefined && mayTravel(question.envKey)) {
+    apiKey = question.envKey;
+  }
+  return {
+    ...(apiKey === undefined ? {} : { apiKey }),
+    headers,
+    ...(withheldFrom === undefined || to === undefined ? {} : { withheld: { from: withheldFrom, to } }),
+  };
+}
+
+/** A key that was entered for one of a provider's trusted origins is good for its others, its FIM base say. */
+function boundTo(origin: string, home: readonly string[]): readonly string[] {
+  const exact = originOf(origin) ?? origin;
+  return home.includes(exact) ? home : [exact];
+}
+
+function origins(address: Address | undefined): readonly string[] {
+  const found = [originOf(address?.baseURL), originOf(address?.fimURL)];
+  return found.filter((origin) => origin !== undefined);
+}
+
+/** Free-form options for an address: without what came through a trusted reference when credentials stay home. */
+export function clearedOptions(
+  options: Readonly<Record<string, unknown>>,
+  withheld: Withheld | undefined,
+): Readonly<Record<string, unknown>> {
+  return withheld === undefined ? options : revealOptions(options, false);
+}

@@ -1,0 +1,49 @@
+import type { FimDialect } from '../wire/hole.ts';
+import type { ProviderKind } from './model.ts';
+
+/** Model families whose own tokens fill holes, by the name a server gives them. */
+const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
+  [/qwen[\w.-]*coder|coder[\w.-]*qwen|codeqwen/i, 'template-qwen'],
+  [/codestral/i, 'template-codestral'],
+  [/deepseek[\w.-]*coder/i, 'template-deepseek'],
+  [/starcoder/i, 'template-starcoder'],
+  [/codellama|code-llama/i, 'template-codellama'],
+  [/codegemma/i, 'template-codegemma'],
+];
+
+/** The template that a model was trained with; `undefined` for a model that isn't known to fill holes. */
+export function templateOf(model: string): FimDialect | undefined {
+  return TEMPLATES.find(([pattern]) => pattern.test(model))?.[1];
+}
+
+/** The two families that gateways of our kind serve (spec 4.2). */
+const GATEWAY_FAMILIES = /codestral(?!.*embed)|mercury/i;
+
+export interface FimQuestion {
+  readonly kind: ProviderKind;
+  /** What the upstream is told. */
+  readonly model: string;
+  /** The dialect that configuration names, or that the vendor is known for. */
+  readonly configured?: FimDialect;
+  readonly known?: FimDialect;
+}
+
+/** How a model fills holes, `undefined` when it isn't known to. A configured dialect is believed. */
+export function fimDialect({ kind, model, configured, known }: FimQuestion): FimDialect | undefined {
+  if (configured !== undefined) return configured;
+  switch (known) {
+    case 'mistral':
+      return /codestral(?!.*embed)/i.test(model) ? known : undefined;
+    case 'inception':
+      return /mercury/i.test(model) ? known : undefined;
+    case 'svc':
+      return GATEWAY_FAMILIES.test(model) ? known : undefined;
+    case 'deepseek':
+      return /reason|vision|-r\d/i.test(model) ? undefined : known;
+    case 'ollama-generate':
+    case 'llamacpp-infill':
+      return templateOf(model) === undefined ? undefined : known;
+    default:
+      return kind === 'lmstudio' || kind === 'vllm' ? templateOf(model) : undefined;
+  }
+}

@@ -1,0 +1,36 @@
+import type { ModelSettings } from '../config/settings.ts';
+import { isObject, mergeDeep } from '../wire/json.ts';
+import type { Address } from './address.ts';
+import type { CatalogModel } from './catalog.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The catalog's efforts as fields of the request's format, with a person's variants over them. */
+export function resolveVariants(
+  known: CatalogModel | undefined,
+  settings: ModelSettings | undefined,
+  address: Address,
+): ReadonlyMap<string, Fields> {
+  const variants = new Map<string, Fields>();
+  for (const effort of known?.efforts ?? []) variants.set(effort, effortFields(effort, address));
+  if (known?.budget !== undefined && address.format === 'messages') {
+    // docs.anthropic.com, "Extended thinking": the budget must stay below max_tokens.
+    variants.set('high', { thinking: { type: 'enabled', budget_tokens: Math.min(16_000, known.budget) } });
+    variants.set('max', { thinking: { type: 'enabled', budget_tokens: Math.min(31_999, known.budget) } });
+  }
+  for (const [name, fields] of settings?.variants ?? []) {
+    if (fields === null) variants.delete(name);
+    else variants.set(name, laid(fields, variants.get(name)));
+  }
+  return variants;
+}
+
+function laid(over: Fields, under: Fields | undefined): Fields {
+  return under === undefined || !isObject(under) ? over : mergeDeep(under, over);
+}
+
+function effortFields(effort: string, { format }: Address): Fields {
+  if (format === 'responses') return { reasoning: { effort } };
+  if (format === 'messages') return { output_config: { effort } };
+  return { reasoning_effort: effort };
+}

@@ -1,0 +1,171 @@
+import type { FormatName } from '../wire/format.ts';
+import type { FimDialect } from '../wire/hole.ts';
+import type { ProviderKind } from './model.ts';
+
+/** What is known of a vendor beyond the public catalog, each from the vendor's own documentation. */
+export interface Vendor {
+  readonly name?: string;
+  readonly kind?: ProviderKind;
+  /** Base address of chat, where the catalog names none. */
+  readonly base?: string;
+  /** Where and how it fills holes. */
+  readonly fim?: { readonly url: string; readonly dialect: FimDialect };
+  /** Only for vendors that the catalog lacks. */
+  readonly npm?: string;
+  readonly env?: readonly string[];
+  /** A server of the person's own: needs no key, and lists what it has loaded. */
+  readonly local?: true;
+  /** The provider of the catalog whose models it serves. */
+  readonly catalog?: string;
+}
+
+/** By provider id. */
+export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
+  ['openai', { base: 'https://api.openai.com/v1' }],
+  ['anthropic', { base: 'https://api.anthropic.com/v1' }],
+  [
+    'mistral',
+    {
+      kind: 'mistral',
+      base: 'https://api.mistral.ai/v1',
+      // docs.mistral.ai, "Fill-in-the-middle": keys of the two addresses are not interchangeable.
+      fim: { url: 'https://api.mistral.ai/v1/fim', dialect: 'mistral' },
+    },
+  ],
+  [
+    'codestral',
+    {
+      name: 'Codestral',
+      kind: 'mistral',
+      base: 'https://codestral.mistral.ai/v1',
+      fim: { url: 'https://codestral.mistral.ai/v1/fim', dialect: 'mistral' },
+      npm: '@ai-sdk/mistral',
+      env: ['CODESTRAL_API_KEY'],
+      catalog: 'mistral',
+    },
+  ],
+  [
+    'inception',
+    {
+      kind: 'inception',
+      base: 'https://api.inceptionlabs.ai/v1',
+      fim: { url: 'https://api.inceptionlabs.ai/v1/fim', dialect: 'inception' },
+    },
+  ],
+  [
+    'deepseek',
+    {
+      kind: 'deepseek',
+      base: 'https://api.deepseek.com',
+      // api-docs.deepseek.com, "FIM completion (beta)".
+      fim: { url: 'https://api.deepseek.com/beta', dialect: 'deepseek' },
+    },
+  ],
+  ['openrouter', { kind: 'openrouter', base: 'https://openrouter.ai/api/v1' }],
+  ['kilo', { fim: { url: 'https://api.kilo.ai/api/fim', dialect: 'svc' } }],
+  // ai.google.dev, "OpenAI compatibility".
+  ['google', { base: 'https://generativelanguage.googleapis.com/v1beta/openai' }],
+  ['groq', { base: 'https://api.groq.com/openai/v1' }],
+  ['xai', { base: 'https://api.x.ai/v1' }],
+  ['cerebras', { base: 'https://api.cerebras.ai/v1' }],
+  ['togetherai', { base: 'https://api.together.xyz/v1' }],
+  ['deepinfra', { base: 'https://api.deepinfra.com/v1/openai' }],
+  ['cohere', { base: 'https://api.cohere.ai/compatibility/v1' }],
+  ['perplexity', { base: 'https://api.perplexity.ai' }],
+  ['vercel', { base: 'https://ai-gateway.vercel.sh/v1' }],
+  ['v0', { base: 'https://api.v0.dev/v1' }],
+  ['venice', { base: 'https://api.venice.ai/api/v1' }],
+  ['aihubmix', { base: 'https://aihubmix.com/v1' }],
+  [
+    'ollama',
+    {
+      name: 'Ollama',
+      kind: 'ollama',
+      base: 'http://127.0.0.1:11434/v1',
+      fim: { url: 'http://127.0.0.1:11434', dialect: 'ollama-generate' },
+      local: true,
+    },
+  ],
+  ['lmstudio', { name: 'LM Studio', kind: 'lmstudio', base: 'http://127.0.0.1:1234/v1', local: true }],
+  [
+    'llamacpp',
+    {
+      name: 'llama.cpp',
+      kind: 'llamacpp',
+      base: 'http://127.0.0.1:8080/v1',
+      fim: { url: 'http://127.0.0.1:8080', dialect: 'llamacpp-infill' },
+      local: true,
+    },
+  ],
+  ['vllm', { name: 'vLLM', kind: 'vllm', base: 'http://127.0.0.1:8000/v1', local: true }],
+  [
+    'svc',
+    {
+      name: 'Svc gateway',
+      kind: 'svc',
+      base: 'http://127.0.0.1:4180/v1',
+      fim: { url: 'http://127.0.0.1:4180/fim', dialect: 'svc' },
+      env: ['SVC_API_KEY'],
+      local: true,
+    },
+  ],
+]);
+
+/** Origin of a vendor's default address -> its id; a local server's port says nothing about what listens there. */
+export const VENDOR_ORIGINS: ReadonlyMap<string, string> = new Map(
+  [...VENDORS].flatMap(([id, { base, local }]) =>
+    base === undefined || local ? [] : [[/^https:\/\/[^/]+/.exec(base)?.[0] ?? base, id]],
+  ),
+);
+
+/** Other spellings of a local server's id. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['llama.cpp', 'llamacpp'],
+  ['llama-cpp', 'llamacpp'],
+  ['lm-studio', 'lmstudio'],
+]);
+
+export function vendorOf(id: string): Vendor | undefined {
+  return VENDORS.get(ALIASES.get(id) ?? id);
+}
+
+/** How a client package speaks: packages name a format here, nothing is installed. */
+export interface Speech {
+  readonly kind: ProviderKind;
+  readonly format: FormatName;
+}
+
+const CHAT: Speech = { kind: 'openai-compatible', format: 'chat-completions' };
+
+export const DEFAULT_NPM = '@ai-sdk/openai-compatible';
+
+export const PACKAGES: ReadonlyMap<string, Speech> = new Map<string, Speech>([
+  [DEFAULT_NPM, CHAT],
+  ['@ai-sdk/openai', { kind: 'openai', format: 'responses' }],
+  ['@ai-sdk/anthropic', { kind: 'anthropic', format: 'messages' }],
+  ['@ai-sdk/azure', { kind: 'azure', format: 'chat-completions' }],
+  ['@ai-sdk/mistral', { kind: 'mistral', format: 'chat-completions' }],
+  ['@openrouter/ai-sdk-provider', { kind: 'openrouter', format: 'chat-completions' }],
+  // These vendors have an OpenAI-compatible address beside their own format.
+  ['@ai-sdk/google', CHAT],
+  ['@ai-sdk/groq', CHAT],
+  ['@ai-sdk/xai', CHAT],
+  ['@ai-sdk/cerebras', CHAT],
+  ['@ai-sdk/togetherai', CHAT],
+  ['@ai-sdk/deepinfra', CHAT],
+  ['@ai-sdk/cohere', CHAT],
+  ['@ai-sdk/perplexity', CHAT],
+  ['@ai-sdk/vercel', CHAT],
+  ['@ai-sdk/gateway', CHAT],
+  ['@aihubmix/ai-sdk-provider', CHAT],
+  ['venice-ai-sdk-provider', CHAT],
+]);
+
+/** The provider whose models a package is known for. */
+export const PACKAGE_VENDORS: ReadonlyMap<string, string> = new Map([
+  ['@ai-sdk/openai', 'openai'],
+  ['@ai-sdk/anthropic', 'anthropic'],
+  ['@ai-sdk/azure', 'azure'],
+  ['@ai-sdk/mistral', 'mistral'],
+  ['@ai-sdk/google', 'google'],
+]);
