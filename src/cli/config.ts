@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadSettings } from '../config/load.ts';
+import { reportSettings } from '../config/report.ts';
+import type { Settings } from '../config/settings.ts';
+import { globalFolder } from '../config/sources.ts';
+import { reportDiagnostics, terminalInput } from './context.ts';
+import { type Io, UsageError } from './io.ts';
+
+/** `svc config`: what is configured and where it is from; exit code 1 if something in it is an error. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { json: { type: 'boolean' } } });
+  const [word, ...more] = positionals;
+  if (more.length > 0 || (word !== undefined && word !== 'path')) {
+    throw new UsageError(`svc config knows only \`path\`, not ${JSON.stringify(more[0] ?? word)}.`);
+  }
+  if (word === 'path') {
+    await io.out(`${ownFile(io)}\n`);
+    return 0;
+  }
+  const settings = await loadSettings(terminalInput(io));
+  if (values.json) await io.out(`${JSON.stringify(reportSettings(settings), null, 2)}\n`);
+  else {
+    await io.out(describe(settings));
+    await reportDiagnostics(settings, io);
+  }
+  return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+/** The file that a person would edit: the one that wins among those that are there. */
+function ownFile(io: Io): string {
+  const folder = globalFolder(terminalInput(io));
+  const [jsonc, json] = [path.join(folder, 'svc.jsonc'), path.join(folder, 'svc.json')];
+  return existsSync(json) && !existsSync(jsonc) ? json : jsonc;
+}
+
+function describe(settings: Settings): string {
+  const report = reportSettings(settings);
+  const sources = report.sources.filter(({ status }) => status !== 'missing');
+  const lines = ['Sources, the later goes over the earlier:'];
+  for (const { path: file, kind, trusted, status } of sources) {
+    lines.push(
+      `  ${file}  (${kind}, ${trusted ? 'trusted' : 'not trusted'}${status === 'loaded' ? '' : `, ${status}`})`,
+    );
+  }
+  if (sources.length === 0) lines.push('  none');
+  lines.push('', `Model: ${text(report.model)}`, `Completion model: ${text(report.completionModel)}`, '', 'Providers:');
+  for (const [id, provider] of settings.providers) {
+    const key = provider.apiKey === undefined ? 'no key' : `key from ${provider.apiKey.origin.source.path}`;
+    const models = `${provider.models.size} configured model${provider.models.size === 1 ? '' : 's'}`;
+    lines.push(`  ${id}: ${models}, ${key}${provider.problem === undefined ? '' : `. ${provider.problem}`}`);
+  }
+  if (settings.providers.size === 0) lines.push('  none');
+  return `${lines.join('\n')}\n`;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : value === null ? 'not set' : 'set';
+}

@@ -1,0 +1,52 @@
+import type { CatalogData } from '../catalog/catalog.ts';
+import { cachedCatalog, catalogCacheFile, refreshAllowed } from '../catalog/refresh.ts';
+import { buildRegistry, type Registry } from '../catalog/registry.ts';
+import { loadSnapshot } from '../catalog/snapshot.ts';
+import { loadSettings } from '../config/load.ts';
+import type { Settings } from '../config/settings.ts';
+import type { LoadInput } from '../config/sources.ts';
+import { GatewayError } from '../wire/errors.ts';
+import type { Io } from './io.ts';
+
+/** What the terminal reads; whoever runs a command in a folder has chosen to work there. */
+export function terminalInput(io: Io): LoadInput {
+  return { env: io.env, platform: io.platform, home: io.home, cwd: io.cwd, trustedWorkspace: true };
+}
+
+export interface Context {
+  readonly settings: Settings;
+  readonly catalog: CatalogData;
+  readonly registry: Registry;
+}
+
+/**
+ * Settings, catalog and models as the terminal has them. The catalog is what is on disk; nothing is fetched.
+ *
+ * @throws GatewayError configuration_error when the managed configuration is invalid.
+ */
+export async function openContext(io: Io): Promise<Context> {
+  const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
+  requireManaged(settings);
+  const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
+  const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog({ snapshot, cacheFile }) : snapshot;
+  return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
+}
+
+/** @throws GatewayError configuration_error when the managed configuration is invalid: nothing may go around it. */
+export function requireManaged(settings: Settings): void {
+  if (settings.managedProblem === undefined) return;
+  throw new GatewayError({
+    status: 500,
+    errorType: 'configuration_error',
+    message: settings.managedProblem,
+    action: 'Tell whoever manages this computer.',
+  });
+}
+
+/** Problems of the configuration on standard error, one a line: the output stays for programs. */
+export async function reportDiagnostics(settings: Settings, io: Io): Promise<void> {
+  for (const { severity, path, line, column, key, message } of settings.diagnostics) {
+    if (severity === 'information') continue;
+    await io.err(`${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}\n`);
+  }
+}

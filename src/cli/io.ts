@@ -1,0 +1,21 @@
+/** What a command may touch of the process; tests hand in their own. */
+export interface Io {
+  /** Resolves when the text has been taken, so that a pipe gets all of it. */
+  readonly out: (text: string) => Promise<void>;
+  readonly err: (text: string) => Promise<void>;
+  readonly input: NodeJS.ReadableStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly cwd: string;
+  /** Aborts on SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** A command: its arguments without its name; resolves with the exit code (0 done, 1 failed, 2 wrong use). */
+export type Run = (args: string[], io: Io) => Promise<number>;
+
+/** The wrong words on the command line; the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { LastUsedStore } from '../catalog/select.ts';
+import type { Io } from './io.ts';
+
+/** How many are remembered. */
+const KEPT = 5;
+
+/** The models used last in the terminal, in a small file among the platform's state. */
+export function lastUsedFile(io: Pick<Io, 'env' | 'platform' | 'home'>): string {
+  const { env, platform, home } = io;
+  const xdg = env.XDG_STATE_HOME;
+  if (xdg !== undefined && path.isAbsolute(xdg)) return path.join(xdg, 'svc', 'model.json');
+  if (platform === 'win32')
+    return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'svc', 'model.json');
+  return path.join(home, '.local', 'state', 'svc', 'model.json');
+}
+
+export function lastUsedStore(io: Pick<Io, 'env' | 'platform' | 'home'>): LastUsedStore {
+  const file = lastUsedFile(io);
+  const read = async () => {
+    try {
+      const value: unknown = JSON.parse(await readFile(file, 'utf8'));
+      const recent = typeof value === 'object' && value !== null && 'recent' in value ? value.recent : undefined;
+      return Array.isArray(recent) ? recent.filter((each) => typeof each === 'string') : [];
+    } catch {
+      // Missing or damaged: as if nothing had been used yet.
+      return [];
+    }
+  };
+  const write = async (ref: string) => {
+    const recent = [ref, ...(await read()).filter((each) => each !== ref)].slice(0, KEPT);
+    await mkdir(path.dirname(file), { recursive: true });
+    const part = `${file}.${process.pid}.${randomUUID()}`;
+    await writeFile(part, `${JSON.stringify({ recent })}\n`, { mode: 0o600 });
+    await rename(part, file);
+  };
+  return { read, write };
+}

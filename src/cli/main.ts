@@ -1,0 +1,99 @@
+#!/usr/bin/env node
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import process from 'node:process';
+import type { Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { nearMisses } from '../config/near-miss.ts';
+import { GatewayError } from '../wire/errors.ts';
+import { COMMANDS, type Command } from './commands.ts';
+import { type Io, UsageError } from './io.ts';
+
+/** Runs one command line (without `node` and the script); resolves with the exit code and never rejects. */
+export async function main(args: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
+  const [name, ...rest] = args;
+  try {
+    if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+      await io.out(help(commands));
+      return name === undefined ? 2 : 0;
+    }
+    const command = commands.find((each) => each.name === name);
+    if (command === undefined) throw new UsageError(unknownCommand(name, commands));
+    if (rest.includes('--help') || rest.includes('-h')) {
+      await io.out(`svc ${command.name} ${command.usage}\n\n${command.summary}\n`);
+      return 0;
+    }
+    return await (await command.load()).run(rest, io);
+  } catch (error) {
+    return await explain(error, io);
+  }
+}
+
+function help(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name, usage }) => name.length + usage.length + 1));
+  const lines = commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(width)}  ${summary}`);
+  return `svc <command>\n\n${lines.join('\n')}\n\nsvc <command> --help says more about one.\n`;
+}
+
+function unknownCommand(name: string, commands: readonly Command[]): string {
+  const [near] = nearMisses(
+    name,
+    commands.map((command) => command.name),
+  );
+  return `There is no command ${JSON.stringify(name)}.${near === undefined ? '' : ` Did you mean \`svc ${near}\`?`}`;
+}
+
+/** An error as a person reads it: a sentence, what to do, no stack. */
+async function explain(error: unknown, io: Io): Promise<number> {
+  if (isBrokenPipe(error)) return 0;
+  const message = error instanceof Error ? error.message : String(error);
+  const action = error instanceof GatewayError && error.action !== undefined ? `${error.action}\n` : '';
+  await io.err(`svc: ${message}\n${action}`);
+  return isWrongUse(error) ? 2 : 1;
+}
+
+function isWrongUse(error: unknown): boolean {
+  if (error instanceof UsageError) return true;
+  if (error instanceof GatewayError) {
+    const ours = error.errorType === 'invalid_request' || error.errorType === 'model_not_found';
+    return ours && error.upstreamStatus === undefined;
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');
+}
+
+/** `svc models | head -1` closes the pipe early: that is no failure. */
+function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+function writer(stream: Writable): (text: string) => Promise<void> {
+  return (text) =>
+    new Promise((resolve, reject) => {
+      stream.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+}
+
+/** The process as a command sees it. */
+function processIo(): Io {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // A broken pipe is reported to the write that meets it; as an event it would end the process with a stack.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  return {
+    out: writer(process.stdout),
+    err: writer(process.stderr),
+    input: process.stdin,
+    env: process.env,
+    platform: process.platform,
+    home: homedir(),
+    cwd: process.cwd(),
+    signal: stop.signal,
+  };
+}
+
+/** A package manager starts it through a symbolic link. */
+const script = process.argv[1];
+if (script !== undefined && import.meta.url === pathToFileURL(realpathSync(script)).href) {
+  process.exitCode = await main(process.argv.slice(2), processIo());
+}
