@@ -27,7 +27,7 @@ export const DEFAULT_COMPLETION_SETTINGS: CompletionSettings = {
   exclude: [],
   trigger: 'automatic',
   maxLines: 12,
-  debounceFloor: 40,
+  debounceFloor: 0,
   context: { openTabs: true, recentEdits: true, imports: true },
   speculation: 'free',
   budgetPerHour: 0,

@@ -69,7 +69,7 @@ function stringEnd(text: string, quote: string): number {
 /** Cuts before a line that only closes what the next line of the document closes already. */
 function withoutClosersBelow(rest: string, around: Surroundings, inside: string | undefined): string {
   const below = around.below;
-  if (below === undefined || around.tail.trim() !== '' || !/^\s*[)\]}]/.test(below)) return rest;
+  if (below === undefined || !/^[\s)\]}"'`>;,]*$/.test(around.tail) || !/^\s*[)\]}]/.test(below)) return rest;
   const scanner = new BracketScanner(around.language, inside);
   for (let start = 0; ; ) {
     const end = rest.indexOf('\n', start);

@@ -5,6 +5,8 @@ const LATENCIES = 10;
 const OUTCOMES = 10;
 /** A gap beyond this is a pause to think, not a typing rhythm. */
 const PAUSE_MS = 2_000;
+/** The first key after a rest this long is asked for at once, as long as answers are of use. */
+const RESUMING_MS = 600;
 /** A connection that was idle this long is likely closed by the other side. */
 const COLD_AFTER_MS = 30_000;
 const LONGEST_WAIT_MS = 400;
@@ -19,6 +21,7 @@ export class Pace {
   readonly #latencies: number[] = [];
   readonly #inVain: number[] = [];
   #lastEdit: number | undefined;
+  #afterPause = true;
   #lastTraffic: number | undefined;
 
   constructor(clock: Clock) {
@@ -30,6 +33,7 @@ export class Pace {
     const now = this.#clock.now();
     const gap = this.#lastEdit === undefined ? undefined : now - this.#lastEdit;
     this.#lastEdit = now;
+    this.#afterPause = gap === undefined || gap >= RESUMING_MS;
     if (gap !== undefined && gap > 0 && gap < PAUSE_MS) keep(this.#gaps, gap, GAPS);
     const cold = this.#lastTraffic === undefined || now - this.#lastTraffic > COLD_AFTER_MS;
     if (cold) this.#lastTraffic = now;
@@ -64,6 +68,7 @@ export class Pace {
   wait(floor: number, slow: boolean): number {
     const gap = median(this.#gaps) ?? USUAL_GAP_MS;
     const vain = this.#inVain.reduce((sum, one) => sum + one, 0) / Math.max(4, this.#inVain.length);
+    if (this.#afterPause && vain <= 0.5 && !slow) return floor;
     const wait = gap * (0.2 + 1.3 * vain) * (slow ? 3 : 1);
     return Math.max(floor, Math.min(LONGEST_WAIT_MS * (slow ? 3 : 1), wait));
   }

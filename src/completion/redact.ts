@@ -105,7 +105,7 @@ function secretSpans(text: string): [number, number][] {
   for (const shape of SHAPES) for (const match of text.matchAll(shape)) spans.push(spanOf(match.index, match[0]));
   for (const shape of NAMED) {
     for (const match of text.matchAll(shape)) {
-      const secret = match.groups?.['secret'] ?? '';
+      const secret = match.groups?.secret ?? '';
       if (!placeholder(secret)) spans.push(spanOf(match.index + match[0].lastIndexOf(secret), secret));
     }
   }

@@ -195,7 +195,10 @@ export class Suggester {
     const shown = this.#shown;
     if (shown === undefined) return;
     const accepted = acceptedBy(change, shown);
-    if (accepted === 0) return;
+    if (accepted === 0) {
+      if (shown.accepted && change.uri === shown.uri) this.#shown = undefined;
+      return;
+    }
     if (!shown.accepted) {
       this.#governor.accepted(accepted);
       this.#pace.judged(true);
@@ -401,7 +404,11 @@ export class Suggester {
     else this.#circuit.stopped();
     if (answer.text === '' && stopped && received === 0) this.#cache.delete(answer);
     this.#settleState();
-    if (this.#shown?.answer === answer) this.#speculate(this.#shown);
+    if (this.#shown?.answer === answer && !this.#shown.accepted && this.#view !== undefined) {
+      // What came last may not be on screen yet; asking ahead must start behind it.
+      const [whole] = this.#known(this.#view).shown;
+      if (whole?.answer === answer) this.#speculate(whole);
+    }
   }
 
   #settleState(): void {

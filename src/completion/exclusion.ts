@@ -1,0 +1,137 @@
+import ignore, { type Ignore } from 'ignore';
+
+/** Files whose purpose is to hold secrets, as patterns of `.gitignore`. Never sent, whatever the settings say. */
+const SECRET_FILES = [
+  '.env',
+  '.env.*',
+  '!.env.example',
+  '!.env.sample',
+  '!.env.template',
+  '*.env',
+  '.envrc',
+  '*.pem',
+  '*.key',
+  '*.p8',
+  '*.p12',
+  '*.pfx',
+  '*.jks',
+  '*.keystore',
+  '*.keytab',
+  '*.crt',
+  '*.cer',
+  '*.der',
+  '*.kdbx',
+  '*.ovpn',
+  '*.ppk',
+  'id_rsa*',
+  'id_dsa*',
+  'id_ecdsa*',
+  'id_ed25519*',
+  '.ssh/',
+  '.gnupg/',
+  '.aws/',
+  '.azure/',
+  '.kube/',
+  '.docker/config.json',
+  '.npmrc',
+  '.pypirc',
+  '.netrc',
+  '_netrc',
+  '.pgpass',
+  '.htpasswd',
+  '.git-credentials',
+  '.git/',
+  'credentials',
+  'credentials.json',
+  'secrets.json',
+  'secrets.y*ml',
+  'secrets.toml',
+  'service-account*.json',
+  '*.tfvars',
+  '*.tfstate',
+  'svc.json',
+  'svc.jsonc',
+];
+
+export interface IgnoreFile {
+  /** The folder it stands in, relative to the workspace folder with `/`; empty: the folder itself. */
+  readonly directory: string;
+  readonly content: string;
+}
+
+export interface WorkspaceFolder {
+  /** Uri without a trailing slash, as the editor writes it. */
+  readonly uri: string;
+  readonly ignoreFiles: readonly IgnoreFile[];
+}
+
+/** Tells which files must not be sent. Rebuilt whole when a folder, an ignore file or the setting changes. */
+export class Exclusions {
+  readonly #secrets = ignore({ ignorecase: true }).add(SECRET_FILES);
+  readonly #globs: Ignore;
+  readonly #folders: readonly {
+    readonly path: string;
+    readonly rules: readonly { readonly directory: string; readonly rule: Ignore }[];
+  }[];
+  readonly #known = new Map<string, string | undefined>();
+
+  constructor(folders: readonly WorkspaceFolder[], globs: readonly string[]) {
+    this.#globs = ignore().add([...globs]);
+    this.#folders = folders.map(({ uri, ignoreFiles }) => ({
+      path: `${pathOf(uri)}/`,
+      rules: ignoreFiles
+        .map(({ directory, content }) => ({
+          directory: directory === '' ? '' : `${directory}/`,
+          rule: ignore().add(content),
+        }))
+        .sort((a, b) => a.directory.length - b.directory.length),
+    }));
+  }
+
+  /** Why a file is not sent, for a person; `undefined`: it may be. Takes a uri or a path relative to a folder. */
+  reason(uriOrPath: string): string | undefined {
+    if (this.#known.has(uriOrPath)) return this.#known.get(uriOrPath);
+    const reason = this.#find(uriOrPath);
+    if (this.#known.size > 2_000) this.#known.clear();
+    this.#known.set(uriOrPath, reason);
+    return reason;
+  }
+
+  #find(uriOrPath: string): string | undefined {
+    if (uriOrPath.startsWith('untitled:')) return undefined;
+    const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uriOrPath);
+    const path = isUri ? pathOf(uriOrPath) : uriOrPath;
+    const folder = isUri ? this.#folders.find((one) => path.startsWith(one.path)) : undefined;
+    const candidates = isUri ? (folder === undefined ? [] : [folder]) : this.#folders;
+    const relative = folder === undefined ? path.replace(/^\/+/, '') : path.slice(folder.path.length);
+    if (!ignore.isPathValid(relative)) return 'It is outside of the workspace.';
+    if (this.#secrets.ignores(relative)) return 'Files of this kind hold secrets.';
+    if (isUri && folder === undefined) return 'It is outside of the workspace.';
+    if (this.#globs.ignores(relative)) return 'The setting svc.completion.exclude names it.';
+    return candidates.some(({ rules }) => ignoredBy(rules, relative)) ? 'A .gitignore file names it.' : undefined;
+  }
+}
+
+/** As git: a deeper file decides over one above it. */
+function ignoredBy(rules: readonly { readonly directory: string; readonly rule: Ignore }[], relative: string): boolean {
+  let ignored = false;
+  for (const { directory, rule } of rules) {
+    if (!relative.startsWith(directory) || relative.length === directory.length) continue;
+    const verdict = rule.test(relative.slice(directory.length));
+    if (verdict.ignored) ignored = true;
+    else if (verdict.unignored) ignored = false;
+  }
+  return ignored;
+}
+
+/** The path of a uri, decoded, without query and fragment; drive letters in lower case. */
+function pathOf(uri: string): string {
+  const path = uri.replace(/^[a-z][a-z0-9+.-]+:(?:\/\/[^/?#]*)?/i, '').replace(/[?#].*$/, '');
+  let decoded = path;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch {
+    // Not encoded as uris are: taken as it is written.
+  }
+  return decoded.replace(/\/+$/, '').replace(/^\/[A-Z]:/, (drive) => drive.toLowerCase());
+}

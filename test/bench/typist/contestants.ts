@@ -1,0 +1,61 @@
+import { type Clock, delay } from '../../../src/completion/clock.ts';
+import { type CompletionSettings, DEFAULT_COMPLETION_SETTINGS } from '../../../src/completion/completion-settings.ts';
+import { type DocumentText, type Position, textAfter, textBefore } from '../../../src/completion/document-text.ts';
+import type { Fill } from '../../../src/completion/in-flight.ts';
+import { Suggester } from '../../../src/completion/suggest.ts';
+import type { Suggestion } from '../../../src/completion/suggestion.ts';
+import type { Contestant, Edit } from './editor.ts';
+
+const URI = 'file:///bench/fixture.ts';
+/** Codestral's price, so that speculation is not free. */
+const COST = { input: 0.3, output: 0.9 };
+
+/** The engine as it ships, with its default settings. */
+export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSettings> = {}): Contestant {
+  const suggester = new Suggester({
+    fill: () => fill,
+    model: () => ({ ref: 'oracle/fim', contextTokens: 32_000, cost: COST }),
+    settings: () => ({ ...DEFAULT_COMPLETION_SETTINGS, ...settings }),
+    clock,
+  });
+  return {
+    edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
+    suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
+    accepted: ({ id }) => suggester.accepted(id),
+    onDidGrow: (listener) => {
+      suggester.onDidGrow(listener);
+    },
+  };
+}
+
+/**
+ * What a completion provider is without any of it: 150 ms of debounce, one request at a time (the
+ * one before is aborted), no memory, the whole answer awaited, shown as it came.
+ */
+export function plain(fill: Fill, clock: Clock): Contestant {
+  let running: AbortController | undefined;
+  let id = 0;
+  async function suggest(
+    document: DocumentText,
+    position: Position,
+    signal: AbortSignal,
+  ): Promise<readonly Suggestion[]> {
+    if (!(await delay(clock, 150, signal))) return [];
+    running?.abort();
+    running = new AbortController();
+    const stop = AbortSignal.any([signal, running.signal]);
+    let insertText = '';
+    const hole = {
+      prefix: textBefore(document, position, 8_000),
+      suffix: textAfter(document, position, 2_800),
+      maxTokens: 256,
+    };
+    for await (const event of fill(hole, stop)) {
+      if (stop.aborted) return [];
+      if (event.type === 'text') insertText += event.text;
+    }
+    if (insertText.trim() === '') return [];
+    return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false }];
+  }
+  return { suggest, edited: () => undefined, accepted: () => undefined, onDidGrow: () => undefined };
+}

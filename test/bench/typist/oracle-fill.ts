@@ -1,0 +1,63 @@
+import type { Fill } from '../../../src/completion/in-flight.ts';
+import { GatewayError } from '../../../src/wire/errors.ts';
+import type { VirtualClock } from '../../completion/virtual-clock.ts';
+import type { Oracle } from './oracle.ts';
+
+export interface Traffic {
+  requests: number;
+  /** Characters sent. */
+  sent: number;
+  /** As if stopping a request saved nothing: the whole answer. */
+  tokens: number;
+  /** As if stopping it stopped the model. */
+  tokensBeforeStop: number;
+  /** Characters at the start that consecutive requests share, summed, and those they could have. */
+  shared: number;
+  sharable: number;
+}
+
+const CHARACTERS_A_SECOND = 400;
+const PIECE = 16;
+
+/** The oracle behind the engine's own port, on the clock of the replay. */
+export function oracleFill(
+  oracle: Oracle,
+  clock: VirtualClock,
+  firstMs: number,
+  traffic: Traffic,
+  broke = false,
+): Fill {
+  let before = '';
+  return async function* fill(hole, signal) {
+    traffic.requests++;
+    traffic.sent += hole.prefix.length + hole.suffix.length;
+    traffic.shared += commonStart(before, hole.prefix);
+    traffic.sharable += Math.min(before.length, hole.prefix.length);
+    before = hole.prefix;
+    if (broke) {
+      await clock.sleep(firstMs);
+      const error = new GatewayError({
+        status: 402,
+        errorType: 'insufficient_credits',
+        message: 'No credits are left.',
+      });
+      yield { type: 'error', error };
+      return;
+    }
+    const { text } = oracle.answer(hole.prefix, hole.suffix, hole.maxTokens, hole.stop);
+    traffic.tokens += Math.ceil(text.length / 4);
+    await clock.sleep(firstMs);
+    for (let at = 0; at < text.length && !signal.aborted; at += PIECE) {
+      await clock.sleep((PIECE / CHARACTERS_A_SECOND) * 1_000);
+      traffic.tokensBeforeStop += Math.ceil(Math.min(PIECE, text.length - at) / 4);
+      yield { type: 'text', part: 0, text: text.slice(at, at + PIECE) };
+    }
+    yield { type: 'finish', reason: text.length >= hole.maxTokens * 4 ? 'length' : 'stop' };
+  };
+}
+
+function commonStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a[length] === b[length]) length++;
+  return length;
+}

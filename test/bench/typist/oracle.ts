@@ -1,0 +1,90 @@
+/** A model that knows the finished files and answers with their true continuation, mostly. */
+export interface OracleAnswer {
+  readonly text: string;
+  /** Offset in the finished file, -1 where the text before the caret is in none of them. */
+  readonly offset: number;
+  readonly truthful: boolean;
+}
+
+const BLOCK_LINES = 12;
+const WRONG_LINES = [
+  'return undefined;',
+  'const result = compute(value);',
+  'if (value === null) return;',
+  'index += 1;',
+];
+
+export class Oracle {
+  readonly #files: readonly string[];
+  readonly #errorPercent: number;
+
+  /** `errorPercent`: places in a hundred, by hash of the offset, where a plausible wrong line is answered. */
+  constructor(files: readonly string[], errorPercent: number) {
+    this.#files = files;
+    this.#errorPercent = errorPercent;
+  }
+
+  answer(prefix: string, suffix: string, maxTokens: number, stop: readonly string[] = []): OracleAnswer {
+    const place = this.#locate(prefix, suffix);
+    if (place === undefined)
+      return { text: limited(wrongLine(prefix.length), maxTokens, stop), offset: -1, truthful: false };
+    const { file, offset, end } = place;
+    if (hash(`${offset}`) % 100 < this.#errorPercent) {
+      return { text: limited(wrongLine(offset), maxTokens, stop), offset, truthful: false };
+    }
+    return { text: limited(block(file.slice(offset, end)), maxTokens, stop), offset, truthful: true };
+  }
+
+  #locate(prefix: string, suffix: string): { file: string; offset: number; end: number } | undefined {
+    // What the editor closed by itself stands in no finished file.
+    const behind = suffix.replace(/^[\s)\]}"'`;,]+/, '').slice(0, 40);
+    for (const length of [400, 200, 100, 50, 25]) {
+      const tail = prefix.slice(-length);
+      const places: { file: string; offset: number; end: number }[] = [];
+      for (const file of this.#files) {
+        for (let at = file.indexOf(tail); at >= 0; at = file.indexOf(tail, at + 1)) {
+          const offset = at + tail.length;
+          const next = behind === '' ? file.length : file.indexOf(behind, offset);
+          if (next >= 0) places.push({ file, offset, end: next });
+        }
+      }
+      const [first] = places.sort((a, b) => a.end - a.offset - (b.end - b.offset));
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  }
+}
+
+/** Up to the first blank line behind something written, or 12 lines. */
+function block(text: string): string {
+  const lines = text.trimEnd().split('\n');
+  let end = 0;
+  let written = false;
+  while (end < lines.length && end < BLOCK_LINES) {
+    const blank = (lines[end] ?? '').trim() === '';
+    if (blank && written) break;
+    if (!blank) written = true;
+    end++;
+  }
+  return lines.slice(0, end).join('\n');
+}
+
+/** Four characters are a token. */
+function limited(text: string, maxTokens: number, stop: readonly string[]): string {
+  let out = text;
+  for (const one of stop) {
+    const at = out.indexOf(one);
+    if (at >= 0) out = out.slice(0, at);
+  }
+  return out.slice(0, maxTokens * 4);
+}
+
+function wrongLine(seed: number): string {
+  return WRONG_LINES[hash(`w${seed}`) % WRONG_LINES.length] ?? '';
+}
+
+export function hash(text: string): number {
+  let value = 2_166_136_261;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 16_777_619);
+  return (value ^ (value >>> 15)) >>> 0;
+}
