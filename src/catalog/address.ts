@@ -50,7 +50,8 @@ export function resolveAddress(question: AddressQuestion): Address {
   const base = baseOf(question, configured, kind, listed, vendor);
   const fim = dialectNamed(provider?.fim?.value);
   const fimURL = provider?.fimURL?.value ?? (configured === undefined ? vendor?.fim?.url : undefined);
-  const problem = speech === undefined ? unknownPackage(npm) : base.problem;
+  const hidden = model?.provider?.npm?.reference ?? provider?.npm?.reference;
+  const problem = speech === undefined ? unknownPackage(hidden ? '…' : npm) : base.problem;
   return {
     kind,
     format: formatOf(speech?.format ?? 'chat-completions', kind, question),

@@ -71,7 +71,8 @@ function select(
   if (configured !== undefined) {
     const model = registry.find(configured.value);
     if (model !== undefined && suits(model)) return { model, from: 'config', warnings };
-    const error = unknownModel(configured.value, registry, suits, model, ` (${placeOf(configured)})`);
+    const shown = configured.reference ? 'that a reference names' : configured.value;
+    const error = unknownModel(shown, registry, suits, model, ` (${placeOf(configured)})`);
     if (question.unknownConfigured === 'error') throw error;
     warnings.push(error.message);
   }

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { buildSettings } from '../../src/config/build.ts';
+import { merge } from '../../src/config/merge.ts';
+import { decode, parse } from '../../src/config/parse.ts';
+import type { Source } from '../../src/config/settings.ts';
+import { applySourceRules } from '../../src/config/source-rules.ts';
+import { type ObjectTree, type Tree, treeOf } from '../../src/config/tree.ts';
+import { validate } from '../../src/config/validate.ts';
+
+const SOURCE: Source = { kind: 'global', path: '/x/svc.jsonc', trusted: true, status: 'loaded' };
+const PLACE = { source: SOURCE, line: 1, column: 1, length: 1 };
+
+/** Objects that agree on what is an object at each key, as real files do. */
+const layer = fc.record(
+  {
+    model: fc.constantFrom('a/b', 'c/d'),
+    provider: fc.dictionary(
+      fc.constantFrom('p', 'q', '__proto__', 'constructor'),
+      fc.record(
+        {
+          name: fc.string(),
+          whitelist: fc.array(fc.string()),
+          options: fc.dictionary(fc.constantFrom('apiKey', 'baseURL', 'x'), fc.string()),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+function objectTree(value: unknown): ObjectTree {
+  const tree = treeOf(value, PLACE);
+  assert.ok(tree?.type === 'object');
+  return tree;
+}
+
+/** Independent of insertion order and of places. */
+function content(tree: Tree): unknown {
+  if (tree.type === 'scalar') return tree.value;
+  if (tree.type === 'array') return tree.items.map(content);
+  return [...tree.entries].map(([key, { value }]) => [key, content(value)]).sort();
+}
+
+function readAll(bytes: Uint8Array): void {
+  const decoded = decode(bytes);
+  if (!('text' in decoded)) {
+    assert.ok(decoded.problem.length > 0);
+    return;
+  }
+  const parsed = parse(decoded.text, SOURCE);
+  const lines = decoded.text.split(/\r\n|\r|\n/).length;
+  for (const { line, column, severity, message } of parsed.diagnostics) {
+    assert.ok(line >= 1 && line <= lines && column >= 1, `${line}:${column} of ${lines}`);
+    assert.ok(message.length > 0 && (severity === 'error' || severity === 'warning'));
+  }
+  if (parsed.tree === undefined) {
+    assert.ok(parsed.diagnostics.some(({ severity }) => severity === 'error'));
+    return;
+  }
+  const { tree } = applySourceRules(validate(parsed.tree).tree, false);
+  buildSettings({ all: tree, trusted: tree, untrusted: tree, trustedWorkspace: true });
+}
+
+const REAL = `// my settings
+{
+  "$schema": "https://example.com/svc.schema.json",
+  "model": "mistral/codestral-latest", /* chat */
+  "provider": {
+    "mistral": { "options": { "apiKey": "{env:MISTRAL_API_KEY}", "timeout": false, "headers": { "x-a": "1" } } },
+    "local": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": "http://127.0.0.1:1234/v1" },
+      "models": { "m": { "limit": { "context": 8192, "output": 1024 }, "modalities": { "input": ["text"], "output": ["text"] },
+        "variants": { "high": { "a": 1 }, "off": { "disabled": true } }, "cost": { "input": 0.1 } }, "n": null } },
+  },
+  "gateway": { "listen": { "port": 4180 }, "organizations": { "a": { "policy": { "deny": ["x/*"] }, "byok": { "p": "k" } } } },
+}
+`;
+
+describe('properties of the configuration', () => {
+  it('merging is associative where files agree on what is an object', () => {
+    fc.assert(
+      fc.property(layer, layer, layer, (x, y, z) => {
+        const [a, b, c] = [objectTree(x), objectTree(y), objectTree(z)];
+        assert.deepEqual(content(merge(merge(a, b), c)), content(merge(a, merge(b, c))));
+      }),
+    );
+  });
+
+  it('merging with itself or with nothing changes nothing', () => {
+    fc.assert(
+      fc.property(layer, (x) => {
+        const tree = objectTree(x);
+        assert.deepEqual(content(merge(tree, tree)), content(tree));
+        assert.deepEqual(content(merge(tree, objectTree({}))), content(tree));
+        assert.deepEqual(content(merge(objectTree({}), tree)), content(tree));
+      }),
+    );
+  });
+
+  it('any bytes are read or refused with a place, never thrown at', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), readAll), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => readAll(Buffer.from(text))),
+      { numRuns: 500 },
+    );
+  });
+
+  it('any JSON value in any place is read or refused with a place', () => {
+    const value = fc.jsonValue();
+    const config = fc.record({
+      model: value,
+      provider: fc.oneof(value, fc.dictionary(fc.string(), value)),
+      gateway: value,
+      catalog: value,
+    });
+    fc.assert(
+      fc.property(config, (each) => readAll(Buffer.from(JSON.stringify(each)))),
+      { numRuns: 500 },
+    );
+  });
+
+  it('10,000 mutations of a real file are read or refused with a place', () => {
+    const bytes = Buffer.from(REAL);
+    const position = fc.nat({ max: bytes.length - 1 });
+    const tokens = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '\\',
+      '\u0000',
+      '\ud800',
+      '\r',
+      '//',
+      '/*',
+      '__proto__',
+      '{env:X}',
+      'null',
+      '\ufeff',
+      '1e999',
+    ];
+    const edit = fc.record({
+      at: position,
+      cut: fc.nat({ max: 40 }),
+      text: fc.oneof(fc.constantFrom(...tokens), fc.string({ maxLength: 5 })),
+    });
+    const mutations = fc.array(edit, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(mutations, (edits) => {
+        let mutated: Buffer = bytes;
+        for (const { at, cut, text } of edits) {
+          mutated = Buffer.concat([mutated.subarray(0, at), Buffer.from(text), mutated.subarray(at + cut)]);
+        }
+        readAll(mutated);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('the unchanged file is read without a complaint', () => {
+    const parsed = parse(REAL, SOURCE);
+    assert.ok(parsed.tree !== undefined);
+    assert.deepEqual(validate(parsed.tree).diagnostics, []);
+  });
+});

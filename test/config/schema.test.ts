@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { configurationTables } from '../../scripts/configuration-tables.ts';
+import { parse } from '../../src/config/parse.ts';
+import { FIM_DIALECTS, jsonSchema } from '../../src/config/schema.ts';
+import { validate } from '../../src/config/validate.ts';
+import type { FimDialect } from '../../src/wire/hole.ts';
+
+const SOURCE = { kind: 'global', path: 'svc.jsonc', trusted: true, status: 'loaded' } as const;
+
+describe('the schema', () => {
+  it('is the committed file (node scripts/config-schema.ts)', () => {
+    const committed: unknown = JSON.parse(
+      readFileSync(new URL('../../schemas/svc.schema.json', import.meta.url), 'utf8'),
+    );
+    assert.deepEqual(committed, JSON.parse(JSON.stringify(jsonSchema())));
+  });
+
+  it('knows every FIM dialect that the wire writes', () => {
+    const every: Record<FimDialect, true> = {
+      svc: true,
+      mistral: true,
+      inception: true,
+      deepseek: true,
+      'llamacpp-infill': true,
+      'ollama-generate': true,
+      'openai-completions': true,
+      'template-qwen': true,
+      'template-codestral': true,
+      'template-deepseek': true,
+      'template-starcoder': true,
+      'template-codellama': true,
+      'template-codegemma': true,
+    };
+    assert.deepEqual([...FIM_DIALECTS].sort(), Object.keys(every).sort());
+  });
+
+  it('describes every key', () => {
+    const undescribed: string[] = [];
+    const walk = (node: unknown, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const properties: unknown = Reflect.get(node, 'properties');
+      for (const [key, value] of Object.entries(
+        typeof properties === 'object' && properties !== null ? properties : {},
+      )) {
+        if (key !== 'disabled' && typeof Reflect.get(value, 'description') !== 'string')
+          undescribed.push(`${path}.${key}`);
+        walk(value, `${path}.${key}`);
+      }
+      for (const part of ['additionalProperties', 'items']) walk(Reflect.get(node, part), path);
+      const branches: unknown = Reflect.get(node, 'anyOf');
+      for (const branch of Array.isArray(branches) ? branches : []) walk(branch, path);
+    };
+    walk(jsonSchema(), '');
+    assert.deepEqual(undescribed, []);
+  });
+
+  it('has its tables in docs/configuration.md (node scripts/configuration-tables.ts)', () => {
+    const docs = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+    for (const [name, table] of configurationTables()) {
+      assert.ok(docs.includes(table), `the table ${name} is not current`);
+    }
+  });
+
+  it('finds no fault in the examples of docs/configuration.md', () => {
+    const docs = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+    const examples = [...docs.matchAll(/```jsonc\n([\s\S]*?)```/g)].map(([, text]) => text ?? '');
+    assert.ok(examples.length >= 3);
+    for (const example of examples) {
+      const parsed = parse(example, SOURCE);
+      assert.deepEqual(parsed.diagnostics, [], example);
+      assert.ok(parsed.tree !== undefined);
+      assert.deepEqual(validate(parsed.tree).diagnostics, [], example);
+    }
+  });
+});

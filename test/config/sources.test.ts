@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { globalFolder, managedFolder } from '../../src/config/sources.ts';
+import { codes, ProjectFolder } from './project-folder.ts';
+
+describe('configuration sources', () => {
+  it('go over each other in the documented order', async () => {
+    using folder = new ProjectFolder();
+    const models: (string | undefined)[] = [];
+    const note = async () => models.push((await folder.load({ editor })).model?.value);
+    let editor = {};
+    folder.global({ model: 'p/global' });
+    await note();
+    folder.env.SVC_CONFIG = folder.write('elsewhere/my.json', { model: 'p/env-path' });
+    await note();
+    folder.write('project/svc.json', { model: 'p/project' });
+    await note();
+    editor = { user: { model: 'p/editor' } };
+    await note();
+    editor = { ...editor, workspace: { model: 'p/editor-workspace' } };
+    await note();
+    folder.env.SVC_CONFIG_CONTENT = '{ "model": "p/content", /* comments and */ }';
+    await note();
+    folder.write('managed/svc.json', { model: 'p/managed' });
+    await note();
+    assert.deepEqual(models, [
+      'p/global',
+      'p/env-path',
+      'p/project',
+      'p/editor',
+      'p/editor-workspace',
+      'p/content',
+      'p/managed',
+    ]);
+  });
+
+  it('read svc.json, then svc.jsonc over it, in every folder', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ model: 'p/json', completionModel: 'p/kept' }, 'svc.json');
+    folder.global({ model: 'p/jsonc' });
+    const settings = await folder.load();
+    assert.equal(settings.model?.value, 'p/jsonc');
+    assert.equal(settings.completionModel?.value, 'p/kept');
+    folder.write('managed/svc.json', { model: 'm/json' });
+    folder.write('managed/svc.jsonc', { model: 'm/jsonc' });
+    assert.equal((await folder.load()).model?.value, 'm/jsonc');
+  });
+
+  it('find project files from the worktree root down, nearer over farther, key by key', async () => {
+    using folder = new ProjectFolder();
+    folder.write('svc.json', { model: 'p/outside' });
+    folder.write('project/svc.json', { model: 'p/far', provider: { p: { name: 'far', whitelist: ['a'] } } });
+    folder.write('project/sub/dir/svc.jsonc', { provider: { p: { name: 'near' } } });
+    const settings = await folder.load({ cwd: path.join(folder.project, 'sub/dir') });
+    assert.equal(settings.model?.value, 'p/far');
+    assert.equal(settings.providers.get('p')?.name, 'near');
+    assert.deepEqual(settings.providers.get('p')?.whitelist, ['a']);
+  });
+
+  it('never look beyond the folder itself where there is no worktree', async () => {
+    using folder = new ProjectFolder();
+    folder.write('plain/svc.json', { model: 'p/above' });
+    folder.write('plain/sub/svc.json', { completionModel: 'p/here' });
+    const settings = await folder.load({ cwd: path.join(folder.root, 'plain/sub') });
+    assert.equal(settings.model, undefined);
+    assert.equal(settings.completionModel?.value, 'p/here');
+  });
+
+  it('stop at the root of a nested worktree, whose .git is a file', async () => {
+    using folder = new ProjectFolder();
+    folder.write('project/svc.json', { model: 'p/parent' });
+    folder.write('project/module/.git', 'gitdir: ../.git/modules/module');
+    assert.equal((await folder.load({ cwd: path.join(folder.project, 'module') })).model, undefined);
+  });
+
+  it('know each workspace folder as a project of its own', async () => {
+    using folder = new ProjectFolder();
+    folder.write('a/svc.json', { model: 'p/a' });
+    folder.write('b/svc.json', { completionModel: 'p/b' });
+    const folders = [path.join(folder.root, 'a'), path.join(folder.root, 'b')];
+    const settings = await folder.load({ folders });
+    assert.equal(settings.model?.value, 'p/a');
+    assert.equal(settings.completionModel?.value, 'p/b');
+  });
+
+  it('take SVC_CONFIG relative to the working directory, and ~/', async () => {
+    using folder = new ProjectFolder();
+    folder.write('project/conf/x.json', { model: 'p/relative' });
+    folder.env.SVC_CONFIG = 'conf/x.json';
+    assert.equal((await folder.load()).model?.value, 'p/relative');
+    folder.write('home/y.json', { model: 'p/home' });
+    folder.env.SVC_CONFIG = '~/y.json';
+    assert.equal((await folder.load()).model?.value, 'p/home');
+  });
+
+  it('warn of a missing SVC_CONFIG by path and load the rest', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ model: 'p/m' });
+    folder.env.SVC_CONFIG = '/nowhere/x.json';
+    const settings = await folder.load();
+    assert.equal(settings.model?.value, 'p/m');
+    const [diagnostic] = settings.diagnostics;
+    assert.equal(diagnostic?.code, 'missing-file');
+    assert.match(diagnostic?.message ?? '', /\/nowhere\/x\.json/);
+  });
+
+  it('say so when SVC_CONFIG is a folder', async () => {
+    using folder = new ProjectFolder();
+    folder.env.SVC_CONFIG = folder.home;
+    assert.match((await folder.load()).diagnostics[0]?.message ?? '', /not a regular file/);
+  });
+
+  it('take an empty SVC_CONFIG_CONTENT as unset and name the variable when it is wrong', async () => {
+    using folder = new ProjectFolder();
+    folder.env.SVC_CONFIG_CONTENT = '';
+    assert.deepEqual((await folder.load()).diagnostics, []);
+    folder.env.SVC_CONFIG_CONTENT = '{"model": }';
+    const [diagnostic] = (await folder.load()).diagnostics;
+    assert.deepEqual([diagnostic?.path, diagnostic?.line, diagnostic?.column], ['SVC_CONFIG_CONTENT', 1, 11]);
+  });
+
+  it('trust a file that SVC_CONFIG names although it lies in the project', async () => {
+    using folder = new ProjectFolder();
+    folder.env.KEY = 'k-123';
+    const file = folder.write('project/svc.json', { provider: { p: { options: { apiKey: '{env:KEY}' } } } });
+    assert.equal((await folder.load()).providers.get('p')?.apiKey, undefined);
+    folder.env.SVC_CONFIG = file;
+    assert.equal((await folder.load()).providers.get('p')?.apiKey?.secret.reveal(), 'k-123');
+  });
+
+  it('do not trust a project file that is a link to somewhere else', async () => {
+    using folder = new ProjectFolder();
+    folder.env.KEY = 'k-123';
+    const file = folder.write('outside.json', { provider: { p: { options: { apiKey: '{env:KEY}' } } } });
+    symlinkSync(file, path.join(folder.project, 'svc.json'));
+    const settings = await folder.load();
+    assert.deepEqual(codes(settings), ['project-env-refused']);
+  });
+
+  it('are where each platform keeps them', () => {
+    const at = (platform: NodeJS.Platform, env: Record<string, string>) => ({
+      platform,
+      env,
+      home: '/h',
+      trustedWorkspace: true,
+    });
+    assert.equal(globalFolder(at('linux', {})), '/h/.config/svc');
+    assert.equal(globalFolder(at('darwin', {})), '/h/.config/svc');
+    assert.equal(globalFolder(at('linux', { XDG_CONFIG_HOME: '/x' })), '/x/svc');
+    assert.equal(globalFolder(at('linux', { XDG_CONFIG_HOME: 'relative' })), '/h/.config/svc');
+    assert.equal(globalFolder(at('win32', { APPDATA: '/roaming' })), '/roaming/svc');
+    assert.equal(managedFolder(at('linux', {})), '/etc/svc');
+    assert.equal(managedFolder(at('darwin', {})), '/Library/Application Support/svc');
+    assert.equal(managedFolder(at('win32', { ProgramData: '/data' })), '/data/svc');
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Settings } from '../../src/config/settings.ts';
+import { SettingsStore } from '../../src/config/store.ts';
+import { ProjectFolder } from './project-folder.ts';
+
+/** Resolves with the first snapshot that fits. */
+function next(store: SettingsStore, fits: (settings: Settings) => boolean): Promise<Settings> {
+  return new Promise((resolve) => {
+    const listening = store.onChange((settings) => {
+      if (!fits(settings)) return;
+      listening.dispose();
+      resolve(settings);
+    });
+  });
+}
+
+describe('the settings store', () => {
+  it('gives the present snapshot and tells of new ones until told to stop', async () => {
+    using folder = new ProjectFolder();
+    const store = new SettingsStore(() => folder.input());
+    assert.throws(() => store.current, /before their first load/);
+    folder.global({ model: 'a/1' });
+    const seen: (string | undefined)[] = [];
+    const listening = store.onChange(({ model }) => seen.push(model?.value));
+    await store.refresh();
+    assert.equal(store.current.model?.value, 'a/1');
+    folder.global({ model: 'a/2' });
+    await store.refresh();
+    listening.dispose();
+    folder.global({ model: 'a/3' });
+    await store.refresh();
+    assert.deepEqual(seen, ['a/1', 'a/2']);
+    assert.equal(store.current.model?.value, 'a/3');
+    store.dispose();
+  });
+
+  it('coalesces refreshes: many at once are two loads, and the last one sees the newest file', async () => {
+    using folder = new ProjectFolder();
+    let loads = 0;
+    const store = new SettingsStore(() => folder.input());
+    store.onChange(() => loads++);
+    folder.global({ model: 'a/1' });
+    const first = store.refresh();
+    folder.global({ model: 'a/2' });
+    const others = await Promise.all([store.refresh(), store.refresh(), store.refresh()]);
+    await first;
+    assert.equal(loads, 2);
+    assert.deepEqual(
+      others.map(({ model }) => model?.value),
+      ['a/2', 'a/2', 'a/2'],
+    );
+    store.dispose();
+  });
+
+  it('follows files that are written, replaced, created with their folder, and those that references name', async () => {
+    using folder = new ProjectFolder();
+    const store = new SettingsStore(() => folder.input(), { debounceMs: 5, settleMs: 20 });
+    await store.refresh();
+    await store.watch();
+    let changed = next(store, ({ model }) => model?.value === 'a/project');
+    writeFileSync(path.join(folder.project, 'svc.json'), '{"model": "a/project"}');
+    await changed;
+    changed = next(store, ({ completionModel }) => completionModel?.value === 'a/global');
+    folder.global({ completionModel: 'a/global' });
+    await changed;
+    changed = next(store, ({ completionModel }) => completionModel?.value === 'a/replaced');
+    const part = folder.write('part.json', {
+      completionModel: 'a/replaced',
+      provider: { p: { options: { apiKey: '{file:k}' } } },
+    });
+    renameSync(part, path.join(folder.home, '.config/svc/svc.jsonc'));
+    await changed;
+    changed = next(store, ({ providers }) => providers.get('p')?.apiKey?.secret.reveal() === 'new');
+    folder.write('home/.config/svc/k', 'new');
+    await changed;
+    store.dispose();
+  });
+
+  it('never blanks the settings while a save is in progress', async () => {
+    using folder = new ProjectFolder();
+    const file = folder.global({ model: 'a/1' });
+    const store = new SettingsStore(() => folder.input(), { settleMs: 30 });
+    await store.refresh();
+    const seen: (string | undefined)[] = [];
+    store.onChange(({ model }) => seen.push(model?.value));
+    for (const half of ['', '{"mod', '{"model": "a/']) {
+      truncateSync(file);
+      writeFileSync(file, half);
+      const refreshed = store.refresh();
+      writeFileSync(file, '{"model": "a/2"}');
+      await refreshed;
+    }
+    rmSync(file);
+    const refreshed = store.refresh();
+    writeFileSync(file, '{"model": "a/3"}');
+    await refreshed;
+    assert.ok(!seen.includes(undefined), String(seen));
+    store.dispose();
+  });
+
+  it('believes that a file is gone when it stays gone, and keeps a broken one as it last was', async () => {
+    using folder = new ProjectFolder();
+    const file = folder.global({ model: 'a/1' });
+    const store = new SettingsStore(() => folder.input(), { settleMs: 5 });
+    await store.refresh();
+    writeFileSync(file, '{"model": "a/');
+    assert.equal((await store.refresh()).model?.value, 'a/1');
+    rmSync(file);
+    assert.equal((await store.refresh()).model, undefined);
+    store.dispose();
+  });
+
+  it('asks for its input anew at every load', async () => {
+    using folder = new ProjectFolder();
+    let trustedWorkspace = false;
+    mkdirSync(path.join(folder.project, 'x'));
+    folder.write('project/svc.json', { model: 'a/1' });
+    const store = new SettingsStore(() => folder.input({ trustedWorkspace }));
+    assert.equal((await store.refresh()).model, undefined);
+    trustedWorkspace = true;
+    assert.equal((await store.refresh()).model?.value, 'a/1');
+    store.dispose();
+  });
+});
