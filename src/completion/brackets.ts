@@ -113,9 +113,8 @@ function literalEnd(text: string, at: number, quotes: string): number {
     return text[at + 2] === "'" ? at + 3 : at;
   }
   if (text[at] !== '/') return at;
-  let before = at - 1;
-  while (before >= 0 && text[before] === ' ') before--;
-  if (before >= 0 && !'(=,:[!&|?{;\n'.includes(text[before] ?? '')) return at;
+  const before = text.slice(Math.max(0, at - 12), at).trimEnd();
+  if (before !== '' && !/(?:[(=,:[!&|?{;>]|\b(?:return|case|typeof|yield|await|of|in|throw))$/.test(before)) return at;
   let inClass = false;
   for (let i = at + 1; i < text.length && text[i] !== '\n'; i++) {
     if (text[i] === '\\') i++;

@@ -41,7 +41,7 @@ export function fit(rest: string, around: Surroundings): Fitted | undefined {
 
 function insideString(language: Language, head: string): string | undefined {
   const scanner = new BracketScanner(language).read(head.slice(-HEAD_READ));
-  return scanner.inShortString ? scanner.inside : undefined;
+  return scanner.inside === language.block?.[1] ? undefined : scanner.inside;
 }
 
 /** How many closers at the start of the tail `text` closes itself. */
@@ -49,8 +49,9 @@ function coveredClosers(text: string, tail: string, language: Language, inside: 
   if (inside !== undefined) {
     // In a string, only its own quote is a closer; what follows it is code again.
     const end = stringEnd(text, inside);
-    if (end < 0 || tail[0] !== inside) return 0;
-    return 1 + coveredClosers(text.slice(end + 1), tail.slice(1), language, undefined);
+    if (end < 0 || !tail.startsWith(inside)) return 0;
+    const { length } = inside;
+    return length + coveredClosers(text.slice(end + length), tail.slice(length), language, undefined);
   }
   const { unmatched } = new BracketScanner(language).read(text);
   let covered = 0;
@@ -61,7 +62,7 @@ function coveredClosers(text: string, tail: string, language: Language, inside: 
 function stringEnd(text: string, quote: string): number {
   for (let at = 0; at < text.length && text[at] !== '\n'; at++) {
     if (text[at] === '\\') at++;
-    else if (text[at] === quote) return at;
+    else if (text.startsWith(quote, at)) return at;
   }
   return -1;
 }

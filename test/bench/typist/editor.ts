@@ -24,6 +24,7 @@ export interface Contestant {
 export interface Ghost {
   readonly suggestion: Suggestion;
   readonly text: string;
+  /** When the last of its text appeared. */
   readonly since: number;
 }
 
@@ -130,7 +131,8 @@ export class Editor {
       this.ghost = undefined;
       return;
     }
-    const same = was !== undefined && first.insertText.startsWith(was.text);
+    // Text that has grown has not been read to its end: it is as new as its newest line.
+    const same = was !== undefined && first.insertText === was.text;
     this.ghost = { suggestion: first, text: first.insertText, since: same ? was.since : this.#clock.now() };
     this.#appeared();
   }

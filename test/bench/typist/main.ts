@@ -15,25 +15,27 @@ import { type Policy, type Session, Typist } from './typist.ts';
 
 const SEED = 20_250;
 const ERROR_PERCENT = 4;
+/** A model that is often wrong. */
+const MANY_ERRORS_PERCENT = 30;
 const here = new URL('.', import.meta.url);
 
 const quick = process.argv.includes('--quick');
 const files = readdirSync(new URL('fixtures/', here))
   .sort()
   .map((name) => readFileSync(new URL(`fixtures/${name}`, here), 'utf8'));
-const tasks = files.flatMap((file) => tasksOf(file, quick ? 2 : 5));
+const tasks = files.flatMap((file) => tasksOf(file, quick ? 2 : 3));
 
-async function run(name: 'ours' | 'plain', policy: Policy, firstMs: number): Promise<Row> {
+async function run(name: Row['contestant'], policy: Policy, firstMs: number, errors = ERROR_PERCENT): Promise<Row> {
   const traffic = noTraffic();
   const sessions: Session[] = [];
   const clock = new VirtualClock();
-  const fill = oracleFill(new Oracle(files, ERROR_PERCENT), clock, firstMs, traffic);
+  const fill = oracleFill(new Oracle(files, errors), clock, firstMs, traffic);
   // One engine for all of it, as in a day's work.
-  const contestant = name === 'ours' ? ours(fill, clock) : plain(fill, clock);
+  const contestant = name === 'ours' ? ours(fill, clock) : plain(fill, clock, name === 'plain-line');
   for (const [index, task] of tasks.entries()) {
     sessions.push(await new Typist(task, policy, contestant, clock, SEED + index).run());
   }
-  return rowOf(name, policy, firstMs, sessions, traffic);
+  return { ...rowOf(name, policy, firstMs, sessions, traffic), errorPercent: errors };
 }
 
 /** Thirty keys while the server answers 402. */
@@ -56,7 +58,7 @@ function rowOf(
   firstMs: number,
   sessions: Session[],
   traffic: Traffic,
-): Row {
+): Omit<Row, 'errorPercent'> {
   const sum = (key: 'keys' | 'unfinished' | 'accepted' | 'missing' | 'flicker' | 'wrongTails'): number =>
     sessions.reduce((total, session) => total + session[key], 0);
   const waits = sessions.flatMap(({ waits }) => waits).sort((a, b) => a - b);
@@ -93,9 +95,12 @@ function round(value: number): number {
 const rows: Row[] = [];
 for (const firstMs of quick ? [150] : [50, 150, 300, 800]) {
   for (const policy of ['all', 'word', 'never'] as const) {
-    for (const contestant of ['ours', 'plain'] as const) rows.push(await run(contestant, policy, firstMs));
+    for (const contestant of ['ours', 'plain', 'plain-line'] as const)
+      rows.push(await run(contestant, policy, firstMs));
   }
 }
+for (const contestant of ['ours', 'plain', 'plain-line'] as const)
+  rows.push(await run(contestant, 'all', 150, MANY_ERRORS_PERCENT));
 const storms = [await storm('ours'), await storm('plain')];
 const times = await keystrokeTimes(files, quick ? 400 : 1_500);
 const judged = verdicts(rows, storms, times);

@@ -2,10 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Policy } from './typist.ts';
 
 export interface Row {
-  readonly contestant: 'ours' | 'plain';
+  readonly contestant: 'ours' | 'plain' | 'plain-line';
   readonly policy: Policy;
   /** Milliseconds to the first byte. */
   readonly firstMs: number;
+  /** Places in a hundred where the model answers a wrong line. */
+  readonly errorPercent: number;
   readonly keys: number;
   readonly missing: number;
   readonly acceptedShare: number;
@@ -102,11 +104,12 @@ export function verdicts(rows: readonly Row[], storms: readonly Storm[], times: 
 
 export function tables({ rows, storms, times, verdicts, ...run }: Result): string {
   const head =
-    '| first byte | policy | engine | accepted | ghost ≤ 100 ms | ≤ 300 ms | p50 / p95 ms | requests / 1,000 chars | requests / accepted char | tokens / accepted char | sent / accepted char | flicker | wrong tails |';
+    '| first byte | wrong answers | policy | engine | accepted | ghost ≤ 100 ms | ≤ 300 ms | p50 / p95 ms | requests / 1,000 chars | requests / accepted char | tokens / accepted char | sent / accepted char | flicker | wrong tails |';
   const lines = rows.map((row) =>
     [
       '',
       `${row.firstMs} ms`,
+      `${row.errorPercent} %`,
       row.policy,
       row.contestant,
       percent(row.acceptedShare),

@@ -34,7 +34,7 @@ interface Pending {
 /**
  * Types the missing part of a file as a person does: gaps by a log-normal law, longer ones at line
  * starts and behind `(`, three typos in a hundred, brackets closed by the editor. Ghost text that is
- * right and was on screen for 400 ms is accepted as the policy says; the person who sees what they
+ * right and was on screen for 400 ms, to its last line, is accepted as the policy says; the person who sees what they
  * want to write reads it instead of typing on.
  */
 export class Typist {
