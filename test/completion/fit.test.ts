@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { fit } from '../../src/completion/fit.ts';
+import { languageOf } from '../../src/completion/languages.ts';
+
+describe('what stands behind the caret', () => {
+  const cases: readonly (readonly [string, string, string, string, string | undefined, string | undefined])[] = [
+    // name, head, tail, rest, below, the line(s) that come of it
+    ['a closer is written over', 'foo(', ')', 'a, b);', undefined, 'foo(a, b);'],
+    ['a closer that the rest needs stays', 'foo(', ')', 'bar(1)', undefined, 'foo(bar(1))'],
+    ['a repeated tail is written over', 'foo(', ');', 'a);', undefined, 'foo(a);'],
+    ['two closers are written over', 'foo(bar(', '))', 'a));', undefined, 'foo(bar(a));'],
+    ['the first of two closers is written over', 'foo(bar(', '))', 'a)', undefined, 'foo(bar(a))'],
+    ['a quote is written over', 'say("', '"', 'hello");', undefined, 'say("hello");'],
+    ['a back quote and what follows it', 'say(`', '`)', 'a ${b}`);', undefined, 'say(`a ${b}`);'],
+    ['a brace before a block is written over', 'f() {', '}', '\n  a();\n}', undefined, 'f() {\n  a();\n}'],
+    ['a closer below is not doubled', '  ', '', 'a();\n}\nb();', '}', '  a();'],
+    ['a deeper closer than the one below stays', '  ', '', 'if (a) {\n    b();\n  }', '}', '  if (a) {\n    b();\n  }'],
+    ['code behind the caret is not pushed down', 'a ', ' + b;', 'x\n+ y', undefined, undefined],
+    ['nothing is left to write', 'a', '', '\n  ', undefined, undefined],
+  ];
+  for (const [name, head, tail, rest, below, expected] of cases) {
+    it(name, () => {
+      const fitted = fit(rest, { language: languageOf('typescript'), head, tail, below });
+      const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
+      assert.equal(result, expected);
+    });
+  }
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { Exclusions } from '../../src/completion/exclusion.ts';
+import { insideSecret, Restoring, redact } from '../../src/completion/redact.ts';
+import { Person } from './person.ts';
+
+const KEY = `sk-${'aB3dE5fG7hJ9kL1mN3pQ'}`;
+
+describe('secrets in what is sent', () => {
+  const secrets: readonly (readonly [string, string, string])[] = [
+    ['an API key', `const key = '${KEY}';`, KEY],
+    ['a GitHub token', `ghp_${'a1B2c3D4e5'.repeat(4)}`, `ghp_${'a1B2c3D4e5'.repeat(4)}`],
+    ['an AWS key id', 'id = "AKIAIOSFODNN7EXAMPLE"', 'AKIAIOSFODNN7EXAMPLE'],
+    ['the password of a URL', 'postgres://me:hunter22@db/x', 'hunter22'],
+    ['a value named password', 'password: "correct-horse9"', 'correct-horse9'],
+    ['a random string', 'x = "q8Zt4LmP2vXc9RwK7nYb3HsD"', 'q8Zt4LmP2vXc9RwK7nYb3HsD'],
+    ['a hash', 'x = "0f343b0931126a20f133d67c2b018a3b"', '0f343b0931126a20f133d67c2b018a3b'],
+    ['a bearer token', 'Authorization: Bearer abcdefgh12345678XYZ', 'abcdefgh12345678XYZ'],
+    ['a private key', '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIB\n-----END RSA PRIVATE KEY-----', 'MIIEpAIB'],
+  ];
+  for (const [name, text, secret] of secrets) {
+    it(`masks ${name} at the same length`, () => {
+      const masked = redact(text).text;
+      assert.ok(!masked.includes(secret), masked);
+      assert.equal(masked.length, text.length);
+      assert.equal(masked.split('\n').length, text.split('\n').length);
+    });
+  }
+
+  const plain = [
+    'const completionSettingsWithDefaults = getCompletionSettingsWithDefaults();',
+    "import { something } from '../../../completion/suggestion-cache.ts';",
+    '// ----------------------------------------------------------------------',
+    'const password = process.env.DATABASE_PASSWORD;',
+    "const token = 'your-token-here';",
+    'function token(text: string): string { return text; }',
+  ];
+  for (const text of plain) it(`leaves alone: ${text}`, () => assert.equal(redact(text).text, text));
+
+  it('come back in the answer, however it was cut into pieces', () => {
+    const { text, secrets } = redact(`a = '${KEY}'; password = "correct-horse9"`);
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (sizes) => {
+        const restoring = new Restoring(secrets);
+        let out = '';
+        for (let at = 0, i = 0; at < text.length; i++) {
+          const size = sizes[i % sizes.length] ?? 1;
+          out += restoring.push(text.slice(at, at + size));
+          at += size;
+        }
+        assert.equal(out + restoring.end(), `a = '${KEY}'; password = "correct-horse9"`);
+      }),
+    );
+  });
+
+  it('are not asked for while they are being written', async () => {
+    assert.ok(insideSecret(KEY, 12));
+    assert.ok(!insideSecret(`${KEY}'`, KEY.length));
+    const person = new Person(`const key = '${KEY.slice(0, 20)}|${KEY.slice(20)}';`);
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(2_000);
+    assert.equal(person.asked.length, 0);
+  });
+
+  it('never leave in a request, and are in the suggestion again', async () => {
+    const person = new Person(`const key = '${KEY}';\nconst copy = |`);
+    person.answers = (hole) => [/'([^']+)'/.exec(hole.prefix)?.[0] ?? ''];
+    person.ask();
+    await person.clock.pass(2_000);
+    assert.ok(!JSON.stringify(person.asked).includes(KEY));
+    assert.ok(!JSON.stringify(person.suggester.lastRequest).includes(KEY));
+    assert.equal(person.ghost, `'${KEY}'`);
+    assert.match(person.log[0] ?? '', /masked 1/);
+  });
+});
+
+describe('files that are never sent', () => {
+  const exclusions = new Exclusions(
+    [
+      {
+        uri: 'file:///c%3A/work',
+        ignoreFiles: [
+          { directory: '', content: 'dist/\n*.log\n!keep.log' },
+          { directory: 'pkg', content: 'local.ts\n!deep.log' },
+        ],
+      },
+    ],
+    ['**/generated/**'],
+  );
+  const cases: readonly (readonly [string, boolean])[] = [
+    ['file:///c%3A/work/src/a.ts', false],
+    ['file:///C:/work/src/a.ts', false],
+    ['file:///c%3A/work/.env', true],
+    ['file:///c%3A/work/app/.env.production', true],
+    ['file:///c%3A/work/.env.example', false],
+    ['file:///c%3A/work/certs/site.PEM', true],
+    ['file:///c%3A/work/id_ed25519', true],
+    ['file:///c%3A/work/svc.jsonc', true],
+    ['file:///c%3A/work/dist/a.js', true],
+    ['file:///c%3A/work/a.log', true],
+    ['file:///c%3A/work/keep.log', false],
+    ['file:///c%3A/work/pkg/local.ts', true],
+    ['file:///c%3A/work/pkg/deep.log', false],
+    ['file:///c%3A/work/src/generated/x.ts', true],
+    ['file:///c%3A/workshop/a.ts', true],
+    ['file:///etc/passwd', true],
+    ['file:///c%3A/work/../etc/passwd', true],
+    ['vscode-notebook-cell:/c%3A/work/n.ipynb#W0', false],
+    ['untitled:Untitled-1', false],
+    ['src/a.ts', false],
+    ['dist/a.js', true],
+    ['.env', true],
+  ];
+  for (const [path, refused] of cases) {
+    it(`${refused ? 'refuses' : 'takes'} ${path}`, () => assert.equal(exclusions.reason(path) !== undefined, refused));
+  }
+
+  it('are not sent as the file nor as context', async () => {
+    const secret = new Person('a = |', { excluded: (path) => exclusions.reason(path) });
+    secret.paper.uri = 'file:///c%3A/work/.env';
+    secret.ask({ trigger: 'invoke' });
+    await secret.clock.pass(2_000);
+    assert.equal(secret.asked.length, 0);
+    assert.equal(secret.suggester.state.kind, 'silent');
+
+    const snippet = { kind: 'open-tab' as const, line: 0, text: 'API_KEY=1' };
+    const person = new Person('a = |', {
+      excluded: (path) => exclusions.reason(path),
+      context: async () => [
+        { ...snippet, path: '.env' },
+        { ...snippet, path: 'src/b.ts', text: 'export const b = 1;' },
+      ],
+    });
+    person.paper.uri = 'file:///c%3A/work/a.ts';
+    person.ask();
+    await person.clock.pass(2_000);
+    const prefix = person.asked[0]?.hole.prefix ?? '';
+    assert.equal(prefix, '// Path: src/b.ts\nexport const b = 1;\n\n// Path: a.ts\na = ');
+  });
+});

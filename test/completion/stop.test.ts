@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { languageOf } from '../../src/completion/languages.ts';
+import { Settling, type Site } from '../../src/completion/stop.ts';
+
+const SITE: Site = {
+  language: languageOf('typescript'),
+  head: '  ',
+  tail: '',
+  above: 'function f() {',
+  below: [],
+  inside: undefined,
+  unclosed: 1,
+  singleLine: false,
+  maxLines: 12,
+  indentation: { insertSpaces: true, tabSize: 2 },
+};
+
+function settled(answer: string, site: Partial<Site> = {}, whole = true): string {
+  const settling = new Settling({ ...SITE, ...site });
+  settling.push(answer);
+  settling.end(whole);
+  return settling.text;
+}
+
+describe('what is kept of an answer', () => {
+  const cases: readonly (readonly [string, string, Partial<Site>, string, boolean?])[] = [
+    ['a whole answer', 'return 1;', {}, 'return 1;'],
+    ['CRLF and lone CR as LF', 'a();\r\nb();\rc();', {}, 'a();\nb();\nc();'],
+    ['no more closers than the document needs', 'return 1;\n}\n}', {}, 'return 1;\n}'],
+    ['no closer that is closed below', 'return 1;\n}', { unclosed: 0 }, 'return 1;'],
+    ['no indentation that is there already', '  return 1;', { above: '  a();' }, 'return 1;'],
+    ['deeper indentation behind an opener', '  return 1;', { above: '  if (a) {' }, '  return 1;'],
+    ['no start of the line again', 'const a = 1;', { head: '  const a', unclosed: 0 }, ' = 1;'],
+    ['no end of the line again', 'name = 5;', { head: 'const ', tail: ' = 5;', singleLine: true }, 'name'],
+    ['no echo of the line above', 'total += price;', { above: '  total += price;' }, ''],
+    [
+      'nothing from the line below on',
+      'a();\nconst total = prices.sum();\nb();',
+      { below: ['  const total = prices.sum();'] },
+      'a();',
+    ],
+    [
+      'a short line like the one below, if others follow',
+      'a();\nnext();\nb();',
+      { below: ['  next();', '  c();'] },
+      'a();\nnext();\nb();',
+    ],
+    ['nothing from two short lines below on', 'a();\nnext();\nc();', { below: ['  next();', '  c();'] }, 'a();'],
+    ['no loop', 'run(one);\nrun(one);\nrun(one);\nrun(one);', {}, 'run(one);'],
+    ['two lines alike', 'push(0);\npush(0);\ndone();', {}, 'push(0);\npush(0);\ndone();'],
+    ['no half line of an answer cut off', 'a();\nconst long = some', {}, 'a();', false],
+    ['no half word of an answer cut off', 'const long = so', {}, 'const long =', false],
+    ['no line left open inside brackets', 'a();\nfoo(1,', {}, 'a();'],
+    ['a call over several lines', 'foo(\n  1,\n);', {}, 'foo(\n  1,\n);'],
+    ['a block whose body is still to come', 'if (a) {', {}, 'if (a) {'],
+    [
+      'brackets in strings, comments and expressions as text',
+      "x = ')' + /[)]/; // )\ny();",
+      {},
+      "x = ')' + /[)]/; // )\ny();",
+    ],
+    [
+      'tabs where the document has tabs',
+      'if (a) {\n    b();\n}',
+      { head: '\t', indentation: { insertSpaces: false, tabSize: 4 } },
+      'if (a) {\n\tb();\n}',
+    ],
+    ['spaces where the document has spaces', 'if (a) {\n\tb();\n}', {}, 'if (a) {\n  b();\n}'],
+    ['nothing from a character on that turns the direction', 'a(); \u202e evil', {}, 'a();'],
+    ['right-to-left text, combining marks and emoji', "say('שלום é 👩‍👩‍👧');", {}, "say('שלום é 👩‍👩‍👧');"],
+    ['as many lines as asked for', 'a1();\nb2();\nc3();', { maxLines: 2 }, 'a1();\nb2();'],
+    ['one line where one is asked for', 'a();\nb();', { singleLine: true }, 'a();'],
+  ];
+  for (const [name, answer, site, expected, whole] of cases) {
+    it(name, () => assert.equal(settled(answer, site, whole), expected));
+  }
+
+  it('only grows, and ends the same however it was cut into pieces', () => {
+    const line = fc.constantFrom(
+      'a();',
+      'if (b) {',
+      '}',
+      '',
+      '  c(1,',
+      ');',
+      "'x",
+      'run(one);',
+      '\tdeep();',
+      '👍 // é',
+      'foo({',
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), fc.array(fc.nat(8), { minLength: 1 }), (lines, sizes) => {
+        const answer = lines.join('\r\n');
+        const site = { below: ['c(1,', 'zzz();'] };
+        const settling = new Settling({ ...SITE, ...site });
+        let before = '';
+        for (let at = 0, i = 0; at < answer.length; i++) {
+          const size = 1 + (sizes[i % sizes.length] ?? 0);
+          settling.push(answer.slice(at, at + size));
+          at += size;
+          assert.ok(settling.text.startsWith(before));
+          before = settling.text;
+        }
+        settling.end(true);
+        assert.ok(settling.text.startsWith(before));
+        assert.equal(settling.text, settled(answer, site));
+      }),
+    );
+  });
+});
