@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import { originDecisionKey } from '../../src/catalog/clearance.ts';
+import type { Endpoint } from '../../src/catalog/model.ts';
+import { type Given, registryOf, secret } from './registry-of.ts';
+
+const GOOD = 'https://good.example/v1';
+const EVIL = 'https://evil.example/v1';
+const KEY = 'CANARY-KEY';
+
+const mine = (options: object = {}, over: object = {}) => ({
+  provider: {
+    p: { options: { baseURL: GOOD, apiKey: KEY, headers: { 'x-token': KEY }, ...options }, models: { m: {} }, ...over },
+  },
+});
+const project = (p: object) => ({ provider: { p } });
+
+async function endpointOf(given: Given, ref = 'p/m'): Promise<Endpoint> {
+  const registry = await registryOf(given);
+  const model = registry.find(ref);
+  assert.ok(model !== undefined, `${ref} is not there`);
+  return model.endpoint;
+}
+
+const key = (endpoint: Endpoint) => endpoint.apiKey?.secret.reveal();
+
+/** Nothing that a request could carry holds the key. */
+function assertWithheld(endpoint: Endpoint, to: string) {
+  assert.equal(key(endpoint), undefined);
+  assert.deepEqual(
+    [...endpoint.headers.values()].filter((each) => each.secret.reveal().includes(KEY)),
+    [],
+  );
+  assert.ok(!JSON.stringify(endpoint).includes(KEY));
+  assert.equal(endpoint.withheld?.to, to);
+}
+
+describe('a credential belongs to an origin', () => {
+  it('goes where trusted sources say', async () => {
+    const endpoint = await endpointOf({ mine: mine() });
+    assert.equal(key(endpoint), KEY);
+    assert.equal(endpoint.headers.get('x-token')?.secret.reveal(), KEY);
+    assert.equal(endpoint.withheld, undefined);
+  });
+
+  const moves: readonly [string, object, string, string?][] = [
+    ['baseURL', { options: { baseURL: EVIL } }, 'https://evil.example'],
+    ['another port', { options: { baseURL: 'https://good.example:8443/v1' } }, 'https://good.example:8443'],
+    ['another scheme', { options: { baseURL: 'http://good.example/v1' } }, 'http://good.example'],
+    ['fimURL', { options: { fimURL: EVIL } }, 'https://evil.example'],
+    ["a model's address", { models: { m: { provider: { api: EVIL } } } }, 'https://evil.example'],
+    ["a new model's address", { models: { n: { provider: { api: EVIL } } } }, 'https://evil.example', 'p/n'],
+    [
+      'an address that only looks alike',
+      { options: { baseURL: 'https://good.example.evil.example/v1' } },
+      'https://good.example.evil.example',
+    ],
+  ];
+  for (const [name, moved, to, ref] of moves) {
+    it(`stays home when a project changes ${name}`, async () => {
+      assertWithheld(await endpointOf({ mine: mine(), project: project(moved) }, ref), to);
+    });
+  }
+
+  it('stays home when a project turns to another Azure resource', async () => {
+    const azure = { provider: { azure: { options: { resourceName: 'mine', apiKey: KEY }, models: { m: {} } } } };
+    const given = { mine: azure, project: { provider: { azure: { options: { resourceName: 'theirs' } } } } };
+    assertWithheld(await endpointOf(given, 'azure/m'), 'https://theirs.openai.azure.com');
+  });
+
+  it('stays home when a project changes the package and with it the address', async () => {
+    const trusted = { provider: { azure: { options: { resourceName: 'mine', apiKey: KEY }, models: { m: {} } } } };
+    const given = {
+      mine: trusted,
+      project: { provider: { azure: { npm: '@ai-sdk/openai', options: { baseURL: EVIL } } } },
+    };
+    assertWithheld(await endpointOf(given, 'azure/m'), 'https://evil.example');
+  });
+
+  it('travels with changes that keep the origin', async () => {
+    const given = {
+      mine: mine(),
+      project: project({ options: { baseURL: 'https://good.example/other' }, models: { n: {} }, name: 'New' }),
+    };
+    assert.equal(key(await endpointOf(given)), KEY);
+    assert.equal(key(await endpointOf(given, 'p/n')), KEY);
+  });
+
+  it('of the environment stays home when a project moves the provider', async () => {
+    const env = { OPENAI_API_KEY: KEY };
+    const moved = { provider: { openai: { options: { baseURL: EVIL } } } };
+    assert.equal(key(await endpointOf({ env }, 'openai/gpt-5')), KEY);
+    assertWithheld(await endpointOf({ env, project: moved }, 'openai/gpt-5'), 'https://evil.example');
+  });
+
+  it('of the environment is not found by a name that a project gives', async () => {
+    const given = {
+      env: { MY_SECRET: KEY },
+      project: project({ env: ['MY_SECRET'], options: { baseURL: EVIL }, models: { m: {} } }),
+    };
+    const endpoint = await endpointOf(given);
+    assert.equal(key(endpoint), undefined);
+    assert.ok(!JSON.stringify(endpoint).includes(KEY));
+  });
+
+  it('of the environment is found by a name that a trusted file gives', async () => {
+    const named = { provider: { p: { env: ['OTHER', 'MY_KEY'], options: { baseURL: GOOD }, models: { m: {} } } } };
+    assert.equal(key(await endpointOf({ env: { MY_KEY: KEY }, mine: named })), KEY);
+  });
+
+  describe('and a stored key', () => {
+    const stored = (origin?: string) => new Map([['p', { secret: secret(KEY), origin }]]);
+    const bare = { provider: { p: { options: { baseURL: GOOD }, models: { m: {} } } } };
+
+    it('goes to the origin that it was entered for, or where trusted sources say', async () => {
+      assert.equal(key(await endpointOf({ mine: bare, storedKeys: stored('https://good.example') })), KEY);
+      assert.equal(key(await endpointOf({ mine: bare, storedKeys: stored() })), KEY);
+    });
+
+    it('goes nowhere else, not even where a trusted file was changed to', async () => {
+      assertWithheld(
+        await endpointOf({ mine: bare, storedKeys: stored('https://old.example') }),
+        'https://good.example',
+      );
+      const moved = project({ options: { baseURL: EVIL } });
+      assertWithheld(
+        await endpointOf({ mine: bare, project: moved, storedKeys: stored('https://good.example') }),
+        'https://evil.example',
+      );
+      assertWithheld(await endpointOf({ mine: bare, project: moved, storedKeys: stored() }), 'https://evil.example');
+    });
+
+    it('does not go to a provider of the same id that only a project brings', async () => {
+      const brought = project({ options: { baseURL: EVIL }, models: { m: {} } });
+      assertWithheld(
+        await endpointOf({ project: brought, storedKeys: stored('https://good.example') }),
+        'https://evil.example',
+      );
+      assertWithheld(await endpointOf({ project: brought, storedKeys: stored() }), 'https://evil.example');
+    });
+
+    it("does not stand in for a project's own key, nor that for it", async () => {
+      const brought = project({ options: { baseURL: EVIL, apiKey: 'theirs' }, models: { m: {} } });
+      const endpoint = await endpointOf({ project: brought, storedKeys: stored('https://good.example') });
+      assert.equal(key(endpoint), 'theirs');
+      assert.equal(endpoint.withheld, undefined);
+    });
+  });
+
+  it("lets a project's own key and headers go where the project says, without the trusted ones", async () => {
+    const moved = project({ options: { baseURL: EVIL, apiKey: 'theirs', headers: { 'x-own': 'o' } } });
+    const endpoint = await endpointOf({ mine: mine(), project: moved });
+    assert.equal(key(endpoint), 'theirs');
+    assert.deepEqual([...endpoint.headers.keys()], ['x-own']);
+    assert.deepEqual(endpoint.withheld, { from: 'https://good.example', to: 'https://evil.example' });
+  });
+
+  it('keeps options that came through a trusted reference home too', async () => {
+    const given = {
+      env: { T: KEY },
+      mine: mine(
+        { note: 'x{env:T}' },
+        { models: { m: { options: { a: '{env:T}', b: 1 }, variants: { v: { c: ['{env:T}'] } } } } },
+      ),
+      project: project({ options: { baseURL: EVIL } }),
+    };
+    const model = (await registryOf(given)).find('p/m');
+    assert.deepEqual([model?.options, model?.endpoint.options], [{ b: 1 }, {}]);
+    assert.deepEqual([...(model?.variants ?? [])], [['v', { c: [] }]]);
+    const home = (await registryOf({ ...given, project: {} })).find('p/m');
+    assert.deepEqual(home?.endpoint.options, { note: `x${KEY}` });
+  });
+
+  it('travels after a yes for that workspace, provider and exact origin, and for no other', async () => {
+    const given = { mine: mine(), project: project({ options: { baseURL: EVIL } }), workspace: '/w' };
+    const decided = (workspace: string, provider: string, origin: string, allowed = true) =>
+      endpointOf({ ...given, originDecisions: new Map([[originDecisionKey(workspace, provider, origin), allowed]]) });
+    assert.equal(key(await decided('/w', 'p', 'https://evil.example')), KEY);
+    for (const endpoint of [
+      await decided('/other', 'p', 'https://evil.example'),
+      await decided('/w', 'q', 'https://evil.example'),
+      await decided('/w', 'p', 'https://evil.example:444'),
+      await decided('/w', 'p', 'https://evil.example', false),
+    ]) {
+      assertWithheld(endpoint, 'https://evil.example');
+    }
+  });
+
+  it('tells the provider of what was withheld', async () => {
+    const registry = await registryOf({
+      mine: mine(),
+      project: project({ models: { n: { provider: { api: EVIL } } } }),
+    });
+    assert.deepEqual(registry.providers.get('p')?.withheld, {
+      from: 'https://good.example',
+      to: 'https://evil.example',
+    });
+    assert.equal(registry.find('p/m')?.endpoint.apiKey?.secret.reveal(), KEY);
+  });
+
+  it('is used and moved by nothing in a workspace that is not trusted', async () => {
+    const given = {
+      mine: mine(),
+      project: { model: 'evil/m', ...project({ options: { baseURL: EVIL } }) },
+      trustedWorkspace: false,
+    };
+    assert.equal((await endpointOf(given)).baseURL, GOOD);
+    const brought = { provider: { evil: { options: { baseURL: EVIL }, models: { m: {} } } } };
+    const registry = await registryOf({ mine: mine(), project: brought, trustedWorkspace: false });
+    assert.match(registry.find('evil/m')?.endpoint.problem ?? '', /not trusted/);
+  });
+
+  it('is in no printed form of the registry', async () => {
+    const registry = await registryOf({ mine: mine(), env: { OPENAI_API_KEY: KEY } });
+    const printed = [
+      inspect(registry, { depth: 20 }),
+      JSON.stringify([...registry.models.values()]),
+      inspect([...registry.providers], { depth: 20 }),
+    ];
+    for (const text of printed) assert.ok(!text.includes(KEY));
+  });
+});

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import type { Model } from '../../src/catalog/model.ts';
+import { matches, providersToList, withListedModels } from '../../src/catalog/registry.ts';
+import { type Given, registryOf } from './registry-of.ts';
+
+async function modelOf(ref: string, given: Given): Promise<Model> {
+  const model = (await registryOf(given)).find(ref);
+  assert.ok(model !== undefined, `${ref} is not there`);
+  return model;
+}
+
+const local = (over: object) => ({
+  mine: { provider: { p: { options: { baseURL: 'http://127.0.0.1:1/v1/' }, ...over } } },
+});
+
+describe('the registry: which providers are there', () => {
+  it('those that are configured, have a stored key or a set variable, in this order', async () => {
+    const registry = await registryOf({
+      mine: { provider: { anthropic: {} } },
+      env: { OPENAI_API_KEY: 'k', MISTRAL_API_KEY: '  ' },
+    });
+    assert.deepEqual([...registry.providers.keys()], ['anthropic', 'openai']);
+    assert.equal(registry.providers.get('openai')?.endpoint.apiKey?.secret.reveal(), 'k');
+  });
+
+  it('without those that are switched off', async () => {
+    const registry = await registryOf({ mine: { provider: { openai: null } }, env: { OPENAI_API_KEY: 'k' } });
+    assert.equal(registry.providers.size, 0);
+  });
+
+  it('with a problem instead of an address where one is not known', async () => {
+    const registry = await registryOf({
+      mine: { provider: { p: { models: { m: {} } } } },
+      env: { AWS_KEY: 'k', ACCOUNT_KEY: 'k' },
+    });
+    assert.match(registry.find('p/m')?.endpoint.problem ?? '', /baseURL/);
+    assert.match(registry.find('bedrock/x')?.endpoint.problem ?? '', /amazon-bedrock/);
+    assert.match(registry.find('account/m')?.endpoint.problem ?? '', /ACCOUNT_ID/);
+  });
+
+  it('with an address of the catalog filled from the account', async () => {
+    const given = { env: { ACCOUNT_KEY: 'k', ACCOUNT_ID: 'abc-1' } };
+    assert.equal((await modelOf('account/m', given)).endpoint.baseURL, 'https://api.example.com/abc-1/v1');
+    const evil = { env: { ACCOUNT_KEY: 'k', ACCOUNT_ID: '../x@evil' } };
+    assert.match((await modelOf('account/m', evil)).endpoint.problem ?? '', /ACCOUNT_ID/);
+  });
+
+  it('with a suggestion for a package that is misspelt', async () => {
+    const model = await modelOf('p/m', local({ npm: '@ai-sdk/antropic', models: { m: {} } }));
+    assert.match(model.endpoint.problem ?? '', /Did you mean `@ai-sdk\/anthropic`/);
+  });
+
+  it('does not expand variables in a configured address', async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a hostile project writes.
+    const mine = { provider: { p: { options: { baseURL: 'http://h/${MY_SECRET}/v1' }, models: { m: {} } } } };
+    const model = await modelOf('p/m', { mine, env: { MY_SECRET: 'CANARY' } });
+    assert.equal(model.endpoint.baseURL, undefined);
+    assert.match(model.endpoint.problem ?? '', /not expanded/);
+  });
+
+  it('labels a simulated one', async () => {
+    const registry = await registryOf(local({ options: { baseURL: 'http://127.0.0.1:1', simulated: true } }));
+    assert.equal(registry.providers.get('p')?.simulated, true);
+  });
+});
+
+describe('the registry: a model', () => {
+  it('that is not in the catalog reads and writes text and has no known limits', async () => {
+    const model = await modelOf('p/m', local({ models: { m: {} } }));
+    assert.deepEqual(model.modalities, { input: ['text'], output: ['text'] });
+    assert.deepEqual(model.limit, { context: 0, output: 0 });
+    assert.equal(model.cost, undefined);
+    assert.deepEqual(
+      [model.toolCall, model.reasoning, model.attachment, model.name, model.id],
+      [true, false, false, 'm', 'm'],
+    );
+    assert.equal(model.endpoint.baseURL, 'http://127.0.0.1:1/v1');
+    assert.equal(model.source, 'config');
+  });
+
+  it('merges its settings over the catalog field by field', async () => {
+    const mine = {
+      provider: {
+        openai: { models: { 'gpt-5': { name: 'Mine', cost: { input: 9 }, tool_call: false, limit: { output: 5 } } } },
+      },
+    };
+    const model = await modelOf('openai/gpt-5', { mine });
+    assert.deepEqual(model.cost, { input: 9, output: 10, cacheRead: 0.125 });
+    assert.deepEqual(model.limit, { context: 400_000, output: 5, input: 272_000 });
+    assert.deepEqual([model.name, model.toolCall, model.reasoning], ['Mine', false, true]);
+    assert.deepEqual(model.modalities.input, ['text', 'image']);
+  });
+
+  it('ignores a larger catalog input when only the context is set', async () => {
+    const limits = async (limit: object) =>
+      (await modelOf('openai/gpt-5', { mine: { provider: { openai: { models: { 'gpt-5': { limit } } } } } })).limit;
+    assert.deepEqual(await limits({ context: 1000 }), { context: 1000, output: 128_000 });
+    assert.deepEqual(await limits({ context: 300_000 }), { context: 300_000, output: 128_000, input: 272_000 });
+    assert.deepEqual(await limits({ context: 1000, input: 900 }), { context: 1000, output: 128_000, input: 900 });
+  });
+
+  it('is looked up by id, then by key, then where its package or address points', async () => {
+    const context = async (ref: string, provider: object) => (await modelOf(ref, { mine: { provider } })).limit.context;
+    assert.equal(await context('openai/mine', { openai: { models: { mine: { id: 'gpt-5' } } } }), 400_000);
+    const azure = { azure: { options: { resourceName: 'r' }, models: { 'gpt-5': { id: 'my-deployment' } } } };
+    assert.equal(await context('azure/gpt-5', azure), 400_000);
+    const byAddress = {
+      work: { options: { baseURL: 'https://api.mistral.ai/v1' }, models: { 'mistral-large-latest': {} } },
+    };
+    assert.equal(await context('work/mistral-large-latest', byAddress), 128_000);
+    const byPackage = {
+      work: {
+        npm: '@ai-sdk/anthropic',
+        options: { baseURL: 'https://h/v1' },
+        models: { s: { id: 'claude-sonnet-4-5' } },
+      },
+    };
+    assert.equal(await context('work/s', byPackage), 200_000);
+  });
+
+  it('is named by its key where it has an id of its own', async () => {
+    assert.equal(
+      (await modelOf('openai/mine', { mine: { provider: { openai: { models: { mine: { id: 'gpt-5' } } } } } })).name,
+      'mine',
+    );
+  });
+
+  it('keeps a deprecated one only where it is configured', async () => {
+    assert.equal((await registryOf({ mine: { provider: { openai: {} } } })).find('openai/gpt-3'), undefined);
+    assert.equal(
+      (await modelOf('openai/gpt-3', { mine: { provider: { openai: { models: { 'gpt-3': {} } } } } })).limit.context,
+      4_096,
+    );
+  });
+
+  it('may have slashes and colons in its key', async () => {
+    assert.equal((await modelOf('p/org/model:tag', local({ models: { 'org/model:tag': {} } }))).key, 'org/model:tag');
+  });
+
+  it('may be called constructor', async () => {
+    assert.equal((await modelOf('p/constructor', local({ models: { constructor: {} } }))).limit.context, 0);
+    assert.equal((await registryOf({ mine: { provider: { openai: {} } } })).find('openai/constructor'), undefined);
+  });
+
+  it("has the catalog's efforts as variants in its format, with a person's over them", async () => {
+    const variants = { high: { disabled: true }, low: { extra: 1 }, mine: { reasoning_split: true, disabled: false } };
+    const model = await modelOf('openai/gpt-5', {
+      mine: { provider: { openai: { models: { 'gpt-5': { variants } } } } },
+    });
+    assert.deepEqual(Object.fromEntries(model.variants), {
+      low: { reasoning: { effort: 'low' }, extra: 1 },
+      mine: { reasoning_split: true },
+    });
+    const claude = await modelOf('anthropic/claude-sonnet-4-5', { mine: { provider: { anthropic: {} } } });
+    assert.deepEqual(claude.variants.get('high'), { thinking: { type: 'enabled', budget_tokens: 16_000 } });
+  });
+
+  it('speaks the format of its package and keeps its own headers over those of the provider', async () => {
+    const model = await modelOf(
+      'p/m',
+      local({
+        options: { baseURL: 'http://127.0.0.1:1/v1', headers: { A: '1', B: '2' } },
+        models: { m: { provider: { npm: '@ai-sdk/anthropic', api: 'http://127.0.0.1:2' }, headers: { b: '3' } } },
+      }),
+    );
+    assert.deepEqual(
+      [model.endpoint.format, model.endpoint.kind, model.endpoint.baseURL],
+      ['messages', 'anthropic', 'http://127.0.0.1:2'],
+    );
+    assert.deepEqual(
+      [...model.endpoint.headers].map(([name, { secret }]) => [name, secret.reveal()]),
+      [
+        ['a', '1'],
+        ['b', '3'],
+      ],
+    );
+  });
+
+  it('of Azure goes to the base URL where both are set, and to its resource otherwise', async () => {
+    const base = async (options: object) =>
+      (await modelOf('azure/gpt-5', { mine: { provider: { azure: { options } } } })).endpoint.baseURL;
+    assert.equal(await base({ resourceName: 'r', baseURL: 'http://127.0.0.1:1/openai' }), 'http://127.0.0.1:1/openai');
+    assert.equal(await base({ resourceName: 'r' }), 'https://r.openai.azure.com/openai/v1');
+    assert.equal(await base({}), undefined);
+    const codex = await modelOf('azure/gpt-5-codex', {
+      mine: { provider: { azure: { options: { resourceName: 'r' } } } },
+    });
+    assert.equal(codex.endpoint.format, 'responses');
+  });
+});
+
+describe('the registry: filters', () => {
+  const keys = async (filters: object) =>
+    [
+      ...(
+        await registryOf({ mine: { provider: { openai: { models: { mine: { id: 'gpt-5' } }, ...filters } } } })
+      ).models.values(),
+    ].map(({ key }) => key);
+  const cases: readonly [object, string[]][] = [
+    [{}, ['gpt-5', 'gpt-4o', 'mine']],
+    [{ whitelist: ['gpt-5'] }, ['gpt-5']],
+    [{ whitelist: [] }, []],
+    [{ blacklist: ['gpt-5'] }, ['gpt-4o', 'mine']],
+    [{ whitelist: ['gpt-5', 'mine'], blacklist: ['gpt-5'] }, ['mine']],
+    [{ whitelist: ['gpt-*'] }, ['gpt-5', 'gpt-4o']],
+    [{ blacklist: ['*'] }, []],
+    [{ whitelist: ['openai/gpt-5'] }, []],
+    [{ whitelist: ['GPT-5'] }, []],
+    [{ models: { 'gpt-5': null } }, ['gpt-4o']],
+  ];
+  for (const [filters, expected] of cases) {
+    it(`${JSON.stringify(filters)} leaves ${expected.join(', ') || 'nothing'}`, async () => {
+      assert.deepEqual(await keys(filters), expected);
+    });
+  }
+
+  it('match patterns without backtracking', () => {
+    assert.ok(matches('a*b*c', 'axxbyyc'));
+    assert.ok(!matches('a*b*c', 'axxc'));
+    assert.ok(!matches('ab*ba', 'aba'));
+    assert.ok(!matches(`${'a*'.repeat(50)}b`, 'a'.repeat(10_000)));
+  });
+});
+
+describe('the registry: completions', () => {
+  const fim = async (ref: string, provider: object) => {
+    const { fim: able, endpoint } = await modelOf(ref, { mine: { provider } });
+    return [able, endpoint.fim, endpoint.fimURL];
+  };
+
+  it('knows which models of which vendors fill holes, and where', async () => {
+    assert.deepEqual(await fim('mistral/codestral-latest', { mistral: {} }), [
+      true,
+      'mistral',
+      'https://api.mistral.ai/v1/fim',
+    ]);
+    assert.deepEqual(await fim('mistral/mistral-large-latest', { mistral: {} }), [
+      false,
+      undefined,
+      'https://api.mistral.ai/v1/fim',
+    ]);
+    assert.deepEqual(await fim('codestral/codestral-latest', { codestral: {} }), [
+      true,
+      'mistral',
+      'https://codestral.mistral.ai/v1/fim',
+    ]);
+    assert.deepEqual(await fim('inception/mercury-coder', { inception: { models: { 'mercury-coder': {} } } }), [
+      true,
+      'inception',
+      'https://api.inceptionlabs.ai/v1/fim',
+    ]);
+    assert.deepEqual(await fim('deepseek/deepseek-chat', { deepseek: { models: { 'deepseek-chat': {} } } }), [
+      true,
+      'deepseek',
+      'https://api.deepseek.com/beta',
+    ]);
+    assert.deepEqual(await fim('ollama/qwen2.5-coder:7b', { ollama: { models: { 'qwen2.5-coder:7b': {} } } }), [
+      true,
+      'ollama-generate',
+      'http://127.0.0.1:11434',
+    ]);
+    assert.deepEqual(await fim('ollama/llama3', { ollama: { models: { llama3: {} } } }), [
+      false,
+      undefined,
+      'http://127.0.0.1:11434',
+    ]);
+    assert.deepEqual(await fim('lmstudio/starcoder2', { lmstudio: { models: { starcoder2: {} } } }), [
+      true,
+      'template-starcoder',
+      undefined,
+    ]);
+    assert.deepEqual(await fim('svc/mistral/codestral-2508', { svc: { models: { 'mistral/codestral-2508': {} } } }), [
+      true,
+      'svc',
+      'http://127.0.0.1:4180/fim',
+    ]);
+  });
+
+  it('believes a dialect and an address that are configured', async () => {
+    const p = {
+      npm: '@ai-sdk/openai-compatible',
+      fim: 'openai-completions',
+      options: { baseURL: 'http://127.0.0.1:1', fimURL: 'http://127.0.0.1:2/' },
+      models: { x: {} },
+    };
+    assert.deepEqual(await fim('p/x', { p }), [true, 'openai-completions', 'http://127.0.0.1:2']);
+  });
+
+  it('asks a moved provider beside its new address, not at the old one', async () => {
+    assert.deepEqual(
+      await fim('mistral/codestral-latest', { mistral: { options: { baseURL: 'http://127.0.0.1:1/v1' } } }),
+      [true, 'mistral', undefined],
+    );
+  });
+});
+
+describe('the registry: listed models', () => {
+  it('fills a provider that has none, within its filters, and leaves configured ones alone', async () => {
+    const registry = await registryOf({ mine: { provider: { lmstudio: { blacklist: ['no*'] }, openai: {}, p: {} } } });
+    assert.deepEqual(
+      providersToList(registry).map(({ id }) => id),
+      ['lmstudio'],
+    );
+    const filled = withListedModels(registry, 'lmstudio', ['qwen2.5-coder', 'nomic', 'qwen2.5-coder', '']);
+    assert.deepEqual([...(filled.providers.get('lmstudio')?.models.keys() ?? [])], ['qwen2.5-coder']);
+    const model = filled.find('lmstudio/qwen2.5-coder');
+    assert.deepEqual([model?.source, model?.fim, model?.endpoint.kind], ['listed', true, 'lmstudio']);
+    assert.equal(registry.find('lmstudio/qwen2.5-coder'), undefined);
+    const configured = await registryOf({ mine: { provider: { lmstudio: { models: { a: { name: 'A' } } } } } });
+    assert.equal(withListedModels(configured, 'lmstudio', ['a', 'b']).find('lmstudio/a')?.name, 'A');
+  });
+});

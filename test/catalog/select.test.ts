@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { type SelectionQuestion, selectCompletionModel, selectModel } from '../../src/catalog/select.ts';
+import { GatewayError } from '../../src/wire/errors.ts';
+import { type Given, registryOf, settingsOf } from './registry-of.ts';
+
+const base: Given = {
+  mine: { provider: { openai: { blacklist: ['gpt-4o'] }, anthropic: {}, mistral: {} } },
+};
+
+async function ask(over: Partial<SelectionQuestion> = {}, given: Given = base): Promise<SelectionQuestion> {
+  return { settings: await settingsOf(given), registry: await registryOf(given), ...over };
+}
+
+const withModel = (model: string, key = 'model'): Given => ({ mine: { ...base.mine, [key]: model } });
+
+describe('which model is active', () => {
+  it('flag over configuration over last used over priority', async () => {
+    const given = withModel('openai/gpt-5');
+    const lastUsed = ['mistral/codestral-latest'];
+    const flagged = selectModel(await ask({ flag: 'mistral/mistral-large-latest', lastUsed }, given));
+    assert.deepEqual([flagged.model?.ref, flagged.from], ['mistral/mistral-large-latest', 'flag']);
+    const configured = selectModel(await ask({ lastUsed }, given));
+    assert.deepEqual([configured.model?.ref, configured.from], ['openai/gpt-5', 'config']);
+    const used = selectModel(await ask({ lastUsed }));
+    assert.deepEqual([used.model?.ref, used.from], ['mistral/codestral-latest', 'last-used']);
+    const first = selectModel(await ask());
+    assert.deepEqual([first.model?.ref, first.from], ['anthropic/claude-sonnet-4-5', 'priority']);
+  });
+
+  it('refuses an unknown flag with suggestions', async () => {
+    const question = await ask({ flag: 'openai/gtp-5' });
+    assert.throws(
+      () => selectModel(question),
+      (error) => {
+        assert.ok(error instanceof GatewayError);
+        assert.equal(error.errorType, 'model_not_found');
+        assert.match(error.message, /Did you mean openai\/gpt-5/);
+        return true;
+      },
+    );
+  });
+
+  it('suggests the model of another provider when only that is wrong', async () => {
+    const question = await ask({ flag: 'nowhere/gpt-5' });
+    assert.throws(() => selectModel(question), /openai\/gpt-5/);
+  });
+
+  it('names file and line of an unknown configured model, as an error or as a warning', async () => {
+    const given = withModel('openai/gone');
+    const strict = await ask({ unknownConfigured: 'error' }, given);
+    assert.throws(() => selectModel(strict), /User Settings, line 1/);
+    const soft = selectModel(await ask({ lastUsed: ['openai/gpt-5'] }, given));
+    assert.equal(soft.model?.ref, 'openai/gpt-5');
+    assert.match(soft.warnings[0] ?? '', /openai\/gone.*User Settings, line 1/);
+  });
+
+  it('passes over last used models that are gone, hidden, or cannot be called', async () => {
+    const given: Given = {
+      mine: { provider: { openai: { blacklist: ['gpt-4o'] }, p: { models: { m: {} } }, mistral: {} } },
+    };
+    const lastUsed = ['gone/x', 'openai/gpt-4o', 'p/m', 'nonsense', 'openai/gpt-5'];
+    assert.equal(selectModel(await ask({ lastUsed }, given)).model?.ref, 'openai/gpt-5');
+  });
+
+  it('takes only models that fill holes for completions', async () => {
+    assert.equal(
+      selectCompletionModel(await ask({ lastUsed: ['openai/gpt-5'] })).model?.ref,
+      'mistral/codestral-latest',
+    );
+    const wrong = selectCompletionModel(await ask({}, withModel('openai/gpt-5', 'completionModel')));
+    assert.equal(wrong.model?.ref, 'mistral/codestral-latest');
+    assert.match(wrong.warnings[0] ?? '', /cannot complete code/);
+    const flag = await ask({ flag: 'openai/gpt-5' });
+    assert.throws(() => selectCompletionModel(flag), /cannot complete code/);
+  });
+
+  it('says nothing when nothing is there', async () => {
+    assert.deepEqual(selectModel(await ask({}, { mine: {} })), { warnings: [] });
+  });
+
+  it("prefers a person's own providers to a project's and real ones to simulated ones", async () => {
+    const options = { baseURL: 'http://127.0.0.1:1' };
+    const simulated = {
+      provider: {
+        a: { options: { ...options, simulated: true }, models: { 'claude-sonnet': {} } },
+        b: { options, models: { plain: {} } },
+      },
+    };
+    assert.equal(selectModel(await ask({}, { mine: simulated })).model?.ref, 'b/plain');
+    const brought: Given = {
+      mine: { provider: { b: { options, models: { plain: {} } } } },
+      project: { provider: { a: { options, models: { 'claude-sonnet': {} } } } },
+    };
+    assert.equal(selectModel(await ask({}, brought)).model?.ref, 'b/plain');
+  });
+
+  it('chooses the same model however the catalog is ordered', async () => {
+    const given = (models: string[]): Given => ({
+      mine: {
+        provider: {
+          p: { options: { baseURL: 'http://127.0.0.1:1' }, models: Object.fromEntries(models.map((key) => [key, {}])) },
+        },
+      },
+    });
+    const one = selectModel(await ask({}, given(['b', 'a', 'c']))).model?.ref;
+    assert.equal(selectModel(await ask({}, given(['c', 'b', 'a']))).model?.ref, one);
+  });
+});
