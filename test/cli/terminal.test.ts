@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { lastUsedFile, lastUsedStore } from '../../src/cli/last-used.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { svc, svcProcess } from './terminal.ts';
+
+const TWO = {
+  provider: {
+    b: {
+      options: { baseURL: 'http://127.0.0.1:1', apiKey: 'CANARY-KEY' },
+      models: { z: {}, 'org/a:1': { cost: { input: 1, cache_read: 2 }, variants: { v: { x: 1 } } } },
+    },
+    a: { options: { baseURL: 'http://127.0.0.1:1' }, models: { Z: {}, m: {} } },
+  },
+};
+
+describe('svc models', () => {
+  it('lists references, sorted, one a line', async () => {
+    using folder = new ProjectFolder();
+    folder.global(TWO);
+    assert.deepEqual(await svc(folder, ['models']), { code: 0, out: 'a/Z\na/m\nb/org/a:1\nb/z\n', err: '' });
+    assert.equal((await svc(folder, ['models', '--provider', 'b'])).out, 'b/org/a:1\nb/z\n');
+  });
+
+  it('describes them as JSON with the names of the configuration', async () => {
+    using folder = new ProjectFolder();
+    folder.global(TWO);
+    const { out } = await svc(folder, ['models', '--provider', 'b', '--json']);
+    assert.ok(!out.includes('CANARY-KEY'));
+    assert.deepEqual(JSON.parse(out), [
+      {
+        id: 'b/org/a:1',
+        provider: 'b',
+        name: 'org/a:1',
+        limit: { context: 0, output: 0 },
+        cost: { input: 1, output: 0, cache_read: 2 },
+        modalities: { input: ['text'], output: ['text'] },
+        reasoning: false,
+        tool_call: true,
+        attachment: false,
+        variants: ['v'],
+        source: 'config',
+      },
+      {
+        id: 'b/z',
+        provider: 'b',
+        name: 'z',
+        limit: { context: 0, output: 0 },
+        cost: null,
+        modalities: { input: ['text'], output: ['text'] },
+        reasoning: false,
+        tool_call: true,
+        attachment: false,
+        variants: [],
+        source: 'config',
+      },
+    ]);
+  });
+
+  it('is complete and sorted through a pipe', async () => {
+    using folder = new ProjectFolder();
+    folder.env.OPENROUTER_API_KEY = 'k';
+    const models = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, index) => [`model-${index}`.padEnd(60, 'x'), {}]),
+    );
+    folder.global({ provider: { p: { options: { baseURL: 'http://127.0.0.1:1' }, models } } });
+    const { code, out } = await svcProcess(folder, ['models']);
+    const lines = out.trimEnd().split('\n');
+    assert.equal(code, 0);
+    assert.ok(lines.length > 5_300, String(lines.length));
+    assert.deepEqual(lines, [...lines].sort());
+  });
+
+  it('asks a provider without models for its list, and says when it has none', async () => {
+    using folder = new ProjectFolder();
+    let authorization: string | undefined;
+    const server = createServer((request, response) => {
+      if (request.url !== '/v1/models') response.writeHead(404).end();
+      else {
+        authorization = request.headers.authorization;
+        response.end(JSON.stringify({ data: [{ id: 'two' }, { id: 'one' }, { name: 'no id' }] }));
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const baseURL = `http://127.0.0.1:${address.port}/v1`;
+    folder.global({
+      provider: { here: { options: { baseURL, apiKey: 'k' } }, gone: { options: { baseURL: `${baseURL}/x` } } },
+    });
+    const { out, err, code } = await svc(folder, ['models']);
+    server.close();
+    server.closeAllConnections();
+    assert.deepEqual([code, out], [0, 'here/one\nhere/two\n']);
+    assert.equal(authorization, 'Bearer k');
+    assert.match(err, /gone does not list its models: it answered 404/);
+  });
+
+  it('exits with 2 for an unknown provider or flag, with a suggestion and without a stack', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ provider: { mistral: {} } });
+    const unknown = await svc(folder, ['models', '--provider', 'mistrall']);
+    assert.deepEqual(
+      [unknown.code, unknown.out, unknown.err],
+      [2, '', 'svc: There is no provider mistrall. Did you mean mistral?\n'],
+    );
+    const flag = await svc(folder, ['models', '--jsn']);
+    assert.equal(flag.code, 2);
+    assert.doesNotMatch(flag.err, /\n\s+at /);
+  });
+
+  it('exits with 1 for an invalid managed configuration', async () => {
+    using folder = new ProjectFolder();
+    folder.write('managed/svc.json', '{');
+    const { code, out, err } = await svc(folder, ['models']);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /managed/);
+  });
+});
+
+describe('svc config', () => {
+  it('prints sources, diagnostics, models and providers as JSON, without any credential', async () => {
+    using folder = new ProjectFolder();
+    folder.env.KEY = 'CANARY-ENV';
+    const file = folder.global({
+      model: 'a/m',
+      provider: {
+        a: {
+          options: {
+            apiKey: '{env:KEY}',
+            baseURL: 'https://h/v1?key=CANARY-QUERY',
+            headers: { Authorization: 'Bearer CANARY-HEADER' },
+            accessToken: 'CANARY-OPTION',
+            nested: { password: 'CANARY-NESTED', list: ['{env:KEY}'] },
+          },
+          models: { m: { headers: { 'x-api-key': 'CANARY-MODEL' } } },
+        },
+      },
+      gateway: { organizations: { o: { byok: { a: 'CANARY-BYOK' } } } },
+    });
+    const { code, out } = await svc(folder, ['config', '--json']);
+    assert.equal(code, 0);
+    assert.ok(!out.includes('CANARY'), out);
+    const report: unknown = JSON.parse(out);
+    assert.ok(
+      typeof report === 'object' &&
+        report !== null &&
+        'sources' in report &&
+        'providers' in report &&
+        'model' in report,
+    );
+    assert.equal(report.model, 'a/m');
+    assert.ok(Array.isArray(report.sources));
+    assert.deepEqual(report.sources[1], { path: file, kind: 'global', trusted: true, status: 'loaded' });
+    assert.match(JSON.stringify(report.providers), /"apiKey":\{"set":true,"from":"[^"]*svc\.jsonc:6"\}/);
+    assert.ok(!(await svc(folder, ['config'])).out.includes('CANARY'));
+  });
+
+  it('exits with 1 when a diagnostic is an error, with 0 when it is a warning', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ modle: 'x' });
+    assert.equal((await svc(folder, ['config', '--json'])).code, 0);
+    folder.global({ model: 5 });
+    const { code, out, err } = await svc(folder, ['config']);
+    assert.equal(code, 1);
+    assert.match(err, /^error: .*svc\.jsonc:2:12: model: This must be a model as <provider_id>\/<model_id>/);
+    assert.match(out, /Sources/);
+  });
+
+  it('names the file to edit', async () => {
+    using folder = new ProjectFolder();
+    assert.equal((await svc(folder, ['config', 'path'])).out, `${folder.home}/.config/svc/svc.jsonc\n`);
+    const json = folder.global({}, 'svc.json');
+    assert.equal((await svc(folder, ['config', 'path'])).out, `${json}\n`);
+    assert.equal((await svc(folder, ['config', 'pth'])).code, 2);
+  });
+});
+
+describe('the terminal', () => {
+  it('shows its commands, and says when there is none of a name', async () => {
+    using folder = new ProjectFolder();
+    assert.match((await svc(folder, ['--help'])).out, /models .*\n.*config /);
+    assert.equal((await svc(folder, [])).code, 2);
+    assert.deepEqual(await svc(folder, ['modles']), {
+      code: 2,
+      out: '',
+      err: 'svc: There is no command "modles". Did you mean `svc models`?\n',
+    });
+    assert.match((await svc(folder, ['models', '--help'])).out, /^svc models \[--provider ID\]/);
+  });
+
+  it('loads a command only when it is called, and explains what it throws without a stack', async () => {
+    using folder = new ProjectFolder();
+    const broken = {
+      name: 'broken',
+      usage: '',
+      summary: '',
+      load: async () => ({ run: async () => Promise.reject(new Error('It broke.')) }),
+    };
+    const never = { name: 'never', usage: '', summary: '', load: () => assert.fail('loaded') };
+    assert.deepEqual(await svc(folder, ['broken'], [broken, never]), { code: 1, out: '', err: 'svc: It broke.\n' });
+  });
+
+  it('remembers the models used last, latest first, and forgives a damaged file', async () => {
+    using folder = new ProjectFolder();
+    const io = { env: { XDG_STATE_HOME: `${folder.root}/state` }, platform: 'linux', home: folder.home } as const;
+    const store = lastUsedStore(io);
+    assert.deepEqual(await store.read(), []);
+    for (const ref of ['a/1', 'a/2', 'a/1', 'a/3', 'a/4', 'a/5', 'a/6']) await store.write(ref);
+    assert.deepEqual(await store.read(), ['a/6', 'a/5', 'a/4', 'a/3', 'a/1']);
+    assert.match(readFileSync(lastUsedFile(io), 'utf8'), /^\{"recent":\[/);
+    for (const damaged of ['', '{"recent": 5}', '{"recent": [1]}']) {
+      writeFileSync(lastUsedFile(io), damaged);
+      assert.deepEqual(await store.read(), []);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Command } from '../../src/cli/commands.ts';
+import type { Io } from '../../src/cli/io.ts';
+import { main } from '../../src/cli/main.ts';
+import type { ProjectFolder } from '../config/project-folder.ts';
+
+export interface Finished {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command line in this process. */
+export async function svc(
+  folder: ProjectFolder,
+  args: readonly string[],
+  commands?: readonly Command[],
+): Promise<Finished> {
+  let out = '';
+  let err = '';
+  const io: Io = {
+    out: async (text) => {
+      out += text;
+    },
+    err: async (text) => {
+      err += text;
+    },
+    input: process.stdin,
+    env: folder.env,
+    platform: 'linux',
+    home: folder.home,
+    cwd: folder.project,
+    signal: new AbortController().signal,
+  };
+  const code = await main(args, io, commands);
+  return { code, out, err };
+}
+
+/** Runs a command line as a process, its output through a pipe. */
+export function svcProcess(folder: ProjectFolder, args: readonly string[]): Promise<Finished> {
+  const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+  const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [script, ...args],
+      { cwd: folder.project, env, maxBuffer: 64 * 1024 * 1024 },
+      (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code), out, err });
+      },
+    );
+  });
+}
