@@ -2,7 +2,14 @@ import { revealOptions, Secret } from '../config/secret.ts';
 import type { Credential, ModelSettings, ProviderSettings, Settings } from '../config/settings.ts';
 import type { FimDialect } from '../wire/hole.ts';
 import { type Address, originOf, resolveAddress } from './address.ts';
-import { type CatalogData, type CatalogModel, catalogModel, catalogProvider, readRow } from './catalog.ts';
+import {
+  type CatalogData,
+  type CatalogModel,
+  type CatalogProvider,
+  catalogModel,
+  catalogProvider,
+  readRow,
+} from './catalog.ts';
 import {
   type Cleared,
   clear,
@@ -131,6 +138,7 @@ class ProviderBuilder {
   readonly #envKey: Credential | undefined;
   readonly #placed = new Map<string, Placed>();
   #shared: Address | undefined;
+  #others: readonly CatalogProvider[] | undefined;
 
   constructor(id: string, input: RegistryInput) {
     this.#id = id;
@@ -233,20 +241,26 @@ class ProviderBuilder {
 
   /** By id, then by key, of the provider itself, then of the one that its package or address identifies. */
   #lookUp(id: string, key: string): CatalogModel | undefined {
-    const { catalog } = this.#input;
     const own = this.#served();
     const found = catalogModel(own, id) ?? catalogModel(own, key);
     if (found !== undefined) return found;
-    const configured = this.#provider?.baseURL?.value ?? this.#provider?.api?.value;
-    const npm = this.#provider?.npm?.value;
-    const others = [providerAt(configured, catalog), npm === undefined ? undefined : PACKAGE_VENDORS.get(npm)];
-    for (const other of others) {
-      const provider = other === undefined ? undefined : catalogProvider(catalog, other);
+    this.#others ??= this.#relatives();
+    for (const provider of this.#others) {
       const borrowed = catalogModel(provider, id) ?? catalogModel(provider, key);
       // Another provider's own address or format says nothing about this one.
       if (borrowed !== undefined) return withoutPlace(borrowed);
     }
     return undefined;
+  }
+
+  /** The providers that the address or the package identifies. */
+  #relatives(): readonly CatalogProvider[] {
+    const { catalog } = this.#input;
+    const configured = this.#provider?.baseURL?.value ?? this.#provider?.api?.value;
+    const npm = this.#provider?.npm?.value;
+    const ids = [providerAt(configured, catalog), npm === undefined ? undefined : PACKAGE_VENDORS.get(npm)];
+    const found = ids.map((id) => (id === undefined ? undefined : catalogProvider(catalog, id)));
+    return found.filter((provider) => provider !== undefined);
   }
 
   #address(asked: Asked, provider: ProviderSettings | undefined, model: ModelSettings | undefined): Address {
@@ -345,12 +359,20 @@ export function matches(pattern: string, key: string): boolean {
   return at <= key.length - last.length;
 }
 
+/** Origins of a catalog's providers: computed once, a catalog is never changed. */
+const ORIGINS = new WeakMap<CatalogData, ReadonlyMap<string, string>>();
+
 function providerAt(address: string | undefined, catalog: CatalogData): string | undefined {
   const origin = originOf(address);
   if (origin === undefined) return undefined;
   const vendor = VENDOR_ORIGINS.get(origin);
   if (vendor !== undefined) return VENDORS.get(vendor)?.catalog ?? vendor;
-  return Object.keys(catalog.providers).find((id) => originOf(catalog.providers[id]?.api) === origin);
+  let origins = ORIGINS.get(catalog);
+  if (origins === undefined) {
+    origins = new Map(Object.entries(catalog.providers).map(([id, { api }]) => [originOf(api) ?? '', id]));
+    ORIGINS.set(catalog, origins);
+  }
+  return origins.get(origin);
 }
 
 function withoutPlace({ npm: _npm, api: _api, ...model }: CatalogModel): CatalogModel {

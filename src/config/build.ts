@@ -324,12 +324,7 @@ type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The object without its undefined fields (`exactOptionalPropertyTypes`). */
 function optional<T extends object>(fields: T): Present<T> {
-  const present: Present<T> = {};
-  for (const key of Object.keys(fields)) copyPresent(fields, present, key);
+  const present: Present<T> = { ...fields };
+  for (const key in present) if (present[key] === undefined) delete present[key];
   return present;
-}
-
-function copyPresent<T extends object>(from: T, to: Present<T>, key: string): void {
-  const value: unknown = Reflect.get(from, key);
-  if (value !== undefined) Reflect.set(to, key, value);
 }

@@ -54,7 +54,8 @@ interface Found {
  * whose reference fails is left out; everything else stands.
  */
 export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
-  const found = [...references(tree, [])];
+  const found: Found[] = [];
+  collect(tree, [], found);
   if (found.length === 0) return { tree, diagnostics: [], absent: [], files: [] };
   const files = new Map<string, Promise<Outcome>>();
   const diagnostics: Diagnostic[] = [];
@@ -77,15 +78,23 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
   return { tree: replaceObject(tree, values), diagnostics, absent, files: asked };
 }
 
-function* references(tree: Tree, at: readonly string[]): Generator<Found> {
-  if (tree.type === 'object') {
+/** Collects the values that hold references; `at` is the path of the moment, copied only for a find. */
+function collect(tree: Tree, at: string[], found: Found[]): void {
+  if (tree.type === 'scalar') {
+    if (typeof tree.value !== 'string' || !(tree.value.includes('{env:') || tree.value.includes('{file:'))) return;
+    if (tree.value.search(REFERENCE) >= 0) found.push({ path: [...at], node: tree, text: tree.value });
+  } else if (tree.type === 'object') {
     for (const [key, { value }] of tree.entries) {
-      if (value.type !== 'scalar' || typeof value.value === 'string') yield* references(value, [...at, key]);
+      at.push(key);
+      collect(value, at, found);
+      at.pop();
     }
-  } else if (tree.type === 'array') {
-    for (const [index, item] of tree.items.entries()) yield* references(item, [...at, String(index)]);
-  } else if (typeof tree.value === 'string' && (tree.value.includes('{env:') || tree.value.includes('{file:'))) {
-    if (tree.value.search(REFERENCE) >= 0) yield { path: at, node: tree, text: tree.value };
+  } else {
+    for (const [index, item] of tree.items.entries()) {
+      at.push(String(index));
+      collect(item, at, found);
+      at.pop();
+    }
   }
 }
 
@@ -198,17 +207,23 @@ function failed(name: string, why: string, code: string, severity: 'error' | 'wa
   return { code, severity, message: `{file:${name}} ${why}, so this value is left out.` };
 }
 
+/** A copy along the paths that change; what does not change is shared. */
 function replaceObject(tree: ObjectTree, values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): ObjectTree {
-  const entries = new Map<string, Entry>();
+  let entries: Map<string, Entry> | undefined;
   for (const [key, entry] of tree.entries) {
     const value = replace(entry.value, values);
-    if (value !== undefined) entries.set(key, value === entry.value ? entry : { key: entry.key, value });
+    if (value === entry.value) continue;
+    entries ??= new Map(tree.entries);
+    if (value === undefined) entries.delete(key);
+    else entries.set(key, { key: entry.key, value });
   }
-  return { ...tree, entries };
+  return entries === undefined ? tree : { ...tree, entries };
 }
 
 function replace(tree: Tree, values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): Tree | undefined {
   if (tree.type === 'scalar') return values.has(tree) ? values.get(tree) : tree;
   if (tree.type === 'object') return replaceObject(tree, values);
-  return { ...tree, items: tree.items.map((item) => replace(item, values)).filter((item) => item !== undefined) };
+  const items = tree.items.map((item) => replace(item, values));
+  if (items.every((item, index) => item === tree.items[index])) return tree;
+  return { ...tree, items: items.filter((item) => item !== undefined) };
 }

@@ -83,6 +83,8 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
 function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {
   const node = path.reduce<Tree | undefined>((at, key) => child(at, key), tree);
   if (node?.type !== 'object') return tree;
+  if ([...node.entries.keys()].every((name) => name === name.toLowerCase() && !FORBIDDEN_HEADERS.has(name)))
+    return tree;
   const entries = new Map<string, Entry>();
   for (const [name, entry] of node.entries) {
     const lower = name.toLowerCase();

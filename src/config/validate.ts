@@ -2,7 +2,7 @@ import configJsonSchema from '../../schemas/svc.schema.json' with { type: 'json'
 import { nearMisses } from './near-miss.ts';
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
-import { type ObjectTree, type Place, type Tree, typeName, without } from './tree.ts';
+import { type Entry, type ObjectTree, type Place, type Tree, typeName, without } from './tree.ts';
 
 /**
  * The part of JSON Schema that schemas/svc.schema.json is written in. It is interpreted over the
@@ -72,7 +72,8 @@ export function entryOf(path: readonly string[]): readonly string[] {
   return path.slice(0, 1);
 }
 
-function check(tree: Tree, schema: Schema, path: readonly string[], findings: Finding[]): void {
+/** `path` is the path of the moment; a finding keeps a copy. */
+function check(tree: Tree, schema: Schema, path: string[], findings: Finding[]): void {
   const branch = branchFor(tree, schema);
   if (branch === undefined || !scalarFits(tree, branch)) {
     report(tree.place, 'error', 'invalid-value', path, expectation(schema, tree, path), findings);
@@ -80,28 +81,37 @@ function check(tree: Tree, schema: Schema, path: readonly string[], findings: Fi
   }
   if (tree.type === 'object') checkObject(tree, branch, path, findings);
   if (tree.type === 'array' && branch.items !== undefined) {
-    for (const [index, item] of tree.items.entries()) check(item, branch.items, [...path, String(index)], findings);
+    for (const [index, item] of tree.items.entries()) {
+      path.push(String(index));
+      check(item, branch.items, path, findings);
+      path.pop();
+    }
   }
 }
 
-function checkObject(tree: ObjectTree, schema: Schema, path: readonly string[], findings: Finding[]): void {
+function checkObject(tree: ObjectTree, schema: Schema, path: string[], findings: Finding[]): void {
   for (const key of schema.required ?? []) {
     if (!tree.entries.has(key)) {
       report(tree.place, 'error', 'missing-key', [...path, key], `\`${key}\` is missing.`, findings);
     }
   }
   for (const [key, entry] of tree.entries) {
-    const inner = [...path, key];
-    if (schema.propertyNames !== undefined && !nameFits(key, schema.propertyNames)) {
-      report(entry.key, 'error', 'invalid-name', inner, 'This is not a name that can be sent.', findings);
-      continue;
-    }
-    const known =
-      schema.properties !== undefined && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
-    const next = known ?? schema.additionalProperties;
-    if (next === false) reportUnknown(entry.key, inner, Object.keys(schema.properties ?? {}), findings);
-    else if (typeof next === 'object') check(entry.value, next, inner, findings);
+    path.push(key);
+    checkEntry(key, entry, schema, path, findings);
+    path.pop();
   }
+}
+
+function checkEntry(key: string, entry: Entry, schema: Schema, path: string[], findings: Finding[]): void {
+  if (schema.propertyNames !== undefined && !nameFits(key, schema.propertyNames)) {
+    report(entry.key, 'error', 'invalid-name', path, 'This is not a name that can be sent.', findings);
+    return;
+  }
+  const known =
+    schema.properties !== undefined && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
+  const next = known ?? schema.additionalProperties;
+  if (next === false) reportUnknown(entry.key, path, Object.keys(schema.properties ?? {}), findings);
+  else if (typeof next === 'object') check(entry.value, next, path, findings);
 }
 
 function nameFits(name: string, schema: Schema): boolean {
@@ -131,7 +141,11 @@ function report(
   findings: Finding[],
   suggestion?: string,
 ): void {
-  findings.push({ path, place, diagnostic: diagnosticAt(place, severity, code, path.join('.'), message, suggestion) });
+  findings.push({
+    path: [...path],
+    place,
+    diagnostic: diagnosticAt(place, severity, code, path.join('.'), message, suggestion),
+  });
 }
 
 /** The alternative of a schema that the value's JSON type picks. */
