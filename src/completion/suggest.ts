@@ -282,42 +282,46 @@ export class Suggester {
 
   async #seek(view: View, signal: AbortSignal): Promise<readonly Suggestion[]> {
     let mayAsk = true;
-    const wanted = view.request.trigger === 'invoke' ? 2 : 1;
+    // By hand, where something is known already, the person wants to see another idea as well.
+    const wanted = view.request.trigger === 'invoke' && this.#known(view).shown.length > 0 ? 2 : 1;
     for (;;) {
       const known = this.#known(view);
-      if (known.shown.length >= wanted || (!mayAsk && known.shown.length > 0)) return this.#present(view, known.shown);
+      if (known.shown.length >= wanted) return this.#present(view, known.shown);
       const waiting = known.awaited.map((answer) => this.#inFlight.of(answer)).filter((flight) => flight !== undefined);
       const overdue = this.#clock.now() - this.#pace.overdueAfter;
-      const patient = waiting.length > 0 && !(mayAsk && waiting.every(({ sentAt }) => sentAt <= overdue));
-      if (patient && (known.shown.length === 0 || !mayAsk)) {
+      if (waiting.length > 0 && !(mayAsk && waiting.every(({ sentAt }) => sentAt <= overdue))) {
         if (!(await this.#inFlight.change(this.#pace.overdueAfter, signal))) return NOTHING;
       } else if (mayAsk) {
         mayAsk = false;
         if (known.settled && view.request.trigger === 'automatic') return NOTHING;
-        if (!(await this.#ask(view, signal, known.shown.length > 0))) {
-          if (signal.aborted) return NOTHING;
-        }
+        await this.#ask(view, signal, known.shown.length > 0);
+        if (signal.aborted) return NOTHING;
       } else return this.#present(view, known.shown);
     }
   }
 
   /** Waits as the pace says and sends a request, unless memory has an answer by then. */
-  async #ask(view: View, signal: AbortSignal, alternative: boolean): Promise<boolean> {
+  async #ask(view: View, signal: AbortSignal, alternative: boolean): Promise<void> {
     const settings = this.#ports.settings();
     const level = this.#governor.level(settings.budgetPerHour);
     if (level === 'stop') {
       this.#become({ kind: 'budget-spent', roomInMs: this.#governor.roomIn(settings.budgetPerHour) });
-      return false;
+      return;
     }
     const byHand = view.request.trigger === 'invoke';
     const accepted = this.#shown?.accepted === true;
     const context = this.#snippets(view);
     const wait = byHand || accepted ? 0 : this.#pace.wait(settings.debounceFloor, level === 'slow');
-    if (!(await delay(this.#clock, wait, signal))) return false;
+    if (!(await delay(this.#clock, wait, signal))) return;
     const snippets = await context;
-    if (signal.aborted) return false;
+    if (signal.aborted) return;
+    // Meanwhile an answer may have come that was on its way.
+    const { shown, awaited } = this.#known(view);
+    const overdue = this.#clock.now() - this.#pace.overdueAfter;
+    const coming = awaited.some((answer) => (this.#inFlight.of(answer)?.sentAt ?? overdue) > overdue);
+    if (!byHand && (shown.length > 0 || coming)) return;
     const reason = byHand ? 'invoke' : 'typing';
-    return this.#send(view, snippets, reason, alternative ? ALTERNATIVE_TEMPERATURE : undefined) !== undefined;
+    this.#send(view, snippets, reason, alternative ? ALTERNATIVE_TEMPERATURE : undefined);
   }
 
   #snippets({ document, position }: View): ReturnType<KeptContext['at']> {

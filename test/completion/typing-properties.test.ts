@@ -26,7 +26,10 @@ type Act =
   | { readonly do: 'type'; readonly count: number }
   | { readonly do: 'typo'; readonly text: string }
   | { readonly do: 'delete'; readonly count: number }
-  | { readonly do: 'accept' | 'word' | 'dismiss' | 'invoke' }
+  | { readonly do: 'accept' }
+  | { readonly do: 'word' }
+  | { readonly do: 'dismiss' }
+  | { readonly do: 'invoke' }
   | { readonly do: 'wait'; readonly ms: number };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -36,8 +39,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('typo' as const), text: fc.constantFrom('q', 'zz', '(', '}', '👍') }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), count: fc.integer({ min: 1, max: 5 }) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('accept' as const, 'word' as const, 'invoke' as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('dismiss' as const) }) },
+  { weight: 3, arbitrary: fc.constantFrom<Act>({ do: 'accept' }, { do: 'word' }, { do: 'invoke' }) },
+  { weight: 1, arbitrary: fc.constant<Act>({ do: 'dismiss' }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 900 }) }) },
 );
 
