@@ -28,7 +28,7 @@ export class ChatStreamReader implements StreamReader {
   #over = false;
   #next = 0;
   #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | undefined;
-  #firstReasoning: number | undefined;
+  #reasoningPart: number | undefined;
   readonly #details: Record<string, unknown>[] = [];
   readonly #calls = new ChatToolCalls(() => {
     this.#open = undefined;
@@ -95,11 +95,12 @@ export class ChatStreamReader implements StreamReader {
     return [{ type: 'error', error }];
   }
 
-  #part(kind: 'text' | 'reasoning' | 'refusal'): number {
+  #part(kind: 'text' | 'reasoning' | 'refusal', events: Event[]): number {
     if (this.#open?.kind === kind) return this.#open.part;
+    if (this.#open?.kind === 'reasoning') this.#seal(events);
     const part = this.#next++;
     this.#open = { kind, part };
-    if (kind === 'reasoning') this.#firstReasoning ??= part;
+    if (kind === 'reasoning') this.#reasoningPart = part;
     return part;
   }
 
@@ -107,16 +108,19 @@ export class ChatStreamReader implements StreamReader {
     const details = listOf(delta.reasoning_details);
     if (details.length > 0) addDetails(this.#details, details);
     const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning) ?? textOfDetails(details);
-    if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning'), text: reasoning });
+    if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: reasoning });
     const content = delta.content;
     if (typeof content === 'string') {
-      if (content !== '') events.push({ type: 'text', part: this.#part('text'), text: content });
+      if (content !== '') events.push({ type: 'text', part: this.#part('text', events), text: content });
     } else if (Array.isArray(content)) this.#readContentList(content, events);
     const refusal = textOf(delta.refusal);
-    if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal'), text: refusal });
+    if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal', events), text: refusal });
     const annotations = listOf(delta.annotations);
-    if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text'), text: '', annotations });
-    if (Array.isArray(delta.tool_calls)) this.#calls.read(delta.tool_calls, events);
+    if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text', events), text: '', annotations });
+    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
+      if (this.#open?.kind === 'reasoning') this.#seal(events);
+      this.#calls.read(delta.tool_calls, events);
+    }
   }
 
   /** Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */
@@ -127,17 +131,17 @@ export class ChatStreamReader implements StreamReader {
       if (item.type === 'thinking') {
         const thought = listOf(item.thinking).map((inner) => textOf(objectOf(inner).text) ?? '');
         const joined = textOf(item.thinking) ?? thought.join('');
-        if (joined !== '') events.push({ type: 'reasoning', part: this.#part('reasoning'), text: joined });
-      } else if (text !== undefined) events.push({ type: 'text', part: this.#part('text'), text });
+        if (joined !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: joined });
+      } else if (text !== undefined) events.push({ type: 'text', part: this.#part('text', events), text });
     }
   }
 
   #seal(events: Event[]): void {
     if (this.#details.length === 0) return;
-    for (const reasoning of sealsOfDetails(this.#details, undefined)) {
-      // Details without a word of text (sealed reasoning) still are a part of their own.
-      this.#firstReasoning ??= this.#next++;
-      for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#firstReasoning, seal });
+    // Details without a word of text (sealed reasoning) still are a part of their own.
+    this.#reasoningPart ??= this.#next++;
+    for (const reasoning of sealsOfDetails(this.#details.splice(0), undefined)) {
+      for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#reasoningPart, seal });
     }
   }
 }

@@ -1,0 +1,223 @@
+import { GatewayError } from './errors.ts';
+import type { Event, FinishReason, Usage } from './event.ts';
+import type { Frame, StreamReader } from './format.ts';
+import { countOf, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { vendorErrorValue } from './vendor-errors.ts';
+
+const NOTHING: readonly Event[] = [];
+
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+interface Block {
+  readonly part: number;
+  readonly kind: 'text' | 'reasoning' | 'tool';
+  /** The input that came with the block itself, for upstreams that send no deltas. */
+  input: string;
+}
+
+/** Messages events to events (Anthropic, "Streaming messages"). */
+export class MessagesStreamReader implements StreamReader {
+  #started = false;
+  #over = false;
+  #next = 0;
+  readonly #blocks = new Map<number, Block>();
+  #usage: JsonObject = {};
+  #finish: { reason: FinishReason; stopSequence?: string } | undefined;
+
+  read(frame: Frame): readonly Event[] {
+    if (this.#over) return NOTHING;
+    if (frame.event === 'ping') return NOTHING;
+    const value = parseJson(frame.data);
+    if (!isObject(value)) {
+      const message = `The provider sent an event that is not JSON: ${frame.data.slice(0, 80)}`;
+      return this.#fail(new GatewayError({ status: 503, errorType: 'upstream_invalid_response', message }));
+    }
+    return this.readValue(value);
+  }
+
+  readValue(value: JsonObject): readonly Event[] {
+    const events: Event[] = [];
+    this.#readEvent(value, events);
+    return events;
+  }
+
+  end(): readonly Event[] {
+    if (this.#over) return NOTHING;
+    this.#over = true;
+    return [{ type: 'finish', ...(this.#finish ?? { reason: 'closed' as const }) }];
+  }
+
+  #fail(error: GatewayError): readonly Event[] {
+    this.#over = true;
+    return [{ type: 'error', error }];
+  }
+
+  #readEvent(value: JsonObject, events: Event[]): void {
+    switch (value.type) {
+      case 'message_start':
+        this.#start(objectOf(value.message), events);
+        break;
+      case 'content_block_start':
+        this.#open(numberOf(value.index) ?? this.#blocks.size, objectOf(value.content_block), events);
+        break;
+      case 'content_block_delta':
+        this.#delta(this.#blocks.get(numberOf(value.index) ?? -1), objectOf(value.delta), events);
+        break;
+      case 'content_block_stop':
+        this.#close(this.#blocks.get(numberOf(value.index) ?? -1), events);
+        break;
+      case 'message_delta':
+        this.#messageDelta(objectOf(value.delta), value.usage, events);
+        break;
+      case 'message_stop':
+        events.push(...this.end());
+        break;
+      case 'error':
+        events.push(...this.#fail(vendorErrorValue(value.error)));
+        break;
+      default:
+        if (value.error !== undefined && value.error !== null)
+          events.push(...this.#fail(vendorErrorValue(value.error)));
+    }
+  }
+
+  /** A second `message_start` has been seen in the wild; it begins nothing. */
+  #start(message: JsonObject, events: Event[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    events.push(defined({ type: 'start' as const, id: textOf(message.id), model: textOf(message.model) }));
+    this.#count(message.usage, events);
+  }
+
+  #count(value: unknown, events: Event[]): void {
+    if (!isObject(value)) return;
+    this.#usage = {
+      ...this.#usage,
+      ...Object.fromEntries(Object.entries(value).filter(([, count]) => count !== null)),
+    };
+    const usage = readMessagesUsage(this.#usage);
+    if (usage) events.push({ type: 'usage', usage });
+  }
+
+  #open(index: number, block: JsonObject, events: Event[]): void {
+    switch (block.type) {
+      case 'text': {
+        const opened = this.#block(index, 'text');
+        const text = textOf(block.text);
+        const annotations = listOf(block.citations);
+        if (annotations.length > 0) events.push({ type: 'text', part: opened.part, text: text ?? '', annotations });
+        else if (text !== undefined) events.push({ type: 'text', part: opened.part, text });
+        break;
+      }
+      case 'thinking': {
+        const { part } = this.#block(index, 'reasoning');
+        events.push({ type: 'reasoning', part, text: textOf(block.thinking) ?? '' });
+        const signature = textOf(block.signature);
+        if (signature !== undefined)
+          events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', signature } });
+        break;
+      }
+      case 'redacted_thinking': {
+        const { part } = this.#block(index, 'reasoning');
+        events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', redacted: textOf(block.data) ?? '' } });
+        break;
+      }
+      case 'tool_use': {
+        const opened = this.#block(index, 'tool');
+        if (isObject(block.input) && Object.keys(block.input).length > 0) opened.input = JSON.stringify(block.input);
+        events.push({
+          type: 'tool-call',
+          part: opened.part,
+          id: textOf(block.id) ?? `toolu_${index}`,
+          name: textOf(block.name) ?? '',
+        });
+      }
+    }
+  }
+
+  #block(index: number, kind: Block['kind']): Block {
+    const block: Block = { part: this.#next++, kind, input: '' };
+    this.#blocks.set(index, block);
+    return block;
+  }
+
+  #delta(block: Block | undefined, delta: JsonObject, events: Event[]): void {
+    if (block === undefined) return;
+    const { part } = block;
+    switch (delta.type) {
+      case 'text_delta':
+        if (typeof delta.text === 'string' && delta.text !== '') events.push({ type: 'text', part, text: delta.text });
+        break;
+      case 'thinking_delta':
+        if (typeof delta.thinking === 'string' && delta.thinking !== '') {
+          events.push({ type: 'reasoning', part, text: delta.thinking });
+        }
+        break;
+      case 'signature_delta':
+        if (typeof delta.signature === 'string' && delta.signature !== '') {
+          events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', signature: delta.signature } });
+        }
+        break;
+      case 'input_json_delta':
+        if (typeof delta.partial_json === 'string' && delta.partial_json !== '') {
+          block.input = '';
+          events.push({ type: 'tool-arguments', part, json: delta.partial_json });
+        }
+        break;
+      case 'citations_delta':
+        events.push({ type: 'text', part, text: '', annotations: [delta.citation] });
+    }
+  }
+
+  #close(block: Block | undefined, events: Event[]): void {
+    if (block?.kind === 'tool')
+      events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
+  }
+
+  #messageDelta(delta: JsonObject, usage: unknown, events: Event[]): void {
+    this.#count(usage, events);
+    const reason = textOf(delta.stop_reason);
+    if (reason === undefined) return;
+    this.#finish = defined({ reason: FINISH[reason] ?? 'stop', stopSequence: textOf(delta.stop_sequence) });
+  }
+}
+
+/** Anthropic's `input_tokens` leaves cached tokens out; ours counts them. */
+export function readMessagesUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const input = countOf(value.input_tokens);
+  const output = countOf(value.output_tokens);
+  if (input === undefined && output === undefined) return undefined;
+  const cacheRead = countOf(value.cache_read_input_tokens);
+  const cacheWrite = countOf(value.cache_creation_input_tokens);
+  return defined({
+    input: (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output: output ?? 0,
+    cacheRead,
+    cacheWrite,
+    reasoning: countOf(objectOf(value.output_tokens_details).thinking_tokens),
+  });
+}
+
+/** A whole Messages answer as events: the events that its stream would have had. */
+export function readMessagesAnswer(body: JsonObject): readonly Event[] {
+  const reader = new MessagesStreamReader();
+  const feed = (value: JsonObject): readonly Event[] => reader.readValue(value);
+  if (body.type === 'error') return feed(body);
+  const events: Event[] = [...feed({ type: 'message_start', message: { ...body, usage: undefined } })];
+  listOf(body.content).forEach((block, index) => {
+    events.push(...feed({ type: 'content_block_start', index, content_block: block }));
+    events.push(...feed({ type: 'content_block_stop', index }));
+  });
+  const delta = { stop_reason: body.stop_reason, stop_sequence: body.stop_sequence };
+  events.push(...feed({ type: 'message_delta', delta, usage: body.usage }), ...reader.end());
+  return events;
+}

@@ -1,0 +1,213 @@
+import { readCacheControl } from './chat-completions-request.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  Media,
+  ReasoningRequest,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from './conversation.ts';
+import { invalidRequest, unsupportedField } from './errors.ts';
+import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  refuseState,
+  requiredList,
+  requiredModel,
+  restOf,
+} from './request-fields.ts';
+
+const KNOWN = new Set(
+  `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
+  output_config output_format metadata`.split(/\s+/),
+);
+
+/** @throws GatewayError 400 that names the field. */
+export function readMessagesRequest(body: JsonObject): Conversation {
+  const model = requiredModel(body);
+  const messages = requiredList(body, 'messages');
+  refuseState(body, {
+    container: 'Containers are run by Anthropic and can’t be carried to this model.',
+    mcp_servers: 'MCP servers are run by Anthropic and can’t be carried to this model.',
+  });
+  const extra = restOf(body, KNOWN);
+  return defined({
+    model,
+    system: readSystem(body.system, 'system'),
+    turns: messages.map((message, index) => readMessage(objectOf(message), `messages.${index}`)),
+    tools: listOf(body.tools).map((tool, index) => readTool(objectOf(tool), `tools.${index}`)),
+    toolChoice: readToolChoice(objectOf(body.tool_choice)),
+    parallelToolCalls: objectOf(body.tool_choice).disable_parallel_tool_use === true ? false : undefined,
+    sampling: defined({
+      temperature: optionalNumber(body, 'temperature', 0, 1),
+      topP: optionalNumber(body, 'top_p', 0, 1),
+      topK: optionalNumber(body, 'top_k', 0, Number.MAX_SAFE_INTEGER),
+      stop: readStop(body.stop_sequences),
+    }),
+    maxTokens: optionalCount(body, 'max_tokens'),
+    responseFormat: readResponseFormat(body),
+    reasoning: readReasoning(body),
+    stream: optionalBoolean(body, 'stream') ?? false,
+    user: textOf(objectOf(body.metadata).user_id),
+    extra: extra && { messages: extra },
+  });
+}
+
+function readStop(value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value) && value.every((stop) => typeof stop === 'string')) return value;
+  throw invalidRequest('stop_sequences', '`stop_sequences` must be a list of strings.');
+}
+
+function readResponseFormat(body: JsonObject): ResponseFormat | undefined {
+  const format = objectOf(objectOf(body.output_config).format ?? body.output_format);
+  if (format.type !== 'json_schema' || !isObject(format.schema)) return undefined;
+  return { type: 'json-schema', name: textOf(format.name) ?? 'response', schema: format.schema };
+}
+
+function readReasoning(body: JsonObject): ReasoningRequest | undefined {
+  const thinking = objectOf(body.thinking);
+  const { type } = thinking;
+  const mode: ReasoningRequest['mode'] = type === 'enabled' || type === 'adaptive' || type === 'disabled' ? type : undefined;
+  const effort = textOf(objectOf(body.output_config).effort);
+  if (mode === undefined && effort === undefined) return undefined;
+  return defined({ effort, budgetTokens: numberOf(thinking.budget_tokens), mode, summary: textOf(thinking.display) });
+}
+
+function readTool(tool: JsonObject, at: string): Tool {
+  if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
+    throw unsupportedField(
+      `${at}.type`,
+      `The tool "${String(tool.type)}" is run by Anthropic and can’t be carried to this model.`,
+    );
+  }
+  const name = textOf(tool.name);
+  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
+  return defined({
+    name,
+    description: textOf(tool.description),
+    parameters: isObject(tool.input_schema) ? tool.input_schema : { type: 'object', properties: {} },
+    strict: optionalBoolean(tool, 'strict'),
+    cacheControl: readCacheControl(tool),
+  });
+}
+
+function readToolChoice(choice: JsonObject): ToolChoice | undefined {
+  switch (choice.type) {
+    case undefined:
+      return undefined;
+    case 'auto':
+    case 'none':
+      return { type: choice.type };
+    case 'any':
+      return { type: 'required' };
+    case 'tool':
+      if (typeof choice.name === 'string') return { type: 'tool', name: choice.name };
+  }
+  throw invalidRequest('tool_choice', '`tool_choice` must be auto, any, none or name a tool.');
+}
+
+function readSystem(value: unknown, at: string): TextPart[] {
+  if (typeof value === 'string') return [{ type: 'text', text: value }];
+  return listOf(value).map((block, index) => readText(objectOf(block), `${at}.${index}`));
+}
+
+function readText(block: JsonObject, at: string): TextPart {
+  if (block.type !== 'text' || typeof block.text !== 'string') throw invalidRequest(at, 'A text block needs a text.');
+  const citations = listOf(block.citations);
+  return defined({
+    type: 'text' as const,
+    text: block.text,
+    cacheControl: readCacheControl(block),
+    annotations: citations.length > 0 ? citations : undefined,
+  });
+}
+
+function readMessage(message: JsonObject, at: string): Turn {
+  const { role, content } = message;
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (!Array.isArray(blocks)) throw invalidRequest(`${at}.content`, 'Content must be a string or a list of blocks.');
+  const inside = `${at}.content`;
+  if (role === 'system') return { role, parts: readSystem(blocks, inside) };
+  if (role === 'user') {
+    return { role, parts: blocks.map((block, index) => readUserBlock(objectOf(block), `${inside}.${index}`)) };
+  }
+  if (role !== 'assistant') throw invalidRequest(`${at}.role`, 'A message needs a role: user or assistant.');
+  return { role, parts: blocks.map((block, index) => readAssistantBlock(objectOf(block), `${inside}.${index}`)) };
+}
+
+function readUserBlock(block: JsonObject, at: string): UserPart {
+  if (block.type !== 'tool_result') return readContentBlock(block, at);
+  const id = textOf(block.tool_use_id);
+  if (id === undefined) throw invalidRequest(`${at}.tool_use_id`, 'A tool result needs the id of its call.');
+  const content = typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : listOf(block.content);
+  return defined({
+    type: 'tool-result' as const,
+    id,
+    content: content.map((inner, index) => readContentBlock(objectOf(inner), `${at}.content.${index}`)),
+    isError: block.is_error === true ? true : undefined,
+    cacheControl: readCacheControl(block),
+  });
+}
+
+function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart | FilePart {
+  const cacheControl = readCacheControl(block);
+  switch (block.type) {
+    case 'text':
+      return readText(block, at);
+    case 'image':
+      return defined({ type: 'image' as const, media: readSource(objectOf(block.source), at), cacheControl });
+    case 'document': {
+      const media = readSource(objectOf(block.source), at);
+      return defined({ type: 'file' as const, media, filename: textOf(block.title), cacheControl });
+    }
+    default:
+      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
+  }
+}
+
+function readSource(source: JsonObject, at: string): Media {
+  const data = textOf(source.data);
+  const url = textOf(source.url);
+  const id = textOf(source.file_id);
+  if (source.type === 'base64' && data !== undefined) {
+    return { kind: 'data', mediaType: textOf(source.media_type) ?? 'application/octet-stream', base64: data };
+  }
+  if (source.type === 'text' && data !== undefined) {
+    return { kind: 'data', mediaType: 'text/plain', base64: Buffer.from(data, 'utf8').toString('base64') };
+  }
+  if (source.type === 'url' && url !== undefined) return { kind: 'url', url };
+  if (source.type === 'file' && id !== undefined) return { kind: 'id', id };
+  throw unsupportedField(`${at}.source`, `A source of type "${String(source.type)}" can't be carried to this model.`);
+}
+
+function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
+  switch (block.type) {
+    case 'text':
+      return readText(block, at);
+    case 'thinking': {
+      const signature = textOf(block.signature);
+      const seals = signature === undefined ? [] : [{ vendor: 'messages' as const, signature }];
+      return { type: 'reasoning', text: textOf(block.thinking) ?? '', seals };
+    }
+    case 'redacted_thinking':
+      return { type: 'reasoning', text: '', seals: [{ vendor: 'messages', redacted: textOf(block.data) ?? '' }] };
+    case 'tool_use': {
+      const id = textOf(block.id);
+      const name = textOf(block.name);
+      if (id === undefined || name === undefined) throw invalidRequest(at, 'A tool call needs an id and a name.');
+      const json = JSON.stringify(block.input ?? {});
+      return defined({ type: 'tool-call' as const, id, name, arguments: json, cacheControl: readCacheControl(block) });
+    }
+    default:
+      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
+  }
+}

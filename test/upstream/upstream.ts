@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Wire } from './answers.ts';
+import { play } from './scenarios.ts';
+
+/** A request as it arrived. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** The body if it is a JSON object. */
+  readonly body: Record<string, unknown>;
+  readonly wire: Wire;
+  readonly scenario: string;
+  /** 1-based: how many requests of this scenario have come. */
+  readonly occurrence: number;
+  /** Resolves when the answer is over or the socket was closed before it: `true` when closed early. */
+  readonly closed: Promise<boolean>;
+}
+
+export type Responder = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
+
+export interface Upstream {
+  /** `http://127.0.0.1:PORT`, without a slash. */
+  readonly url: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** Open sockets, for counting what was left behind. */
+  readonly sockets: () => Promise<number>;
+  /** Resolves with request number `n` (0-based), now or when it comes. */
+  request(n: number): Promise<ReceivedRequest>;
+  /** Answers every request from now on itself; `undefined` goes back to the scenarios. */
+  respond(responder: Responder | undefined): void;
+  close(): Promise<void>;
+}
+
+/** Starts a simulated provider on a free port of 127.0.0.1. */
+export async function startUpstream(responder?: Responder): Promise<Upstream> {
+  let current = responder;
+  const requests: ReceivedRequest[] = [];
+  const waiting: { n: number; resolve: (request: ReceivedRequest) => void }[] = [];
+  const occurrences = new Map<string, number>();
+  const server = createServer((incoming, response) => {
+    // A test that stops a request resets the socket: that is no failure of the server.
+    incoming.on('error', () => undefined);
+    response.on('error', () => undefined);
+    void receive(incoming, response, occurrences).then(
+      async (request) => {
+        requests.push(request);
+        for (const waiter of waiting) if (waiter.n < requests.length) waiter.resolve(requests[waiter.n] ?? request);
+        await (current ?? play)(request, response);
+      },
+      () => undefined,
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    sockets: () => new Promise((resolve) => server.getConnections((_, count) => resolve(count))),
+    request: (n) => {
+      const present = requests[n];
+      if (present) return Promise.resolve(present);
+      return new Promise((resolve) => waiting.push({ n, resolve }));
+    },
+    respond: (next) => {
+      current = next;
+    },
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function receive(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  occurrences: Map<string, number>,
+): Promise<ReceivedRequest> {
+  const closed = new Promise<boolean>((resolve) => response.on('close', () => resolve(!response.writableFinished)));
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const path = incoming.url ?? '/';
+  const body = jsonObject(bytes);
+  const scenario = scenarioOf(incoming, body);
+  const occurrence = (occurrences.get(scenario) ?? 0) + 1;
+  occurrences.set(scenario, occurrence);
+  const wire = wireOf(path.split('?')[0] ?? '');
+  return {
+    method: incoming.method ?? '',
+    path,
+    headers: incoming.headers,
+    bytes,
+    body,
+    wire,
+    scenario,
+    occurrence,
+    closed,
+  };
+}
+
+function jsonObject(bytes: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function scenarioOf(incoming: IncomingMessage, body: Record<string, unknown>): string {
+  const header = incoming.headers['x-scenario'];
+  if (typeof header === 'string') return header;
+  const model = typeof body.model === 'string' ? /scenario:([\w-]+)/.exec(body.model) : null;
+  if (model?.[1] !== undefined) return model[1];
+  const said = JSON.stringify(body.messages ?? body.input ?? body.prompt ?? '');
+  return [...said.matchAll(/\[\[scenario:([\w-]+)\]\]/g)].at(-1)?.[1] ?? 'text';
+}
+
+function wireOf(path: string): Wire {
+  if (path.endsWith('/chat/completions')) return 'chat';
+  if (path.endsWith('/responses')) return 'responses';
+  if (path.endsWith('/messages')) return 'messages';
+  if (path.endsWith('/fim/completions')) return 'fim-mistral';
+  if (path.endsWith('/infill')) return 'infill';
+  return path.endsWith('/api/generate') ? 'ollama' : 'fim-text';
+}
