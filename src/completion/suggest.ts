@@ -19,7 +19,7 @@ import { maySpeculate } from './speculation.ts';
 import { Settling } from './stop.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './suggestion.ts';
 import { type Answer, SuggestionCache } from './suggestion-cache.ts';
-import { type Silence, silenceOf, worthAsking } from './trigger.ts';
+import { FilesOff, type Silence, silenceOf, worthAsking } from './trigger.ts';
 
 export interface SuggesterPorts {
   readonly fill: (model: CompletionModel) => Fill;
@@ -99,6 +99,7 @@ export class Suggester {
   readonly #governor: Governor;
   readonly #circuit: Circuit;
   readonly #dismissals = new Dismissals();
+  readonly #filesOff = new FilesOff();
   readonly #context: KeptContext;
   readonly #log: RequestLog;
   readonly #growth = new Set<(uri: string) => void>();
@@ -224,6 +225,7 @@ export class Suggester {
     const settings = this.#ports.settings();
     const why = silenceOf(request, settings);
     if (why !== undefined) return this.#silent(why);
+    if (this.#filesOff.holds(request.document, settings.disabledGlobs)) return this.#silent('file-off');
     const excluded = this.#ports.excluded?.(request.document.uri);
     if (excluded !== undefined) return this.#silent('excluded', excluded);
     const model = this.#ports.model();
@@ -262,7 +264,11 @@ export class Suggester {
       tail: tailOf(document, position),
       below: nextFilledLine(document, position.line),
     };
-    for (const match of this.#cache.find(document, position, model.ref)) {
+    const current = this.#shown?.answer;
+    const matches = this.#cache.find(document, position, model.ref);
+    // What is on screen comes first, before an answer that says the same could take its place.
+    matches.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
+    for (const match of matches) {
       const { answer } = match;
       if (this.#dismissals.holds(answer)) continue;
       if (match.kind === 'awaited') awaited.push(answer);
@@ -275,8 +281,6 @@ export class Suggester {
         else if (match.rest === answer.text || match.rest !== '') settled = true;
       }
     }
-    const current = this.#shown?.answer;
-    shown.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
     return { shown, awaited, settled };
   }
 

@@ -1,10 +1,19 @@
+import ignore, { type Ignore } from 'ignore';
 import type { CompletionSettings } from './completion-settings.ts';
 import { headOf, tailOf } from './document-text.ts';
 import { languageOf } from './languages.ts';
 import type { SuggestRequest } from './suggestion.ts';
 
 /** Why nothing is suggested; shown in the status bar's tooltip and in the log. */
-export type Silence = 'off' | 'language-off' | 'read-only' | 'several-carets' | 'selection' | 'output' | 'by-hand-only';
+export type Silence =
+  | 'off'
+  | 'language-off'
+  | 'file-off'
+  | 'read-only'
+  | 'several-carets'
+  | 'selection'
+  | 'output'
+  | 'by-hand-only';
 
 /** Why nothing is to be shown at all for this request; `undefined`: go on. */
 export function silenceOf(request: SuggestRequest, settings: CompletionSettings): Silence | undefined {
@@ -39,4 +48,20 @@ export function worthAsking(request: SuggestRequest): boolean {
   if (selected !== undefined && position.character - selected.startCharacter < 2) return false;
   const head = headOf(document, position);
   return !(head.trim() === '' && tail.trim() !== '');
+}
+
+/** The files in which nothing is suggested, by the patterns of the setting. */
+export class FilesOff {
+  #globs: readonly string[] = [];
+  #rules: Ignore = ignore();
+
+  holds(document: SuggestRequest['document'], globs: readonly string[]): boolean {
+    if (globs.length === 0) return false;
+    if (globs !== this.#globs) {
+      this.#globs = globs;
+      this.#rules = ignore().add([...globs]);
+    }
+    const path = document.path ?? document.uri.replace(/^.*[/:]/, '');
+    return ignore.isPathValid(path) && this.#rules.ignores(path);
+  }
 }

@@ -118,6 +118,22 @@ describe('a suggestion and the editor', () => {
     );
   });
 
+  it('stays first when another answer comes to say the same', async () => {
+    const person = new Person('x = |\n');
+    person.answers = () => ['first(', ');\n', 'second();'];
+    person.pieceMs = 300;
+    person.ask();
+    await person.clock.pass(2000);
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(2000);
+    const { id } = person.visible[0] ?? {};
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(500);
+    person.ask();
+    assert.equal(person.visible[0]?.id, id);
+    assert.equal(person.ghost, 'first();\nsecond();');
+  });
+
   it('counts what was accepted once, whole or in parts', async () => {
     const person = new Person('x = |\n');
     person.answers = () => ['alpha beta gamma;'];
@@ -142,6 +158,10 @@ describe('a suggestion and the editor', () => {
       },
       (person) => {
         person.settings = { ...person.settings, enabled: false };
+        person.ask({ trigger: 'invoke' });
+      },
+      (person) => {
+        person.settings = { ...person.settings, disabledGlobs: ['**/a.*'] };
         person.ask({ trigger: 'invoke' });
       },
       (person) => {

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/completion-settings.ts';
+import { Suggester } from '../../src/completion/suggest.ts';
+import type { Suggestion } from '../../src/completion/suggestion.ts';
+import { fetchTransport } from '../../src/provider/fetch-transport.ts';
+import { fill } from '../../src/provider/fill.ts';
+import { Oracle } from '../bench/typist/oracle.ts';
+import { type OracleServer, startOracle } from '../bench/typist/oracle-server.ts';
+import { modelAt } from '../provider/models.ts';
+import { Paper } from './person.ts';
+
+const FILE = `/** Adds what the items of a cart cost. */
+export function total(items) {
+  let sum = 0;
+  for (const item of items) sum += item.price;
+  return sum;
+}
+`;
+
+describe('the engine over HTTP', () => {
+  let server: OracleServer;
+  let suggester: Suggester;
+  const never = new AbortController().signal;
+
+  beforeEach(async () => {
+    const oracle = new Oracle([FILE], 0);
+    server = await startOracle({ oracle, firstMs: 5, charactersASecond: 20_000 });
+    const model = modelAt(server.url, { kind: 'mistral', fim: 'mistral', fimURL: `${server.url}/v1/fim` });
+    const transport = fetchTransport(globalThis.fetch);
+    suggester = new Suggester({
+      fill: () => (hole, signal) => fill(model, hole, { transport, signal }),
+      model: () => ({ ref: model.ref, contextTokens: 32_000, cost: { input: 0.3, output: 0.9 } }),
+      settings: () => DEFAULT_COMPLETION_SETTINGS,
+    });
+  });
+
+  afterEach(async () => {
+    suggester.dispose();
+    await server.close();
+  });
+
+  /** Asks, and waits until the suggestion has stopped growing. */
+  async function whole(paper: Paper): Promise<readonly Suggestion[]> {
+    const ask = (): ReturnType<Suggester['suggest']> =>
+      suggester.suggest({ document: paper.document, position: paper.position, trigger: 'automatic' }, never);
+    let items = await ask();
+    while (items[0]?.growing === true) {
+      await new Promise<void>((resolve) => {
+        if (suggester.state.kind !== 'asking') return resolve();
+        const unsubscribe = suggester.onDidChangeState(() => {
+          unsubscribe();
+          resolve();
+        });
+      });
+      items = await ask();
+    }
+    return items;
+  }
+
+  it('shows the rest of the function, and counts what the server says it cost', async () => {
+    const at = FILE.indexOf('function') + 8;
+    const paper = new Paper(`${FILE.slice(0, at)}|`);
+    const [first] = await whole(paper);
+    assert.equal(first?.insertText, FILE.slice(at).trimEnd());
+    assert.equal(server.seen.length, 1);
+    assert.equal(suggester.counts.outputTokens, server.seen[0]?.tokens);
+    assert.equal(suggester.counts.estimated, false);
+    assert.equal(server.seen[0]?.body.max_tokens, 240);
+  });
+
+  it('says once that there are no credits, and asks no more', async () => {
+    server.options.refuse = { status: 402, body: { error: { message: 'No credits.', type: 'insufficient_credits' } } };
+    const states: string[] = [];
+    suggester.onDidChangeState((state) => states.push(state.kind));
+    const paper = new Paper(`${FILE.slice(0, 60)}|`);
+    for (const character of 'tion total(items) { let sum = 0;') {
+      paper.before += character;
+      await suggester.suggest({ document: paper.document, position: paper.position, trigger: 'automatic' }, never);
+    }
+    assert.equal(server.seen.length, 1);
+    assert.deepEqual(states, ['asking', 'problem']);
+    const { state } = suggester;
+    assert.ok(state.kind === 'problem' && state.error.status === 402 && state.needsPerson);
+    delete server.options.refuse;
+    suggester.reconsider();
+    assert.notEqual((await whole(paper)).length, 0);
+  });
+});
