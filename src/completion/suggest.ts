@@ -161,8 +161,15 @@ export class Suggester {
     const byHand = request.trigger === 'invoke';
     const start = startOf(view.document, view.position);
     if (byHand) this.#dismissals.lift(view.document.uri, start);
-    else if (this.#dismissals.covers(view.document.uri, start)) return this.#present(view, []);
     const known = this.#known(view);
+    if (!byHand && this.#dismissals.covers(view.document.uri, start)) {
+      // What is on screen and was typed through to here from elsewhere stays: it isn't what was sent away.
+      const current = this.#shown?.answer;
+      return this.#present(
+        view,
+        known.shown.filter(({ answer }) => answer === current),
+      );
+    }
     if (known.shown.length > (byHand ? 1 : 0)) return this.#present(view, known.shown);
     if (known.shown.length === 0) this.#present(view, []);
     if (!byHand && known.awaited.length === 0 && (known.settled || this.#byUndo || !worthAsking(request)))
