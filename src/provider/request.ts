@@ -80,8 +80,11 @@ export function withOptions(model: Model, body: Record<string, unknown>, variant
 
 function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
   const { temperature: _, ...withoutTemperature } = conversation.sampling;
+  // Nothing is stored at the upstream, so a reasoning model must hand its reasoning over sealed.
+  const sealed = model.reasoning && model.endpoint.format === 'responses';
   return {
     ...conversation,
+    ...(sealed ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
     model: model.id,
     sampling: model.temperature ? conversation.sampling : withoutTemperature,
     maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap),

@@ -342,18 +342,20 @@ export function effortOf(reasoning: Conversation['reasoning'], maxTokens: number
 function writeMessages(conversation: Conversation): Record<string, unknown>[] {
   const messages: Record<string, unknown>[] = [];
   if (conversation.system.length > 0) messages.push({ role: 'system', content: writeSystem(conversation.system) });
+  // Results must follow their calls at once, also where a client put something between.
+  let results = messages.length;
   for (const turn of conversation.turns) {
-    switch (turn.role) {
-      case 'system':
-        messages.push({ role: 'system', content: writeSystem(turn.parts) });
-        break;
-      case 'user':
-        messages.push(...writeUser(turn.parts, turn.name));
-        break;
-      case 'assistant':
-        messages.push(writeAssistant(turn.parts, turn.name));
-        break;
+    if (turn.role === 'assistant') {
+      messages.push(writeAssistant(turn.parts, turn.name));
+      results = messages.length;
+      continue;
     }
+    const written =
+      turn.role === 'user' ? writeUser(turn.parts, turn.name) : [{ role: 'system', content: writeSystem(turn.parts) }];
+    const tools = written.filter((message) => message.role === 'tool');
+    messages.splice(results, 0, ...tools);
+    results += tools.length;
+    messages.push(...written.filter((message) => message.role !== 'tool'));
   }
   return messages;
 }

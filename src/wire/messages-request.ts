@@ -76,7 +76,8 @@ function readResponseFormat(body: JsonObject): ResponseFormat | undefined {
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {
   const thinking = objectOf(body.thinking);
   const { type } = thinking;
-  const mode: ReasoningRequest['mode'] = type === 'enabled' || type === 'adaptive' || type === 'disabled' ? type : undefined;
+  const mode: ReasoningRequest['mode'] =
+    type === 'enabled' || type === 'adaptive' || type === 'disabled' ? type : undefined;
   const effort = textOf(objectOf(body.output_config).effort);
   if (mode === undefined && effort === undefined) return undefined;
   return defined({ effort, budgetTokens: numberOf(thinking.budget_tokens), mode, summary: textOf(thinking.display) });

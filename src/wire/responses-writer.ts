@@ -1,0 +1,292 @@
+import { closedError } from './chat-completions-writer.ts';
+import { errorBody } from './error-body.ts';
+import type { GatewayError } from './errors.ts';
+import type { Event, FinishReason, Usage } from './event.ts';
+import type { AnswerContext, Frame, StreamWriter } from './format.ts';
+import { defined, objectOf } from './json.ts';
+import { type PartEvent, PartSequence } from './part-sequence.ts';
+import { responsesAnnotations, writeResponsesRequest } from './responses-request-writer.ts';
+
+type Item = Record<string, unknown>;
+
+/** The item that is open, as it grows. */
+interface Open {
+  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
+  readonly id: string;
+  readonly head: Item;
+  readonly text: string[];
+  readonly annotations: unknown[];
+  encrypted: string | undefined;
+}
+
+/**
+ * Events to Responses events in OpenAI's order: one item at a time, added and done around its deltas,
+ * every index present, numbered from 0. The same writer makes whole answers.
+ */
+export class ResponsesStreamWriter implements StreamWriter {
+  readonly #context: AnswerContext;
+  readonly #output: Item[] = [];
+  #frames: Frame[] = [];
+  #sequenceNumber = 0;
+  #begun = false;
+  #over = false;
+  #usage: Usage | undefined;
+  #open: Open | undefined;
+  /** The finished response, for a whole answer. */
+  result: Item | undefined;
+  readonly #sequence = new PartSequence({
+    open: (event) => this.#openItem(event),
+    add: (event) => this.#add(event),
+    close: () => this.#closeItem(),
+  });
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  write(event: Event): readonly Frame[] {
+    if (this.#over) return [];
+    this.#frames = [];
+    switch (event.type) {
+      case 'start':
+        break;
+      case 'usage':
+        this.#usage = event.usage;
+        break;
+      case 'finish':
+        if (event.reason === 'closed') this.#fail(closedError());
+        else this.#finish(event.reason);
+        break;
+      case 'error':
+        this.#fail(event.error);
+        break;
+      default:
+        if (event.type !== 'reasoning-seal' || event.seal.vendor === 'responses') this.#sequence.feed(event);
+    }
+    return this.#frames;
+  }
+
+  #push(type: string, members: string): void {
+    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}`;
+    this.#frames.push({ event: type, data });
+  }
+
+  #begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const response = `"response":${JSON.stringify(this.#response('in_progress'))}`;
+    this.#push('response.created', response);
+    this.#push('response.in_progress', response);
+  }
+
+  /** `"item_id":…,"output_index":…`, and the index inside the item where it has parts. */
+  #at(index?: 'content_index' | 'summary_index'): string {
+    const inner = index === undefined ? '' : `,"${index}":0`;
+    return `"item_id":${JSON.stringify(this.#open?.id)},"output_index":${this.#output.length}${inner}`;
+  }
+
+  #openItem(event: PartEvent): void {
+    this.#begin();
+    const open = openOf(event, `${this.#context.id.replace(/^resp_/, '')}_${this.#output.length}`);
+    this.#open = open;
+    const item = JSON.stringify({ ...open.head, ...emptyOf(open) });
+    this.#push('response.output_item.added', `"output_index":${this.#output.length},"item":${item}`);
+    if (open.kind === 'reasoning') {
+      const part = '"part":{"type":"summary_text","text":""}';
+      this.#push('response.reasoning_summary_part.added', `${this.#at('summary_index')},${part}`);
+    } else if (open.kind !== 'call') {
+      this.#push(
+        'response.content_part.added',
+        `${this.#at('content_index')},"part":${JSON.stringify(partOf(open, ''))}`,
+      );
+    }
+  }
+
+  #add(event: PartEvent): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+      case 'reasoning':
+        if (event.text !== '') this.#delta(open, event.text);
+        for (const annotation of event.type === 'text' ? responsesAnnotations(event) : []) {
+          const members = { annotation_index: open.annotations.length, annotation };
+          open.annotations.push(annotation);
+          const json = JSON.stringify(members).slice(1, -1);
+          this.#push('response.output_text.annotation.added', `${this.#at('content_index')},${json}`);
+        }
+        break;
+      case 'tool-arguments':
+        if (event.json !== '') this.#delta(open, event.json);
+        break;
+      case 'reasoning-seal':
+        if (event.seal.vendor === 'responses') open.encrypted = event.seal.encrypted;
+    }
+  }
+
+  #delta(open: Open, delta: string): void {
+    open.text.push(delta);
+    const said = `"delta":${JSON.stringify(delta)}`;
+    if (open.kind === 'call') this.#push('response.function_call_arguments.delta', `${this.#at()},${said}`);
+    else if (open.kind === 'reasoning') {
+      this.#push('response.reasoning_summary_text.delta', `${this.#at('summary_index')},${said}`);
+    } else if (open.kind === 'refusal') this.#push('response.refusal.delta', `${this.#at('content_index')},${said}`);
+    else this.#push('response.output_text.delta', `${this.#at('content_index')},${said},"logprobs":[]`);
+  }
+
+  #closeItem(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    if (open.kind === 'call' && open.text.length === 0) this.#delta(open, '{}');
+    const text = open.text.join('');
+    const json = JSON.stringify(text);
+    if (open.kind === 'call') {
+      const name = JSON.stringify(open.head.name);
+      this.#push('response.function_call_arguments.done', `${this.#at()},"name":${name},"arguments":${json}`);
+    } else if (open.kind === 'reasoning') {
+      this.#push('response.reasoning_summary_text.done', `${this.#at('summary_index')},"text":${json}`);
+      const part = JSON.stringify({ type: 'summary_text', text });
+      this.#push('response.reasoning_summary_part.done', `${this.#at('summary_index')},"part":${part}`);
+    } else {
+      const at = this.#at('content_index');
+      if (open.kind === 'refusal') this.#push('response.refusal.done', `${at},"refusal":${json}`);
+      else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":[]`);
+      this.#push('response.content_part.done', `${at},"part":${JSON.stringify(partOf(open, text))}`);
+    }
+    const item = doneItem(open, text);
+    this.#push('response.output_item.done', `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
+    this.#output.push(item);
+    this.#open = undefined;
+  }
+
+  #finish(reason: Exclude<FinishReason, 'closed'>): void {
+    this.#over = true;
+    this.#begin();
+    this.#sequence.end();
+    const cut = reason === 'length' || reason === 'content_filter';
+    const details = cut ? { reason: reason === 'length' ? 'max_output_tokens' : 'content_filter' } : null;
+    this.result = { ...this.#response(cut ? 'incomplete' : 'completed'), incomplete_details: details };
+    this.#push(cut ? 'response.incomplete' : 'response.completed', `"response":${JSON.stringify(this.result)}`);
+  }
+
+  #fail(error: GatewayError): void {
+    this.#over = true;
+    this.#begin();
+    const body = errorBody(error, 'responses');
+    const said = objectOf(body.error);
+    const { code, message, param } = said;
+    this.#push(
+      'error',
+      JSON.stringify({ code, message, param, error: said, error_type: error.errorType }).slice(1, -1),
+    );
+    const response = { ...this.#response('failed'), error: { code: failureCode(error), message } };
+    this.#push('response.failed', `"response":${JSON.stringify(response)}`);
+  }
+
+  #response(status: string): Item {
+    const { id, created, model, request } = this.#context;
+    return {
+      id,
+      object: 'response',
+      created_at: created,
+      status,
+      background: false,
+      error: null,
+      incomplete_details: null,
+      ...echo(request),
+      model,
+      output: [...this.#output],
+      previous_response_id: null,
+      store: false,
+      usage: status === 'in_progress' || !this.#usage ? null : writeResponsesUsage(this.#usage),
+    };
+  }
+}
+
+/** What a Responses answer repeats of its request. */
+function echo(request: AnswerContext['request']): Item {
+  const said = writeResponsesRequest({ ...request, turns: [] });
+  return {
+    instructions: said.instructions ?? null,
+    max_output_tokens: said.max_output_tokens ?? null,
+    metadata: said.metadata ?? {},
+    parallel_tool_calls: request.parallelToolCalls ?? true,
+    reasoning: { effort: null, summary: null, ...objectOf(said.reasoning) },
+    temperature: said.temperature ?? null,
+    text: said.text ?? { format: { type: 'text' } },
+    tool_choice: said.tool_choice ?? 'auto',
+    tools: said.tools ?? [],
+    top_p: said.top_p ?? null,
+    truncation: 'disabled',
+    user: said.user ?? null,
+  };
+}
+
+/** OpenAI's codes of a failed response. */
+function failureCode(error: GatewayError): string {
+  return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
+}
+
+function openOf(event: PartEvent, suffix: string): Open {
+  const grow = { text: [], annotations: [], encrypted: undefined };
+  switch (event.type) {
+    case 'text':
+    case 'refusal': {
+      const id = `msg_${suffix}`;
+      const kind = event.type === 'text' ? 'message' : 'refusal';
+      return { kind, id, head: { id, type: 'message', role: 'assistant' }, ...grow };
+    }
+    case 'reasoning':
+    case 'reasoning-seal': {
+      const id = event.type === 'reasoning-seal' && event.seal.vendor === 'responses' ? event.seal.id : `rs_${suffix}`;
+      return { kind: 'reasoning', id, head: { id, type: 'reasoning' }, ...grow };
+    }
+    case 'tool-call':
+    case 'tool-arguments': {
+      const id = `fc_${suffix}`;
+      const named = event.type === 'tool-call' ? { call_id: event.id, name: event.name } : { call_id: id, name: '' };
+      return { kind: 'call', id, head: { id, type: 'function_call', ...named }, ...grow };
+    }
+  }
+}
+
+function emptyOf(open: Open): Item {
+  if (open.kind === 'reasoning') return { summary: [] };
+  return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
+}
+
+function partOf(open: Open, text: string): Item {
+  if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
+  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
+}
+
+function doneItem(open: Open, text: string): Item {
+  if (open.kind === 'reasoning') {
+    const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+    return defined({ ...open.head, summary, encrypted_content: open.encrypted });
+  }
+  if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
+  return { ...open.head, content: [partOf(open, text)], status: 'completed' };
+}
+
+export function writeResponsesUsage(usage: Usage): Item {
+  return {
+    input_tokens: usage.input,
+    input_tokens_details: defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
+    total_tokens: usage.input + usage.output,
+  };
+}
+
+/** @throws GatewayError of an `error` event, and for an answer that nobody finished. */
+export function writeResponsesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
+  const writer = new ResponsesStreamWriter(context);
+  for (const event of events) {
+    if (event.type === 'error') throw event.error;
+    writer.write(event);
+  }
+  if (writer.result === undefined) throw closedError();
+  return writer.result;
+}
