@@ -322,9 +322,9 @@ function freeValue(node: Tree): unknown {
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The object without its undefined fields (`exactOptionalPropertyTypes`). */
+/** The object without its undefined fields (`exactOptionalPropertyTypes`). Not by `delete`: that makes objects slow. */
 function optional<T extends object>(fields: T): Present<T> {
-  const present: Present<T> = { ...fields };
-  for (const key in present) if (present[key] === undefined) delete present[key];
-  return present;
+  const present: Partial<T> = {};
+  for (const key in fields) if (fields[key] !== undefined) present[key] = fields[key];
+  return present as Present<T>;
 }
