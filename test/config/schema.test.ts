@@ -57,8 +57,10 @@ describe('the schema', () => {
 
   it('has its tables in docs/configuration.md (node scripts/configuration-tables.ts)', () => {
     const docs = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+    // The formatter pads columns.
+    const bare = (text: string) => text.replaceAll(' ', '').replaceAll(/-{3,}/g, '---');
     for (const [name, table] of configurationTables()) {
-      assert.ok(docs.includes(table), `the table ${name} is not current`);
+      assert.ok(bare(docs).includes(bare(table)), `the table ${name} is not current`);
     }
   });
 
