@@ -1,4 +1,4 @@
-import { writeToolCall } from './chat-completions-request.ts';
+import { writeToolCall } from './chat-completions-request-writer.ts';
 import { errorFrame } from './error-body.ts';
 import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';

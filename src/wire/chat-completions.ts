@@ -1,5 +1,6 @@
 import { ChatStreamReader, readChatAnswer } from './chat-completions-reader.ts';
-import { readChatRequest, writeChatRequest } from './chat-completions-request.ts';
+import { readChatRequest } from './chat-completions-request.ts';
+import { writeChatRequest } from './chat-completions-request-writer.ts';
 import { ChatStreamWriter, writeChatAnswer } from './chat-completions-writer.ts';
 import type { Format } from './format.ts';
 

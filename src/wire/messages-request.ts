@@ -42,7 +42,7 @@ export function readMessagesRequest(body: JsonObject): Conversation {
   return defined({
     model,
     system: readSystem(body.system, 'system'),
-    turns: messages.map((message, index) => readMessage(objectOf(message), `messages.${index}`)),
+    turns: readTurns(messages),
     tools: listOf(body.tools).map((tool, index) => readTool(objectOf(tool), `tools.${index}`)),
     toolChoice: readToolChoice(objectOf(body.tool_choice)),
     parallelToolCalls: objectOf(body.tool_choice).disable_parallel_tool_use === true ? false : undefined,
@@ -130,6 +130,19 @@ function readText(block: JsonObject, at: string): TextPart {
     cacheControl: readCacheControl(block),
     annotations: citations.length > 0 ? citations : undefined,
   });
+}
+
+/** Messages of the assistant in a row are one turn to the API. */
+function readTurns(messages: readonly unknown[]): Turn[] {
+  const turns: Turn[] = [];
+  messages.forEach((message, index) => {
+    const turn = readMessage(objectOf(message), `messages.${index}`);
+    const last = turns.at(-1);
+    if (turn.role === 'assistant' && last?.role === 'assistant') {
+      turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
+    } else turns.push(turn);
+  });
+  return turns;
 }
 
 function readMessage(message: JsonObject, at: string): Turn {

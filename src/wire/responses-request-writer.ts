@@ -1,4 +1,4 @@
-import { effortOf } from './chat-completions-request.ts';
+import { effortOf } from './chat-completions-request-writer.ts';
 import type {
   AssistantPart,
   Conversation,

@@ -151,9 +151,11 @@ function readInput(input: unknown): Reading {
     const item = objectOf(value);
     const at = `input.${index}`;
     if (item.type === 'function_call_output') {
+      const output = readOutput(item, at);
+      if (joinEarlier(reading.turns, output)) return;
       assistant = undefined;
       results ??= openResults(reading.turns);
-      results.push(readOutput(item, at));
+      results.push(output);
       return;
     }
     results = undefined;
@@ -166,6 +168,19 @@ function readInput(input: unknown): Reading {
     readMessage(item, at, reading);
   });
   return reading;
+}
+
+/** A result that comes after a later turn of the assistant goes to the turn of its call. */
+function joinEarlier(turns: Turn[], output: ToolResultPart): boolean {
+  const last = turns.findLastIndex((turn) => turn.role === 'assistant');
+  const calls = (turn: Turn): boolean => turn.parts.some((part) => part.type === 'tool-call' && part.id === output.id);
+  const own = turns.findLastIndex(calls);
+  if (own === -1 || own === last) return false;
+  const next = turns[own + 1];
+  if (next?.role === 'user' && next.parts.some((part) => part.type === 'tool-result')) {
+    turns[own + 1] = { ...next, parts: [...next.parts, output] };
+  } else turns.splice(own + 1, 0, { role: 'user', parts: [output] });
+  return true;
 }
 
 function openResults(turns: Turn[]): ToolResultPart[] {

@@ -1,0 +1,131 @@
+import type { Endpoint } from '../catalog/model.ts';
+import { GatewayError } from '../wire/errors.ts';
+import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
+import { vendorError } from '../wire/vendor-errors.ts';
+import { Deadline } from './deadline.ts';
+import { textUpTo } from './exchange.ts';
+import { upstreamHeaders } from './headers.ts';
+import type { Transport } from './transport.ts';
+import { joinURL, requireBase, upstreamURL, withoutVersion } from './url.ts';
+
+/** A model as an endpoint's own list names it. */
+export interface ListedModel {
+  readonly id: string;
+  readonly name?: string;
+  /** Tokens. */
+  readonly contextLength?: number;
+  readonly maxOutputTokens?: number;
+}
+
+export interface ListOptions {
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
+  /** Named in errors. */
+  readonly provider?: string;
+  /** Milliseconds for the whole list, default 15,000. */
+  readonly timeout?: number;
+}
+
+const LIST_TIMEOUT_MS = 15_000;
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * `GET {baseURL}/models`, and with `/v1` in front of it (or taken away) when nothing is there.
+ * @throws GatewayError that says whether the address, the key or the network is wrong.
+ */
+export async function listModels(endpoint: Endpoint, options: ListOptions): Promise<readonly ListedModel[]> {
+  const addresses = listAddresses(endpoint);
+  const headers = upstreamHeaders(endpoint, endpoint.format);
+  let failure: GatewayError | undefined;
+  for (const url of addresses) {
+    const deadline = new Deadline(options.signal, options.timeout ?? LIST_TIMEOUT_MS);
+    try {
+      return await fetchList(url, headers, options, deadline.signal);
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      failure = failure && !isElsewhere(failure) ? failure : thrown;
+      if (!isElsewhere(thrown)) throw thrown;
+    } finally {
+      deadline.dispose();
+    }
+  }
+  throw failure ?? noList();
+}
+
+/** Nothing of the kind at this address, so the other one is worth a try. */
+function isElsewhere(error: GatewayError): boolean {
+  return (
+    error.upstreamStatus === 404 || error.upstreamStatus === 405 || error.errorType === 'upstream_invalid_response'
+  );
+}
+
+function listAddresses(endpoint: Endpoint): readonly string[] {
+  const first = upstreamURL(endpoint, '/models');
+  const base = requireBase(endpoint);
+  const bare = withoutVersion(base);
+  return [...new Set([first, joinURL(base, '/models'), joinURL(bare, '/v1/models'), joinURL(bare, '/models')])];
+}
+
+async function fetchList(
+  url: string,
+  headers: Record<string, string>,
+  options: ListOptions,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[]> {
+  const { 'content-type': _, ...sent } = headers;
+  const request = { method: 'GET' as const, url, headers: { accept: 'application/json', ...sent }, signal };
+  const response = await options.transport.send(request);
+  const bodyText = await textUpTo(response.body, MAX_LIST_BYTES);
+  const { status, header } = response;
+  if (status < 200 || status >= 300) {
+    throw vendorError({ provider: options.provider ?? '', status, header, bodyText, byok: true });
+  }
+  const body = parseJson(bodyText);
+  const list = Array.isArray(body) ? body : isObject(body) ? (body.data ?? body.models) : undefined;
+  if (!Array.isArray(list)) throw noList();
+  return list.flatMap((item) => listed(item) ?? []);
+}
+
+function listed(value: unknown): ListedModel | undefined {
+  const item = objectOf(value);
+  const id = textOf(item.id) ?? textOf(item.name) ?? textOf(value);
+  if (id === undefined) return undefined;
+  const top = objectOf(item.top_provider);
+  return defined({
+    id,
+    name: textOf(item.display_name) ?? (item.name === id ? undefined : textOf(item.name)),
+    // OpenRouter and ours; vLLM; Mistral; LM Studio; llama.cpp.
+    contextLength:
+      countOf(item.context_length) ??
+      countOf(item.max_model_len) ??
+      countOf(item.max_context_length) ??
+      countOf(objectOf(item.meta).n_ctx_train),
+    maxOutputTokens: countOf(top.max_completion_tokens) ?? countOf(item.max_tokens),
+  });
+}
+
+function noList(): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: 'The address does not answer with a list of models.',
+    action: 'Check the base URL, or enter the models by hand.',
+  });
+}
+
+/** What a try of an endpoint came to. */
+export type ConnectionTest =
+  | { readonly ok: true; readonly models: readonly ListedModel[] }
+  | { readonly ok: false; readonly error: GatewayError };
+
+/** Whether an endpoint answers and takes its key, by asking for its models. Throws only when the signal fires. */
+export async function testConnection(endpoint: Endpoint, options: ListOptions): Promise<ConnectionTest> {
+  try {
+    return { ok: true, models: await listModels(endpoint, options) };
+  } catch (thrown) {
+    options.signal.throwIfAborted();
+    if (thrown instanceof GatewayError) return { ok: false, error: thrown };
+    throw thrown;
+  }
+}

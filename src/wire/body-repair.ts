@@ -1,0 +1,233 @@
+import type { FormatName } from './format.ts';
+import { isObject, type JsonObject, objectOf, textOf } from './json.ts';
+import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
+
+export interface RepairedBody {
+  /** The body given, the same object, when nothing had to change. */
+  readonly body: JsonObject;
+  readonly changes: readonly RepairChange[];
+}
+
+/**
+ * Tool-call repair (spec 4.2) on a request's body as it came, for bodies that are passed on in their
+ * own format: unknown fields survive, and what is valid is not touched. Ids are made to fit last, so
+ * that pairing is decided by the client's own.
+ */
+export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule): RepairedBody {
+  const field = format === 'responses' ? 'input' : 'messages';
+  const items = body[field];
+  if (!Array.isArray(items)) return { body, changes: [] };
+  const repair = new BodyRepair();
+  const paired = repair.pair(format, items);
+  const named = rule ? normalizeBodyIds(format, paired, rule, repair.changes) : paired;
+  return repair.changes.length === 0
+    ? { body, changes: [] }
+    : { body: { ...body, [field]: named }, changes: repair.changes };
+}
+
+/** The calls of one turn of the assistant, and which of them have a result. */
+interface Calls {
+  readonly open: Set<string>;
+  readonly answered: Set<string>;
+}
+
+class BodyRepair {
+  readonly changes: RepairChange[] = [];
+
+  pair(format: FormatName, items: readonly unknown[]): readonly unknown[] {
+    if (format === 'responses') return this.#responses(items);
+    return this.#turns(items, format === 'messages' ? this.#messagesTurn : this.#chatTurn, format === 'messages');
+  }
+
+  /** Cuts into the assistant's turns with what follows each, and puts the repaired ones together. */
+  #turns(
+    items: readonly unknown[],
+    turn: (assistant: readonly unknown[], rest: readonly unknown[]) => readonly unknown[],
+    merged: boolean,
+  ): readonly unknown[] {
+    const result: unknown[] = [];
+    let at = 0;
+    while (at < items.length) {
+      let rest = at;
+      while (rest < items.length && isAssistant(items[rest]) && (merged || rest === at)) rest++;
+      let end = rest;
+      while (end < items.length && !isAssistant(items[end])) end++;
+      result.push(...turn.call(this, items.slice(at, rest), items.slice(rest, end)));
+      at = end;
+    }
+    return result;
+  }
+
+  #keepCall(id: string | undefined, calls: Calls): boolean {
+    if (id === undefined) return true;
+    if (calls.open.has(id)) {
+      this.changes.push({ kind: 'duplicate-call', id });
+      return false;
+    }
+    calls.open.add(id);
+    return true;
+  }
+
+  #keepResult(id: string | undefined, calls: Calls): boolean {
+    if (id !== undefined && calls.open.has(id) && !calls.answered.has(id)) {
+      calls.answered.add(id);
+      return true;
+    }
+    const kind = id !== undefined && calls.answered.has(id) ? 'duplicate-result' : 'orphan-result';
+    this.changes.push({ kind, id: id ?? '' });
+    return false;
+  }
+
+  #missing(calls: Calls): string[] {
+    const missing = [...calls.open].filter((id) => !calls.answered.has(id));
+    for (const id of missing) this.changes.push({ kind: 'placeholder-result', id });
+    return missing;
+  }
+
+  #chatTurn(assistant: readonly unknown[], rest: readonly unknown[]): readonly unknown[] {
+    const calls: Calls = { open: new Set(), answered: new Set() };
+    const kept = assistant.map((message) =>
+      this.#list(message, 'tool_calls', (call) => this.#keepCall(textOf(call.id), calls)),
+    );
+    const results = rest.filter((value) => {
+      const message = objectOf(value);
+      return message.role !== 'tool' || this.#keepResult(textOf(message.tool_call_id), calls);
+    });
+    const placeholders = this.#missing(calls).map((tool_call_id) => ({
+      role: 'tool',
+      tool_call_id,
+      content: PLACEHOLDER_RESULT,
+    }));
+    return [...kept, ...placeholders, ...results];
+  }
+
+  #messagesTurn(assistant: readonly unknown[], rest: readonly unknown[]): readonly unknown[] {
+    const calls: Calls = { open: new Set(), answered: new Set() };
+    const kept = assistant.map((message) =>
+      this.#list(message, 'content', (block) => block.type !== 'tool_use' || this.#keepCall(textOf(block.id), calls)),
+    );
+    const results = rest.flatMap((message) => {
+      const repaired = this.#list(message, 'content', (block) => {
+        return block.type !== 'tool_result' || this.#keepResult(textOf(block.tool_use_id), calls);
+      });
+      const emptied = repaired !== message && Array.isArray(repaired.content) && repaired.content.length === 0;
+      return emptied ? [] : [repaired];
+    });
+    const placeholders = this.#missing(calls).map((tool_use_id) => ({
+      type: 'tool_result',
+      tool_use_id,
+      content: PLACEHOLDER_RESULT,
+    }));
+    return [...kept, ...withResults(placeholders, results)];
+  }
+
+  /** The object with its list filtered; the object itself when all stays. */
+  #list(value: unknown, field: string, keep: (item: JsonObject) => boolean): JsonObject {
+    const object = objectOf(value);
+    const list = object[field];
+    if (!Array.isArray(list)) return object;
+    const kept = list.filter((item) => keep(objectOf(item)));
+    if (kept.length === list.length) return object;
+    if (field === 'content' || kept.length > 0) return { ...object, [field]: kept };
+    const { [field]: _, ...rest } = object;
+    return rest;
+  }
+
+  /**
+   * Items of Responses are paired by `call_id` wherever the result stands after its call, as the API
+   * pairs them; a placeholder goes right after the row of the assistant's items with the call.
+   */
+  #responses(items: readonly unknown[]): readonly unknown[] {
+    const calls: Calls = { open: new Set(), answered: new Set() };
+    const kept: unknown[] = [];
+    const placed: { readonly id: string; readonly at: number }[] = [];
+    for (const value of items) {
+      const item = objectOf(value);
+      const id = textOf(item.call_id);
+      if (item.type === 'function_call') {
+        if (id !== undefined && calls.answered.has(id)) {
+          // The same id in a later turn begins anew.
+          calls.open.delete(id);
+          calls.answered.delete(id);
+        }
+        if (!this.#keepCall(id, calls)) continue;
+        if (id !== undefined) placed.push({ id, at: kept.length });
+      } else if (item.type === 'function_call_output' && !this.#keepResult(id, calls)) continue;
+      kept.push(value);
+    }
+    const missing = new Set(this.#missing(calls));
+    if (missing.size === 0) return kept;
+    const after = new Map<number, JsonObject[]>();
+    for (const { id, at } of placed.filter(
+      (call, index) => placed.findLastIndex((last) => last.id === call.id) === index,
+    )) {
+      if (!missing.has(id)) continue;
+      let end = at;
+      while (end + 1 < kept.length && isAssistantItem(kept[end + 1])) end++;
+      const output = { type: 'function_call_output', call_id: id, output: PLACEHOLDER_RESULT };
+      after.set(end, [...(after.get(end) ?? []), output]);
+    }
+    return kept.flatMap((item, index) => [item, ...(after.get(index) ?? [])]);
+  }
+}
+
+function isAssistant(value: unknown): boolean {
+  return isObject(value) && value.role === 'assistant';
+}
+
+function isAssistantItem(value: unknown): boolean {
+  const item = objectOf(value);
+  return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
+}
+
+/** Into the first user message, in front, or into one of their own. */
+function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObject[]): readonly JsonObject[] {
+  if (placeholders.length === 0) return rest;
+  const at = rest.findIndex((message) => message.role === 'user');
+  const first = rest[at];
+  if (first === undefined) return [{ role: 'user', content: placeholders }, ...rest];
+  const { content } = first;
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const joined = { ...first, content: [...placeholders, ...(Array.isArray(blocks) ? blocks : [])] };
+  return rest.map((message, index) => (index === at ? joined : message));
+}
+
+/** Where each format keeps the ids of calls and results. */
+function normalizeBodyIds(
+  format: FormatName,
+  items: readonly unknown[],
+  rule: IdRule,
+  changes: RepairChange[],
+): readonly unknown[] {
+  const rename = (value: unknown, field: string, call: boolean): unknown => {
+    const object = objectOf(value);
+    const id = object[field];
+    if (typeof id !== 'string' || rule.valid.test(id)) return value;
+    if (call) changes.push({ kind: 'normalized-id', id });
+    return { ...object, [field]: rule.make(id) };
+  };
+  return items.map((value) => {
+    const item = objectOf(value);
+    if (format === 'responses') {
+      const paired = item.type === 'function_call' || item.type === 'function_call_output';
+      return paired ? rename(value, 'call_id', item.type === 'function_call') : value;
+    }
+    if (format === 'chat-completions') {
+      if (item.role === 'tool') return rename(value, 'tool_call_id', false);
+      return mapList(value, 'tool_calls', (call) => rename(call, 'id', true));
+    }
+    return mapList(value, 'content', (block) => {
+      const { type } = objectOf(block);
+      if (type === 'tool_use') return rename(block, 'id', true);
+      return type === 'tool_result' ? rename(block, 'tool_use_id', false) : block;
+    });
+  });
+}
+
+function mapList(value: unknown, field: string, map: (item: unknown) => unknown): unknown {
+  const object = objectOf(value);
+  const list = object[field];
+  if (!Array.isArray(list)) return value;
+  const mapped = list.map(map);
+  return mapped.every((item, index) => item === list[index]) ? value : { ...object, [field]: mapped };
+}
