@@ -1,26 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
-import { errorFrame } from '../wire/error-body.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
-import type { FormatName } from '../wire/format.ts';
-import { frameText } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
+import type { AnswerTap } from './answer-tap.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
-import { StreamTap } from './stream-tap.ts';
-import { usageOfAnswer } from './usage-tap.ts';
 
-/** An upstream request whose format is the client's own: bytes in, bytes out. */
+/** One upstream request and what its answer goes through. */
 export interface RelayRequest {
   readonly dispatcher: Dispatcher;
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  readonly format: FormatName;
-  readonly stream: boolean;
+  readonly tap: AnswerTap;
   readonly provider: string;
   /** The credential is the caller's own (spec 5.5). */
   readonly byok: boolean;
@@ -70,7 +65,6 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #collected: Buffer[] = [];
   #collectedLength = 0;
   #cutter: FrameCutter | undefined;
-  #tap: StreamTap | undefined;
 
   constructor(
     exchange: Exchange,
@@ -99,7 +93,6 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#headers = headers;
     if (this.#streaming) {
       this.#cutter = new FrameCutter();
-      this.#tap = new StreamTap(this.#request.format);
     }
   }
   #headers: IncomingHttpHeaders = {};
@@ -115,18 +108,19 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       clearTimeout(this.#timer);
       this.#timer = undefined;
     }
-    if (!this.#cutter || !this.#tap) return this.#collect(controller, chunk);
+    if (!this.#cutter) return this.#collect(controller, chunk);
     if (this.#request.chunkTimeout !== undefined) this.#limit(this.#request.chunkTimeout, 'between two events');
     const frames = this.#cutter.push(chunk);
-    if (frames) this.#passFrames(controller, frames, this.#tap);
+    if (frames) this.#passFrames(controller, frames);
   }
 
-  #passFrames(controller: Dispatcher.DispatchController, frames: Buffer, tap: StreamTap): void {
+  #passFrames(controller: Dispatcher.DispatchController, frames: Buffer): void {
     const { response } = this.#exchange;
+    const { tap } = this.#request;
     const passed = tap.pass(frames);
     if (!response.headersSent) {
       // An error that comes first is still an error with a status of its own.
-      const early = tap.firstError(this.#request.provider, this.#request.byok);
+      const early = tap.firstError();
       if (early) return this.#fail(early);
       response.writeHead(200, STREAM_HEAD);
     }
@@ -147,13 +141,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#settled) return;
-    if (this.#cutter && this.#tap) return this.#endStream(this.#cutter, this.#tap);
+    if (this.#cutter) return this.#endStream(this.#cutter);
     const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
     this.#endWhole(body ?? Buffer.alloc(0));
   }
 
-  #endStream(cutter: FrameCutter, tap: StreamTap): void {
+  #endStream(cutter: FrameCutter): void {
     const { response } = this.#exchange;
+    const { tap } = this.#request;
     const rest = cutter.rest();
     if (rest) {
       const passed = tap.pass(Buffer.concat([rest, Buffer.from('\n\n')]));
@@ -166,16 +161,22 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   #endWhole(body: Buffer): void {
-    const { provider, byok, format } = this.#request;
+    const { provider, byok, tap } = this.#request;
     if (this.#status >= 400 || this.#status < 200 || this.#status >= 300) {
       const header = (name: string) => single(this.#headers[name]);
       return this.#fail(vendorError({ provider, status: this.#status, header, bodyText: body.toString('utf8'), byok }));
     }
     if (this.#encoding === undefined && !looksLikeJson(body)) return this.#fail(notJson(provider, this.#contentType));
+    let passed: Buffer;
+    try {
+      passed = this.#encoding === undefined ? tap.whole(body) : body;
+    } catch (thrown) {
+      return this.#fail(asGatewayError(thrown));
+    }
     const head: Record<string, string> = { 'content-type': this.#contentType || 'application/json' };
     if (this.#encoding !== undefined) head['content-encoding'] = this.#encoding;
-    this.#exchange.sendBytes(200, body, head);
-    this.#finish({ usage: usageOfAnswer(format, body), ended: 'complete', firstByteMs: this.#firstByteMs });
+    this.#exchange.sendBytes(200, passed, head);
+    this.#finish({ usage: tap.usage, ended: 'complete', firstByteMs: this.#firstByteMs });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -194,16 +195,15 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       this.#reject(error);
       return;
     }
-    const last = this.#tap?.fail(error) ?? Buffer.from(frameText(errorFrame(error, 'chat-completions')));
-    response.end(last);
+    response.end(this.#request.tap.fail(error));
     this.#controller?.abort(error);
-    this.#finish({ usage: this.#tap?.usage, ended: 'failed', error, firstByteMs: this.#firstByteMs });
+    this.#finish({ usage: this.#request.tap.usage, ended: 'failed', error, firstByteMs: this.#firstByteMs });
   }
 
   readonly #clientClosed = (): void => {
     if (this.#settled) return;
     this.#controller?.abort(new Error('The client went away.'));
-    this.#finish({ usage: this.#tap?.usage, ended: 'client-gone', firstByteMs: this.#firstByteMs });
+    this.#finish({ usage: this.#request.tap.usage, ended: 'client-gone', firstByteMs: this.#firstByteMs });
   };
 
   #limit(milliseconds: number, where: string): void {

@@ -5,7 +5,8 @@ import type { FormatName, Frame } from '../wire/format.ts';
 import { isObject, listOf, objectOf, parseJson } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
-import { mentionsUsage, readUsage } from './usage-tap.ts';
+import type { AnswerTap } from './answer-tap.ts';
+import { mentionsUsage, readUsage, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
 const NOTHING = Buffer.alloc(0);
@@ -14,8 +15,10 @@ const NOTHING = Buffer.alloc(0);
  * Watches whole frames on their way through. Only frames with usage are parsed; in Chat Completions
  * usage leaves in one last chunk with `choices: []`, wherever the upstream put it (spec 2.2, 4.2).
  */
-export class StreamTap {
+export class StreamTap implements AnswerTap {
   readonly #format: FormatName;
+  readonly #provider: string;
+  readonly #byok: boolean;
   #usage: Usage | undefined;
   /** A Chat usage chunk that waits for the end. */
   #lastChunk: string | undefined;
@@ -23,8 +26,10 @@ export class StreamTap {
   #first: Frame | undefined;
   #seen = false;
 
-  constructor(format: FormatName) {
+  constructor(format: FormatName, provider: string, byok: boolean) {
     this.#format = format;
+    this.#provider = provider;
+    this.#byok = byok;
   }
 
   get usage(): Usage | undefined {
@@ -43,12 +48,12 @@ export class StreamTap {
   }
 
   /** The first frame as an error, when it is one: then nothing was said yet. */
-  firstError(provider: string, byok: boolean): GatewayError | undefined {
+  firstError(): GatewayError | undefined {
     const data = this.#first && parseJson(this.#first.data);
     this.#first = undefined;
     if (!isObject(data)) return undefined;
     const failed = isObject(data.error) || typeof data.error === 'string' || data.type === 'error';
-    return failed ? vendorError({ provider, status: 200, bodyText: JSON.stringify(data), byok }) : undefined;
+    return failed ? this.#vendorError(JSON.stringify(data)) : undefined;
   }
 
   /** What the format's end still lacks. */
@@ -62,6 +67,21 @@ export class StreamTap {
     if (this.#format !== 'responses') return Buffer.from(frameText(errorFrame(error, this.#format)));
     const data = JSON.stringify({ type: 'error', code: error.errorType, message: error.message, param: null });
     return Buffer.from(frameText({ event: 'error', data }));
+  }
+
+  whole(body: Buffer): Buffer {
+    // Some upstreams answer 200 with an error for a body; its key stands near the start.
+    if (body.subarray(0, 200).includes('"error"')) {
+      const value = parseJson(body.toString('utf8'));
+      if (isObject(value) && value.error !== undefined && value.error !== null)
+        throw this.#vendorError(body.toString('utf8'));
+    }
+    this.#usage = usageOfAnswer(this.#format, body);
+    return body;
+  }
+
+  #vendorError(bodyText: string): GatewayError {
+    return vendorError({ provider: this.#provider, status: 200, bodyText, byok: this.#byok });
   }
 
   #passChat(frames: Buffer): Buffer {

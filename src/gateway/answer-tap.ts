@@ -1,0 +1,17 @@
+import type { GatewayError } from '../wire/errors.ts';
+import type { Usage } from '../wire/event.ts';
+
+/** What stands between an upstream's answer and the client: it looks at bytes, or writes them in another format. */
+export interface AnswerTap {
+  readonly usage: Usage | undefined;
+  /** Whole frames of the upstream in, bytes for the client out (maybe none yet). */
+  pass(frames: Buffer): Buffer;
+  /** The failure that the stream began with, while nothing was said. */
+  firstError(): GatewayError | undefined;
+  /** What the client's format still lacks when the upstream's stream is over. */
+  end(): Buffer;
+  /** An error as the last thing of a stream. */
+  fail(error: GatewayError): Buffer;
+  /** A whole answer's body. @throws GatewayError when it is an error or none. */
+  whole(body: Buffer): Buffer;
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../wire/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Who a request is from. */
+export interface Principal {
+  /** The key's name, for logs and the ledger. */
+  readonly name: string;
+  readonly organization?: string;
+}
+
+/** Looks a key up by its SHA-256 (hex). Comparing hashes of random keys tells a guesser nothing by its time. */
+export interface KeyCheck {
+  find(hash: string): Principal | undefined;
+}
+
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** The key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
+function presentedKey(exchange: Exchange): string | undefined {
+  const authorization = exchange.header('authorization');
+  if (authorization !== undefined) return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '';
+  return exchange.header('x-api-key');
+}
+
+/** @throws GatewayError 401 without a key, or with one that is not ours. */
+export function requireKey(exchange: Exchange, keys: KeyCheck): Principal {
+  const principal = optionalKey(exchange, keys);
+  if (principal) return principal;
+  throw new GatewayError({
+    status: 401,
+    errorType: 'authentication_required',
+    message: 'No API key was sent.',
+    action: 'Send the gateway’s key as “Authorization: Bearer KEY”.',
+  });
+}
+
+/** As `requireKey` where a key is optional; a wrong key is still refused, never taken for none. */
+export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | undefined {
+  const key = presentedKey(exchange);
+  if (key === undefined) return undefined;
+  const principal = keys.find(hashKey(key));
+  if (principal) return principal;
+  throw new GatewayError({
+    status: 401,
+    errorType: 'authentication_required',
+    message: 'The API key is not one of this gateway’s.',
+    action: 'Check the key, or make one with “svc keys create”.',
+  });
+}

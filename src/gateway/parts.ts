@@ -1,0 +1,23 @@
+import type { Dispatcher } from 'undici';
+import type { Registry } from '../catalog/registry.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Transport } from '../provider/transport.ts';
+import type { KeyCheck } from './authentication.ts';
+
+/** One line of the log; `fields` never hold a credential. */
+export interface Log {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+/** What the gateway is made of. Settings and registry are asked for at each request: they reload. */
+export interface GatewayParts {
+  readonly settings: () => Settings;
+  readonly registry: () => Registry;
+  readonly keys: KeyCheck;
+  readonly transport: Transport;
+  /** The connections of `transport`, for bytes that pass through. */
+  readonly dispatcher: Dispatcher;
+  readonly log: Log;
+}

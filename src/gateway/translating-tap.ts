@@ -1,0 +1,92 @@
+import { asGatewayError, GatewayError } from '../wire/errors.ts';
+import type { Event, Usage } from '../wire/event.ts';
+import type { AnswerContext, Format, Frame, StreamReader, StreamWriter } from '../wire/format.ts';
+import { isObject, parseJson } from '../wire/json.ts';
+import { frameText, SseDecoder } from '../wire/sse.ts';
+import type { AnswerTap } from './answer-tap.ts';
+
+/** Writes one format's answer in another, event by event, with no step in between that waits. */
+export class TranslatingTap implements AnswerTap {
+  readonly #upstream: Format;
+  readonly #client: Format;
+  readonly #context: AnswerContext;
+  readonly #decoder = new SseDecoder();
+  readonly #reader: StreamReader;
+  readonly #writer: StreamWriter;
+  #usage: Usage | undefined;
+  #early: GatewayError | undefined;
+  #shown = false;
+  #over = false;
+
+  constructor(upstream: Format, client: Format, context: AnswerContext) {
+    this.#upstream = upstream;
+    this.#client = client;
+    this.#context = context;
+    this.#reader = upstream.streamReader();
+    this.#writer = client.streamWriter(context);
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  pass(frames: Buffer): Buffer {
+    return this.#write(this.#decoder.push(frames).flatMap((frame) => this.#reader.read(frame)));
+  }
+
+  firstError(): GatewayError | undefined {
+    return this.#early;
+  }
+
+  end(): Buffer {
+    const frames = this.#decoder.end().flatMap((frame) => this.#reader.read(frame));
+    return this.#write([...frames, ...this.#reader.end()]);
+  }
+
+  fail(error: GatewayError): Buffer {
+    return this.#write([{ type: 'error', error }]);
+  }
+
+  whole(body: Buffer): Buffer {
+    const value = parseJson(body.toString('utf8'));
+    if (!isObject(value)) throw notAnObject();
+    const events = this.#upstream.readAnswer(value);
+    for (const event of events) {
+      if (event.type === 'usage') this.#usage = event.usage;
+      if (event.type === 'error') throw event.error;
+    }
+    try {
+      return Buffer.from(JSON.stringify(this.#client.writeAnswer(this.#context, events)));
+    } catch (thrown) {
+      throw asGatewayError(thrown);
+    }
+  }
+
+  #write(events: readonly Event[]): Buffer {
+    let text = '';
+    for (const event of events) {
+      if (this.#over) break;
+      if (event.type === 'usage') this.#usage = event.usage;
+      if (event.type === 'error' && !this.#shown) this.#early = event.error;
+      if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
+      this.#over = event.type === 'error';
+      text += join(this.#writer.write(event));
+    }
+    return Buffer.from(text);
+  }
+}
+
+function join(frames: readonly Frame[]): string {
+  let text = '';
+  for (const frame of frames) text += frameText(frame);
+  return text;
+}
+
+function notAnObject(): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: 'The provider’s answer is not a JSON object.',
+    action: 'Check the base URL of this provider.',
+  });
+}
