@@ -29,6 +29,7 @@ export class ChatStreamReader implements StreamReader {
   #next = 0;
   #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | undefined;
   #reasoningPart: number | undefined;
+  #plainReasoning = false;
   readonly #details: Record<string, unknown>[] = [];
   readonly #calls = new ChatToolCalls(() => {
     this.#open = undefined;
@@ -107,7 +108,10 @@ export class ChatStreamReader implements StreamReader {
   #readDelta(delta: JsonObject, events: Event[]): void {
     const details = listOf(delta.reasoning_details);
     if (details.length > 0) addDetails(this.#details, details);
-    const reasoning = textOf(delta.reasoning_content) ?? textOf(delta.reasoning) ?? textOfDetails(details);
+    const plain = textOf(delta.reasoning_content) ?? textOf(delta.reasoning);
+    if (plain !== undefined) this.#plainReasoning = true;
+    // Details repeat the plain text where there is any, maybe in one piece at the end.
+    const reasoning = plain ?? (this.#plainReasoning ? '' : textOfDetails(details));
     if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: reasoning });
     const content = delta.content;
     if (typeof content === 'string') {
