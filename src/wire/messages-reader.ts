@@ -19,7 +19,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 interface Block {
   readonly part: number;
   readonly kind: 'text' | 'reasoning' | 'tool';
-  /** The input that came with the block itself, for upstreams that send no deltas. */
+  /** What its arguments are if no delta comes: `{}`, or the input that came with the block itself. */
   input: string;
 }
 
@@ -144,7 +144,7 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   #block(index: number, kind: Block['kind']): Block {
-    const block: Block = { part: this.#next++, kind, input: '' };
+    const block: Block = { part: this.#next++, kind, input: '{}' };
     this.#blocks.set(index, block);
     return block;
   }
