@@ -62,6 +62,9 @@ await rm('dist', { recursive: true, force: true });
 await mkdir('dist/webview', { recursive: true });
 await cp('node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/webview/codicon.ttf');
 await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon.css');
+// src/catalog/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
+await mkdir('dist/chunks', { recursive: true });
+await cp('src/catalog/snapshot.json', 'dist/chunks/snapshot.json');
 await cp('src/webview/chat/chat.css', 'dist/webview/chat.css');
 
 const jobs = [host, page, ...(has('--tests') ? [suites] : [])];

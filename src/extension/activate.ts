@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import * as vscode from 'vscode';
+import { outputCap } from '../catalog/limits.ts';
+import type { Model } from '../catalog/model.ts';
+import { Suggester } from '../completion/suggest.ts';
+import { SettingsStore } from '../config/store.ts';
+import { converse } from '../provider/converse.ts';
+import { fetchTransport } from '../provider/fetch-transport.ts';
+import { fill } from '../provider/fill.ts';
+import { CHAT_VIEW, ChatView } from './chat-view.ts';
+import { registerCompletionCommands } from './completion-commands.ts';
+import { CompletionSettingsSource } from './completion-settings.ts';
+import { CompletionStatus } from './completion-status.ts';
+import { registerConfigurationCommands } from './configuration-commands.ts';
+import { configurationInput } from './configuration-input.ts';
+import { registerGatewayCommands } from './gateway-commands.ts';
+import { GatewayProcess } from './gateway-process.ts';
+import { registerInlineCompletions } from './inline-completions.ts';
+import { registerModelPickers } from './model-picker.ts';
+import { Models } from './models.ts';
+import { StoredKeys } from './stored-keys.ts';
+
+/** Builds the parts, hands each what it needs, and gives VS Code what to dispose. Reads nothing from disk. */
+export function activate(context: vscode.ExtensionContext): void {
+  const own = <T extends vscode.Disposable>(part: T): T => {
+    context.subscriptions.push(part);
+    return part;
+  };
+  const dist = (...file: string[]) => vscode.Uri.joinPath(context.extensionUri, 'dist', ...file).fsPath;
+
+  const log = own(vscode.window.createOutputChannel('Svc', { log: true }));
+  // Looked up at each call: VS Code puts its own fetch, with the person's proxy, in place of Node's.
+  const transport = fetchTransport((input, init) => globalThis.fetch(input, init));
+  const store = own(new SettingsStore(configurationInput));
+  const keys = own(new StoredKeys(context.secrets));
+  const memory = context.globalState;
+  const models = own(new Models({ store, keys, transport, log, memory }));
+
+  const settings = own(new CompletionSettingsSource());
+  const suggester = own(
+    new Suggester({
+      model: () => completionModel(models.completion),
+      settings: () => settings.current,
+      log: (line) => log.info(line),
+      fill: ({ ref }) => {
+        const model = models.registry?.find(ref);
+        return async function* (hole, signal) {
+          if (model) yield* fill(model, hole, { transport, signal });
+        };
+      },
+    }),
+  );
+  const simulated = ({ provider }: Model) => models.registry?.providers.get(provider)?.simulated ?? false;
+  own(models.onDidChange(() => suggester.reconsider()));
+  own(settings.onDidChange(() => suggester.reconsider()));
+  own(registerInlineCompletions(suggester));
+  own(registerCompletionCommands({ suggester }));
+  own(
+    new CompletionStatus({
+      suggester,
+      simulated,
+      model: () => models.completion,
+      enabled: () => settings.current.enabled,
+      onDidChange: eitherOf(own, models.onDidChange, settings.onDidChange),
+    }),
+  );
+
+  const chat = own(
+    new ChatView({
+      extension: context.extensionUri,
+      drafts: context.workspaceState,
+      log,
+      newId: randomUUID,
+      now: Date.now,
+      onModelChange: models.onDidChange,
+      converse: (model, conversation, signal) =>
+        converse(model, conversation, { transport, signal, outputCap: outputCap(process.env).cap }),
+      model: () => {
+        const model = models.chat;
+        if (!model) return undefined;
+        const { ref, name, provider } = model;
+        return { model, label: { ref, name, provider, simulated: simulated(model) } };
+      },
+    }),
+  );
+  own(vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat));
+  own(vscode.commands.registerCommand('svc.chat.open', () => vscode.commands.executeCommand(`${CHAT_VIEW}.focus`)));
+  own(vscode.commands.registerCommand('svc.chat.new', () => chat.newConversation()));
+
+  const port = () => vscode.workspace.getConfiguration('svc.gateway').get('port', 0);
+  const gateway = own(new GatewayProcess({ cli: dist('cli.js'), secrets: context.secrets, log, port }));
+  own(registerGatewayCommands(gateway));
+  own(registerModelPickers(models));
+  own(registerConfigurationCommands(models, keys));
+  own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
+  own(followEditor(store));
+
+  void begin(store, models, log);
+}
+
+/** The first load, after activation has returned: nobody waits for it. */
+async function begin(store: SettingsStore, models: Models, log: vscode.LogOutputChannel): Promise<void> {
+  try {
+    await store.refresh();
+    await store.watch();
+    await models.rebuild();
+  } catch (error) {
+    log.error('The settings could not be read.', String(error));
+  }
+}
+
+/** Settings depend on the editor's own settings, on its folders and on whether they are trusted. */
+function followEditor(store: SettingsStore): vscode.Disposable {
+  const refresh = () => void store.refresh();
+  return vscode.Disposable.from(
+    vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('svc') && refresh()),
+    vscode.workspace.onDidChangeWorkspaceFolders(refresh),
+    vscode.workspace.onDidGrantWorkspaceTrust(refresh),
+  );
+}
+
+function completionModel(model: Model | undefined) {
+  if (!model) return undefined;
+  const { ref, limit, cost } = model;
+  return { ref, contextTokens: limit.context, ...(cost === undefined ? {} : { cost }) };
+}
+
+function eitherOf(
+  own: <T extends vscode.Disposable>(part: T) => T,
+  ...events: vscode.Event<void>[]
+): vscode.Event<void> {
+  const emitter = own(new vscode.EventEmitter<void>());
+  for (const event of events) own(event(() => emitter.fire()));
+  return emitter.event;
+}

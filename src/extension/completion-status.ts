@@ -1,0 +1,69 @@
+import * as vscode from 'vscode';
+import type { Model } from '../catalog/model.ts';
+import type { Suggester, SuggesterState } from '../completion/suggest.ts';
+
+export interface CompletionStatusParts {
+  readonly suggester: Suggester;
+  readonly model: () => Model | undefined;
+  readonly simulated: (model: Model) => boolean;
+  readonly enabled: () => boolean;
+  /** Fires when the model or a setting changed. */
+  readonly onDidChange: vscode.Event<void>;
+}
+
+/** The one place that says how completions are: never a popup while typing. */
+export class CompletionStatus implements vscode.Disposable {
+  readonly #parts: CompletionStatusParts;
+  readonly #item: vscode.StatusBarItem;
+  readonly #lifetime: vscode.Disposable[];
+
+  constructor(parts: CompletionStatusParts) {
+    this.#parts = parts;
+    this.#item = vscode.window.createStatusBarItem('svc.completion', vscode.StatusBarAlignment.Right, 100);
+    this.#item.name = vscode.l10n.t('Svc Completions');
+    this.#item.command = 'svc.completion.menu';
+    const draw = () => this.#draw();
+    this.#lifetime = [this.#item, { dispose: parts.suggester.onDidChangeState(draw) }, parts.onDidChange(draw)];
+    draw();
+    this.#item.show();
+  }
+
+  dispose(): void {
+    for (const part of this.#lifetime.reverse()) part.dispose();
+  }
+
+  #draw(): void {
+    const view = this.#view(this.#parts.suggester.state);
+    this.#item.text = view.text;
+    this.#item.tooltip = view.tooltip;
+    this.#item.accessibilityInformation = { label: view.label };
+    this.#item.backgroundColor = view.warning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+  }
+
+  #view(state: SuggesterState) {
+    const model = this.#parts.model();
+    const mark = model && this.#parts.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
+    const named = model ? `${model.name}${mark}` : vscode.l10n.t('no model');
+    if (!this.#parts.enabled()) return plain('$(circle-slash) Svc', vscode.l10n.t('Completions are off.'));
+    switch (state.kind) {
+      case 'asking':
+        return plain(`$(loading~spin) Svc${mark}`, vscode.l10n.t('Asking {0}', named));
+      case 'no-model':
+        return plain('$(plug) Svc', vscode.l10n.t('No model that can complete code is set up. Select for what to do.'));
+      case 'problem': {
+        const { message, action } = state.error;
+        return { ...plain('$(warning) Svc', `${message} ${action ?? ''}`.trim()), warning: true };
+      }
+      case 'budget-spent':
+        return { ...plain('$(credit-card) Svc', vscode.l10n.t('The budget of this hour is spent.')), warning: true };
+      case 'silent':
+        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', state.detail ?? state.why));
+      case 'ready':
+        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('Completions by {0}', named));
+    }
+  }
+}
+
+function plain(text: string, tooltip: string) {
+  return { text, tooltip, label: `Svc: ${tooltip}`, warning: false };
+}

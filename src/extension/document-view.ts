@@ -1,0 +1,22 @@
+import * as vscode from 'vscode';
+import type { DocumentText } from '../completion/document-text.ts';
+
+/** A document of the editor as the completion engine reads it: nothing is copied before it is asked for. */
+export function documentView(document: vscode.TextDocument): DocumentText {
+  const path = relativePath(document.uri);
+  return {
+    uri: document.uri.toString(),
+    ...(path === undefined ? {} : { path }),
+    languageId: document.languageId,
+    version: document.version,
+    eol: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',
+    lineCount: document.lineCount,
+    lineAt: (line) => document.lineAt(line).text,
+  };
+}
+
+/** With `/`, in multi-root workspaces with the folder's name; undefined outside of every folder. */
+export function relativePath(uri: vscode.Uri): string | undefined {
+  if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
+  return vscode.workspace.asRelativePath(uri).replaceAll('\\', '/');
+}
