@@ -1,0 +1,75 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { editorConfig, type LocalGateway, startLocalGateway } from '../../scripts/local-gateway.ts';
+import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
+import { launchChromium } from '../host/chromium.ts';
+import { type CodeServer, startCodeServer } from '../host/code-server.ts';
+import { openWorkbench, workbenchReady } from '../host/workbench.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Everything that a person sits in front of: provider, gateway, VS Code and a folder. */
+export interface Desk {
+  readonly browser: Browser;
+  readonly host: CodeServer;
+  readonly gateway: LocalGateway;
+  readonly workspace: string;
+  open(viewport?: { width: number; height: number }): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export interface DeskOptions {
+  /** The user's settings.json. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Use the extension that is installed in the host instead of this folder. */
+  readonly installed?: boolean;
+  /** Replaces what the editor's svc.jsonc says. */
+  readonly config?: (gateway: LocalGateway) => unknown;
+}
+
+export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
+  const root = mkdtempSync(join(tmpdir(), 'svc-desk-'));
+  const workspace = join(root, 'workspace');
+  cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
+  const provider = await startSimulatedProvider({ workspace, pace: 1 });
+  // A home of its own: the developer's svc.jsonc and keys must not decide a test.
+  const env = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
+  const simulated = { baseURL: provider.url, fimURL: `${provider.url}/fim`, simulated: true };
+  const gateway = await startLocalGateway({
+    config: { provider: { simulated: { name: 'Simulated', fim: 'mistral', options: simulated } } },
+    env,
+  });
+  const config = join(root, 'svc.jsonc');
+  const content = options.config?.(gateway) ?? editorConfig(gateway, { simulated: true });
+  writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
+  const host = await startCodeServer({
+    env: { ...env, SVC_CONFIG: config },
+    ...(options.settings ? { settings: options.settings } : {}),
+  });
+  const browser = await launchChromium();
+  return {
+    browser,
+    host,
+    gateway,
+    workspace,
+    open: async (viewport) => {
+      const extension = options.installed ? {} : { extension: ROOT };
+      const page = await openWorkbench(browser, host, {
+        folder: workspace,
+        ...extension,
+        ...(viewport ? { viewport } : {}),
+      });
+      await workbenchReady(page);
+      return page;
+    },
+    close: async () => {
+      await browser.close();
+      await host.close();
+      await gateway.close();
+      await provider.close();
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

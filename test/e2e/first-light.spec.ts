@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { ghostText, openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { type Desk, setDesk } from './desk.ts';
+
+describe('first light', () => {
+  let desk: Desk;
+  let page: Page;
+
+  before(async () => {
+    desk = await setDesk();
+    page = await desk.open();
+  });
+  after(() => desk.close());
+
+  it('shows ghost text for what is typed and puts it into the file with Tab', async () => {
+    await openFile(page, 'receipt.ts');
+    await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('export function formatPrice(cents', { delay: 30 });
+    await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor();
+    assert.match(await ghostText(page), /number\): string/);
+    await screenshot(page, 'ghost-text');
+    await page.keyboard.press('Tab');
+    await page.locator('.view-line', { hasText: 'padStart' }).first().waitFor();
+    await page.keyboard.press('ControlOrMeta+S');
+    await page.locator('.tab.active:not(.dirty)[data-resource-name="receipt.ts"]').waitFor();
+    const saved = readFileSync(join(desk.workspace, 'src', 'receipt.ts'), 'utf8');
+    assert.match(saved, /export function formatPrice\(cents: number\): string \{\n {2}const euros/);
+  });
+
+  it('opens the panel, streams an answer and says that it is simulated', async () => {
+    await runCommand(page, 'Svc: Open Chat');
+    const panel = await webviewFrame(page, '.composer textarea');
+    await panel.locator('.composer textarea').fill('What does `basketTotal` return?');
+    await panel.locator('.composer textarea').press('Enter');
+    await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
+    assert.match(await panel.locator('.message.user').innerText(), /basketTotal/);
+    assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
+    await screenshot(page, 'panel');
+  });
+
+  it('keeps the conversation when the view was hidden', async () => {
+    await page.keyboard.press('ControlOrMeta+Shift+E');
+    await page.locator('.explorer-folders-view').waitFor();
+    await runCommand(page, 'Svc: Open Chat');
+    const panel = await webviewFrame(page, '.message.assistant');
+    assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
+  });
+});
