@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { chatCompletions } from '../../src/wire/chat-completions.ts';
+import type { Event } from '../../src/wire/event.ts';
+import { fold } from '../../src/wire/fold.ts';
+import { messages } from '../../src/wire/messages.ts';
+import { responses } from '../../src/wire/responses.ts';
+import { eventsOf, kinds, written } from './carry.ts';
+
+const done = 'data: [DONE]';
+
+function chunk(delta: unknown, finish: string | null = null): string {
+  return `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] })}`;
+}
+
+function calls(...fragments: readonly (readonly unknown[])[]): Event[] {
+  const frames = fragments.map((tool_calls) => chunk({ tool_calls }));
+  return eventsOf(chatCompletions, [...frames, chunk({}, 'tool_calls'), done]);
+}
+
+function called(events: readonly Event[]): unknown[] {
+  return fold(events).parts.map((part) => (part.type === 'tool-call' ? [part.id, part.name, part.arguments] : part));
+}
+
+/** One recorded oddity of a vendor each. */
+describe('tool calls in a Chat Completions stream', () => {
+  const cases: Record<string, [fragments: unknown[][], expected: unknown[]]> = {
+    'whole in one chunk': [
+      [[{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }]],
+      [['a', 'f', '{"x":1}']],
+    ],
+    'two whole calls in one chunk without index': [
+      [
+        [
+          { id: 'a', function: { name: 'f', arguments: '{}' } },
+          { id: 'b', function: { name: 'g', arguments: '{}' } },
+        ],
+      ],
+      [
+        ['a', 'f', '{}'],
+        ['b', 'g', '{}'],
+      ],
+    ],
+    'an index that starts at 1': [
+      [[{ index: 1, id: 'a', function: { name: 'f', arguments: '' } }], [{ index: 1, function: { arguments: '{}' } }]],
+      [['a', 'f', '{}']],
+    ],
+    'index 0 for every call': [
+      [
+        [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }],
+        [{ index: 0, id: 'b', function: { name: 'g', arguments: '{}' } }],
+      ],
+      [
+        ['a', 'f', '{}'],
+        ['b', 'g', '{}'],
+      ],
+    ],
+    'the name after the id': [
+      [[{ index: 0, id: 'a' }], [{ index: 0, function: { name: 'f' } }], [{ index: 0, function: { arguments: '{}' } }]],
+      [['a', 'f', '{}']],
+    ],
+    'arguments before the name': [
+      [[{ index: 0, id: 'a', function: { arguments: '{' } }], [{ index: 0, function: { name: 'f', arguments: '}' } }]],
+      [['a', 'f', '{}']],
+    ],
+    'id and name repeated in each chunk': [
+      [
+        [{ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }],
+        [{ index: 0, id: 'a', function: { name: 'f', arguments: '}' } }],
+      ],
+      [['a', 'f', '{}']],
+    ],
+    'a fresh id in each fragment': [
+      [
+        [{ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }],
+        [{ index: 0, id: 'z', function: { arguments: '}' } }],
+      ],
+      [['a', 'f', '{}']],
+    ],
+    'arguments that parse and then go on': [
+      [[{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }], [{ index: 0, function: { arguments: ' ' } }]],
+      [['a', 'f', '{} ']],
+    ],
+    'arguments as an object': [
+      [[{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }]],
+      [['a', 'f', '{"x":1}']],
+    ],
+    'arguments that never become JSON': [
+      [[{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":' } }]],
+      [['a', 'f', '{"x":']],
+    ],
+    'no arguments at all': [[[{ index: 0, id: 'a', function: { name: 'f' } }]], [['a', 'f', '']]],
+    'fragments of two calls by turns': [
+      [
+        [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } }],
+        [{ index: 1, id: 'b', function: { name: 'g', arguments: '{"y"' } }],
+        [{ index: 0, function: { arguments: ':1}' } }],
+        [{ index: 1, function: { arguments: ':2}' } }],
+      ],
+      [
+        ['a', 'f', '{"x":1}'],
+        ['b', 'g', '{"y":2}'],
+      ],
+    ],
+  };
+  for (const [name, [fragments, expected]] of Object.entries(cases)) {
+    it(name, () => assert.deepEqual(called(calls(...fragments)), expected));
+  }
+
+  it('mints an id where none comes', () => {
+    const [call] = fold(calls([{ index: 0, function: { name: 'f', arguments: '{}' } }])).parts;
+    assert.match(call?.type === 'tool-call' ? call.id : '', /^call_\w{32}$/);
+  });
+
+  it('says that a call without a name can’t be run', () => {
+    const { error } = fold(calls([{ index: 0, id: 'a', function: { arguments: '{}' } }]));
+    assert.equal(error?.errorType, 'upstream_invalid_response');
+  });
+
+  it('calls it tool_calls when the vendor says stop', () => {
+    const tool = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
+    const events = eventsOf(chatCompletions, [chunk({ tool_calls: [tool] }), chunk({}, 'stop'), done]);
+    assert.equal(fold(events).finish, 'tool_calls');
+  });
+
+  it('writes {} for a call without arguments, to Chat Completions and Responses', () => {
+    const events = calls([{ index: 0, id: 'a', function: { name: 'f' } }]);
+    const chat = written(chatCompletions, events)
+      .map((frame) => frame.data)
+      .join('');
+    assert.match(chat, /"arguments":"\{\}"/);
+    const last = written(responses, events).at(-1);
+    assert.equal(JSON.parse(last?.data ?? '').response.output[0].arguments, '{}');
+  });
+});
+
+describe('other oddities of streams', () => {
+  it('usage after the finish, with choices missing, and a null role', () => {
+    const usage = 'data: {"id":"x","usage":{"prompt_tokens":3,"completion_tokens":4}}';
+    const events = eventsOf(chatCompletions, [chunk({ role: null, content: 'a' }), chunk({}, 'stop'), usage, done]);
+    assert.deepEqual(fold(events).usage, { input: 3, output: 4 });
+    const frames = written(messages, events);
+    assert.deepEqual(kinds(frames).slice(-2), ['message_delta', 'message_stop']);
+    assert.equal(JSON.parse(frames.at(-2)?.data ?? '').usage.output_tokens, 4);
+  });
+
+  it('cached tokens are input to OpenAI and beside it to Anthropic', () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 60 } };
+    const frame = `data: ${JSON.stringify({ choices: [], usage })}`;
+    const events = eventsOf(chatCompletions, [chunk({ content: 'a' }), chunk({}, 'stop'), frame, done]);
+    const said = JSON.parse(written(messages, events).at(-2)?.data ?? '').usage;
+    assert.deepEqual([said.input_tokens, said.cache_read_input_tokens], [40, 60]);
+    assert.equal(JSON.parse(written(chatCompletions, events).at(-2)?.data ?? '').usage.prompt_tokens, 100);
+  });
+
+  it('negative counts are not counts', () => {
+    const usage = 'data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":-5}}';
+    assert.equal(fold(eventsOf(chatCompletions, [chunk({ content: 'a' }, 'stop'), usage, done])).usage, undefined);
+  });
+
+  it('an Azure prologue and empty choices in between', () => {
+    const empty = 'data: {"choices":[],"prompt_filter_results":[{}]}';
+    const events = eventsOf(chatCompletions, [
+      empty,
+      chunk({ content: 'a' }),
+      empty,
+      chunk({ content: 'b' }),
+      chunk({}, 'stop'),
+      done,
+    ]);
+    const answer = fold(events);
+    assert.deepEqual([answer.parts, answer.finish], [[{ type: 'text', text: 'ab' }], 'stop']);
+  });
+
+  it('Mistral’s lists of text and thinking', () => {
+    const thinking = { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] };
+    const events = eventsOf(chatCompletions, [
+      chunk(thinking),
+      chunk({ content: [{ type: 'text', text: 'a' }] }),
+      chunk({}, 'stop'),
+      done,
+    ]);
+    assert.deepEqual(fold(events).parts, [
+      { type: 'reasoning', text: 'hm', seals: [] },
+      { type: 'text', text: 'a' },
+    ]);
+  });
+
+  it('reasoning split off by reasoning_split: content and details say it once, details are kept', () => {
+    const first = { reasoning_content: 'h', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'h' }] };
+    const second = { reasoning_content: 'm', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'm' }] };
+    const events = eventsOf(chatCompletions, [chunk(first), chunk(second), chunk({ content: 'a' }, 'stop'), done]);
+    assert.deepEqual(fold(events).parts[0], {
+      type: 'reasoning',
+      text: 'hm',
+      seals: [{ vendor: 'chat-completions', details: [{ type: 'reasoning.text', index: 0, text: 'hm' }] }],
+    });
+  });
+
+  it('reasoning that only the details say', () => {
+    const events = eventsOf(chatCompletions, [
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] }, 'stop'),
+      done,
+    ]);
+    const [part] = fold(events).parts;
+    assert.equal(part?.type === 'reasoning' && part.text, 'hm');
+  });
+
+  const event = (value: { type: string } & Record<string, unknown>): string =>
+    `event: ${value.type}\ndata: ${JSON.stringify(value)}`;
+  const start = event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 0, output_tokens: 1 } } });
+  const stop = event({ type: 'message_stop' });
+
+  it('a signature without a word of thinking is kept', () => {
+    const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '' } });
+    const sign = event({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 's' } });
+    const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } });
+    const events = eventsOf(messages, [start, block, sign, event({ type: 'content_block_stop', index: 0 }), end, stop]);
+    assert.deepEqual(fold(events).parts, [
+      { type: 'reasoning', text: '', seals: [{ vendor: 'messages', signature: 's' }] },
+    ]);
+    assert.match(
+      written(messages, events)
+        .map((frame) => frame.data)
+        .join(),
+      /"signature":"s"/,
+    );
+  });
+
+  it('input tokens of message_delta go over those of message_start', () => {
+    const end = event({
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn' },
+      usage: { input_tokens: 9, output_tokens: 2 },
+    });
+    assert.deepEqual(fold(eventsOf(messages, [start, end, stop])).usage, { input: 9, output: 2 });
+  });
+
+  it('a second message_start begins nothing', () => {
+    const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+    const delta = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } });
+    const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } });
+    const events = eventsOf(messages, [start, block, start, delta, end, stop]);
+    assert.equal(events.filter((one) => one.type === 'start').length, 1);
+    assert.equal(written(messages, events).filter((frame) => frame.event === 'message_start').length, 1);
+  });
+
+  it('a stop sequence is named to a Messages client', () => {
+    const end = event({ type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } });
+    const [delta] = written(messages, eventsOf(messages, [start, end, stop])).filter(
+      (frame) => frame.event === 'message_delta',
+    );
+    assert.deepEqual(JSON.parse(delta?.data ?? '').delta, { stop_reason: 'stop_sequence', stop_sequence: 'END' });
+  });
+
+  it('errors in the middle keep their kind', () => {
+    const overloaded = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
+    assert.equal(fold(eventsOf(messages, [start, overloaded])).error?.errorType, 'temporarily_unavailable');
+    const limited = 'data: {"error":{"message":"slow down","code":429}}';
+    assert.equal(
+      fold(eventsOf(chatCompletions, [chunk({ content: 'a' }), limited])).error?.errorType,
+      'rate_limit_exceeded',
+    );
+    const failed = { status: 'failed', error: { code: 'server_error', message: 'Broke' }, output: [] };
+    const events = eventsOf(responses, [event({ type: 'response.failed', response: failed })]);
+    assert.equal(fold(events).error?.errorType, 'upstream_error');
+  });
+});

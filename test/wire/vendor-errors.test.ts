@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { errorBody } from '../../src/wire/error-body.ts';
+import { retryAfterMs, vendorError } from '../../src/wire/vendor-errors.ts';
+import { CONTEXT_ERRORS, ERROR_BODIES } from '../upstream/error-bodies.ts';
+
+describe('errors of vendors', () => {
+  for (const [vendor, { status, body, limit }] of Object.entries(CONTEXT_ERRORS)) {
+    it(`recognises a context overflow in the words of ${vendor}`, () => {
+      const error = vendorError({ provider: 'p', status, bodyText: JSON.stringify(body), byok: true });
+      assert.deepEqual([error.status, error.errorType], [400, 'context_length_exceeded']);
+      assert.match(error.message, /context/);
+      if (limit) assert.match(error.message, new RegExp(`maximum context length is ${limit} tokens`));
+    });
+  }
+
+  it('does not take other bad requests for one', () => {
+    for (const message of [
+      'Invalid value for temperature',
+      'Unknown field: context',
+      'max_tokens is too large: 99999',
+    ]) {
+      const error = vendorError({
+        provider: 'p',
+        status: 400,
+        bodyText: JSON.stringify({ error: { message } }),
+        byok: true,
+      });
+      assert.equal(error.errorType, 'invalid_request', message);
+    }
+  });
+
+  for (const [vendor, body] of Object.entries(ERROR_BODIES)) {
+    it(`reads what ${vendor} says`, () => {
+      assert.match(
+        vendorError({ provider: 'p', status: 400, bodyText: JSON.stringify(body), byok: true }).message,
+        /^Nope\./,
+      );
+    });
+  }
+
+  it('does not show a web page', () => {
+    const error = vendorError({
+      provider: 'p',
+      status: 502,
+      bodyText: '<!DOCTYPE html><h1>Bad Gateway</h1>',
+      byok: true,
+    });
+    assert.equal(error.message, 'p answered with status 502 and no explanation.');
+    assert.equal(error.retryable, true);
+  });
+
+  it('keeps the payment and access problems of the service’s own account to itself (spec 7.1)', () => {
+    for (const status of [401, 402, 403]) {
+      const own = vendorError({
+        provider: 'p',
+        status,
+        bodyText: '{"error":{"message":"key sk-123 is wrong"}}',
+        byok: false,
+      });
+      assert.deepEqual([own.status, own.errorType, own.upstreamStatus], [503, 'temporarily_unavailable', status]);
+      assert.doesNotMatch(own.message, /sk-123/);
+      assert.equal(vendorError({ provider: 'p', status, bodyText: '', byok: true }).status, status);
+    }
+  });
+
+  it('takes insufficient_quota for what it is: no funds, not too many requests', () => {
+    const bodyText =
+      '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}';
+    assert.equal(vendorError({ provider: 'p', status: 429, bodyText, byok: true }).errorType, 'insufficient_credits');
+    assert.equal(vendorError({ provider: 'p', status: 429, bodyText, byok: false }).status, 503);
+  });
+
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const waits: readonly (readonly [Record<string, string>, number | undefined])[] = [
+    [{ 'retry-after': '7' }, 7000],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': '1.5' }, 1500],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
+    [{ 'retry-after': '-5' }, undefined],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '99999999999' }, 86_400_000],
+    [{ 'retry-after': '9', 'retry-after-ms': '250' }, 250],
+    [{}, undefined],
+  ];
+  for (const [headers, expected] of waits) {
+    it(`reads ${JSON.stringify(headers)} as ${expected} ms`, () => {
+      assert.equal(
+        retryAfterMs((name) => headers[name], now),
+        expected,
+      );
+    });
+  }
+
+  it('answers with a body that clients of all three formats read', () => {
+    const error = vendorError({ provider: 'p', status: 429, bodyText: '{"error":{"message":"Slow."}}', byok: true });
+    const chat = errorBody(error);
+    assert.deepEqual(chat, {
+      error: {
+        message: 'Slow.',
+        type: 'rate_limit_error',
+        code: 'rate_limit_exceeded',
+        param: null,
+        error_type: 'rate_limit_exceeded',
+      },
+      error_type: 'rate_limit_exceeded',
+      message: 'Slow.',
+    });
+    assert.equal(errorBody(error, 'messages').type, 'error');
+  });
+});
