@@ -2,6 +2,7 @@
 // --watch keeps building; --release leaves source maps out.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
+import { writeLicenses } from './scripts/licenses.ts';
 
 const has = (flag) => process.argv.includes(flag);
 const release = has('--release');
@@ -72,5 +73,7 @@ if (has('--watch')) {
   for (const job of jobs) await (await context(job)).watch();
   console.log('watching');
 } else {
-  await Promise.all(jobs.map((job) => build(job)));
+  const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
+  const shipped = built.slice(0, 2).flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
 }

@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Paths in a bundle's list of inputs that come from a package: `node_modules/@scope/name/…`. */
+const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\//g;
+const ALLOWED = /^(?:MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|CC-BY-4\.0|BlueOak-1\.0\.0|Unlicense)$/;
+
+/**
+ * Writes the licence texts of every package whose code or data is in the bundles.
+ * @throws Error for a package whose licence is not one that may be shipped.
+ */
+export function writeLicenses(root: string, inputs: Iterable<string>, extra: readonly string[]): void {
+  const names = new Set(extra);
+  for (const input of inputs) {
+    const name = [...input.matchAll(PACKAGE)].at(-1)?.[1];
+    if (name) names.add(name);
+  }
+  const sections = [...names].sort().map((name) => section(join(root, 'node_modules', name), name));
+  writeFileSync(
+    join(root, 'THIRD_PARTY_LICENSES.txt'),
+    `Svc contains the work of others, under these licences.\n\n${sections.join('\n\n')}\n`,
+  );
+}
+
+function section(folder: string, name: string): string {
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const terms = String(license).replace(/^\(|\)$/g, '').split(' OR ');
+  if (!terms.some((term) => ALLOWED.test(term))) throw new Error(`${name} is under ${license}, which may not be shipped.`);
+  const text = readdirSync(folder).find((file) => /^(?:licen[cs]e|copying)(?:\.|-|$)/i.test(file));
+  const body = text && existsSync(join(folder, text)) ? readFileSync(join(folder, text), 'utf8').trim() : `Licence: ${license}`;
+  return `${'='.repeat(72)}\n${name} ${version} (${license})\n${'='.repeat(72)}\n\n${body}`;
+}
