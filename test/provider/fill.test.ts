@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import type { Endpoint } from '../../src/catalog/model.ts';
+import { fetchTransport } from '../../src/provider/fetch-transport.ts';
+import { fill } from '../../src/provider/fill.ts';
+import type { Event } from '../../src/wire/event.ts';
+import { fold } from '../../src/wire/fold.ts';
+import type { FimDialect, Hole } from '../../src/wire/hole.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { modelAt } from './models.ts';
+
+const HOLE = { prefix: 'let a = ', suffix: ';\n', maxTokens: 64, temperature: 0.2, stop: ['\n\n'] };
+
+describe('fill', () => {
+  let upstream: Upstream;
+  const transport = fetchTransport(fetch);
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  async function run(
+    endpoint: Partial<Endpoint>,
+    hole: Partial<Hole> = {},
+    stream = true,
+    id = 'codestral',
+  ): Promise<Event[]> {
+    const events: Event[] = [];
+    const model = modelAt(`${upstream.url}/v1`, endpoint, { id });
+    const options = { transport, signal: new AbortController().signal, stream };
+    for await (const event of fill(model, { ...HOLE, ...hole }, options)) events.push(event);
+    return events;
+  }
+
+  const said = {
+    model: 'codestral',
+    prompt: HOLE.prefix,
+    suffix: HOLE.suffix,
+    max_tokens: 64,
+    temperature: 0.2,
+    stop: ['\n\n'],
+    stream: true,
+  };
+  const { temperature: _, ...withoutTemperature } = said;
+  const counted = { ...said, stream_options: { include_usage: true } };
+  const dialects: readonly (readonly [FimDialect, string, Record<string, unknown>])[] = [
+    ['svc', '/fim/completions', said],
+    ['mistral', '/v1/fim/completions', said],
+    ['inception', '/v1/fim/completions', withoutTemperature],
+    ['deepseek', '/beta/completions', counted],
+    ['openai-completions', '/v1/completions', counted],
+    [
+      'llamacpp-infill',
+      '/infill',
+      {
+        input_prefix: HOLE.prefix,
+        input_suffix: HOLE.suffix,
+        n_predict: 64,
+        temperature: 0.2,
+        stop: ['\n\n'],
+        stream: true,
+        cache_prompt: true,
+      },
+    ],
+    [
+      'ollama-generate',
+      '/api/generate',
+      {
+        model: 'codestral',
+        prompt: HOLE.prefix,
+        suffix: HOLE.suffix,
+        stream: true,
+        options: { num_predict: 64, temperature: 0.2, stop: ['\n\n'] },
+      },
+    ],
+  ];
+  for (const [fim, path, body] of dialects) {
+    it(`asks in ${fim}, streamed and whole, and reads the same`, async () => {
+      for (const stream of [true, false]) {
+        const answer = fold(await run({ fim }, {}, stream));
+        assert.deepEqual(answer.parts, [{ type: 'text', text: 'Hello, wörld 👋.' }]);
+        assert.equal(answer.finish, 'stop');
+        assert.deepEqual([answer.usage?.input, answer.usage?.output], [11, 7]);
+      }
+      const [streamed] = upstream.requests;
+      assert.equal(streamed?.path, path);
+      assert.deepEqual(streamed?.body, body);
+    });
+  }
+
+  const templates: readonly (readonly [FimDialect, string])[] = [
+    ['template-qwen', '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>'],
+    ['template-codestral', '[SUFFIX]S[PREFIX]P'],
+    ['template-deepseek', '<｜fim▁begin｜>P<｜fim▁hole｜>S<｜fim▁end｜>'],
+    ['template-starcoder', '<fim_prefix>P<fim_suffix>S<fim_middle>'],
+    ['template-codellama', '<PRE> P <SUF>S <MID>'],
+    ['template-codegemma', '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>'],
+  ];
+  for (const [fim, prompt] of templates) {
+    it(`writes ${fim} into the prompt and stops at its tokens`, async () => {
+      await run({ fim }, { prefix: 'P', suffix: 'S' });
+      const body = upstream.requests[0]?.body ?? {};
+      assert.equal(body.prompt, prompt);
+      assert.equal(body.suffix, undefined);
+      assert.ok(Array.isArray(body.stop) && body.stop.length > 1 && body.stop.includes('\n\n'));
+    });
+  }
+
+  for (const maxTokens of [1001, 0, -1, 1.5, Number.NaN]) {
+    it(`refuses ${maxTokens} tokens before anything is sent`, async () => {
+      const { error } = fold(await run({ fim: 'mistral' }, { maxTokens }));
+      assert.deepEqual([error?.status, error?.errorType, error?.param], [400, 'invalid_request', 'max_tokens']);
+      assert.equal(upstream.requests.length, 0);
+    });
+  }
+
+  it('goes to the FIM base where there is one, with the key', async () => {
+    await run({ kind: 'mistral', fimURL: `${upstream.url}/codestral/v1/fim/` });
+    assert.equal(upstream.requests[0]?.path, '/codestral/v1/fim/completions');
+    assert.equal(upstream.requests[0]?.headers.authorization, 'Bearer sk-test');
+  });
+
+  it('does not ask again after an answer that says no, and does after a connection that broke', async () => {
+    const no = fold(await run({ kind: 'mistral' }, {}, true, 'scenario:status-503'));
+    assert.equal(no.error?.errorType, 'temporarily_unavailable');
+    assert.equal(upstream.requests.length, 1);
+    const broke = fold(await run({ kind: 'mistral' }, {}, true, 'scenario:reset-before-headers-1-times'));
+    assert.equal(broke.finish, 'stop');
+    assert.equal(upstream.requests.length, 3);
+  });
+
+  const odd: Record<string, string[]> = {
+    'choices missing, empty or without content': [
+      'data: {"id":"x"}',
+      'data: {"choices":[]}',
+      'data: {"choices":[{}]}',
+      'data: {"choices":[{"delta":{}}]}',
+      'data: {"choices":[{"delta":{"content":null}}]}',
+      'data: {"choices":[{"delta":{"content":"ab"},"finish_reason":"stop"}]}',
+    ],
+    'text and delta both': [
+      'data: {"choices":[{"text":"ab","delta":{"content":"ab"},"finish_reason":"stop"}]}',
+      'data: [DONE]',
+    ],
+    'a list of content': [
+      'data: {"choices":[{"delta":{"content":[{"type":"text","text":"ab"}]},"finish_reason":"stop"}]}',
+    ],
+    'pings and usage anywhere': [
+      ': ping',
+      'data: {"choices":[{"text":"a"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}',
+      ': ping',
+      'data: {"choices":[{"text":"b","finish_reason":"stop"}]}',
+      'data: [DONE]',
+    ],
+  };
+  for (const [name, frames] of Object.entries(odd)) {
+    it(`tolerates ${name}`, async () => {
+      upstream.respond((_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(frames.map((frame) => `${frame}\r\n\r\n`).join(''));
+      });
+      const answer = fold(await run({ kind: 'mistral' }));
+      assert.deepEqual(answer.parts, [{ type: 'text', text: 'ab' }]);
+      assert.equal(answer.finish, 'stop');
+    });
+  }
+
+  it('takes the first of llama.cpp’s candidates', async () => {
+    upstream.respond(
+      (_, response) => void response.end(JSON.stringify([{ content: 'ab', stop: true }, { content: 'cd' }])),
+    );
+    assert.deepEqual(fold(await run({ fim: 'llamacpp-infill' }, {}, false)).parts, [{ type: 'text', text: 'ab' }]);
+  });
+
+  it('says when it stopped at its limit', async () => {
+    for (const fim of ['mistral', 'openai-completions', 'ollama-generate'] as const) {
+      assert.equal(fold(await run({ fim }, {}, true, 'scenario:length')).finish, 'length');
+    }
+  });
+});

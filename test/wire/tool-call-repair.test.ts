@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { repairBody } from '../../src/wire/body-repair.ts';
+import type { FormatName } from '../../src/wire/format.ts';
+import { FORMATS } from '../../src/wire/formats.ts';
+import { type JsonObject, listOf, objectOf } from '../../src/wire/json.ts';
+import {
+  ANTHROPIC_IDS,
+  idRuleOf,
+  MISTRAL_IDS,
+  normalizeIds,
+  PLACEHOLDER_RESULT,
+  repairConversation,
+} from '../../src/wire/tool-call-repair.ts';
+
+/** A history in shorthand: `u` a user's word, `a:x,y` calls x and y, `r:x` a result. */
+function history(format: FormatName, steps: string): JsonObject {
+  const items = steps.split(' ').flatMap((step) => {
+    const [kind = '', list = ''] = step.split(':');
+    return writers[format](kind, list === '' ? [] : list.split(','));
+  });
+  return { model: 'm', [format === 'responses' ? 'input' : 'messages']: items, custom_field: { kept: true } };
+}
+
+const writers: Record<FormatName, (kind: string, ids: string[]) => JsonObject[]> = {
+  'chat-completions': (kind, ids) => {
+    if (kind === 'r') return ids.map((id) => ({ role: 'tool', tool_call_id: id, content: `result ${id}` }));
+    if (kind === 'u') return [{ role: 'user', content: 'word' }];
+    const tool_calls = ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } }));
+    return [{ role: 'assistant', content: 'said', ...(ids.length > 0 ? { tool_calls } : {}) }];
+  },
+  messages: (kind, ids) => {
+    if (kind === 'u') return [{ role: 'user', content: 'word' }];
+    if (kind === 'r') {
+      return [
+        { role: 'user', content: ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: `result ${id}` })) },
+      ];
+    }
+    const calls = ids.map((id) => ({ type: 'tool_use', id, name: 'f', input: {} }));
+    return [{ role: 'assistant', content: [{ type: 'text', text: 'said' }, ...calls] }];
+  },
+  responses: (kind, ids) => {
+    if (kind === 'u') return [{ role: 'user', content: 'word' }];
+    if (kind === 'r') return ids.map((id) => ({ type: 'function_call_output', call_id: id, output: `result ${id}` }));
+    const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'said' }] };
+    return [said, ...ids.map((id) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' }))];
+  },
+};
+
+/** The same shorthand, read back: `p` for a placeholder. */
+function shorthand(format: FormatName, body: JsonObject): string {
+  const items = listOf(format === 'responses' ? body.input : body.messages).map(objectOf);
+  const steps: string[] = [];
+  const result = (id: unknown, content: unknown): string => `${content === PLACEHOLDER_RESULT ? 'p' : 'r'}:${id}`;
+  for (const item of items) {
+    if (item.role === 'tool') steps.push(result(item.tool_call_id, item.content));
+    else if (item.type === 'function_call_output') steps.push(result(item.call_id, item.output));
+    else if (item.type === 'function_call') steps.push(`c:${item.call_id}`);
+    else if (item.role === 'user' && typeof item.content === 'string') steps.push('u');
+    else if (item.role === 'user') {
+      for (const block of listOf(item.content).map(objectOf)) {
+        steps.push(block.type === 'tool_result' ? result(block.tool_use_id, block.content) : 'u');
+      }
+    } else {
+      steps.push('a');
+      for (const call of listOf(item.tool_calls).map(objectOf)) steps.push(`c:${call.id}`);
+      for (const block of listOf(item.content).map(objectOf))
+        if (block.type === 'tool_use') steps.push(`c:${block.id}`);
+    }
+  }
+  return steps.join(' ');
+}
+
+const NAMES: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
+
+const cases: Record<string, [history: string, repaired: string]> = {
+  'a call twice in one turn': ['u a:x,x r:x', 'u a c:x r:x'],
+  'a result without a call': ['u r:z a:x r:x', 'u a c:x r:x'],
+  'a second result': ['u a:x r:x r:x', 'u a c:x r:x'],
+  'a call without a result at the end': ['u a:x', 'u a c:x p:x'],
+  'a call without a result before a word': ['u a:x u', 'u a c:x p:x u'],
+  'one of two calls without a result: the placeholder comes first': ['u a:x,y r:x', 'u a c:x c:y p:y r:x'],
+  'a result in the turn before its call': ['u r:x a:x', 'u a c:x p:x'],
+  'the same id in two turns is two calls': ['u a:x r:x a:x r:x u', ''],
+};
+
+describe('tool-call repair on a body (spec 4.2)', () => {
+  for (const format of NAMES) {
+    for (const [name, [given, repaired]] of Object.entries(cases)) {
+      it(`${format}: ${name}`, () => {
+        const body = history(format, given);
+        const { body: result, changes } = repairBody(format, body);
+        if (repaired === '') assert.equal(result, body);
+        else {
+          assert.equal(shorthand(format, result), repaired);
+          assert.ok(changes.length > 0);
+          assert.deepEqual(result.custom_field, { kept: true });
+        }
+      });
+    }
+
+    it(`${format}: a valid history is the same object`, () => {
+      const body = history(format, 'u a u a:x,y r:x,y a:z r:z u');
+      const before = JSON.stringify(body);
+      assert.equal(repairBody(format, body, idRuleOf('openai', 'chat-completions')).body, body);
+      assert.equal(JSON.stringify(body), before);
+    });
+
+    it(`${format}: whatever the history, afterwards calls and results pair up, and a second repair changes nothing`, () => {
+      const id = fc.constantFrom('x', 'y', 'z');
+      const step = fc.oneof(
+        fc.constant('u'),
+        fc.array(id, { maxLength: 3 }).map((ids) => `a${ids.length > 0 ? ':' : ''}${ids.join(',')}`),
+        id.map((one) => `r:${one}`),
+      );
+      fc.assert(
+        fc.property(fc.array(step, { minLength: 1, maxLength: 10 }), (steps) => {
+          const { body } = repairBody(format, history(format, steps.join(' ')));
+          assert.equal(repairBody(format, body).body, body);
+          const open: string[] = [];
+          for (const [kind, one = ''] of shorthand(format, body)
+            .split(' ')
+            .map((text) => text.split(':'))) {
+            if (kind === 'c') open.push(one);
+            if (kind === 'r' || kind === 'p') {
+              assert.ok(open.includes(one), `result of ${one} without a call in ${steps}`);
+              open.splice(open.indexOf(one), 1);
+            }
+          }
+          assert.deepEqual(open, [], `calls without a result in ${steps}`);
+        }),
+      );
+    });
+
+    it(`${format}: leaves what is no history alone`, () => {
+      for (const value of [undefined, null, 'text', 5, [null, 1, 'x', { role: 'user' }]]) {
+        const body = { messages: value, input: value };
+        assert.equal(repairBody(format, body, MISTRAL_IDS).body, body);
+      }
+    });
+
+    it(`${format}: ids are made valid for Anthropic and Mistral, the same in every turn`, () => {
+      for (const [rule, bad] of [
+        [ANTHROPIC_IDS, 'call.1:a'],
+        [MISTRAL_IDS, 'call_1-ab'],
+      ] as const) {
+        const { body } = repairBody(format, history(format, `u a:${bad} r:${bad} a:${bad} r:${bad}`), rule);
+        const ids = [...JSON.stringify(body).matchAll(/"(?:id|tool_call_id|tool_use_id|call_id)":"([^"]+)"/g)].map(
+          (match) => match[1],
+        );
+        assert.equal(ids.length, 4);
+        assert.equal(new Set(ids).size, 1);
+        assert.match(ids[0] ?? '', rule.valid);
+        assert.equal(repairBody(format, body, rule).body, body);
+      }
+    });
+  }
+
+  it('keeps a Responses result that comes after a later turn, and moves it to its call for other formats', () => {
+    const body = history('responses', 'u a:x,y r:x a u r:y');
+    assert.equal(repairBody('responses', body).body, body);
+    const conversation = FORMATS.responses.readRequest(body);
+    assert.equal(repairConversation(conversation), conversation);
+    assert.equal(
+      shorthand('chat-completions', FORMATS['chat-completions'].writeRequest(conversation)),
+      'u a c:x c:y r:x r:y a u',
+    );
+  });
+});
+
+describe('tool-call repair on a conversation', () => {
+  for (const format of NAMES) {
+    for (const [name, [given, repaired]] of Object.entries(cases)) {
+      it(`read from ${format}: ${name}`, () => {
+        const conversation = FORMATS[format].readRequest(history(format, given));
+        const result = repairConversation(conversation);
+        if (repaired === '') assert.equal(result, conversation);
+        else assert.equal(shorthand('chat-completions', FORMATS['chat-completions'].writeRequest(result)), repaired);
+      });
+    }
+  }
+
+  it('makes ids valid by a hash of the whole id', () => {
+    const conversation = FORMATS['chat-completions'].readRequest(
+      history('chat-completions', 'u a:call_1,call_2 r:call_1,call_2'),
+    );
+    const ids = (rule: typeof MISTRAL_IDS): string[] =>
+      normalizeIds(conversation, rule).turns.flatMap((turn) =>
+        turn.parts.flatMap((part) => ('id' in part ? [part.id] : [])),
+      );
+    assert.deepEqual(ids(ANTHROPIC_IDS), ['call_1', 'call_2', 'call_1', 'call_2']);
+    const [first, second, third, fourth] = ids(MISTRAL_IDS);
+    assert.match(first ?? '', MISTRAL_IDS.valid);
+    assert.deepEqual([first, second], [third, fourth]);
+    assert.notEqual(first, second);
+  });
+});
