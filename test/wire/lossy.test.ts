@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { GatewayError } from '../../src/wire/errors.ts';
+import type { FormatName } from '../../src/wire/format.ts';
+import { FORMATS } from '../../src/wire/formats.ts';
+import { lossTable } from '../../src/wire/lossy.ts';
+
+describe('what formats can’t say to each other', () => {
+  it('stands in docs/formats.md as the code has it', () => {
+    const page = readFileSync(new URL('../../docs/formats.md', import.meta.url), 'utf8');
+    assert.ok(
+      page.includes(lossTable()),
+      'docs/formats.md is stale: paste the output of lossTable() (src/wire/lossy.ts)',
+    );
+  });
+
+  const user = { role: 'user', content: 'q' };
+  const audio = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
+  const fileByUrl = { type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' } };
+  const zip = { type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } };
+  const refused: readonly (readonly [string, FormatName, Record<string, unknown>, FormatName, string])[] = [
+    ['n', 'chat-completions', { messages: [user], n: 2 }, 'messages', 'n'],
+    ['functions', 'chat-completions', { messages: [user], functions: [] }, 'messages', 'functions'],
+    ['audio output', 'chat-completions', { messages: [user], modalities: ['audio'] }, 'messages', 'modalities'],
+    ['store', 'responses', { input: 'q', store: true }, 'messages', 'store'],
+    [
+      'previous_response_id',
+      'responses',
+      { input: 'q', previous_response_id: 'r' },
+      'messages',
+      'previous_response_id',
+    ],
+    ['conversation', 'responses', { input: 'q', conversation: 'c' }, 'messages', 'conversation'],
+    ['web search', 'responses', { input: 'q', tools: [{ type: 'web_search' }] }, 'messages', 'tools.0.type'],
+    ['item_reference', 'responses', { input: [{ type: 'item_reference', id: 'i' }] }, 'messages', 'input.0.type'],
+    [
+      'server tools',
+      'messages',
+      { messages: [user], tools: [{ type: 'bash_20250124', name: 'bash' }] },
+      'responses',
+      'tools.0.type',
+    ],
+    ['mcp_servers', 'messages', { messages: [user], mcp_servers: [{}] }, 'responses', 'mcp_servers'],
+    ['recordings', 'chat-completions', { messages: [{ role: 'user', content: [audio] }] }, 'messages', 'messages'],
+    [
+      'a file by URL',
+      'messages',
+      { messages: [{ role: 'user', content: [fileByUrl] }] },
+      'chat-completions',
+      'messages',
+    ],
+    ['a zip', 'chat-completions', { messages: [{ role: 'user', content: [zip] }] }, 'messages', 'messages'],
+  ];
+  for (const [what, from, body, to, param] of refused) {
+    it(`refuses ${what} from ${from} and names the field`, () => {
+      assert.throws(
+        () => FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body })),
+        (error) =>
+          error instanceof GatewayError &&
+          error.errorType === 'unsupported_field' &&
+          error.status === 400 &&
+          error.param === param,
+      );
+    });
+  }
+
+  const invalid: readonly (readonly [FormatName, Record<string, unknown>, string])[] = [
+    ['chat-completions', { messages: [user], model: '' }, 'model'],
+    ['chat-completions', { messages: 'hi' }, 'messages'],
+    ['chat-completions', { messages: [] }, 'messages'],
+    ['chat-completions', { messages: [{ role: 'robot', content: 'x' }] }, 'messages.0.role'],
+    ['chat-completions', { messages: [user], temperature: 2.5 }, 'temperature'],
+    ['chat-completions', { messages: [user], top_p: -1 }, 'top_p'],
+    ['chat-completions', { messages: [user], presence_penalty: 3 }, 'presence_penalty'],
+    ['chat-completions', { messages: [user], max_tokens: 0 }, 'max_tokens'],
+    ['chat-completions', { messages: [user], stream: 'yes' }, 'stream'],
+    ['chat-completions', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
+    ['responses', { input: 5 }, 'input'],
+    ['responses', { input: 'q', tool_choice: 'sometimes' }, 'tool_choice'],
+    ['messages', { messages: [{ role: 'user', content: 5 }] }, 'messages.0.content'],
+    ['messages', { messages: [user], tool_choice: { type: 'tool' } }, 'tool_choice'],
+  ];
+  for (const [format, body, param] of invalid) {
+    it(`says which field of a ${format} request is wrong: ${param}`, () => {
+      assert.throws(
+        () => FORMATS[format].readRequest({ model: 'm', ...body }),
+        (error) => error instanceof GatewayError && error.errorType === 'invalid_request' && error.param === param,
+      );
+    });
+  }
+});
