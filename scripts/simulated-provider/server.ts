@@ -86,7 +86,7 @@ async function send(
   for (const piece of text.match(/[\s\S]{1,6}/g) ?? []) {
     frame({ content: piece }, null);
     if (shape.pace > 0) await delay(shape.pace, undefined, { signal: gone.signal }).catch(() => undefined);
-    if (gone.signal.aborted || request.destroyed) return;
+    if (gone.signal.aborted) return;
   }
   frame({}, 'stop', { usage });
   response.end('data: [DONE]\n\n');

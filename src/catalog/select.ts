@@ -34,6 +34,8 @@ export const CHAT_PRIORITY: readonly RegExp[] = [
   /devstral|mistral-(large|medium)/,
   /qwen.*coder|kimi|glm-|deepseek/,
   /claude|gpt-[4-9]|gemini|mistral/,
+  // Anything that is not made for another job.
+  /^(?!.*(codestral|mercury-edit|embed|transcri|whisper|tts|rerank|moderation|ocr))/,
 ];
 
 export const FIM_PRIORITY: readonly RegExp[] = [

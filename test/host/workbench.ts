@@ -110,7 +110,8 @@ export async function webviewFrame(page: Page, selector: string): Promise<Frame>
 /** The ghost text on screen, joined; empty when there is none. */
 export async function ghostText(page: Page): Promise<string> {
   const parts = await page.locator('.ghost-text-decoration, .ghost-text').allTextContents();
-  return parts.join('\n').replaceAll('\u00a0', ' ');
+  // One element a token: the text is their sum.
+  return parts.join('').replaceAll('\u00a0', ' ');
 }
 
 export async function screenshot(page: Page, name: string): Promise<string> {
