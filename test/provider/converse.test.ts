@@ -240,6 +240,15 @@ describe('converse', () => {
     upstream = await startUpstream();
   });
 
+  it('names a host that speaks no TLS, and does not ask again', async () => {
+    for (const [, transport] of transports) {
+      const seen = await run(modelAt(upstream.url.replace('http:', 'https:')), 'text', transport);
+      assert.equal(seen.error?.errorType, 'network_error');
+      assert.match(seen.error?.message ?? '', /TLS/);
+      assert.equal(seen.retries.length, 0);
+    }
+  });
+
   everyWay('closes the socket at once when the signal fires', async (format, transport) => {
     const controller = new AbortController();
     const events: Event[] = [];

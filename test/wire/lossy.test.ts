@@ -64,6 +64,114 @@ describe('what formats can’t say to each other', () => {
     });
   }
 
+  const system = { role: 'system', content: 's' };
+  const tool = { type: 'function', function: { name: 'f' } };
+  const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] };
+  const image = { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } };
+  const result = {
+    type: 'tool_result',
+    tool_use_id: 'c',
+    is_error: true,
+    content: [{ type: 'text', text: 'r' }, image],
+  };
+  const changed: readonly (readonly [
+    string,
+    FormatName,
+    Record<string, unknown>,
+    FormatName,
+    Record<string, unknown>,
+  ])[] = [
+    [
+      'a temperature above 1',
+      'chat-completions',
+      { messages: [user], temperature: 1.7 },
+      'messages',
+      { temperature: 1 },
+    ],
+    [
+      'two ways of sampling',
+      'chat-completions',
+      { messages: [user], temperature: 0.5, top_p: 0.5 },
+      'messages',
+      { temperature: 0.5, top_p: undefined },
+    ],
+    [
+      'blank stop sequences',
+      'chat-completions',
+      { messages: [user], stop: ['\n', 'END'] },
+      'messages',
+      { stop_sequences: ['END'] },
+    ],
+    ['stop sequences', 'chat-completions', { messages: [user], stop: 'END' }, 'responses', { stop: undefined }],
+    [
+      'a developer’s message',
+      'chat-completions',
+      { messages: [{ role: 'developer', content: 's' }, user] },
+      'messages',
+      { system: 's' },
+    ],
+    [
+      'two system messages',
+      'chat-completions',
+      { messages: [system, system, user] },
+      'responses',
+      { instructions: 's\n\ns' },
+    ],
+    ['a system message in the middle', 'chat-completions', { messages: [user, system] }, 'messages', { system: 's' }],
+    [
+      'one call at a time',
+      'chat-completions',
+      { messages: [user], tools: [tool], parallel_tool_calls: false },
+      'messages',
+      { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+    ],
+    [
+      'a forced call',
+      'messages',
+      { messages: [user], tools: [{ name: 'f' }], tool_choice: { type: 'any' } },
+      'chat-completions',
+      { tool_choice: 'required' },
+    ],
+    [
+      'a tool without parameters',
+      'chat-completions',
+      { messages: [user], tools: [tool] },
+      'messages',
+      { tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }] },
+    ],
+    [
+      'a thinking budget',
+      'messages',
+      { messages: [user], max_tokens: 10_000, thinking: { type: 'enabled', budget_tokens: 5000 } },
+      'responses',
+      { reasoning: { effort: 'high' } },
+    ],
+    [
+      'an image in a tool result',
+      'messages',
+      { messages: [user, call, { role: 'user', content: [result] }] },
+      'chat-completions',
+      {
+        messages: [
+          user,
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 'c', content: 'r[image in the next message]' },
+          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }] },
+        ],
+      },
+    ],
+  ];
+  for (const [what, from, body, to, expected] of changed) {
+    it(`carries ${what} from ${from} to ${to} as the table says`, () => {
+      const written = FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body }));
+      for (const [field, value] of Object.entries(expected)) assert.deepEqual(written[field], value);
+    });
+  }
+
   const invalid: readonly (readonly [FormatName, Record<string, unknown>, string])[] = [
     ['chat-completions', { messages: [user], model: '' }, 'model'],
     ['chat-completions', { messages: 'hi' }, 'messages'],
