@@ -24,9 +24,13 @@ export function writeLicenses(root: string, inputs: Iterable<string>, extra: rea
 
 function section(folder: string, name: string): string {
   const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const terms = String(license).replace(/^\(|\)$/g, '').split(' OR ');
-  if (!terms.some((term) => ALLOWED.test(term))) throw new Error(`${name} is under ${license}, which may not be shipped.`);
+  const terms = String(license)
+    .replace(/^\(|\)$/g, '')
+    .split(' OR ');
+  if (!terms.some((term) => ALLOWED.test(term)))
+    throw new Error(`${name} is under ${license}, which may not be shipped.`);
   const text = readdirSync(folder).find((file) => /^(?:licen[cs]e|copying)(?:\.|-|$)/i.test(file));
-  const body = text && existsSync(join(folder, text)) ? readFileSync(join(folder, text), 'utf8').trim() : `Licence: ${license}`;
+  const body =
+    text && existsSync(join(folder, text)) ? readFileSync(join(folder, text), 'utf8').trim() : `Licence: ${license}`;
   return `${'='.repeat(72)}\n${name} ${version} (${license})\n${'='.repeat(72)}\n\n${body}`;
 }

@@ -48,11 +48,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   if (body === undefined) return json(response, 400, { error: { message: 'The body is not a JSON object.' } });
   if (path === '/v1/chat/completions') {
     const text = chatAnswer(lastQuestion(body));
-    return send(request, response, body, text, { object: 'chat.completion', pace: options.pace ?? 12 });
+    return send(response, body, text, { object: 'chat.completion', pace: options.pace ?? 12 });
   }
   if (path === '/v1/fim/completions') {
     const text = continueCode(workspaceTexts(options.workspace), textOf(body.prompt), textOf(body.suffix));
-    return send(request, response, body, text, { object: 'fim.completion', pace: (options.pace ?? 12) / 4 });
+    return send(response, body, text, { object: 'fim.completion', pace: (options.pace ?? 12) / 4 });
   }
   return json(response, 404, { error: { message: `No ${path} here.` } });
 }
@@ -63,7 +63,6 @@ function models() {
 }
 
 async function send(
-  request: IncomingMessage,
   response: ServerResponse,
   body: Record<string, unknown>,
   text: string,

@@ -9,15 +9,19 @@ import { fetchTransport } from '../provider/fetch-transport.ts';
 import { fill } from '../provider/fill.ts';
 import { CHAT_VIEW, ChatView } from './chat-view.ts';
 import { registerCompletionCommands } from './completion-commands.ts';
+import { completionContext } from './completion-context.ts';
 import { CompletionSettingsSource } from './completion-settings.ts';
 import { CompletionStatus } from './completion-status.ts';
+import { CompletionSwitch } from './completion-switch.ts';
 import { registerConfigurationCommands } from './configuration-commands.ts';
 import { configurationInput } from './configuration-input.ts';
+import { ExcludedFiles } from './excluded-files.ts';
 import { registerGatewayCommands } from './gateway-commands.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { registerInlineCompletions } from './inline-completions.ts';
 import { registerModelPickers } from './model-picker.ts';
 import { Models } from './models.ts';
+import { RecentEdits } from './recent-edits.ts';
 import { StoredKeys } from './stored-keys.ts';
 
 /** Builds the parts, hands each what it needs, and gives VS Code what to dispose. Reads nothing from disk. */
@@ -37,10 +41,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const models = own(new Models({ store, keys, transport, log, memory }));
 
   const settings = own(new CompletionSettingsSource());
+  const on = own(new CompletionSwitch());
+  const edits = own(new RecentEdits());
+  const excluded = own(new ExcludedFiles(() => settings.current.exclude, settings.onDidChange));
   const suggester = own(
     new Suggester({
       model: () => completionModel(models.completion),
-      settings: () => settings.current,
+      settings: () => (on.snoozing ? { ...settings.current, enabled: false } : settings.current),
+      excluded: excluded.reason,
+      context: completionContext(edits),
       log: (line) => log.info(line),
       fill: ({ ref }) => {
         const model = models.registry?.find(ref);
@@ -54,10 +63,11 @@ export function activate(context: vscode.ExtensionContext): void {
   own(models.onDidChange(() => suggester.reconsider()));
   own(settings.onDidChange(() => suggester.reconsider()));
   own(registerInlineCompletions(suggester));
-  own(registerCompletionCommands({ suggester }));
+  own(registerCompletionCommands({ suggester, on }));
   own(
     new CompletionStatus({
       suggester,
+      on,
       simulated,
       model: () => models.completion,
       enabled: () => settings.current.enabled,

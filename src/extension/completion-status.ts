@@ -1,12 +1,14 @@
 import * as vscode from 'vscode';
 import type { Model } from '../catalog/model.ts';
 import type { Suggester, SuggesterState } from '../completion/suggest.ts';
+import type { CompletionSwitch } from './completion-switch.ts';
 
 export interface CompletionStatusParts {
   readonly suggester: Suggester;
   readonly model: () => Model | undefined;
   readonly simulated: (model: Model) => boolean;
   readonly enabled: () => boolean;
+  readonly on: CompletionSwitch;
   /** Fires when the model or a setting changed. */
   readonly onDidChange: vscode.Event<void>;
 }
@@ -15,6 +17,7 @@ export interface CompletionStatusParts {
 export class CompletionStatus implements vscode.Disposable {
   readonly #parts: CompletionStatusParts;
   readonly #item: vscode.StatusBarItem;
+  readonly #language: vscode.LanguageStatusItem;
   readonly #lifetime: vscode.Disposable[];
 
   constructor(parts: CompletionStatusParts) {
@@ -22,8 +25,16 @@ export class CompletionStatus implements vscode.Disposable {
     this.#item = vscode.window.createStatusBarItem('svc.completion', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = vscode.l10n.t('Svc Completions');
     this.#item.command = 'svc.completion.menu';
+    this.#language = vscode.languages.createLanguageStatusItem('svc.completion', { pattern: '**' });
+    this.#language.name = vscode.l10n.t('Svc Completions');
     const draw = () => this.#draw();
-    this.#lifetime = [this.#item, { dispose: parts.suggester.onDidChangeState(draw) }, parts.onDidChange(draw)];
+    this.#lifetime = [
+      this.#item,
+      this.#language,
+      { dispose: parts.suggester.onDidChangeState(draw) },
+      parts.onDidChange(draw),
+      parts.on.onDidChange(draw),
+    ];
     draw();
     this.#item.show();
   }
@@ -35,9 +46,23 @@ export class CompletionStatus implements vscode.Disposable {
   #draw(): void {
     const view = this.#view(this.#parts.suggester.state);
     this.#item.text = view.text;
-    this.#item.tooltip = view.tooltip;
+    this.#item.tooltip = [view.tooltip, ...this.#figures()].join('\n');
     this.#item.accessibilityInformation = { label: view.label };
+    this.#language.text = this.#parts.model()?.name ?? vscode.l10n.t('No completion model');
+    this.#language.detail = view.tooltip;
+    this.#language.severity = view.warning
+      ? vscode.LanguageStatusSeverity.Warning
+      : vscode.LanguageStatusSeverity.Information;
+    this.#language.command = { command: 'svc.completion.menu', title: vscode.l10n.t('Options') };
     this.#item.backgroundColor = view.warning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+  }
+
+  #figures(): string[] {
+    const { requests, cost, acceptedCharacters } = this.#parts.suggester.counts;
+    if (requests === 0) return [];
+    const money = cost === undefined ? [] : [`$${cost.toFixed(4)}`];
+    const { t } = vscode.l10n;
+    return [[t('{0} requests', requests), t('{0} characters accepted', acceptedCharacters), ...money].join(' · ')];
   }
 
   #view(state: SuggesterState) {
@@ -45,6 +70,10 @@ export class CompletionStatus implements vscode.Disposable {
     const mark = model && this.#parts.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
     const named = model ? `${model.name}${mark}` : vscode.l10n.t('no model');
     if (!this.#parts.enabled()) return plain('$(circle-slash) Svc', vscode.l10n.t('Completions are off.'));
+    if (this.#parts.on.snoozing) {
+      const minutes = Math.ceil(this.#parts.on.remaining / 60_000);
+      return plain('$(bell-slash) Svc', vscode.l10n.t('Completions are snoozed for {0} more minutes.', minutes));
+    }
     switch (state.kind) {
       case 'asking':
         return plain(`$(loading~spin) Svc${mark}`, vscode.l10n.t('Asking {0}', named));

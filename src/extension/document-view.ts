@@ -15,8 +15,8 @@ export function documentView(document: vscode.TextDocument): DocumentText {
   };
 }
 
-/** With `/`, in multi-root workspaces with the folder's name; undefined outside of every folder. */
+/** Relative to its folder, with `/`; undefined outside of every folder. */
 export function relativePath(uri: vscode.Uri): string | undefined {
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
-  return vscode.workspace.asRelativePath(uri).replaceAll('\\', '/');
+  return vscode.workspace.asRelativePath(uri, false).replaceAll('\\', '/');
 }

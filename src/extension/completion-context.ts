@@ -1,0 +1,58 @@
+import * as vscode from 'vscode';
+import { type ContextSource, mostAlike, type Snippet } from '../completion/context.ts';
+import { textBefore } from '../completion/document-text.ts';
+import { documentView, relativePath } from './document-view.ts';
+import { importedDefinitions } from './imported-definitions.ts';
+import type { RecentEdits } from './recent-edits.ts';
+
+const TABS = 8;
+const SNIPPETS = 4;
+/** Words in common, as a share, below which a piece of another file says nothing about this one. */
+const ALIKE = 0.05;
+/** Characters before the caret that other files are compared with. */
+const NEAR = 1200;
+
+/** What the editor knows besides the file itself, in the kinds that the setting allows. */
+export function completionContext(edits: RecentEdits): ContextSource {
+  return async ({ document, position }, wanted, signal) => {
+    const near = textBefore(document, position, NEAR);
+    const known = [
+      ...otherCells(document.uri),
+      ...(wanted.openTabs ? openTabs(document.uri, near) : []),
+      ...(wanted.recentEdits ? edits.around(document.uri) : []),
+    ];
+    const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
+    return [...imports, ...known];
+  };
+}
+
+function openTabs(uri: string, near: string): Snippet[] {
+  const pieces = vscode.workspace.textDocuments
+    .filter((other) => other.uri.toString() !== uri && other.uri.scheme === 'file')
+    .slice(-TABS)
+    .flatMap((other) => {
+      const path = relativePath(other.uri);
+      const piece = path === undefined ? undefined : mostAlike(documentView(other), near);
+      return path !== undefined && piece !== undefined && piece.score >= ALIKE ? [{ ...piece, path }] : [];
+    });
+  return pieces
+    .sort((a, b) => b.score - a.score)
+    .slice(0, SNIPPETS)
+    .map(({ path, line, text }) => ({ kind: 'open-tab' as const, path, line, text }));
+}
+
+/** The code cells before this one: what they define is known here. */
+function otherCells(uri: string): Snippet[] {
+  const notebook = vscode.workspace.notebookDocuments.find((each) =>
+    each.getCells().some((cell) => cell.document.uri.toString() === uri),
+  );
+  if (!notebook) return [];
+  const cells = notebook.getCells();
+  const here = cells.findIndex((cell) => cell.document.uri.toString() === uri);
+  const path = relativePath(notebook.uri);
+  if (path === undefined) return [];
+  return cells
+    .slice(Math.max(0, here - 12), here)
+    .filter((cell) => cell.kind === vscode.NotebookCellKind.Code)
+    .map((cell) => ({ kind: 'cell' as const, path, line: cell.index, text: cell.document.getText().slice(0, 2000) }));
+}

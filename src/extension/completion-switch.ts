@@ -1,0 +1,36 @@
+import * as vscode from 'vscode';
+
+/** Whether completions are on: the setting, and a snooze that ends by itself. */
+export class CompletionSwitch implements vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.#changed.event;
+  #until = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#changed.dispose();
+  }
+
+  get snoozing(): boolean {
+    return Date.now() < this.#until;
+  }
+
+  /** Milliseconds until completions come back; 0: they are not snoozed. */
+  get remaining(): number {
+    return Math.max(0, this.#until - Date.now());
+  }
+
+  snooze(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#until = Date.now() + milliseconds;
+    this.#timer = setTimeout(() => this.wake(), milliseconds);
+    this.#changed.fire();
+  }
+
+  wake(): void {
+    clearTimeout(this.#timer);
+    this.#until = 0;
+    this.#changed.fire();
+  }
+}
