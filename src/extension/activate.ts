@@ -14,7 +14,8 @@ import { CompletionSettingsSource } from './completion-settings.ts';
 import { CompletionStatus } from './completion-status.ts';
 import { CompletionSwitch } from './completion-switch.ts';
 import { registerConfigurationCommands } from './configuration-commands.ts';
-import { configurationInput } from './configuration-input.ts';
+import { showConfigurationDiagnostics } from './configuration-diagnostics.ts';
+import { CONFIGURATION_FILES, configurationInput } from './configuration-input.ts';
 import { ExcludedFiles } from './excluded-files.ts';
 import { registerGatewayCommands } from './gateway-commands.ts';
 import { GatewayProcess } from './gateway-process.ts';
@@ -23,6 +24,7 @@ import { registerModelPickers } from './model-picker.ts';
 import { Models } from './models.ts';
 import { RecentEdits } from './recent-edits.ts';
 import { StoredKeys } from './stored-keys.ts';
+import { whenOpened } from './when-opened.ts';
 
 /** Builds the parts, hands each what it needs, and gives VS Code what to dispose. Reads nothing from disk. */
 export function activate(context: vscode.ExtensionContext): void {
@@ -104,6 +106,13 @@ export function activate(context: vscode.ExtensionContext): void {
   own(registerConfigurationCommands(models, keys));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
   own(followEditor(store));
+  own(showConfigurationDiagnostics(store, log));
+  own(
+    whenOpened(CONFIGURATION_FILES, async () => {
+      const { registerConfigurationLanguage } = await import('./configuration-language.ts');
+      return registerConfigurationLanguage({ models, transport });
+    }),
+  );
 
   void begin(store, models, log);
 }

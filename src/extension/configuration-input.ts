@@ -2,6 +2,9 @@ import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import type { LoadInput } from '../config/sources.ts';
 
+/** svc.json, svc.jsonc and the global file, which has the same name. */
+export const CONFIGURATION_FILES: vscode.DocumentFilter = { pattern: '**/svc.{json,jsonc}' };
+
 /** VS Code settings that stand for a key of svc.jsonc. All are `machine` scope: a workspace can't set them. */
 const KEYS: readonly { readonly setting: string; readonly key: string }[] = [
   { setting: 'chat.model', key: 'model' },

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import type { CatalogData } from '../catalog/catalog.ts';
+import { type CatalogData, catalogProvider, readRow } from '../catalog/catalog.ts';
 import { fillListedModels } from '../catalog/listing.ts';
 import type { Model, Provider } from '../catalog/model.ts';
 import { CatalogRefresher, cachedCatalog, catalogCacheFile, refreshAllowed } from '../catalog/refresh.ts';
@@ -71,6 +71,21 @@ export class Models implements vscode.Disposable {
   /** The model that fills holes now. */
   get completion(): Model | undefined {
     return this.#select(selectCompletionModel, LAST_FIM);
+  }
+
+  /** Providers of the catalog and of the configuration. */
+  knownProviders(): Iterable<{ readonly id: string; readonly name: string }> {
+    const known = new Map(Object.entries(this.#catalog?.providers ?? {}).map(([id, { name }]) => [id, name]));
+    for (const { id, name } of this.#registry?.providers.values() ?? []) known.set(id, name);
+    return [...known].map(([id, name]) => ({ id, name }));
+  }
+
+  /** Models of a provider: those of the catalog and those that are configured or listed. */
+  knownModels(provider: string): Iterable<{ readonly key: string; readonly name: string }> {
+    const rows = (this.#catalog && catalogProvider(this.#catalog, provider)?.models) ?? {};
+    const known = new Map(Object.entries(rows).map(([key, row]) => [key, readRow(row).name]));
+    for (const { key, name } of this.#registry?.providers.get(provider)?.models.values() ?? []) known.set(key, name);
+    return [...known].map(([key, name]) => ({ key, name }));
   }
 
   async useForChat(ref: string): Promise<void> {

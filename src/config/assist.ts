@@ -1,0 +1,170 @@
+import { findNodeAtLocation, getLocation, type Node, parseTree } from 'jsonc-parser';
+
+/** What the help in a configuration file needs to know of the world; asked only when it is needed. */
+export interface Knowledge {
+  /** Providers of the catalog and of the configuration. */
+  readonly providers: () => Iterable<{ readonly id: string; readonly name: string }>;
+  /** Models that a provider is known to have. */
+  readonly models: (provider: string) => Iterable<{ readonly key: string; readonly name: string }>;
+  /** Models that can be chosen now, `<provider_id>/<model_id>`. */
+  readonly refs: (fim: boolean) => Iterable<string>;
+  readonly variants: (provider: string, model: string) => Iterable<string>;
+  readonly environment: () => Iterable<string>;
+}
+
+/** A range of characters of the text. */
+export interface Span {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface Proposal {
+  readonly label: string;
+  readonly detail?: string;
+  /** What replaces `span`. */
+  readonly text: string;
+  readonly span: Span;
+  readonly kind: 'provider' | 'model' | 'variant' | 'variable';
+}
+
+const REFERENCE = /\{env:([^{}]*)$/;
+
+/** What can be written at an offset of a configuration file. */
+export function proposalsAt(text: string, offset: number, knowledge: Knowledge): readonly Proposal[] {
+  const location = getLocation(text, offset);
+  const node = location.previousNode;
+  const inside = node !== undefined && node.offset < offset && offset <= node.offset + node.length ? node : undefined;
+  if (inside?.type === 'string' && !location.isAtPropertyKey) {
+    const variables = variableProposals(text, offset, inside, knowledge);
+    if (variables.length > 0) return variables;
+  }
+  const span = inside ? { offset: inside.offset, length: inside.length } : { offset, length: 0 };
+  const path = location.path.map(String);
+  return location.isAtPropertyKey
+    ? keyProposals(path, span, hasColon(text, span), knowledge)
+    : valueProposals(path, span, knowledge);
+}
+
+function variableProposals(text: string, offset: number, node: Node, knowledge: Knowledge): Proposal[] {
+  const open = REFERENCE.exec(text.slice(node.offset, offset));
+  if (!open) return [];
+  const start = offset - (open[1] ?? '').length;
+  const rest = /^[^{}"\n]*\}?/.exec(text.slice(offset))?.[0] ?? '';
+  const span = { offset: start, length: offset - start + rest.length };
+  return [...knowledge.environment()]
+    .sort()
+    .map((name) => ({ label: name, text: `${name}}`, span, kind: 'variable' as const }));
+}
+
+function keyProposals(path: readonly string[], span: Span, colon: boolean, knowledge: Knowledge): Proposal[] {
+  const key = (name: string) => (colon ? JSON.stringify(name) : `${JSON.stringify(name)}: {}`);
+  const [root, provider = '', section, model = '', part] = path;
+  if (root !== 'provider') return [];
+  if (path.length === 2) {
+    return [...knowledge.providers()].map(({ id, name }) => ({
+      label: id,
+      detail: name,
+      text: key(id),
+      span,
+      kind: 'provider',
+    }));
+  }
+  if (section !== 'models') return [];
+  if (path.length === 4) return modelProposals(provider, span, knowledge, key);
+  if (part === 'variants' && path.length === 6) {
+    return [...knowledge.variants(provider, model)].map((name) => ({
+      label: name,
+      text: key(name),
+      span,
+      kind: 'variant',
+    }));
+  }
+  return [];
+}
+
+function valueProposals(path: readonly string[], span: Span, knowledge: Knowledge): Proposal[] {
+  const [root, provider = '', list] = path;
+  if (path.length === 1 && (root === 'model' || root === 'completionModel')) {
+    return [...knowledge.refs(root === 'completionModel')].map((ref) => ({
+      label: ref,
+      text: JSON.stringify(ref),
+      span,
+      kind: 'model',
+    }));
+  }
+  if (root === 'provider' && (list === 'whitelist' || list === 'blacklist') && path.length === 4) {
+    return modelProposals(provider, span, knowledge, JSON.stringify);
+  }
+  if (root === 'provider' && list === 'models' && path.length === 5 && path[4] === 'id') {
+    return modelProposals(provider, span, knowledge, JSON.stringify);
+  }
+  return [];
+}
+
+function modelProposals(
+  provider: string,
+  span: Span,
+  knowledge: Knowledge,
+  write: (key: string) => string,
+): Proposal[] {
+  return [...knowledge.models(provider)].map(({ key, name }) => ({
+    label: key,
+    detail: name,
+    text: write(key),
+    span,
+    kind: 'model',
+  }));
+}
+
+function hasColon(text: string, span: Span): boolean {
+  return /^\s*:/.test(text.slice(span.offset + span.length));
+}
+
+/** What a place in a configuration file is about. */
+export type Subject =
+  | { readonly kind: 'provider'; readonly provider: string; readonly span: Span }
+  | { readonly kind: 'model'; readonly provider: string; readonly model: string; readonly span: Span }
+  | { readonly kind: 'value'; readonly path: readonly string[]; readonly span: Span };
+
+/** The subject at an offset: a provider's key, a model's key or reference, else the value of any other key. */
+export function subjectAt(text: string, offset: number): Subject | undefined {
+  const location = getLocation(text, offset);
+  const node = location.previousNode;
+  if (!node || offset < node.offset || offset > node.offset + node.length) return undefined;
+  const span = { offset: node.offset, length: node.length };
+  const path = location.path.map(String);
+  const [root, provider, section, model] = path;
+  if (root === 'provider' && provider !== undefined && path.length === 2) return { kind: 'provider', provider, span };
+  if (
+    root === 'provider' &&
+    provider !== undefined &&
+    section === 'models' &&
+    model !== undefined &&
+    path.length === 4
+  ) {
+    return { kind: 'model', provider, model, span };
+  }
+  if (
+    path.length === 1 &&
+    (root === 'model' || root === 'completionModel') &&
+    typeof node.value === 'string' &&
+    !location.isAtPropertyKey
+  ) {
+    const slash = node.value.indexOf('/');
+    if (slash > 0)
+      return { kind: 'model', provider: node.value.slice(0, slash), model: node.value.slice(slash + 1), span };
+  }
+  return { kind: 'value', path, span };
+}
+
+/** Where each provider's entry starts: its key. */
+export function providerKeys(text: string): readonly { readonly provider: string; readonly span: Span }[] {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const providers = root && findNodeAtLocation(root, ['provider']);
+  return (providers?.children ?? []).flatMap((property) => {
+    const key = property.children?.[0];
+    return typeof key?.value === 'string'
+      ? [{ provider: key.value, span: { offset: key.offset, length: key.length } }]
+      : [];
+  });
+}
