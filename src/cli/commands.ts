@@ -23,4 +23,11 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Show the configuration, where each part is from, and what is wrong with it.',
     load: () => import('./config.ts'),
   },
+  {
+    name: 'serve',
+    usage: '[--config FILE] [--host HOST] [--port N] [--log-level LEVEL] [--drain SECONDS]',
+    summary:
+      'Run the gateway. It ends on SIGTERM after a drain, with --exit-with-stdin when its input closes, with --parent-pid N when that process ends.',
+    load: () => import('./serve.ts'),
+  },
 ];

@@ -8,10 +8,17 @@ export interface AnswerTap {
   pass(frames: Buffer): Buffer;
   /** The failure that the stream began with, while nothing was said. */
   firstError(): GatewayError | undefined;
-  /** What the client's format still lacks when the upstream's stream is over. */
-  end(): Buffer;
+  /** What the client's format still lacks when the upstream's stream is over; an error if it was cut short. */
+  end(): TapEnd;
   /** An error as the last thing of a stream. */
   fail(error: GatewayError): Buffer;
   /** A whole answer's body. @throws GatewayError when it is an error or none. */
   whole(body: Buffer): Buffer;
+  /** A whole answer to a client that asked for a stream. @throws GatewayError when it is an error or none. */
+  wholeAsStream(body: Buffer): Buffer;
+}
+
+export interface TapEnd {
+  readonly bytes: Buffer;
+  readonly error?: GatewayError;
 }

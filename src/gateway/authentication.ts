@@ -1,12 +1,17 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { GatewayError } from '../wire/errors.ts';
+import type { Account } from './account.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Who a request is from. */
 export interface Principal {
   /** The key's name, for logs and the ledger. */
   readonly name: string;
+  /** The one organization that the key acts for. */
   readonly organization?: string;
+  /** A fixed key of whoever runs the gateway: it may act for any organization. */
+  readonly operator: boolean;
+  readonly account: Account;
 }
 
 /** Looks a key up by its SHA-256 (hex). Comparing hashes of random keys tells a guesser nothing by its time. */
@@ -15,26 +20,21 @@ export interface KeyCheck {
 }
 
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** The key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
 function presentedKey(exchange: Exchange): string | undefined {
   const authorization = exchange.header('authorization');
-  if (authorization !== undefined) return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '';
-  return exchange.header('x-api-key');
+  if (authorization === undefined) return exchange.header('x-api-key');
+  return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '';
 }
 
 /** @throws GatewayError 401 without a key, or with one that is not ours. */
 export function requireKey(exchange: Exchange, keys: KeyCheck): Principal {
   const principal = optionalKey(exchange, keys);
   if (principal) return principal;
-  throw new GatewayError({
-    status: 401,
-    errorType: 'authentication_required',
-    message: 'No API key was sent.',
-    action: 'Send the gateway’s key as “Authorization: Bearer KEY”.',
-  });
+  throw unauthorized('No API key was sent.', 'Send the gateway’s key as “Authorization: Bearer KEY”.');
 }
 
 /** As `requireKey` where a key is optional; a wrong key is still refused, never taken for none. */
@@ -42,11 +42,16 @@ export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | und
   const key = presentedKey(exchange);
   if (key === undefined) return undefined;
   const principal = keys.find(hashKey(key));
-  if (principal) return principal;
-  throw new GatewayError({
-    status: 401,
-    errorType: 'authentication_required',
-    message: 'The API key is not one of this gateway’s.',
-    action: 'Check the key, or make one with “svc keys create”.',
-  });
+  if (principal === undefined) {
+    throw unauthorized(
+      'The API key is not one of this gateway’s, or it has expired.',
+      'Check the key, or make one with “svc keys create”.',
+    );
+  }
+  exchange.facts.key = principal.name;
+  return principal;
+}
+
+function unauthorized(message: string, action: string): GatewayError {
+  return new GatewayError({ status: 401, errorType: 'authentication_required', message, action });
 }

@@ -4,6 +4,19 @@ import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format.ts';
 
+/** What becomes known of a request on its way. */
+export interface Facts {
+  /** The path of its route. */
+  route?: string;
+  key?: string;
+  organization?: string;
+  model?: string;
+  errorType?: string;
+}
+
+/** Milliseconds that a refused body is still read for, so that its sender gets to the answer. */
+const LINGER_MS = 2_000;
+
 /** One request and its answer, with what every route needs of them. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -16,6 +29,8 @@ export class Exchange {
   readonly startedAt = performance.now();
   /** Whose error shape the client reads. */
   format: FormatName | undefined;
+  /** What the log and the metrics say of it. */
+  readonly facts: Facts = {};
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
@@ -51,11 +66,35 @@ export class Exchange {
 
   /** An error before any output. After output, the route's own format says it in the stream. */
   sendError(error: GatewayError): void {
+    this.facts.errorType = error.errorType;
     const headers: Record<string, string> = {};
     if (error.status === 401) headers['www-authenticate'] = 'Bearer';
     if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));
-    // The rest of a body that nobody reads would be taken for the next request.
-    if (!this.request.complete) headers.connection = 'close';
-    this.sendJson(error.status, errorBody(error, this.format), headers);
+    const body = errorBody(error, this.format);
+    if (this.request.complete) this.sendJson(error.status, body, headers);
+    else this.#sendBeforeEnd(error.status, Buffer.from(JSON.stringify(body)), headers);
+  }
+
+  /**
+   * An answer to a request that is still being sent. The rest of it would be taken for the next request, so
+   * the connection ends; closed at once it would be reset, and the client would not see the answer.
+   */
+  #sendBeforeEnd(status: number, body: Buffer, headers: Record<string, string>): void {
+    const { request, response } = this;
+    if (response.headersSent || response.destroyed) return;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...headers,
+      connection: 'close',
+      'content-length': body.length,
+    });
+    response.write(body);
+    const end = () => {
+      clearTimeout(timer);
+      response.end();
+    };
+    const timer = setTimeout(end, LINGER_MS);
+    request.on('data', () => undefined);
+    request.once('end', end).once('close', end).resume();
   }
 }

@@ -1,15 +1,19 @@
 import { fill } from '../provider/fill.ts';
-import type { Event } from '../wire/event.ts';
+import type { Event, Usage } from '../wire/event.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../wire/fim.ts';
 import { FimStreamWriter, writeFimAnswer } from '../wire/fim-answer.ts';
 import { frameText } from '../wire/sse.ts';
-import { requireKey } from './authentication.ts';
+import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
-import { requestedModel } from './inference-routes.ts';
+import { meter } from './metering.ts';
+import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
 import { STREAM_HEAD } from './relay.ts';
 import { parseBody, readBody } from './request-body.ts';
+import { unknownModel } from './requested-model.ts';
 import type { Route } from './router.ts';
+import { noteFailure } from './serve-from.ts';
+import { refuseWithheld } from './upstream-target.ts';
 
 /** `POST {fim_url}/completions`; `{fim_url}` is `/fim` beside the base path. */
 export function fimRoute(parts: GatewayParts): Route {
@@ -17,18 +21,63 @@ export function fimRoute(parts: GatewayParts): Route {
 }
 
 async function complete(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  requireKey(exchange, parts.keys);
-  const body = parseBody(await readBody(exchange.request, parts.settings().gateway.maxBodyBytes));
-  const { hole, stream } = readFimRequest(body);
-  const model = requestedModel(parts, body);
-  if (fimFamily(model.id) === undefined) throw unsupportedFimModel(hole.model);
+  const caller = identify(parts, exchange);
+  const settings = parts.settings();
+  const raw = await readBody(exchange.request, settings.gateway.maxBodyBytes);
+  const { hole, stream } = readFimRequest(parseBody(raw).value);
+  const model = parts.registry().models.get(hole.model);
+  if (fimFamily(model?.id ?? hole.model) === undefined) throw unsupportedFimModel(hole.model);
+  if (model === undefined) throw unknownModel(hole.model);
+  exchange.facts.model = model.ref;
+  admit(parts, caller, model);
+  refuseWithheld(model.endpoint);
+  const credential = byokOf(caller.organization, model, settings);
+  const byok = credential !== undefined;
   const gone = new AbortController();
-  exchange.response.once('close', () => gone.abort());
+  const leave = () => gone.abort();
+  exchange.response.once('close', leave);
   const { model: asked, ...rest } = hole;
-  const events = fill(model, rest, { transport: parts.transport, signal: gone.signal, stream, byok: false });
+  const watch = new Watch();
+  const apiKey = credential === undefined ? {} : { apiKey: credential.secret.reveal() };
+  const events = fill(model, rest, { transport: parts.transport, signal: gone.signal, stream, byok, ...apiKey });
   const context = { id: exchange.id, model: asked, created: Math.floor(Date.now() / 1000) };
-  if (stream) await streamed(exchange, events, new FimStreamWriter(context));
-  else exchange.sendJson(200, writeFimAnswer(context, await all(events)));
+  try {
+    if (stream) await streamed(exchange, watch.over(events), new FimStreamWriter(context));
+    else exchange.sendJson(200, writeFimAnswer(context, await all(watch.over(events))));
+  } finally {
+    exchange.response.off('close', leave);
+    if (watch.failure !== undefined && !gone.signal.aborted) noteFailure(parts, exchange, model, watch.failure, byok);
+    if (gone.signal.aborted) exchange.facts.errorType = 'client_disconnect';
+    const outcome = gone.signal.aborted ? 'client-gone' : watch.failure === undefined ? 'complete' : 'failed';
+    const { usage, firstByteMs, characters } = watch;
+    const bytes = { sent: raw.length, received: characters * BYTES_A_CHARACTER };
+    // What failed before its first word was not served.
+    if (outcome === 'complete' || characters > 0) {
+      meter(parts, exchange, caller, { model, byok, usage, outcome, firstByteMs, bytes });
+    }
+  }
+}
+
+/** So that the guess for an answer without usage comes to a token for four characters. */
+const BYTES_A_CHARACTER = 50;
+
+/** What the events of an answer come to, for the ledger. */
+class Watch {
+  usage: Usage | undefined;
+  failure: Extract<Event, { type: 'error' }>['error'] | undefined;
+  characters = 0;
+  firstByteMs = 0;
+
+  async *over(events: AsyncIterable<Event>): AsyncGenerator<Event> {
+    const startedAt = performance.now();
+    for await (const event of events) {
+      if (this.firstByteMs === 0) this.firstByteMs = performance.now() - startedAt;
+      if (event.type === 'usage') this.usage = event.usage;
+      if (event.type === 'text') this.characters += event.text.length;
+      if (event.type === 'error') this.failure = event.error;
+      yield event;
+    }
+  }
 }
 
 async function streamed(exchange: Exchange, events: AsyncIterable<Event>, writer: FimStreamWriter): Promise<void> {
@@ -36,7 +85,7 @@ async function streamed(exchange: Exchange, events: AsyncIterable<Event>, writer
   for await (const event of events) {
     if (event.type === 'error' && !response.headersSent) throw event.error;
     const text = writer.write(event).map(frameText).join('');
-    if (text === '' || event.type === 'start') continue;
+    if (text === '' || event.type === 'start' || response.destroyed) continue;
     if (!response.headersSent) response.writeHead(200, STREAM_HEAD);
     if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
   }

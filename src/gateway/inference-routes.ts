@@ -1,20 +1,25 @@
 import type { Model } from '../catalog/model.ts';
-import { upstreamHeaders } from '../provider/headers.ts';
-import { conversationRequest } from '../provider/request.ts';
-import { upstreamURL } from '../provider/url.ts';
-import { GatewayError, invalidRequest } from '../wire/errors.ts';
-import type { Format } from '../wire/format.ts';
+import type { Credential } from '../config/settings.ts';
+import { adaptBody, wantsCompletionTokens } from '../provider/dialect.ts';
+import { conversationRequest, withOptions } from '../provider/request.ts';
+import { repairBody } from '../wire/body-repair.ts';
+import type { Format, FormatName } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
-import type { JsonObject } from '../wire/json.ts';
-import { requireKey } from './authentication.ts';
+import { isObject, type JsonObject, objectOf } from '../wire/json.ts';
+import { checkSampling, requiredList } from '../wire/request-fields.ts';
+import { refuseStatefulResponses } from '../wire/responses-request.ts';
+import { idRuleOf } from '../wire/tool-call-repair.ts';
+import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
 import type { GatewayParts } from './parts.ts';
-import { relay } from './relay.ts';
-import { parseBody, readBody } from './request-body.ts';
+import { type JsonBody, parseBody, readBody } from './request-body.ts';
+import { type AskedModel, requestedModel } from './requested-model.ts';
 import type { Route } from './router.ts';
+import { type Attempt, serveFrom } from './serve-from.ts';
 import { StreamTap } from './stream-tap.ts';
 import { TranslatingTap } from './translating-tap.ts';
+import { refuseWithheld, splitURL, upstreamTarget } from './upstream-target.ts';
 
 /** The three request formats, each to any upstream (spec 4.1). */
 export function inferenceRoutes(parts: GatewayParts): Route[] {
@@ -27,70 +32,140 @@ export function inferenceRoutes(parts: GatewayParts): Route[] {
 }
 
 async function infer(parts: GatewayParts, exchange: Exchange, format: Format): Promise<void> {
-  requireKey(exchange, parts.keys);
-  const raw = await readBody(exchange.request, parts.settings().gateway.maxBodyBytes);
-  const body = parseBody(raw);
-  const model = requestedModel(parts, body);
-  const upstream =
-    model.endpoint.format === format.name ? sameFormat(model, body, raw) : translated(model, body, format, exchange);
-  const { origin, pathname, search } = new URL(upstream.url);
-  await relay(exchange, {
-    dispatcher: parts.dispatcher,
-    origin,
-    path: pathname + search,
-    headers: upstream.headers,
-    body: upstream.body,
-    tap: upstream.tap,
-    provider: model.provider,
-    byok: false,
-    timeout: model.endpoint.timeout,
-    ...(model.endpoint.chunkTimeout === undefined ? {} : { chunkTimeout: model.endpoint.chunkTimeout }),
+  const caller = identify(parts, exchange);
+  const body = parseBody(await readBody(exchange.request, parts.settings().gateway.maxBodyBytes));
+  const asked = requestedModel(parts, body.value);
+  exchange.facts.model = asked.model.ref;
+  admit(parts, caller, asked.model);
+  checkBody(format.name, body.value);
+  const stream = body.value.stream === true;
+  await serveFrom(parts, exchange, caller, asked, (model, byok) => {
+    const variant = model === asked.model ? asked.variant : undefined;
+    const made =
+      model.endpoint.format === format.name
+        ? sameFormat(parts, exchange, { model, variant }, body, byok)
+        : translated(parts, exchange, { model, variant }, body.value, format, byok);
+    return { ...made, stream };
   });
 }
 
-function sameFormat(model: Model, body: JsonObject, raw: Buffer) {
-  const { endpoint } = model;
-  const wantsUsage = endpoint.format === 'chat-completions' && body.stream === true && endpoint.kind !== 'mistral';
-  return {
-    url: upstreamURL(endpoint, FORMATS[endpoint.format].path),
-    headers: upstreamHeaders(endpoint, endpoint.format),
-    body: spliceBody(raw, body, model.id, wantsUsage ? INCLUDE_USAGE : {}),
-    tap: new StreamTap(endpoint.format, model.provider, false),
-  };
+/** What is refused whatever the upstream would say to it (spec 8; docs/gateway.md). */
+function checkBody(format: FormatName, body: JsonObject): void {
+  if (format === 'chat-completions') checkSampling(body);
+  if (format === 'responses') refuseStatefulResponses(body);
+  else requiredList(body, 'messages');
 }
 
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 
-function translated(model: Model, body: JsonObject, client: Format, exchange: Exchange) {
-  const conversation = client.readRequest(body);
-  const request = conversationRequest(model, conversation);
-  const context = {
-    id: exchange.id,
-    model: conversation.model,
-    created: Math.floor(Date.now() / 1000),
-    request: conversation,
-  };
+/** The client's bytes with the model's name replaced; written anew only where something has to change. */
+function sameFormat(
+  parts: GatewayParts,
+  exchange: Exchange,
+  { model, variant }: AskedModel,
+  { text, value }: JsonBody,
+  byok: Credential | undefined,
+): Attempt {
+  const { endpoint } = model;
+  const format = FORMATS[endpoint.format];
+  const target = upstreamTarget(endpoint, format.path, endpoint.format, byok);
+  const repaired = repairBody(endpoint.format, value, idRuleOf(endpoint.kind, endpoint.format));
+  for (const { kind } of repaired.changes) parts.metrics.repair(kind);
+  const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
+  const adapted = adapt(model, repaired.body);
+  const asIs = adapted === value && variant === undefined && isEmpty(model.options);
+  const body = asIs
+    ? spliceBody(text, value, model.id, add)
+    : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
   return {
-    url: request.url,
+    ...target,
+    headers: forwarded(exchange, endpoint.format, target.headers),
+    body,
+    tap: new StreamTap({
+      format: endpoint.format,
+      provider: model.provider,
+      byok: byok !== undefined,
+      converter: () => new TranslatingTap(format, format, contextOf(exchange, format, value)),
+    }),
+  };
+}
+
+/** Where vendors differ within one format, the same object where nothing has to change. */
+function adapt(model: Model, body: JsonObject): JsonObject {
+  const { kind, format } = model.endpoint;
+  let adapted = body;
+  if (!model.temperature && 'temperature' in adapted) {
+    const { temperature: _, ...rest } = adapted;
+    adapted = rest;
+  }
+  if (format !== 'chat-completions') return adapted;
+  const renamed = 'max_tokens' in adapted && wantsCompletionTokens(model);
+  return kind === 'mistral' || renamed ? adaptBody(model, { ...adapted }) : adapted;
+}
+
+/** Mistral says its usage unasked, and refuses to be asked. */
+function wantsUsage({ endpoint }: Model, body: JsonObject): boolean {
+  if (endpoint.format !== 'chat-completions' || endpoint.kind === 'mistral' || body.stream !== true) return false;
+  return objectOf(body.stream_options).include_usage !== true;
+}
+
+function added(body: JsonObject, add: JsonObject): JsonObject {
+  const { stream_options } = add;
+  if (!isObject(stream_options)) return {};
+  return { stream_options: { ...objectOf(body.stream_options), ...stream_options } };
+}
+
+function isEmpty(options: JsonObject): boolean {
+  for (const _ in options) return false;
+  return true;
+}
+
+/** Headers that switch abilities of a format on: they belong to the body. */
+const FORWARDED: Readonly<Record<FormatName, readonly string[]>> = {
+  'chat-completions': [],
+  responses: ['openai-beta'],
+  messages: ['anthropic-beta', 'anthropic-version'],
+};
+
+function forwarded(
+  exchange: Exchange,
+  format: FormatName,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  let result = headers;
+  for (const name of FORWARDED[format]) {
+    const value = exchange.header(name);
+    if (value !== undefined) result = { ...result, [name]: value };
+  }
+  return result;
+}
+
+function translated(
+  parts: GatewayParts,
+  exchange: Exchange,
+  { model, variant }: AskedModel,
+  body: JsonObject,
+  client: Format,
+  byok: Credential | undefined,
+): Attempt {
+  refuseWithheld(model.endpoint);
+  // Repaired on the client's own body, so that what was repaired is counted in one way for all.
+  const repaired = repairBody(client.name, body);
+  for (const { kind } of repaired.changes) parts.metrics.repair(kind);
+  const context = contextOf(exchange, client, repaired.body);
+  const request = conversationRequest(model, context.request, {
+    ...(variant === undefined ? {} : { variant }),
+    ...(byok === undefined ? {} : { apiKey: byok.secret.reveal() }),
+  });
+  return {
+    ...splitURL(request.url),
     headers: request.headers,
     body: Buffer.from(JSON.stringify(request.body)),
     tap: new TranslatingTap(request.format, client, context),
   };
 }
 
-/** @throws GatewayError 400 invalid_request or model_not_found. */
-export function requestedModel(parts: GatewayParts, body: JsonObject): Model {
-  const ref = body.model;
-  if (typeof ref !== 'string' || ref === '') {
-    throw invalidRequest('model', 'The field “model” must be a string such as "vendor/model".');
-  }
-  const model = parts.registry().models.get(ref);
-  if (model) return model;
-  throw new GatewayError({
-    status: 400,
-    errorType: 'model_not_found',
-    message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
-    action: 'GET /models lists what there is.',
-    param: 'model',
-  });
+function contextOf(exchange: Exchange, client: Format, body: JsonObject) {
+  const request = client.readRequest(body);
+  return { id: exchange.id, model: request.model, created: Math.floor(Date.now() / 1000), request };
 }

@@ -5,9 +5,8 @@ import { isObject, type JsonObject } from '../wire/json.ts';
  * again: bytes that the client wrote reach the upstream as they are. The body was parsed before, so it
  * is known to be an object.
  */
-export function spliceBody(body: Buffer, parsed: JsonObject, model: string, add: JsonObject = {}): Buffer {
+export function spliceBody(text: string, parsed: JsonObject, model: string, add: JsonObject = {}): Buffer {
   const additions = Object.entries(add).filter(([key]) => !(key in parsed));
-  const text = body.toString('utf8');
   const span = memberValue(text, 'model');
   const merged = Object.keys(add).some((key) => key in parsed);
   if (span === undefined || merged)

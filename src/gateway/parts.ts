@@ -3,12 +3,17 @@ import type { Registry } from '../catalog/registry.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Transport } from '../provider/transport.ts';
 import type { KeyCheck } from './authentication.ts';
+import type { Ledger } from './ledger.ts';
+import type { Metrics } from './metrics.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** One line of the log; `fields` never hold a credential. */
 export interface Log {
-  info(fields: Readonly<Record<string, unknown>>, message: string): void;
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+  debug(fields: Fields, message: string): void;
+  info(fields: Fields, message: string): void;
+  warn(fields: Fields, message: string): void;
+  error(fields: Fields, message: string): void;
 }
 
 /** What the gateway is made of. Settings and registry are asked for at each request: they reload. */
@@ -16,6 +21,8 @@ export interface GatewayParts {
   readonly settings: () => Settings;
   readonly registry: () => Registry;
   readonly keys: KeyCheck;
+  readonly ledger: Ledger;
+  readonly metrics: Metrics;
   readonly transport: Transport;
   /** The connections of `transport`, for bytes that pass through. */
   readonly dispatcher: Dispatcher;

@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
+import { SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { AnswerTap } from './answer-tap.ts';
+import { contentDecoder } from './content-decoder.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
 
@@ -14,9 +17,13 @@ export interface RelayRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly body: Buffer | Readable;
   readonly tap: AnswerTap;
   readonly provider: string;
+  /** The client asked for a stream. */
+  readonly stream: boolean;
+  /** The answer may be something else than JSON (a transcript as text). */
+  readonly anyBody?: boolean;
   /** The credential is the caller's own (spec 5.5). */
   readonly byok: boolean;
   /** Milliseconds until the first byte of the body; false: no limit. */
@@ -32,9 +39,13 @@ export interface RelayOutcome {
   readonly error?: GatewayError;
   /** Milliseconds from the request to the first byte of its body. */
   readonly firstByteMs: number;
+  /** Bytes of the answer, as the upstream wrote them. */
+  readonly received: number;
 }
 
 const MAX_ERROR_BODY = 1024 * 1024;
+/** A whole answer is held until it is complete. */
+const MAX_WHOLE_BODY = 64 * 1024 * 1024;
 
 /**
  * Passes one request through. Rejects with a `GatewayError` while nothing was sent to the client (the
@@ -42,6 +53,10 @@ const MAX_ERROR_BODY = 1024 * 1024;
  */
 export function relay(exchange: Exchange, request: RelayRequest): Promise<RelayOutcome> {
   return new Promise((resolve, reject) => {
+    if (exchange.response.destroyed) {
+      reject(new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'The client went away.' }));
+      return;
+    }
     const handler = new RelayHandler(exchange, request, resolve, reject);
     const { origin, path, headers, body } = request;
     request.dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
@@ -58,13 +73,17 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #contentType = '';
-  #encoding: string | undefined;
   #firstByteMs = 0;
+  #received = 0;
   #settled = false;
+  /** The client reads more slowly than the upstream writes. */
+  #paused = false;
+  #headers: IncomingHttpHeaders = {};
   /** The body of an error or of a whole answer. */
-  #collected: Buffer[] = [];
-  #collectedLength = 0;
+  readonly #collected: Buffer[] = [];
   #cutter: FrameCutter | undefined;
+  #decoder: Transform | undefined;
+  #ended = false;
 
   constructor(
     exchange: Exchange,
@@ -88,59 +107,115 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#status = status;
-    this.#contentType = headers['content-type'] ?? '';
-    this.#encoding = headers['content-encoding'];
     this.#headers = headers;
-    if (this.#streaming) {
-      this.#cutter = new FrameCutter();
-    }
-  }
-  #headers: IncomingHttpHeaders = {};
-
-  get #streaming(): boolean {
-    return this.#status === 200 && this.#contentType.startsWith('text/event-stream') && this.#encoding === undefined;
+    this.#contentType = headers['content-type'] ?? '';
+    if (status === 200 && this.#contentType.startsWith('text/event-stream')) this.#cutter = new FrameCutter();
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') this.#decode(encoding);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** An upstream that compresses unasked; the client may not read it, and neither can a tap. */
+  #decode(encoding: string): void {
+    const decoder = contentDecoder(encoding);
+    if (decoder === undefined) return this.#fail(unreadable(this.#request.provider, encoding));
+    this.#decoder = decoder;
+    decoder.on('data', (chunk: Buffer) => this.#take(chunk));
+    decoder.on('end', () => this.#end());
+    decoder.on('error', (thrown) => this.#fail(disconnectError(thrown)));
+    decoder.on('drain', () => this.#resume());
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
+    this.#received += chunk.length;
     if (this.#firstByteMs === 0) {
       this.#firstByteMs = performance.now() - this.#sentAt;
       clearTimeout(this.#timer);
       this.#timer = undefined;
     }
-    if (!this.#cutter) return this.#collect(controller, chunk);
-    if (this.#request.chunkTimeout !== undefined) this.#limit(this.#request.chunkTimeout, 'between two events');
-    const frames = this.#cutter.push(chunk);
-    if (frames) this.#passFrames(controller, frames);
+    if (this.#decoder === undefined) this.#take(chunk);
+    else if (!this.#decoder.write(chunk)) this.#pause();
   }
 
-  #passFrames(controller: Dispatcher.DispatchController, frames: Buffer): void {
+  #take(chunk: Buffer): void {
+    if (this.#settled) return;
+    if (this.#cutter === undefined && !this.#startsStream(chunk)) return this.#collect(chunk);
+    const frames = this.#cutter?.push(chunk);
+    if (frames) this.#passFrames(frames);
+    else this.#expectEvent(undefined);
+  }
+
+  /** Some servers stream without saying so (by what the body starts with, as provider/exchange.ts has it). */
+  #startsStream(chunk: Buffer): boolean {
+    if (!this.#request.stream || this.#status !== 200 || this.#collected.length > 0) return false;
+    const start = firstCharacter(chunk);
+    if (start === '' || start === '{' || start === '[' || start === '<') return false;
+    this.#cutter = new FrameCutter();
+    return true;
+  }
+
+  #passFrames(frames: Buffer): void {
     const { response } = this.#exchange;
     const { tap } = this.#request;
-    const passed = tap.pass(frames);
+    let passed: Buffer;
+    try {
+      passed = tap.pass(frames);
+    } catch (thrown) {
+      return this.#fail(asGatewayError(thrown));
+    }
     if (!response.headersSent) {
       // An error that comes first is still an error with a status of its own.
       const early = tap.firstError();
       if (early) return this.#fail(early);
-      response.writeHead(200, STREAM_HEAD);
+      if (passed.length > 0) response.writeHead(200, STREAM_HEAD);
     }
     if (passed.length > 0 && !response.write(passed)) {
-      controller.pause();
-      response.once('drain', () => controller.resume());
+      this.#pause();
+      response.once('drain', () => this.#resume());
     }
+    this.#expectEvent(frames);
   }
 
-  #collect(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#collectedLength += chunk.length;
-    if (this.#status !== 200 && this.#collectedLength > MAX_ERROR_BODY) {
-      controller.abort(new Error('The error body is too large.'));
-      return;
-    }
-    this.#collected.push(chunk);
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    // A slow reader is no silence of the upstream.
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#controller?.pause();
+  }
+
+  #resume(): void {
+    if (!this.#paused || this.#settled) return;
+    this.#paused = false;
+    this.#expectEvent(undefined);
+    this.#controller?.resume();
+  }
+
+  /** Starts the time between two events anew when frames hold one: comments and pings are none. */
+  #expectEvent(frames: Buffer | undefined): void {
+    const { chunkTimeout } = this.#request;
+    if (chunkTimeout === undefined || this.#paused || this.#settled || this.#ended) return;
+    if (this.#timer === undefined) this.#limit(chunkTimeout, 'between two events');
+    else if (frames !== undefined && holdsEvent(frames)) this.#timer.refresh();
+  }
+
+  #collect(chunk: Buffer): void {
+    const most = this.#status === 200 ? MAX_WHOLE_BODY : MAX_ERROR_BODY;
+    if (this.#received > most && this.#status === 200) return this.#fail(tooLarge(this.#request.provider, most));
+    if (this.#received <= most) this.#collected.push(chunk);
   }
 
   onResponseEnd(): void {
     if (this.#settled) return;
+    if (this.#decoder) this.#decoder.end();
+    else this.#end();
+  }
+
+  #end(): void {
+    if (this.#settled) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
     if (this.#cutter) return this.#endStream(this.#cutter);
     const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
     this.#endWhole(body ?? Buffer.alloc(0));
@@ -150,33 +225,38 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const { response } = this.#exchange;
     const { tap } = this.#request;
     const rest = cutter.rest();
-    if (rest) {
-      const passed = tap.pass(Buffer.concat([rest, Buffer.from('\n\n')]));
-      if (!response.headersSent) response.writeHead(200, STREAM_HEAD);
-      response.write(passed);
+    if (rest) this.#passFrames(Buffer.concat([rest, BLANK_LINE]));
+    if (this.#settled) return;
+    const { bytes, error } = tap.end();
+    if (!response.headersSent) {
+      const early = tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.provider) : undefined);
+      if (early) return this.#fail(early);
+      response.writeHead(200, STREAM_HEAD);
     }
-    if (!response.headersSent) return this.#fail(emptyAnswer(this.#request.provider));
-    response.end(tap.end());
-    this.#finish({ usage: tap.usage, ended: 'complete', firstByteMs: this.#firstByteMs });
+    response.end(bytes);
+    this.#finish(error === undefined ? 'complete' : 'failed', error);
   }
 
   #endWhole(body: Buffer): void {
-    const { provider, byok, tap } = this.#request;
-    if (this.#status >= 400 || this.#status < 200 || this.#status >= 300) {
+    const { provider, byok, tap, stream, anyBody } = this.#request;
+    if (this.#status < 200 || this.#status >= 300) {
       const header = (name: string) => single(this.#headers[name]);
       return this.#fail(vendorError({ provider, status: this.#status, header, bodyText: body.toString('utf8'), byok }));
     }
-    if (this.#encoding === undefined && !looksLikeJson(body)) return this.#fail(notJson(provider, this.#contentType));
-    let passed: Buffer;
+    if (anyBody !== true && firstCharacter(body) !== '{') return this.#fail(notJson(provider, this.#contentType));
+    const { response } = this.#exchange;
     try {
-      passed = this.#encoding === undefined ? tap.whole(body) : body;
+      if (stream) {
+        const passed = tap.wholeAsStream(body);
+        response.writeHead(200, STREAM_HEAD).end(passed);
+      } else {
+        const type = anyBody === true && this.#contentType !== '' ? this.#contentType : 'application/json';
+        this.#exchange.sendBytes(200, tap.whole(body), { 'content-type': type });
+      }
     } catch (thrown) {
       return this.#fail(asGatewayError(thrown));
     }
-    const head: Record<string, string> = { 'content-type': this.#contentType || 'application/json' };
-    if (this.#encoding !== undefined) head['content-encoding'] = this.#encoding;
-    this.#exchange.sendBytes(200, passed, head);
-    this.#finish({ usage: tap.usage, ended: 'complete', firstByteMs: this.#firstByteMs });
+    this.#finish('complete');
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -197,28 +277,33 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
     response.end(this.#request.tap.fail(error));
     this.#controller?.abort(error);
-    this.#finish({ usage: this.#request.tap.usage, ended: 'failed', error, firstByteMs: this.#firstByteMs });
+    this.#finish('failed', error);
   }
 
   readonly #clientClosed = (): void => {
     if (this.#settled) return;
     this.#controller?.abort(new Error('The client went away.'));
-    this.#finish({ usage: this.#request.tap.usage, ended: 'client-gone', firstByteMs: this.#firstByteMs });
+    this.#finish('client-gone');
   };
 
   #limit(milliseconds: number, where: string): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fail(timedOut(this.#request.provider, milliseconds, where)), milliseconds);
+    // Beyond 2^31 ms a timer would fire at once.
+    const wait = Math.min(milliseconds, 2 ** 31 - 1);
+    this.#timer = setTimeout(() => this.#fail(timedOut(this.#request.provider, milliseconds, where)), wait);
   }
 
-  #finish(outcome: RelayOutcome): void {
+  #finish(ended: RelayOutcome['ended'], error?: GatewayError): void {
     this.#settle();
-    this.#resolve(outcome);
+    const { usage } = this.#request.tap;
+    const outcome = { usage, ended, firstByteMs: this.#firstByteMs, received: this.#received };
+    this.#resolve(error === undefined ? outcome : { ...outcome, error });
   }
 
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#timer);
+    this.#decoder?.destroy();
     this.#exchange.response.off('close', this.#clientClosed);
   }
 }
@@ -234,12 +319,18 @@ function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-function looksLikeJson(body: Buffer): boolean {
-  for (const byte of body) {
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
-    return byte === 0x7b;
-  }
-  return false;
+const BLANK_LINE = Buffer.from('\n\n');
+
+/** The first character that is neither space nor a byte order mark; empty when there is none. */
+function firstCharacter(body: Buffer): string {
+  let at = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
+  while (at < body.length && (body[at] ?? 0) <= 0x20) at += 1;
+  return at < body.length ? String.fromCharCode(body[at] ?? 0) : '';
+}
+
+/** More than a comment or a ping is an event without a look at it. */
+function holdsEvent(frames: Buffer): boolean {
+  return frames.length > 256 || new SseDecoder().push(frames).some(({ event }) => event !== 'ping');
 }
 
 function emptyAnswer(provider: string): GatewayError {
@@ -258,6 +349,24 @@ function notJson(provider: string, contentType: string): GatewayError {
     errorType: 'upstream_invalid_response',
     message: `${provider} answered with ${contentType || 'no content type'} instead of JSON.`,
     action: 'Check the base URL of this provider.',
+    provider,
+  });
+}
+
+function unreadable(provider: string, encoding: string): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: `${provider} answered in the encoding ${encoding.slice(0, 40)}, which was not asked for.`,
+    provider,
+  });
+}
+
+function tooLarge(provider: string, limit: number): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: `${provider} answered with more than ${limit} bytes.`,
     provider,
   });
 }

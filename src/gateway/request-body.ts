@@ -24,11 +24,18 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
   });
 }
 
+/** A body that is a JSON object, and its text as it came. */
+export interface JsonBody {
+  readonly text: string;
+  readonly value: JsonObject;
+}
+
 /** A JSON object. @throws GatewayError 400 with the parser's position. */
-export function parseBody(body: Buffer): JsonObject {
+export function parseBody(body: Buffer): JsonBody {
+  const text = body.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(body.toString('utf8'));
+    value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unreadable';
     throw new GatewayError({
@@ -38,7 +45,7 @@ export function parseBody(body: Buffer): JsonObject {
       action: 'Send a JSON object.',
     });
   }
-  if (isObject(value)) return value;
+  if (isObject(value)) return { text, value };
   throw new GatewayError({ status: 400, errorType: 'invalid_request', message: 'The body must be a JSON object.' });
 }
 

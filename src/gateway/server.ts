@@ -1,41 +1,73 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { asGatewayError } from '../wire/errors.ts';
+import type { Duplex } from 'node:stream';
+import { errorBody } from '../wire/error-body.ts';
+import { asGatewayError, type ErrorType, GatewayError } from '../wire/errors.ts';
+import { catalogRoutes } from './catalog-routes.ts';
+import { countTokensRoute } from './count-tokens-route.ts';
+import { embeddingsRoute } from './embeddings-route.ts';
 import { Exchange } from './exchange.ts';
 import { fimRoute } from './fim-route.ts';
 import { inferenceRoutes } from './inference-routes.ts';
-import { modelsRoute } from './models-route.ts';
+import { operationRoutes } from './operation-routes.ts';
 import type { GatewayParts } from './parts.ts';
 import { Router } from './router.ts';
+import { transcriptionRoute } from './transcription-route.ts';
 import { corsHeaders, guardAgainstPages } from './web-guard.ts';
 
 export interface Gateway {
   /** Address with the port that was given, `http://127.0.0.1:4180`. */
   readonly url: string;
-  /** Takes no new request, lets the running ones end for `drainMs`, then cuts them. */
-  close(drainMs?: number): Promise<void>;
+  /** Takes no new request, lets the running ones end for `drainMs`, then cuts them. Resolves with how many. */
+  close(drainMs?: number): Promise<number>;
+}
+
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+  /** Milliseconds for a request's head, default 20,000. */
+  readonly headersTimeout?: number;
+  /** Milliseconds for a whole request, default 120,000. */
+  readonly requestTimeout?: number;
 }
 
 const DRAIN_MS = 10_000;
 
 /** Starts the HTTP API (spec 4). */
-export async function startGateway(
-  parts: GatewayParts,
-  listen: { readonly host: string; readonly port: number },
-): Promise<Gateway> {
-  const router = new Router([...inferenceRoutes(parts), fimRoute(parts), modelsRoute(parts)]);
-  const server = createServer({ requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 });
+export async function startGateway(parts: GatewayParts, listen: Listen): Promise<Gateway> {
+  let draining = false;
+  const router = new Router([
+    ...inferenceRoutes(parts),
+    countTokensRoute(parts),
+    fimRoute(parts),
+    embeddingsRoute(parts),
+    transcriptionRoute(parts),
+    ...catalogRoutes(parts),
+    ...operationRoutes(parts, () => !draining),
+  ]);
+  const headersTimeout = listen.headersTimeout ?? 20_000;
+  const server = createServer({
+    headersTimeout,
+    requestTimeout: listen.requestTimeout ?? 120_000,
+    connectionsCheckingInterval: Math.min(5_000, headersTimeout / 2),
+    keepAliveTimeout: 65_000,
+    noDelay: true,
+  });
   server.on('request', (request, response) => void serve(parts, router, request, response));
+  server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(listen.port, listen.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
+    server.once('error', (error) => reject(notListening(error, listen)));
+    server.listen(listen.port, listen.host, () => resolve());
   });
   const { port } = server.address() as AddressInfo;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  return { url: `http://${host}:${port}`, close: (drainMs) => drain(server, drainMs ?? DRAIN_MS) };
+  return {
+    url: `http://${host}:${port}`,
+    close: (drainMs) => {
+      draining = true;
+      return drain(server, parts, drainMs ?? DRAIN_MS);
+    },
+  };
 }
 
 async function serve(
@@ -45,35 +77,109 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const exchange = new Exchange(request, response);
+  parts.metrics.active += 1;
   try {
     guardAgainstPages(exchange, parts.settings().gateway);
-    for (const [name, value] of Object.entries(corsHeaders(exchange))) response.setHeader(name, value);
-    if (request.method === 'OPTIONS' && exchange.header('origin') !== undefined) return preflight(response);
+    if (exchange.header('origin') !== undefined) {
+      for (const [name, value] of Object.entries(corsHeaders(exchange))) response.setHeader(name, value);
+      if (request.method === 'OPTIONS') return preflight(exchange);
+    }
     const { route, params } = router.find(exchange);
+    exchange.facts.route = route.path;
     exchange.format = route.format;
     await route.handle(exchange, params);
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    if (error.status >= 500) {
-      parts.log.error({ id: exchange.id, path: exchange.path, status: error.status, error: error.message }, 'failed');
+    // An unknown failure is ours: its words are for the log, not for strangers.
+    if (error.errorType === 'internal_error') {
+      parts.log.error({ id: exchange.id, path: exchange.path, error: error.cause ?? error.message }, 'internal error');
     }
-    exchange.sendError(error);
+    if (response.headersSent) response.destroy();
+    else exchange.sendError(error.errorType === 'internal_error' ? internal(exchange.id) : error);
+  } finally {
+    parts.metrics.active -= 1;
+    finished(parts, exchange);
   }
 }
 
-function preflight(response: ServerResponse): void {
+function finished(parts: GatewayParts, exchange: Exchange): void {
+  const { facts, response, request, id, startedAt } = exchange;
+  const milliseconds = performance.now() - startedAt;
+  const status = facts.errorType === 'client_disconnect' ? 499 : response.statusCode;
+  parts.metrics.request(facts.route ?? 'none', status, milliseconds / 1000);
+  parts.log.info(
+    {
+      id,
+      method: request.method,
+      route: facts.route ?? exchange.path.slice(0, 200),
+      status,
+      ms: milliseconds,
+      ...facts,
+    },
+    'request',
+  );
+}
+
+function internal(id: string): GatewayError {
+  return new GatewayError({
+    status: 500,
+    errorType: 'internal_error',
+    message: `Something failed inside the gateway (${id}).`,
+    action: 'The gateway’s log says what.',
+  });
+}
+
+function preflight({ request, response }: Exchange): void {
+  const asked = request.headers['access-control-request-headers'];
   response.writeHead(204, {
     'access-control-allow-methods': 'GET, POST',
-    'access-control-allow-headers': 'authorization, x-api-key, content-type, x-organization-id, anthropic-version',
+    'access-control-allow-headers': asked ?? 'authorization, content-type',
     'access-control-max-age': '600',
   });
   response.end();
 }
 
-async function drain(server: Server, limit: number): Promise<void> {
+const BROKEN: Readonly<Record<string, readonly [status: string, type: ErrorType, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'request_too_large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'invalid_request', 'The request did not arrive in time.'],
+};
+
+/** What is no HTTP request gets an answer in our shape, and no second chance on its connection. */
+function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, errorType, message] = BROKEN[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'invalid_request',
+    'This is not a valid HTTP request.',
+  ];
+  const body = JSON.stringify(errorBody(new GatewayError({ status: Number.parseInt(status, 10), errorType, message })));
+  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`, () => socket.destroy());
+}
+
+async function drain(server: Server, parts: GatewayParts, limit: number): Promise<number> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), limit);
+  let cut = 0;
+  const timer = setTimeout(() => {
+    cut = parts.metrics.active;
+    server.closeAllConnections();
+  }, limit);
   await closed;
-  clearTimeout(cut);
+  clearTimeout(timer);
+  return cut;
+}
+
+function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): GatewayError {
+  const taken = error.code === 'EADDRINUSE';
+  return new GatewayError({
+    status: 500,
+    errorType: 'configuration_error',
+    message: taken ? `Port ${port} of ${host} is in use.` : `Can’t listen on ${host}:${port}: ${error.message}.`,
+    action: 'Choose another port with --port or gateway.listen.port.',
+    cause: error,
+  });
 }

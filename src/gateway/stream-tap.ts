@@ -1,35 +1,51 @@
 import { errorFrame } from '../wire/error-body.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import type { FormatName, Frame } from '../wire/format.ts';
-import { isObject, listOf, objectOf, parseJson } from '../wire/json.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
-import type { AnswerTap } from './answer-tap.ts';
+import type { AnswerTap, TapEnd } from './answer-tap.ts';
 import { mentionsUsage, readUsage, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
+const DONE_MARK = Buffer.from('[DONE]');
+const FINISH_REASON = Buffer.from('"finish_reason"');
 const NOTHING = Buffer.alloc(0);
+/** What the last event of each format is known by. */
+const LAST_EVENTS = { messages: [Buffer.from('message_stop')], responses: lastEvents() } as const;
+
+export interface StreamTapOptions {
+  readonly format: FormatName;
+  readonly provider: string;
+  /** The credential is the caller's own. */
+  readonly byok: boolean;
+  /** For an upstream that answers whole where a stream was asked for. */
+  readonly converter: () => AnswerTap;
+}
 
 /**
  * Watches whole frames on their way through. Only frames with usage are parsed; in Chat Completions
  * usage leaves in one last chunk with `choices: []`, wherever the upstream put it (spec 2.2, 4.2).
  */
 export class StreamTap implements AnswerTap {
+  readonly #options: StreamTapOptions;
   readonly #format: FormatName;
-  readonly #provider: string;
-  readonly #byok: boolean;
   #usage: Usage | undefined;
   /** A Chat usage chunk that waits for the end. */
   #lastChunk: string | undefined;
+  /** The upstream said that its answer is complete. */
+  #finished = false;
   #done = false;
   #first: Frame | undefined;
   #seen = false;
+  /** `response.created`'s answer, which a failed one is made from. */
+  #answer: JsonObject = {};
+  #latest: Buffer = NOTHING;
 
-  constructor(format: FormatName, provider: string, byok: boolean) {
-    this.#format = format;
-    this.#provider = provider;
-    this.#byok = byok;
+  constructor(options: StreamTapOptions) {
+    this.#options = options;
+    this.#format = options.format;
   }
 
   get usage(): Usage | undefined {
@@ -38,10 +54,9 @@ export class StreamTap implements AnswerTap {
 
   /** The bytes to send on for whole frames that came. */
   pass(frames: Buffer): Buffer {
-    if (!this.#seen) {
-      this.#seen = true;
-      this.#first = new SseDecoder().push(frames)[0];
-    }
+    if (!this.#seen) this.#look(frames);
+    this.#latest = frames;
+    if (!this.#finished) this.#finished = this.#finishes(frames);
     if (this.#format === 'chat-completions') return this.#passChat(frames);
     if (mentionsUsage(frames)) for (const frame of new SseDecoder().push(frames)) this.#noteUsage(frame);
     return frames;
@@ -56,37 +71,72 @@ export class StreamTap implements AnswerTap {
     return failed ? this.#vendorError(JSON.stringify(data)) : undefined;
   }
 
-  /** What the format's end still lacks. */
-  end(): Buffer {
-    if (this.#format !== 'chat-completions' || this.#done) return NOTHING;
-    return Buffer.concat([this.#usageChunk(), DONE]);
+  end(): TapEnd {
+    if (this.#done) return { bytes: NOTHING };
+    if (!this.#finished) {
+      const error = cutShort(this.#options.provider);
+      return { bytes: this.fail(error), error };
+    }
+    if (this.#format !== 'chat-completions') return { bytes: NOTHING };
+    return { bytes: Buffer.concat([this.#usageChunk(), DONE]) };
   }
 
   /** The error as the last thing of the stream. */
   fail(error: GatewayError): Buffer {
     if (this.#format !== 'responses') return Buffer.from(frameText(errorFrame(error, this.#format)));
-    const data = JSON.stringify({ type: 'error', code: error.errorType, message: error.message, param: null });
-    return Buffer.from(frameText({ event: 'error', data }));
+    const number = this.#lastNumber() + 1;
+    const { errorType: code, message } = error;
+    const said = { type: 'error', sequence_number: number, code, message, param: error.param ?? null };
+    const response = { ...this.#answer, status: 'failed', error: { code, message } };
+    const failed = { type: 'response.failed', sequence_number: number + 1, response };
+    return Buffer.from(
+      frameText({ event: said.type, data: JSON.stringify(said) }) +
+        frameText({ event: failed.type, data: JSON.stringify(failed) }),
+    );
   }
 
   whole(body: Buffer): Buffer {
     // Some upstreams answer 200 with an error for a body; its key stands near the start.
     if (body.subarray(0, 200).includes('"error"')) {
-      const value = parseJson(body.toString('utf8'));
-      if (isObject(value) && value.error !== undefined && value.error !== null)
-        throw this.#vendorError(body.toString('utf8'));
+      const text = body.toString('utf8');
+      const value = parseJson(text);
+      if (isObject(value) && value.error !== undefined && value.error !== null) throw this.#vendorError(text);
     }
+    if (!endsLikeJson(body)) throw invalidJson(this.#options.provider);
     this.#usage = usageOfAnswer(this.#format, body);
     return body;
   }
 
+  wholeAsStream(body: Buffer): Buffer {
+    this.whole(body);
+    return this.#options.converter().wholeAsStream(body);
+  }
+
+  #look(frames: Buffer): void {
+    const [first] = new SseDecoder().push(frames);
+    // Comments come before the first event.
+    if (first === undefined) return;
+    this.#seen = true;
+    this.#first = first;
+    if (this.#format === 'responses') this.#answer = objectOf(objectOf(parseJson(first.data)).response);
+  }
+
+  #finishes(frames: Buffer): boolean {
+    if (this.#format !== 'chat-completions') return LAST_EVENTS[this.#format].some((mark) => frames.includes(mark));
+    let at = frames.lastIndexOf(FINISH_REASON);
+    if (at < 0) return false;
+    at += FINISH_REASON.length;
+    while (frames[at] === 0x3a || frames[at] === 0x20) at += 1;
+    return frames[at] === 0x22;
+  }
+
   #vendorError(bodyText: string): GatewayError {
-    return vendorError({ provider: this.#provider, status: 200, bodyText, byok: this.#byok });
+    const { provider, byok } = this.#options;
+    return vendorError({ provider, status: 200, bodyText, byok });
   }
 
   #passChat(frames: Buffer): Buffer {
-    const done = frames.lastIndexOf(DONE_MARK) >= 0;
-    if (!done && !mentionsUsage(frames)) return frames;
+    if (!mentionsUsage(frames) && frames.lastIndexOf(DONE_MARK) < 0) return frames;
     const out: string[] = [];
     for (const frame of new SseDecoder().push(frames)) {
       if (frame.data === '[DONE]') {
@@ -119,12 +169,45 @@ export class StreamTap implements AnswerTap {
     const usage = readUsage(this.#format, holder);
     if (usage) this.#usage = mergeUsage(this.#usage, usage);
   }
+
+  #lastNumber(): number {
+    const last = new SseDecoder().push(this.#latest).at(-1);
+    return numberOf(objectOf(parseJson(last?.data ?? '')).sequence_number) ?? 0;
+  }
 }
 
-const DONE_MARK = Buffer.from('[DONE]');
+function lastEvents(): readonly Buffer[] {
+  return ['completed', 'incomplete', 'failed'].map((name) => Buffer.from(`response.${name}`));
+}
 
 /** Messages says the input at the start and the output at the end; a later 0 is no news. */
 function mergeUsage(before: Usage | undefined, now: Usage): Usage {
   if (before === undefined) return now;
   return { ...before, ...now, input: Math.max(before.input, now.input), output: Math.max(before.output, now.output) };
+}
+
+function endsLikeJson(body: Buffer): boolean {
+  let at = body.length - 1;
+  while (at >= 0 && (body[at] ?? 0) <= 0x20) at -= 1;
+  return body[at] === 0x7d;
+}
+
+function cutShort(provider: string): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_disconnect',
+    message: `${provider} closed the stream before the answer was complete.`,
+    retryable: true,
+    provider,
+  });
+}
+
+function invalidJson(provider: string): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: `${provider} answered with JSON that is not complete.`,
+    retryable: true,
+    provider,
+  });
 }

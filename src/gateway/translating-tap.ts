@@ -3,7 +3,7 @@ import type { Event, Usage } from '../wire/event.ts';
 import type { AnswerContext, Format, Frame, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
-import type { AnswerTap } from './answer-tap.ts';
+import type { AnswerTap, TapEnd } from './answer-tap.ts';
 
 /** Writes one format's answer in another, event by event, with no step in between that waits. */
 export class TranslatingTap implements AnswerTap {
@@ -17,6 +17,7 @@ export class TranslatingTap implements AnswerTap {
   #early: GatewayError | undefined;
   #shown = false;
   #over = false;
+  #failure: GatewayError | undefined;
 
   constructor(upstream: Format, client: Format, context: AnswerContext) {
     this.#upstream = upstream;
@@ -38,9 +39,10 @@ export class TranslatingTap implements AnswerTap {
     return this.#early;
   }
 
-  end(): Buffer {
+  end(): TapEnd {
     const frames = this.#decoder.end().flatMap((frame) => this.#reader.read(frame));
-    return this.#write([...frames, ...this.#reader.end()]);
+    const bytes = this.#write([...frames, ...this.#reader.end()]);
+    return this.#failure === undefined ? { bytes } : { bytes, error: this.#failure };
   }
 
   fail(error: GatewayError): Buffer {
@@ -48,13 +50,7 @@ export class TranslatingTap implements AnswerTap {
   }
 
   whole(body: Buffer): Buffer {
-    const value = parseJson(body.toString('utf8'));
-    if (!isObject(value)) throw notAnObject();
-    const events = this.#upstream.readAnswer(value);
-    for (const event of events) {
-      if (event.type === 'usage') this.#usage = event.usage;
-      if (event.type === 'error') throw event.error;
-    }
+    const events = this.#read(body);
     try {
       return Buffer.from(JSON.stringify(this.#client.writeAnswer(this.#context, events)));
     } catch (thrown) {
@@ -62,14 +58,32 @@ export class TranslatingTap implements AnswerTap {
     }
   }
 
+  wholeAsStream(body: Buffer): Buffer {
+    return this.#write(this.#read(body));
+  }
+
+  #read(body: Buffer): readonly Event[] {
+    const value = parseJson(body.toString('utf8'));
+    if (!isObject(value)) throw notAnObject();
+    const events = this.#upstream.readAnswer(value);
+    for (const event of events) {
+      if (event.type === 'usage') this.#usage = event.usage;
+      if (event.type === 'error') throw event.error;
+    }
+    return events;
+  }
+
   #write(events: readonly Event[]): Buffer {
     let text = '';
     for (const event of events) {
       if (this.#over) break;
       if (event.type === 'usage') this.#usage = event.usage;
-      if (event.type === 'error' && !this.#shown) this.#early = event.error;
+      if (event.type === 'error') {
+        if (!this.#shown) this.#early = event.error;
+        this.#failure = event.error;
+        this.#over = true;
+      } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = cutShort();
       if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
-      this.#over = event.type === 'error';
       text += join(this.#writer.write(event));
     }
     return Buffer.from(text);
@@ -80,6 +94,15 @@ function join(frames: readonly Frame[]): string {
   let text = '';
   for (const frame of frames) text += frameText(frame);
   return text;
+}
+
+function cutShort(): GatewayError {
+  return new GatewayError({
+    status: 503,
+    errorType: 'upstream_disconnect',
+    message: 'The provider closed the stream before the answer was complete.',
+    retryable: true,
+  });
 }
 
 function notAnObject(): GatewayError {

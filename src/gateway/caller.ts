@@ -1,0 +1,61 @@
+import type { Model } from '../catalog/model.ts';
+import type { OrganizationSettings } from '../config/settings.ts';
+import { GatewayError } from '../wire/errors.ts';
+import { type Principal, requireKey } from './authentication.ts';
+import type { Exchange } from './exchange.ts';
+import { organizationOf, requireAllowed } from './organization.ts';
+import type { GatewayParts } from './parts.ts';
+import { isPaid } from './price.ts';
+
+/** Who asks and for whom. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly organization: OrganizationSettings | undefined;
+}
+
+/** Key and organization; nothing of the body is needed. @throws GatewayError 401, 400, 403. */
+export function identify(parts: GatewayParts, exchange: Exchange): Caller {
+  const principal = requireKey(exchange, parts.keys);
+  return { principal, organization: organizationOf(exchange, principal, parts.settings()) };
+}
+
+/**
+ * Policy, then budget, then rate, all from memory (docs/gateway.md).
+ * @throws GatewayError 403 model_not_allowed, 402 usage_limit_exceeded, 429 rate_limit_exceeded.
+ */
+export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
+  requireAllowed(caller.organization, model.ref);
+  const byok = caller.organization?.byok.has(model.provider) === true;
+  const { account } = caller.principal;
+  if (!byok && account.budget !== undefined && isPaid(model.cost) && account.spent >= account.budget) {
+    throw new GatewayError({
+      status: 402,
+      errorType: 'usage_limit_exceeded',
+      message: `The budget of this key, ${account.budget} USD, is used up.`,
+      action: 'Use a free model, or ask for a larger budget.',
+    });
+  }
+  if (parts.ledger.full) {
+    throw new GatewayError({
+      status: 503,
+      errorType: 'temporarily_unavailable',
+      message: 'The gateway can’t write its usage ledger, so it takes no further request.',
+      action: 'Whoever runs it: check the free disk space.',
+      retryable: true,
+    });
+  }
+  takeRate(caller);
+}
+
+function takeRate({ principal: { account } }: Caller): void {
+  if (account.rpm === undefined) return;
+  const wait = account.window.take(account.rpm);
+  if (wait === 0) return;
+  throw new GatewayError({
+    status: 429,
+    errorType: 'rate_limit_exceeded',
+    message: `This key may send ${account.rpm} requests a minute.`,
+    retryable: true,
+    retryAfterMs: wait,
+  });
+}

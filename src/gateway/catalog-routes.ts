@@ -1,0 +1,137 @@
+import type { Model, Provider } from '../catalog/model.ts';
+import type { OrganizationSettings } from '../config/settings.ts';
+import { GatewayError } from '../wire/errors.ts';
+import { optionalKey } from './authentication.ts';
+import type { Exchange } from './exchange.ts';
+import { allows, organizationOf } from './organization.ts';
+import type { GatewayParts } from './parts.ts';
+import { findModel } from './requested-model.ts';
+import type { Route } from './router.ts';
+
+/** The lists (spec 2.3, 4.1): a key is optional, an organization's policy counts (spec 4.2.5). */
+export function catalogRoutes(parts: GatewayParts): Route[] {
+  const list = (path: string, items: (organization: OrganizationSettings | undefined) => unknown[]): Route => ({
+    method: 'GET',
+    path,
+    handle: (exchange) => {
+      const data = items(viewer(parts, exchange));
+      exchange.sendJson(200, { object: 'list', data });
+    },
+  });
+  return [
+    list('/models', (organization) => offered(parts, organization).map(modelItem)),
+    { method: 'GET', path: '/models/*', handle: (exchange, params) => retrieve(parts, exchange, params['*'] ?? '') },
+    list('/providers', (organization) => providers(parts, organization)),
+    list('/embedding-models', (organization) => embeddingModels(parts, organization)),
+    list('/transcription-models', (organization) => transcriptionModels(parts, organization)),
+  ];
+}
+
+function viewer(parts: GatewayParts, exchange: Exchange): OrganizationSettings | undefined {
+  return organizationOf(exchange, optionalKey(exchange, parts.keys), parts.settings());
+}
+
+/** Models that requests can go to; one whose provider can't be called is no offer. */
+function offered(parts: GatewayParts, organization: OrganizationSettings | undefined): Model[] {
+  return [...parts.registry().models.values()].filter(
+    (model) => model.endpoint.problem === undefined && allows(organization, model.ref),
+  );
+}
+
+function retrieve(parts: GatewayParts, exchange: Exchange, ref: string): void {
+  const organization = viewer(parts, exchange);
+  const model = findModel(parts.registry(), ref)?.model;
+  if (model === undefined || !allows(organization, model.ref)) {
+    throw new GatewayError({
+      status: 404,
+      errorType: 'model_not_found',
+      message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
+      action: 'GET /models lists what there is.',
+    });
+  }
+  exchange.sendJson(200, modelItem(model));
+}
+
+/** A model as the list names it; the fields beyond the spec's are those of OpenAI's and OpenRouter's lists. */
+export function modelItem(model: Model): Record<string, unknown> {
+  const { limit, cost, modalities } = model;
+  return {
+    id: model.ref,
+    object: 'model',
+    created: model.releaseDate ? Math.floor(Date.parse(model.releaseDate) / 1000) || 0 : 0,
+    owned_by: model.provider,
+    name: model.name,
+    context_length: limit.context,
+    pricing: {
+      prompt: perToken(cost?.input),
+      completion: perToken(cost?.output),
+      ...(cost?.cacheRead === undefined ? {} : { input_cache_read: perToken(cost.cacheRead) }),
+      ...(cost?.cacheWrite === undefined ? {} : { input_cache_write: perToken(cost.cacheWrite) }),
+    },
+    architecture: { input_modalities: modalities.input, output_modalities: modalities.output },
+    supported_parameters: supportedParameters(model),
+    top_provider: { context_length: limit.context, max_completion_tokens: limit.output },
+    ...(model.variants.size === 0 ? {} : { variants: [...model.variants.keys()] }),
+  };
+}
+
+/** USD per million tokens as USD per token: a decimal string without an exponent. */
+function perToken(perMillion: number | undefined): string {
+  const text = ((perMillion ?? 0) / 1_000_000).toFixed(15).replace(/\.?0+$/, '');
+  return text === '' ? '0' : text;
+}
+
+function supportedParameters(model: Model): string[] {
+  return [
+    ...['max_tokens', 'stop', 'top_p', 'seed', 'response_format'],
+    ...(model.temperature ? ['temperature'] : []),
+    ...(model.toolCall ? ['tools', 'tool_choice', 'parallel_tool_calls'] : []),
+    ...(model.reasoning ? ['reasoning', 'reasoning_effort'] : []),
+    ...(model.structuredOutput ? ['structured_outputs'] : []),
+  ];
+}
+
+function providers(parts: GatewayParts, organization: OrganizationSettings | undefined): unknown[] {
+  return [...parts.registry().providers.values()]
+    .filter(({ endpoint }) => endpoint.problem === undefined)
+    .map((provider) => ({
+      id: provider.id,
+      name: provider.name,
+      api: formatsOf(provider),
+      models: [...provider.models.values()].filter(({ ref }) => allows(organization, ref)).length,
+      byok: organization?.byok.has(provider.id) === true,
+    }));
+}
+
+/** The formats that the provider itself speaks; clients may use any. */
+function formatsOf({ endpoint, models }: Provider): string[] {
+  const formats = [...models.values()].map((model) => model.endpoint.format);
+  return [...new Set(formats.length > 0 ? formats : [endpoint.format])];
+}
+
+function embeddingModels(parts: GatewayParts, organization: OrganizationSettings | undefined): unknown[] {
+  const registry = parts.registry();
+  return [...parts.settings().gateway.embeddingModels]
+    .filter(([ref]) => allows(organization, ref))
+    .map(([ref, { name, dimensions, context }]) => {
+      const known = registry.models.get(ref);
+      return {
+        id: ref,
+        object: 'model',
+        name: name ?? known?.name ?? ref.slice(ref.indexOf('/') + 1),
+        dimensions: dimensions ?? null,
+        context_length: context ?? known?.limit.context ?? 0,
+        pricing: { prompt: perToken(known?.cost?.input), completion: '0' },
+      };
+    });
+}
+
+function transcriptionModels(parts: GatewayParts, organization: OrganizationSettings | undefined): unknown[] {
+  return [...parts.settings().gateway.transcriptionModels]
+    .filter(([ref]) => allows(organization, ref))
+    .map(([ref, { name }]) => ({
+      id: ref,
+      object: 'model',
+      name: name ?? parts.registry().models.get(ref)?.name ?? ref.slice(ref.indexOf('/') + 1),
+    }));
+}

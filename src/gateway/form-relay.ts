@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { GatewayError, invalidRequest } from '../wire/errors.ts';
+import { filePart, multipartEnd, PART_END, textPart } from './multipart.ts';
+
+type Part =
+  | { readonly type: 'field'; readonly name: string; readonly text: string }
+  | {
+      readonly type: 'file';
+      readonly name: string;
+      readonly filename: string;
+      readonly mediaType: string;
+      readonly stream: Readable;
+    };
+
+/**
+ * A multipart form on its way to an upstream. The file streams through once the model is known; where
+ * a client writes the file before the model, what came first is held in memory up to the body's limit.
+ */
+export class FormRelay {
+  readonly #parts: AsyncGenerator<Part>;
+  /** What was read before the model's field, as bytes without boundaries. */
+  readonly #held: { readonly part: Part; readonly bytes: Buffer }[] = [];
+  readonly #limit: number;
+
+  constructor(request: IncomingMessage, limit: number) {
+    this.#limit = limit;
+    this.#parts = readParts(request, limit);
+  }
+
+  /** The form's model. @throws GatewayError 400 without one. */
+  async model(): Promise<string> {
+    for (;;) {
+      const next = await this.#parts.next();
+      if (next.done) throw invalidRequest('model', 'The form has no field “model”.');
+      const part = next.value;
+      if (part.type === 'field' && part.name === 'model') return part.text;
+      this.#held.push({ part, bytes: part.type === 'file' ? await this.#hold(part.stream) : Buffer.alloc(0) });
+    }
+  }
+
+  /** The whole form anew, with the upstream's own name for the model. */
+  async *parts(boundary: string, model: string): AsyncGenerator<Buffer> {
+    let files = 0;
+    for (const { part, bytes } of this.#held) {
+      if (part.type === 'field') yield textPart(boundary, part.name, part.text);
+      else {
+        files += 1;
+        yield Buffer.concat([filePart(boundary, part.name, part.filename, part.mediaType), bytes, PART_END]);
+      }
+    }
+    yield textPart(boundary, 'model', model);
+    for await (const part of this.#parts) {
+      if (part.type === 'field') {
+        if (part.name !== 'model') yield textPart(boundary, part.name, part.text);
+        continue;
+      }
+      files += 1;
+      yield filePart(boundary, part.name, part.filename, part.mediaType);
+      for await (const bytes of part.stream) yield bytes;
+      yield PART_END;
+    }
+    if (files === 0) throw invalidRequest('file', 'The form has no file.');
+    yield multipartEnd(boundary);
+  }
+
+  async #hold(stream: Readable): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of stream) {
+      length += chunk.length;
+      if (length > this.#limit) throw tooLarge(this.#limit);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+}
+
+/** Parts in the order that they came; a file's stream has to be read before the next part. */
+async function* readParts(request: IncomingMessage, limit: number): AsyncGenerator<Part> {
+  const queue: Part[] = [];
+  let over = false;
+  let failure: GatewayError | undefined;
+  let wake: () => void = () => undefined;
+  const fail = (error: GatewayError) => {
+    failure ??= error;
+    for (const part of queue) if (part.type === 'file') part.stream.destroy(error);
+    wake();
+  };
+  let parser: ReturnType<typeof busboy>;
+  try {
+    parser = busboy({
+      headers: request.headers,
+      limits: { files: 1, fields: 100, fieldSize: 1_000_000, fileSize: limit },
+    });
+  } catch {
+    throw invalidRequest('', 'The form’s Content-Type has no usable boundary.');
+  }
+  parser.on('field', (name, text) => {
+    queue.push({ type: 'field', name, text });
+    wake();
+  });
+  parser.on('file', (name, stream, { filename, mimeType }) => {
+    stream.on('limit', () => stream.destroy(tooLarge(limit)));
+    queue.push({ type: 'file', name, filename: filename ?? 'audio', mediaType: mimeType, stream });
+    wake();
+  });
+  parser.on('close', () => {
+    over = true;
+    wake();
+  });
+  parser.on('error', () => fail(invalidRequest('', 'The form is not valid multipart/form-data.')));
+  request.on('close', () => {
+    if (!request.complete)
+      fail(new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'The client went away.' }));
+  });
+  request.pipe(parser);
+  for (;;) {
+    const part = queue.shift();
+    if (part !== undefined) yield part;
+    else if (failure !== undefined) throw failure;
+    else if (over) return;
+    else await new Promise<void>((resolve) => (wake = resolve));
+  }
+}
+
+function tooLarge(limit: number): GatewayError {
+  return new GatewayError({
+    status: 413,
+    errorType: 'request_too_large',
+    message: `The file is larger than ${limit} bytes.`,
+    action: 'Send less, or raise gateway.maxBodyBytes.',
+  });
+}

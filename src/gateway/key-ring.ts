@@ -1,0 +1,93 @@
+import { Account } from './account.ts';
+import { hashKey, type KeyCheck, type Principal } from './authentication.ts';
+import type { KeyStore } from './key-store.ts';
+
+interface Held {
+  readonly principal: Principal;
+  /** Unix milliseconds; Infinity: for ever. */
+  readonly until: number;
+}
+
+/** Name of the keys that whoever starts the process hands in. */
+export const OPERATOR = 'operator';
+/** How soon a key made or revoked by another process counts, milliseconds. */
+const FOLLOW_MS = 1_000;
+
+/** The keys in memory: those of the store, as it is now, and fixed ones. */
+export class KeyRing implements KeyCheck {
+  #held: ReadonlyMap<string, Held> = new Map();
+  readonly #fixed: readonly string[];
+  readonly #accounts = new Map<string, Account>();
+  readonly #store: KeyStore | undefined;
+  #version = -1;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: KeyStore | undefined, fixed: readonly string[]) {
+    this.#store = store;
+    this.#fixed = fixed.map(hashKey);
+    this.reload();
+  }
+
+  dispose(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** How many keys of the store are valid now. */
+  get stored(): number {
+    return new Set([...this.#held.values()].map(({ principal }) => principal).filter((each) => !each.operator)).size;
+  }
+
+  /** How many keys can be used, fixed ones included. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  find(hash: string): Principal | undefined {
+    const held = this.#held.get(hash);
+    return held !== undefined && (held.until === Number.POSITIVE_INFINITY || held.until > Date.now())
+      ? held.principal
+      : undefined;
+  }
+
+  account(name: string): Account {
+    let account = this.#accounts.get(name);
+    if (account === undefined) {
+      account = new Account();
+      this.#accounts.set(name, account);
+    }
+    return account;
+  }
+
+  /** Looks every second whether another process has changed the store, until `dispose`. */
+  follow(failed: (thrown: unknown) => void): void {
+    this.#timer = setInterval(() => {
+      try {
+        if (this.#store !== undefined && this.#store.version() !== this.#version) this.reload();
+      } catch (thrown) {
+        failed(thrown);
+      }
+    }, FOLLOW_MS);
+    this.#timer.unref();
+  }
+
+  /** Reads the store anew. */
+  reload(): void {
+    const held = new Map<string, Held>();
+    if (this.#store) this.#version = this.#store.version();
+    for (const key of this.#store?.list() ?? []) {
+      const account = this.account(key.name);
+      account.budget = key.budget;
+      account.rpm = key.rpm;
+      account.restore(key.spent);
+      const { name, organization } = key;
+      const principal = { name, operator: false, account, ...(organization === undefined ? {} : { organization }) };
+      for (const { hash, validUntil } of key.hashes) {
+        const until = Math.min(validUntil ?? Number.POSITIVE_INFINITY, key.expiresAt ?? Number.POSITIVE_INFINITY);
+        held.set(hash, { principal, until });
+      }
+    }
+    const principal = { name: OPERATOR, operator: true, account: this.account(OPERATOR) };
+    for (const hash of this.#fixed) held.set(hash, { principal, until: Number.POSITIVE_INFINITY });
+    this.#held = held;
+  }
+}

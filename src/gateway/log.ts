@@ -1,0 +1,61 @@
+import type { Log } from './parts.ts';
+
+export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** Keys whose values never reach the log, whoever puts them into a line. */
+const REDACTED = ['apiKey', 'authorization', 'headers', 'body', 'key_value', 'secret', 'token'];
+
+export interface FileLog extends Log {
+  /** Resolves when all lines are with the system. */
+  close(): Promise<void>;
+}
+
+type Line = readonly [level: Exclude<Level, 'silent'>, fields: Readonly<Record<string, unknown>>, message: string];
+
+/**
+ * JSON lines on a file descriptor. The library is loaded behind the first lines, so that it does not
+ * stand between the start of the gateway and its first answer.
+ */
+export function openLog(descriptor: number, level: Level): FileLog {
+  let waiting: Line[] | undefined = [];
+  let flush: () => Promise<void> = async () => undefined;
+  let write = (...line: Line): void => {
+    waiting?.push(line);
+  };
+  const loaded = load(descriptor, level).then((writer) => {
+    for (const line of waiting ?? []) writer.write(...line);
+    waiting = undefined;
+    write = writer.write;
+    flush = writer.flush;
+  });
+  const wanted = LEVELS.indexOf(level);
+  const at = (own: Line[0]) => {
+    if (LEVELS.indexOf(own) < wanted) return () => undefined;
+    return (fields: Line[1], message: string) => write(own, fields, message);
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    close: () => loaded.then(() => flush()),
+  };
+}
+
+async function load(descriptor: number, level: Level) {
+  const { pino } = await import('pino');
+  // Lines of a busy moment go out together; the timer sees to those of a quiet one.
+  const destination = pino.destination({ fd: descriptor, sync: false, minLength: 4096, periodicFlush: 500 });
+  destination.on('error', () => undefined);
+  const redact = { paths: REDACTED.flatMap((key) => [key, `*.${key}`]), censor: '[redacted]' };
+  const logger = pino(
+    { level, base: { pid: process.pid }, redact, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
+  return {
+    write: (own: Line[0], fields: Line[1], message: string) => logger[own](fields, message),
+    flush: () => new Promise<void>((resolve) => destination.flush(() => resolve())),
+  };
+}

@@ -1,0 +1,18 @@
+const WINDOW_MS = 60_000;
+
+/** Counts requests in windows of a minute, by the clock that never jumps. */
+export class RateWindow {
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #taken = 0;
+
+  /** Takes one of `limit` requests a minute. Milliseconds to wait when none is left, else 0. */
+  take(limit: number, now: number = performance.now()): number {
+    if (now - this.#startedAt >= WINDOW_MS) {
+      this.#startedAt = now;
+      this.#taken = 0;
+    }
+    if (this.#taken >= limit) return this.#startedAt + WINDOW_MS - now;
+    this.#taken += 1;
+    return 0;
+  }
+}

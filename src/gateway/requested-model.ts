@@ -1,0 +1,47 @@
+import type { Model } from '../catalog/model.ts';
+import type { Registry } from '../catalog/registry.ts';
+import { GatewayError, invalidRequest } from '../wire/errors.ts';
+import type { JsonObject } from '../wire/json.ts';
+import type { GatewayParts } from './parts.ts';
+
+export interface AskedModel {
+  readonly model: Model;
+  /** `vendor/model:variant`. */
+  readonly variant: string | undefined;
+}
+
+/** @throws GatewayError 400 invalid_request or model_not_found. */
+export function requestedModel(parts: GatewayParts, body: JsonObject): AskedModel {
+  const ref = requestedRef(body);
+  const found = findModel(parts.registry(), ref);
+  if (found) return found;
+  throw unknownModel(ref);
+}
+
+/** @throws GatewayError 400 invalid_request. */
+export function requestedRef(body: JsonObject): string {
+  const { model } = body;
+  if (typeof model === 'string' && model !== '') return model;
+  throw invalidRequest('model', 'The field “model” must be a string such as "vendor/model".');
+}
+
+/** A model by its whole name, else with a variant behind the last colon. */
+export function findModel(registry: Registry, ref: string): AskedModel | undefined {
+  const model = registry.models.get(ref);
+  if (model) return { model, variant: undefined };
+  const colon = ref.lastIndexOf(':');
+  if (colon < 0) return undefined;
+  const base = registry.models.get(ref.slice(0, colon));
+  const variant = ref.slice(colon + 1);
+  return base?.variants.has(variant) ? { model: base, variant } : undefined;
+}
+
+export function unknownModel(ref: string): GatewayError {
+  return new GatewayError({
+    status: 400,
+    errorType: 'model_not_found',
+    message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
+    action: 'GET /models lists what there is.',
+    param: 'model',
+  });
+}

@@ -1,0 +1,147 @@
+import type { Model } from '../catalog/model.ts';
+import type { Credential } from '../config/settings.ts';
+import { asGatewayError, type GatewayError } from '../wire/errors.ts';
+import type { AnswerTap } from './answer-tap.ts';
+import type { Caller } from './caller.ts';
+import type { Exchange } from './exchange.ts';
+import { meter } from './metering.ts';
+import { allows, byokOf } from './organization.ts';
+import type { GatewayParts } from './parts.ts';
+import { relay } from './relay.ts';
+import { type AskedModel, findModel } from './requested-model.ts';
+
+/** A request to one upstream. */
+export interface Attempt {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly tap: AnswerTap;
+  /** The client asked for a stream. */
+  readonly stream?: boolean;
+}
+
+type MakeAttempt = (model: Model, byok: Credential | undefined) => Attempt;
+
+/**
+ * Has the asked model answer, or one that configuration names for when it fails before its first byte.
+ * @throws GatewayError of the last one that was tried, while nothing was sent to the client.
+ */
+export async function serveFrom(
+  parts: GatewayParts,
+  exchange: Exchange,
+  caller: Caller,
+  asked: AskedModel,
+  make: MakeAttempt,
+): Promise<void> {
+  const models = [asked.model, ...fallbacks(parts, caller, asked.model)];
+  for (const [index, model] of models.entries()) {
+    const error = await attempt(parts, exchange, caller, model, make);
+    if (error === undefined) return;
+    const next = models[index + 1];
+    if (next === undefined || error.status < 503 || exchange.response.destroyed) throw error;
+    parts.log.warn({ id: exchange.id, model: model.ref, next: next.ref, error: error.message }, 'fallback');
+  }
+}
+
+/** The configured list without what the caller's policy or budget would not allow by itself. */
+function fallbacks(parts: GatewayParts, caller: Caller, model: Model): Model[] {
+  const refs = parts.settings().gateway.fallback.get(model.ref);
+  if (refs === undefined) return [];
+  const registry = parts.registry();
+  return refs.flatMap((ref) => (allows(caller.organization, ref) ? (findModel(registry, ref)?.model ?? []) : []));
+}
+
+/** A failure that the next upstream may make good; anything else is thrown. */
+async function attempt(
+  parts: GatewayParts,
+  exchange: Exchange,
+  caller: Caller,
+  model: Model,
+  make: MakeAttempt,
+): Promise<GatewayError | undefined> {
+  for (let again = true; ; again = false) {
+    const byok = byokOf(caller.organization, model, parts.settings());
+    try {
+      await relayOnce(parts, exchange, caller, model, make(model, byok), byok !== undefined);
+      return undefined;
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      // A kept connection that the upstream closed meanwhile: the request never reached it.
+      if (again && isStaleConnection(error) && !exchange.response.destroyed) continue;
+      noteFailure(parts, exchange, model, error, byok !== undefined);
+      return error;
+    }
+  }
+}
+
+async function relayOnce(
+  parts: GatewayParts,
+  exchange: Exchange,
+  caller: Caller,
+  model: Model,
+  { origin, path, headers, body, tap, stream }: Attempt,
+  byok: boolean,
+): Promise<void> {
+  const { timeout, chunkTimeout } = model.endpoint;
+  const outcome = await relay(exchange, {
+    dispatcher: parts.dispatcher,
+    origin,
+    path,
+    headers,
+    body,
+    tap,
+    provider: model.provider,
+    byok,
+    stream: stream === true,
+    timeout,
+    ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
+  });
+  if (outcome.error) noteFailure(parts, exchange, model, outcome.error, byok);
+  const { usage, firstByteMs, ended, received } = outcome;
+  if (ended === 'client-gone') exchange.facts.errorType = 'client_disconnect';
+  const bytes = { sent: body.length, received };
+  meter(parts, exchange, caller, { model, byok, usage, outcome: ended, firstByteMs, bytes });
+}
+
+const STALE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+function isStaleConnection(error: GatewayError): boolean {
+  return error.errorType === 'network_error' && error.code !== undefined && STALE.has(error.code);
+}
+
+/** Counts a failure; one that only whoever runs the gateway can mend is said loudly. */
+export function noteFailure(
+  parts: GatewayParts,
+  exchange: Exchange,
+  model: Pick<Model, 'ref' | 'provider'>,
+  error: GatewayError,
+  byok: boolean,
+): void {
+  parts.metrics.upstreamError(model.provider, error.errorType);
+  exchange.facts.errorType = error.errorType;
+  const { upstreamStatus, code } = error;
+  const ours = !byok && (upstreamStatus === 401 || upstreamStatus === 402 || upstreamStatus === 403);
+  const fields = { id: exchange.id, model: model.ref, provider: model.provider, upstreamStatus, code };
+  if (ours) {
+    const what = upstreamStatus === 402 ? 'is out of funds' : 'is refused';
+    parts.log.error({ ...fields, alert: 'provider-account' }, `the gateway’s own account at ${model.provider} ${what}`);
+  } else parts.log.warn({ ...fields, error: error.message }, 'the upstream failed');
+}
+
+/** Runs something that may fail at the upstream, and counts the failure. */
+export async function countingFailures<T>(
+  parts: GatewayParts,
+  exchange: Exchange,
+  model: Pick<Model, 'ref' | 'provider'>,
+  byok: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    noteFailure(parts, exchange, model, error, byok);
+    throw error;
+  }
+}

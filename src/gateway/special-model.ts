@@ -1,0 +1,34 @@
+import type { Model, Provider } from '../catalog/model.ts';
+import { GatewayError } from '../wire/errors.ts';
+import type { GatewayParts } from './parts.ts';
+import { unknownModel } from './requested-model.ts';
+
+/** What an embedding or transcription model needs to be called. */
+export type SpecialModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'>;
+
+/**
+ * A model of a list of its own (`gateway.embeddingModels`, `gateway.transcriptionModels`): it need not be
+ * among its provider's chat models.
+ *
+ * @throws GatewayError 400 model_not_found.
+ */
+export function specialModel(parts: GatewayParts, ref: string, list: ReadonlyMap<string, unknown>): SpecialModel {
+  const registry = parts.registry();
+  const model = registry.models.get(ref);
+  if (model) return model;
+  const provider = registry.providers.get(ref.slice(0, ref.indexOf('/')));
+  if (provider === undefined || !list.has(ref)) throw unknownModel(ref);
+  const key = ref.slice(ref.indexOf('/') + 1);
+  return { ref, provider: provider.id, key, id: key, endpoint: provider.endpoint };
+}
+
+/** @throws GatewayError 400 for a provider whose format has no such thing. */
+export function requireOpenAI({ provider, endpoint }: { provider: string; endpoint: Provider['endpoint'] }): void {
+  if (endpoint.kind !== 'anthropic') return;
+  throw new GatewayError({
+    status: 400,
+    errorType: 'model_not_found',
+    message: `${provider} has no such endpoint.`,
+    param: 'model',
+  });
+}

@@ -1,0 +1,66 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { GatewayError } from '../wire/errors.ts';
+
+export interface StatePlace {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+}
+
+/** Where keys and the usage ledger are kept: the platform's folder for data. */
+export function stateFile({ env, platform, home }: StatePlace): string {
+  const xdg = env.XDG_DATA_HOME;
+  if (xdg !== undefined && path.isAbsolute(xdg)) return path.join(xdg, 'svc', 'gateway.db');
+  if (platform === 'win32') {
+    return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'svc', 'gateway.db');
+  }
+  const data = platform === 'darwin' ? ['Library', 'Application Support'] : ['.local', 'share'];
+  return path.join(home, ...data, 'svc', 'gateway.db');
+}
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS keys (
+  name TEXT PRIMARY KEY, organization TEXT, budget REAL, rpm INTEGER,
+  created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER,
+  spent REAL NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS key_hashes (
+  hash TEXT PRIMARY KEY, name TEXT NOT NULL REFERENCES keys (name),
+  created_at INTEGER NOT NULL, valid_until INTEGER
+) STRICT;
+CREATE TABLE IF NOT EXISTS usage (
+  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, request_id TEXT NOT NULL, key TEXT NOT NULL, organization TEXT,
+  endpoint TEXT NOT NULL, model TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
+  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
+  cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL
+) STRICT;
+`;
+
+/**
+ * Opens, and where needed makes, the state. Commits go to the write-ahead log without waiting for the
+ * disk: a killed process loses none of them, a machine that loses power the last ones.
+ *
+ * @param file absolute path, or `:memory:`.
+ * @throws GatewayError configuration_error when it can't be opened.
+ */
+export async function openState(file: string): Promise<DatabaseSync> {
+  const { DatabaseSync } = await import('node:sqlite');
+  try {
+    if (file !== ':memory:') mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
+    database.exec(SCHEMA);
+    if (file !== ':memory:') chmodSync(file, 0o600);
+    return database;
+  } catch (thrown) {
+    throw new GatewayError({
+      status: 500,
+      errorType: 'configuration_error',
+      message: `The gateway’s state in ${file} can’t be opened: ${thrown instanceof Error ? thrown.message : thrown}.`,
+      action: 'Check the folder’s permissions and the free space, or set XDG_DATA_HOME to another folder.',
+      cause: thrown,
+    });
+  }
+}
