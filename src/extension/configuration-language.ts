@@ -90,7 +90,7 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
   const settings = models.settings?.providers.get(provider.id);
   const key = endpoint.apiKey;
   const text = new vscode.MarkdownString(undefined, true);
-  text.appendMarkdown(`**${escape(provider.name)}**${provider.simulated ? ` (${t('simulated')})` : ''}\n\n`);
+  text.appendMarkdown(`**${escapeMarkdown(provider.name)}**${provider.simulated ? ` (${t('simulated')})` : ''}\n\n`);
   text.appendMarkdown(`- ${t('Address')}: \`${endpoint.baseURL ?? t('none')}\`${from(settings?.baseURL?.origin)}\n`);
   // Where a key comes from is worth knowing; the key is nobody's business.
   text.appendMarkdown(`- ${t('Key')}: ${key ? `${t('set')}${from(key.origin)}` : t('not set')}\n`);
@@ -100,7 +100,7 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
       `\n$(warning) ${t('Its key is held back: this project sends it to {0} instead of {1}.', provider.withheld.to, provider.withheld.from)}`,
     );
   }
-  if (endpoint.problem !== undefined) text.appendMarkdown(`\n$(error) ${escape(endpoint.problem)}`);
+  if (endpoint.problem !== undefined) text.appendMarkdown(`\n$(error) ${escapeMarkdown(endpoint.problem)}`);
   return text;
 }
 
@@ -115,7 +115,7 @@ function aboutModel(model: Model): vscode.MarkdownString {
     ...model.modalities.input.filter((kind) => kind !== 'text'),
   ];
   const lines = [
-    `**${escape(model.name)}** \`${model.ref}\``,
+    `**${escapeMarkdown(model.name)}** \`${model.ref}\``,
     '',
     `- ${t('Context')}: ${tokens(limit.context)}, ${t('output')}: ${tokens(limit.output)}`,
     `- ${t('Price per million tokens')}: ${cost ? `$${cost.input} ${t('in')}, $${cost.output} ${t('out')}` : t('unknown')}`,
@@ -129,10 +129,10 @@ function aboutModel(model: Model): vscode.MarkdownString {
 function from(origin: Origin | undefined): string {
   if (!origin) return '';
   const { source, line } = origin;
-  return ` (${escape(source.path)}${source.kind === 'built-in' ? '' : `:${line}`})`;
+  return ` (${escapeMarkdown(source.path)}${source.kind === 'built-in' ? '' : `:${line}`})`;
 }
 
-function escape(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>]/g, '\\$&');
 }
 

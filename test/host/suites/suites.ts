@@ -1,1 +1,2 @@
 import './activation.suite.ts';
+import './configuration.suite.ts';

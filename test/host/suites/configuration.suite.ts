@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { until, writeFile } from './until.ts';
+
+const CONTENT = `{
+  // A provider of the project.
+  "provider": {
+    "local": {
+      "name": "Local",
+      "options": { "baseURL": "http://127.0.0.1:9/v1", "apiKey": "{env:SECRET_KEY}" },
+      "models": {
+        "coder": { "limit": { "context": 32000, "output": 4000 }, "tool_cal": true }
+      }
+    }
+  }
+}
+`;
+
+describe('svc.jsonc in the editor', () => {
+  let uri: vscode.Uri;
+  let document: vscode.TextDocument;
+  const diagnostics = () => vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'svc');
+  const at = (needle: string, plus = 1) => document.positionAt(CONTENT.indexOf(needle) + plus);
+
+  before(async () => {
+    uri = await writeFile('svc.jsonc', CONTENT);
+    document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document);
+    await until(vscode.languages.onDidChangeDiagnostics, () => diagnostics().length >= 2);
+  });
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.workspace.fs.delete(uri);
+  });
+
+  it('says in the file that a project may not read the environment', () => {
+    const refused = diagnostics().find(({ message }) => message.includes('SECRET_KEY') || /env/.test(String(message)));
+    assert.ok(refused, JSON.stringify(diagnostics()));
+    assert.equal(refused.range.start.line, CONTENT.slice(0, CONTENT.indexOf('{env:')).split('\n').length - 1);
+  });
+
+  it('offers the near miss of an unknown key as a quick fix that writes it', async () => {
+    const unknown = diagnostics().find(({ message }) => message.includes('tool_cal'));
+    assert.ok(unknown);
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      uri,
+      unknown.range,
+    );
+    const fix = actions.find(({ title }) => title.includes('tool_call'));
+    assert.ok(fix?.edit);
+    const [, edits] = fix.edit.entries()[0] ?? [];
+    assert.equal(edits?.[0]?.newText, '"tool_call"');
+  });
+
+  it('proposes providers of the catalog as keys', async () => {
+    const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+      'vscode.executeCompletionItemProvider',
+      uri,
+      at('"local"', 2),
+    );
+    const labels = list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+    assert.ok(labels.includes('mistral') && labels.includes('anthropic'), labels.slice(0, 20).join());
+  });
+
+  it('tells limits and price over a model, and where a provider goes without its key', async () => {
+    const hovers = async (position: vscode.Position) => {
+      const found = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', uri, position);
+      return found
+        .flatMap(({ contents }) => contents.map((each) => (typeof each === 'string' ? each : each.value)))
+        .join('\n');
+    };
+    assert.match(await hovers(at('"coder"')), /32,000 tokens/);
+    const provider = await hovers(at('"local"'));
+    assert.match(provider, /127\.0\.0\.1:9/);
+    assert.doesNotMatch(provider, /SECRET_KEY/);
+  });
+
+  it('has a lens to test the connection above each provider', async () => {
+    const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uri, 10);
+    assert.ok(lenses.some(({ command }) => command?.command === 'svc.provider.test'));
+  });
+
+  it('applies a change at once: the mended key no longer warns', async () => {
+    await writeFile('svc.jsonc', CONTENT.replace('tool_cal"', 'tool_call"'));
+    await until(
+      vscode.languages.onDidChangeDiagnostics,
+      () => !diagnostics().some(({ message }) => message.includes('tool_cal')),
+    );
+  });
+
+  it('keeps the other diagnostics while the file is broken, and says where', async () => {
+    await writeFile('svc.jsonc', CONTENT.replace('"name": "Local",', '"name": "Local" "x"'));
+    const broken = await until(vscode.languages.onDidChangeDiagnostics, () =>
+      diagnostics().find(({ severity }) => severity === vscode.DiagnosticSeverity.Error),
+    );
+    assert.equal(broken.range.start.line, 4);
+  });
+});
