@@ -45,7 +45,8 @@ export function openLog(descriptor: number, level: Level): FileLog {
 }
 
 async function load(descriptor: number, level: Level) {
-  const { pino } = await import('pino');
+  // Bundled, a CommonJS library has only its default export.
+  const { default: pino } = await import('pino');
   // Lines of a busy moment go out together; the timer sees to those of a quiet one.
   const destination = pino.destination({ fd: descriptor, sync: false, minLength: 4096, periodicFlush: 500 });
   destination.on('error', () => undefined);
