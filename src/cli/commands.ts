@@ -25,9 +25,20 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'serve',
-    usage: '[--config FILE] [--host HOST] [--port N] [--log-level LEVEL] [--drain SECONDS]',
-    summary:
-      'Run the gateway. It ends on SIGTERM after a drain, with --exit-with-stdin when its input closes, with --parent-pid N when that process ends.',
+    usage: '[--config FILE] [--host HOST] [--port N]',
+    summary: 'Run the gateway (docs/gateway.md has all options).',
     load: () => import('./serve.ts'),
+  },
+  {
+    name: 'keys',
+    usage: 'create|list|rotate|revoke [NAME]',
+    summary: 'Keys of the gateway; create takes --org, --budget USD, --rpm N, --expires DATE, rotate --grace TIME.',
+    load: () => import('./keys.ts'),
+  },
+  {
+    name: 'usage',
+    usage: '[--json] [--since TIME] [--by FIELD]',
+    summary: 'Show what went through the gateway and its cost, by model, key, organization or day.',
+    load: () => import('./usage.ts'),
   },
 ];
