@@ -22,7 +22,10 @@ export function untilParentEnds(io: Io, { exitWithStdin, parentPid }: ParentOpti
     }, LOOK_MS);
     timer.unref();
   }
-  return AbortSignal.any([io.signal, ended.signal]);
+  const either = AbortSignal.any([io.signal, ended.signal]);
+  // An input that is still read keeps the process alive after its work is done.
+  either.addEventListener('abort', () => io.input.pause(), { once: true });
+  return either;
 }
 
 function isAlive(pid: number): boolean {
