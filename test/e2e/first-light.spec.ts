@@ -26,7 +26,8 @@ describe('first light', () => {
     assert.match(await ghostText(page), /: number/);
     await screenshot(page, 'ghost-text');
     await page.keyboard.press('Tab');
-    await page.locator('.view-line', { hasText: 'padStart' }).first().waitFor();
+    await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ state: 'detached' });
+    await page.locator('.tab.active.dirty[data-resource-name="receipt.ts"]').waitFor();
     await page.keyboard.press('ControlOrMeta+S');
     await page.locator('.tab.active:not(.dirty)[data-resource-name="receipt.ts"]').waitFor();
     const saved = readFileSync(join(desk.workspace, 'src', 'receipt.ts'), 'utf8');

@@ -70,6 +70,8 @@ export function codeServerCommand(args: readonly string[]): { file: string; args
 
 const CALM_SETTINGS = {
   'workbench.startupEditor': 'none',
+  // A spec saves when it means to: the browser host would save by itself after a second.
+  'files.autoSave': 'off',
   'workbench.tips.enabled': false,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': false,
