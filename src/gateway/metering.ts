@@ -24,8 +24,8 @@ const BYTES_A_TOKEN = { sent: 4, received: 200 };
 /** Counts an answer: money at once, the ledger's row with the next batch. */
 export function meter(parts: GatewayParts, exchange: Exchange, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs } = metered;
-  // A client that leaves before the last event has been served all the same.
-  const usage = metered.usage ?? guess(metered.bytes);
+  const estimated = metered.usage === undefined || outcome !== 'complete';
+  const usage = estimated ? atLeast(metered.usage, guess(metered.bytes)) : metered.usage;
   const cost = model.cost === undefined ? undefined : priceOf(model.cost, usage);
   parts.ledger.record({
     at: Date.now(),
@@ -39,11 +39,17 @@ export function meter(parts: GatewayParts, exchange: Exchange, caller: Caller, m
     outcome,
     usage,
     cost,
-    estimated: metered.usage === undefined,
+    estimated,
     durationMs: performance.now() - exchange.startedAt,
     firstByteMs,
   });
   parts.metrics.answer(model.ref, usage, cost, firstByteMs / 1000);
+}
+
+/** What is known goes before the guess, but an answer that broke off may have said its start alone. */
+function atLeast(known: Usage | undefined, guessed: Usage): Usage {
+  if (known === undefined) return guessed;
+  return { ...known, output: Math.max(known.output, guessed.output) };
 }
 
 function guess({ sent, received }: Metered['bytes']): Usage {

@@ -276,14 +276,15 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       return;
     }
     response.end(this.#request.tap.fail(error));
-    this.#controller?.abort(error);
     this.#finish('failed', error);
+    this.#controller?.abort(error);
   }
 
   readonly #clientClosed = (): void => {
     if (this.#settled) return;
-    this.#controller?.abort(new Error('The client went away.'));
+    // Settled first: aborting calls back at once.
     this.#finish('client-gone');
+    this.#controller?.abort(new Error('The client went away.'));
   };
 
   #limit(milliseconds: number, where: string): void {

@@ -1,4 +1,4 @@
-import { errorFrame } from '../wire/error-body.ts';
+import { errorBody, errorFrame } from '../wire/error-body.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import type { FormatName, Frame } from '../wire/format.ts';
@@ -85,12 +85,13 @@ export class StreamTap implements AnswerTap {
   fail(error: GatewayError): Buffer {
     if (this.#format !== 'responses') return Buffer.from(frameText(errorFrame(error, this.#format)));
     const number = this.#lastNumber() + 1;
-    const { errorType: code, message } = error;
-    const said = { type: 'error', sequence_number: number, code, message, param: error.param ?? null };
+    const said = objectOf(errorBody(error, 'responses').error);
+    const { code, message, param } = said;
+    const first = { type: 'error', sequence_number: number, code, message, param, error: said };
     const response = { ...this.#answer, status: 'failed', error: { code, message } };
     const failed = { type: 'response.failed', sequence_number: number + 1, response };
     return Buffer.from(
-      frameText({ event: said.type, data: JSON.stringify(said) }) +
+      frameText({ event: first.type, data: JSON.stringify(first) }) +
         frameText({ event: failed.type, data: JSON.stringify(failed) }),
     );
   }

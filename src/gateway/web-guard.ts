@@ -10,8 +10,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  * @throws GatewayError 403 origin_not_allowed.
  */
 export function guardAgainstPages(exchange: Exchange, settings: GatewaySettings): void {
-  const host = exchange.header('host');
-  if (host === undefined || !hostAllowed(host, settings)) {
+  const host = onlyHost(exchange);
+  if (!hostAllowed(host, exchange.request.socket.localAddress, settings)) {
     throw refused(`The Host header names ${quoted(host)}, which is not this gateway.`, 'gateway.allowedHosts');
   }
   const origin = exchange.header('origin');
@@ -31,9 +31,23 @@ export function corsHeaders(exchange: Exchange): Record<string, string> {
   };
 }
 
-function hostAllowed(host: string, settings: GatewaySettings): boolean {
+/** @throws GatewayError 400 for several, which a proxy in front may read in another order. */
+function onlyHost({ request }: Exchange): string {
+  const { rawHeaders } = request;
+  let seen = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') seen += 1;
+  }
+  if (seen === 1) return request.headers.host ?? '';
+  throw new GatewayError({ status: 400, errorType: 'invalid_request', message: 'There must be one Host header.' });
+}
+
+/** Loopback names, our own address (rebinding needs a name), what is listed. */
+function hostAllowed(host: string, address: string | undefined, settings: GatewaySettings): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   if (LOOPBACK.has(name) || name === settings.listen.host.toLowerCase()) return true;
+  const own = address?.replace(/^::ffff:/, '');
+  if (own !== undefined && (name === own || name === `[${own}]`)) return true;
   return settings.allowedHosts.some(
     (allowed) => allowed.toLowerCase() === name || allowed.toLowerCase() === host.toLowerCase(),
   );

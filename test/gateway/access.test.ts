@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
+
+interface ErrorAnswer {
+  readonly error: { readonly message: string; readonly type: string; readonly param: string | null };
+  readonly error_type: string;
+  readonly message: string;
+  readonly type?: string;
+}
+
+const ask = (model: string, over: Record<string, unknown> = {}) => ({
+  model,
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hi' }],
+  ...over,
+});
+
+const said = async (response: Response) => (await response.json()) as ErrorAnswer;
+
+describe('who may do what', () => {
+  let under: UnderTest;
+
+  before(async () => {
+    under = await gatewayUnderTest({
+      config: (url) => ({
+        provider: {
+          ...providers(url),
+          broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {} } },
+        },
+        gateway: {
+          organizations: {
+            acme: {
+              name: 'Acme',
+              policy: { allow: ['chat/*', 'messages/m'], deny: ['chat/free'] },
+              byok: { chat: 'sk-byok-canary' },
+            },
+          },
+          fallback: { 'broke/m': ['messages/free', 'chat/m'] },
+          embeddingModels: { 'chat/embed': { dimensions: 4 } },
+          transcriptionModels: { 'responses/listen': { name: 'Listen' } },
+        },
+      }),
+    });
+  });
+  after(() => under.close());
+
+  const withKey = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
+
+  describe('keys', () => {
+    for (const path of [
+      '/chat/completions',
+      '/v1/responses',
+      '/messages',
+      '/messages/count_tokens',
+      '/embeddings',
+      '/audio/transcriptions',
+      '/fim/completions',
+    ]) {
+      it(`${path} is 401 without one, with a wrong one, with half of one`, async () => {
+        for (const authorization of ['', 'Bearer wrong', 'Bearer', KEY, `Bearer ${KEY.slice(1)}`, `Bearer ${KEY} x`]) {
+          const response = await under.post(path, ask('chat/m'), { authorization });
+          assert.equal(response.status, 401, authorization);
+          assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+          assert.equal((await said(response)).error_type, 'authentication_required');
+        }
+      });
+    }
+
+    it('keeps only a hash, also in the file', async () => {
+      const key = under.store.create({ name: 'hashed' });
+      const [listed] = under.store.list().filter(({ name }) => name === 'hashed');
+      assert.match(listed?.hashes[0]?.hash ?? '', /^[0-9a-f]{64}$/);
+      assert.ok(!JSON.stringify(under.store.list()).includes(key));
+    });
+
+    it('are valid from making to revoking, both while rotating, not after they expire', async () => {
+      const first = under.store.create({ name: 'turning' });
+      const second = under.store.rotate('turning', 60_000);
+      const past = under.store.create({ name: 'past', expiresAt: Date.now() - 1 });
+      under.keysChanged();
+      const status = async (key: string) => (await under.post('/chat/completions', ask('chat/m'), withKey(key))).status;
+      assert.deepEqual([await status(first), await status(second), await status(past)], [200, 200, 401]);
+      const third = under.store.rotate('turning', 0);
+      under.keysChanged();
+      assert.deepEqual([await status(first), await status(second), await status(third)], [401, 401, 200]);
+      under.store.revoke('turning');
+      under.keysChanged();
+      assert.equal(await status(third), 401);
+    });
+  });
+
+  describe('organizations', () => {
+    it('block a model by their policy', async () => {
+      const key = under.store.create({ name: 'acme-1', organization: 'acme' });
+      under.keysChanged();
+      const response = await under.post('/chat/completions', ask('chat/free'), withKey(key));
+      assert.equal(response.status, 403);
+      assert.equal((await said(response)).error_type, 'model_not_allowed');
+      assert.equal((await under.post('/messages', ask('responses/m'), withKey(key))).status, 403);
+      assert.equal((await under.post('/chat/completions', ask('chat/m'), withKey(key))).status, 200);
+    });
+
+    it('show only their models in the list, also without a key', async () => {
+      const list = await under.get('/v1/models', { 'x-organization-id': 'acme' });
+      const { data } = (await list.json()) as { data: { id: string }[] };
+      assert.deepEqual(
+        data.map(({ id }) => id),
+        ['chat/m', 'messages/m'],
+      );
+      assert.equal((await under.get('/models/chat/free', { 'x-organization-id': 'acme' })).status, 404);
+      assert.equal((await under.get('/models', { 'x-organization-id': 'nobody' })).status, 400);
+      assert.equal((await under.get('/models', { authorization: 'Bearer wrong' })).status, 401);
+    });
+
+    it('are not entered with somebody else’s key', async () => {
+      const key = under.store.create({ name: 'outsider' });
+      under.keysChanged();
+      const response = await under.post(
+        '/chat/completions',
+        ask('chat/m'),
+        withKey(key, { 'x-organization-id': 'acme' }),
+      );
+      assert.equal(response.status, 403);
+    });
+
+    it('bring their own key, which is used and whose account’s state they see', async () => {
+      const headers = { 'x-organization-id': 'acme' };
+      const at = under.upstream.requests.length;
+      assert.equal((await under.post('/chat/completions', ask('chat/m'), headers)).status, 200);
+      assert.equal((await under.upstream.request(at)).headers.authorization, 'Bearer sk-byok-canary');
+      const broke = await under.post(
+        '/chat/completions',
+        ask('chat/m', { messages: [{ role: 'user', content: '[[scenario:status-402]]' }] }),
+        headers,
+      );
+      assert.equal(broke.status, 402);
+      assert.equal((await said(broke)).error_type, 'insufficient_credits');
+      const { data } = (await (await under.get('/providers', headers)).json()) as { data: object[] };
+      assert.deepEqual(data[0], {
+        id: 'chat',
+        name: 'chat',
+        api: ['chat-completions'],
+        models: 1,
+        byok: true,
+      });
+    });
+
+    for (const status of [401, 402, 403]) {
+      it(`get 503 when the gateway’s own account is answered ${status}, and its log says so loudly`, async () => {
+        const at = under.lines.length;
+        const messages = [{ role: 'user', content: `[[scenario:status-${status}]]` }];
+        const response = await under.post('/chat/completions', ask('chat/m', { messages }));
+        assert.equal(response.status, 503);
+        assert.equal((await said(response)).error_type, 'temporarily_unavailable');
+        assert.ok(under.lines.slice(at).some((line) => line.includes('"alert":"provider-account"')));
+      });
+    }
+  });
+
+  describe('budgets and rates', () => {
+    it('refuse a paid model when the budget is used up, not a free one', async () => {
+      // An answer of 11 and 7 tokens at 1 and 2 USD a million is 0.000025 USD.
+      const key = under.store.create({ name: 'poor', budget: 0.00004 });
+      under.keysChanged();
+      const status = async (model: string) => (await under.post('/chat/completions', ask(model), withKey(key))).status;
+      assert.deepEqual([await status('chat/m'), await status('chat/m'), await status('chat/m')], [200, 200, 402]);
+      assert.equal(await status('chat/free'), 200);
+      const refused = await under.post('/messages', ask('chat/m'), withKey(key));
+      assert.equal((await said(refused)).error_type, 'usage_limit_exceeded');
+      under.usage();
+      under.keysChanged();
+      assert.equal(await status('chat/m'), 402, 'what was stored is not forgotten');
+      const [stored] = under.store.list().filter(({ name }) => name === 'poor');
+      assert.ok(Math.abs((stored?.spent ?? 0) - 0.00005) < 1e-12);
+    });
+
+    it('are passed by no more than what is in flight', async () => {
+      const key = under.store.create({ name: 'crowd', budget: 0.0001 });
+      under.keysChanged();
+      const inFlight = 8;
+      let served = 0;
+      const worker = async () => {
+        for (let n = 0; n < 10; n += 1) {
+          const response = await under.post('/chat/completions', ask('chat/m'), withKey(key));
+          if (response.status === 200) served += 1;
+          await response.text();
+        }
+      };
+      await Promise.all(Array.from({ length: inFlight }, worker));
+      assert.ok(served >= 4 && served <= 4 + inFlight, `${served}`);
+    });
+
+    it('answer 429 with Retry-After beyond the rate', async () => {
+      const key = under.store.create({ name: 'slow', rpm: 2 });
+      under.keysChanged();
+      const send = () => under.post('/chat/completions', ask('chat/free'), withKey(key));
+      assert.deepEqual([(await send()).status, (await send()).status], [200, 200]);
+      const third = await send();
+      assert.equal(third.status, 429);
+      assert.ok(Number(third.headers.get('retry-after')) > 0);
+      assert.equal((await said(third)).error_type, 'rate_limit_exceeded');
+    });
+  });
+
+  describe('fallbacks', () => {
+    it('serve when the first upstream can’t be reached', async () => {
+      const response = await under.post('/chat/completions', ask('broke/m'));
+      assert.equal(response.status, 200);
+      assert.equal(under.rows().at(-1)?.model, 'messages/free');
+    });
+
+    it('skip what the policy blocks', async () => {
+      const response = await under.post('/chat/completions', ask('broke/m'), { 'x-organization-id': 'acme' });
+      assert.equal(response.status, 403);
+    });
+  });
+
+  describe('what is refused whatever the model', () => {
+    const cases: readonly [string, string, unknown, number, string, string | null][] = [
+      ['no model', '/chat/completions', ask(''), 400, 'invalid_request', 'model'],
+      ['a model that is no text', '/chat/completions', { ...ask(''), model: 5 }, 400, 'invalid_request', 'model'],
+      ['an unknown model', '/messages', ask('chat/none'), 400, 'model_not_found', 'model'],
+      ['an unknown vendor', '/responses', { model: 'no/m', input: 'x' }, 400, 'model_not_found', 'model'],
+      [
+        'temperature above 2',
+        '/chat/completions',
+        ask('chat/m', { temperature: 2.1 }),
+        400,
+        'invalid_request',
+        'temperature',
+      ],
+      ['top_p above 1', '/v1/chat/completions', ask('messages/m', { top_p: 1.1 }), 400, 'invalid_request', 'top_p'],
+      [
+        'a penalty below -2',
+        '/chat/completions',
+        ask('chat/m', { presence_penalty: -3 }),
+        400,
+        'invalid_request',
+        'presence_penalty',
+      ],
+      [
+        'messages that are no list',
+        '/messages',
+        { ...ask('messages/m'), messages: 'x' },
+        400,
+        'invalid_request',
+        'messages',
+      ],
+      ['store', '/responses', { model: 'responses/m', input: 'x', store: true }, 400, 'unsupported_field', 'store'],
+      [
+        'previous_response_id',
+        '/responses',
+        { model: 'chat/m', input: 'x', previous_response_id: 'r' },
+        400,
+        'unsupported_field',
+        'previous_response_id',
+      ],
+      ['no JSON', '/chat/completions', '{"model":', 400, 'invalid_request', null],
+      ['a list', '/chat/completions', '[]', 400, 'invalid_request', null],
+      ['no input to embed', '/embeddings', { model: 'chat/m' }, 400, 'invalid_request', 'input'],
+      [
+        'a hole without max_tokens',
+        '/fim/completions',
+        { model: 'chat/codestral', prompt: 'x' },
+        400,
+        'invalid_request',
+        'max_tokens',
+      ],
+      [
+        'a hole of 1001 tokens',
+        '/fim/completions',
+        { model: 'chat/codestral', prompt: 'x', max_tokens: 1001 },
+        400,
+        'invalid_request',
+        'max_tokens',
+      ],
+      [
+        'a hole for another family',
+        '/fim/completions',
+        { model: 'chat/m', prompt: 'x', max_tokens: 5 },
+        400,
+        'unsupported_fim_model',
+        'model',
+      ],
+      ['a path that is not there', '/chat', {}, 404, 'invalid_path', null],
+      ['a wrong method', '/v1/models', {}, 405, 'method_not_allowed', null],
+    ];
+    for (const [what, path, body, status, type, param] of cases) {
+      it(what, async () => {
+        const response = await under.post(path, body);
+        const answer = await said(response);
+        assert.deepEqual([response.status, answer.error_type, answer.error.param], [status, type, param]);
+        assert.equal(typeof answer.error.message, 'string');
+        assert.match(response.headers.get('x-request-id') ?? '', /^req_[0-9a-f]{32}$/);
+        assert.equal(answer.type, path === '/messages' ? 'error' : undefined);
+      });
+    }
+
+    for (const vendor of ['openai', 'anthropic', 'mistral', 'ollama']) {
+      it(`a conversation beyond the window, as ${vendor} says it`, async () => {
+        for (const path of ['/chat/completions', '/messages']) {
+          const messages = [{ role: 'user', content: `[[scenario:context-${vendor}]]` }];
+          const response = await under.post(path, ask('messages/m', { messages }));
+          assert.equal(response.status, 400);
+          assert.equal((await said(response)).error_type, 'context_length_exceeded');
+        }
+      });
+    }
+  });
+
+  describe('lists and operation', () => {
+    it('lists embedding and transcription models as configured', async () => {
+      const first = async (path: string) =>
+        ((await (await under.get(path)).json()) as { data: Record<string, unknown>[] }).data[0];
+      assert.equal((await first('/v1/embedding-models'))?.dimensions, 4);
+      assert.equal((await first('/transcription-models'))?.name, 'Listen');
+      assert.equal((await under.post('/embeddings', { model: 'chat/embed', input: 'x' })).status, 200);
+    });
+
+    it('says that it is healthy, ready, what it counts and what it offers', async () => {
+      assert.equal((await under.get('/healthz')).status, 200);
+      assert.equal((await under.get('/readyz')).status, 200);
+      const metrics = await (await under.get('/metrics')).text();
+      for (const line of [
+        /^svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} \d+$/m,
+        /^svc_gateway_tokens_total\{model="chat\/m",kind="input"\} \d+$/m,
+        /^svc_gateway_request_seconds_bucket\{route="\/messages",le="\+Inf"\} \d+$/m,
+        /^process_resident_memory_bytes /m,
+      ]) {
+        assert.ok(line.test(metrics), String(line));
+      }
+      const proxied = await under.get('/metrics', { 'x-forwarded-for': '203.0.113.9' });
+      assert.equal(proxied.status, 401);
+      const { paths } = (await (await under.get('/openapi.json')).json()) as { paths: Record<string, unknown> };
+      for (const path of ['/chat/completions', '/responses', '/messages', '/fim/completions']) assert.ok(paths[path]);
+    });
+
+    it('puts no credential into its log', () => {
+      assert.doesNotMatch(under.lines.join('\n'), new RegExp(`canary|${KEY}|svc_[A-Za-z0-9_-]{43}`));
+    });
+  });
+});

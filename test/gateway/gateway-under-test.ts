@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
+import { buildRegistry } from '../../src/catalog/registry.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { KeyRing } from '../../src/gateway/key-ring.ts';
+import { KeyStore } from '../../src/gateway/key-store.ts';
+import { Ledger } from '../../src/gateway/ledger.ts';
+import { Metrics } from '../../src/gateway/metrics.ts';
+import type { Log } from '../../src/gateway/parts.ts';
+import { type Listen, startGateway } from '../../src/gateway/server.ts';
+import { openState } from '../../src/gateway/state-database.ts';
+import { readUsage, type UsageReport } from '../../src/gateway/usage-report.ts';
+import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+
+export const KEY = 'svc_fixed_key_for_tests';
+
+export interface UnderTest {
+  readonly url: string;
+  readonly upstream: Upstream;
+  readonly store: KeyStore;
+  readonly metrics: Metrics;
+  /** Lines of the log as JSON text. */
+  readonly lines: readonly string[];
+  /** Sums of what the ledger holds, after writing what waits. */
+  usage(): UsageReport;
+  /** Rows of the ledger as they stand in the state. */
+  rows(): readonly Record<string, unknown>[];
+  keysChanged(): void;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface UnderTestOptions {
+  readonly config?: (upstream: string) => Record<string, unknown>;
+  readonly listen?: Partial<Listen>;
+}
+
+/** One provider for each format, `chat/m`, `messages/m` and `responses/m`, all at the simulated upstream. */
+export function providers(url: string): Record<string, unknown> {
+  const model = {
+    cost: { input: 1, output: 2, cache_read: 0.1, cache_write: 1.25 },
+    modalities: { input: ['text', 'image', 'pdf', 'audio'], output: ['text'] },
+    limit: { context: 128_000, output: 4_096 },
+    reasoning: true,
+  };
+  const models = { m: { id: 'up-m', ...model }, free: { cost: { input: 0, output: 0 } } };
+  const options = { baseURL: `${url}/v1`, apiKey: 'sk-house-canary' };
+  return {
+    chat: { options, models },
+    messages: { npm: '@ai-sdk/anthropic', options, models },
+    responses: { npm: '@ai-sdk/openai', options, models },
+  };
+}
+
+/** The gateway on a free port over the simulated upstream, with its state in a folder of its own. */
+export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<UnderTest> {
+  const upstream = await startUpstream();
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-gateway-'));
+  const config = options.config?.(upstream.url) ?? { provider: providers(upstream.url) };
+  const env = { SVC_CONFIG_CONTENT: JSON.stringify(config), XDG_CONFIG_HOME: folder, SVC_MANAGED_CONFIG_DIR: folder };
+  const settings = await loadSettings({ env, platform: 'linux', home: folder, cwd: folder, trustedWorkspace: true });
+  const registry = buildRegistry({ settings, catalog: EMPTY_CATALOG, env });
+  const database = await openState(path.join(folder, 'gateway.db'));
+  const store = new KeyStore(database);
+  const keys = new KeyRing(store, [KEY]);
+  const lines: string[] = [];
+  const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
+  const log: Log = { debug: write, info: write, warn: write, error: write };
+  const ledger = new Ledger(database, (thrown) => write({ thrown: String(thrown) }, 'ledger'));
+  const metrics = new Metrics();
+  const transport = undiciTransport();
+  const { dispatcher } = transport;
+  const gateway = await startGateway(
+    { settings: () => settings, registry: () => registry, keys, ledger, metrics, transport, dispatcher, log },
+    { host: '127.0.0.1', port: 0, ...options.listen },
+  );
+  const authorized = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  return {
+    url: gateway.url,
+    upstream,
+    store,
+    metrics,
+    lines,
+    usage: () => {
+      ledger.flush();
+      return readUsage(database, { since: 0, by: 'model' });
+    },
+    rows: () => {
+      ledger.flush();
+      return database.prepare('SELECT * FROM usage ORDER BY id').all();
+    },
+    keysChanged: () => keys.reload(),
+    post: (where, body, headers = {}) =>
+      fetch(gateway.url + where, {
+        method: 'POST',
+        headers: { ...authorized, ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    get: (where, headers = {}) => fetch(gateway.url + where, { headers }),
+    close: async () => {
+      await gateway.close(0);
+      ledger.flush();
+      database.close();
+      // Idle connections of a test that broke off are not waited for.
+      await dispatcher.destroy();
+      await upstream.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

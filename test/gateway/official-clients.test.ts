@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import Anthropic from '@anthropic-ai/sdk';
+import { generateText, jsonSchema, type LanguageModel, streamText, tool } from 'ai';
+import OpenAI, { toFile } from 'openai';
+import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+
+const TEXT = 'Hello, wörld 👋.';
+const UPSTREAMS = ['chat', 'messages', 'responses'];
+const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+const weather = {
+  name: 'weather',
+  description: 'The weather of a city.',
+  parameters: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+describe('official clients, unchanged but for base URL and key', () => {
+  let under: UnderTest;
+  let openai: OpenAI;
+  let anthropic: Anthropic;
+
+  before(async () => {
+    under = await gatewayUnderTest();
+    openai = new OpenAI({ baseURL: `${under.url}/v1`, apiKey: KEY, maxRetries: 0 });
+    anthropic = new Anthropic({ baseURL: under.url, apiKey: KEY, maxRetries: 0 });
+  });
+  after(() => under.close());
+
+  for (const up of UPSTREAMS) {
+    const model = `${up}/m`;
+    const prompt = (scenario: string) => `Say hello. [[scenario:${scenario}]]`;
+
+    describe(`openai, Chat Completions, over a ${up} upstream`, () => {
+      it('answers whole, with usage', async () => {
+        const answer = await openai.chat.completions.create({
+          model,
+          messages: [{ role: 'user', content: prompt('text') }],
+        });
+        assert.equal(answer.choices[0]?.message.content, TEXT);
+        assert.equal(answer.choices[0]?.finish_reason, 'stop');
+        assert.deepEqual([answer.usage?.prompt_tokens, answer.usage?.completion_tokens], [11, 7]);
+      });
+
+      it('streams tool calls and says its usage once, in the last chunk', async () => {
+        const stream = openai.chat.completions.stream({
+          model,
+          messages: [{ role: 'user', content: prompt('tools') }],
+          tools: [{ type: 'function', function: weather }],
+        });
+        const usages: number[] = [];
+        let last = -1;
+        let chunks = 0;
+        for await (const chunk of stream) {
+          if (chunk.usage) usages.push(chunks);
+          last = chunks;
+          chunks += 1;
+        }
+        const { message, finish_reason } = (await stream.finalChatCompletion()).choices[0] ?? {};
+        assert.equal(finish_reason, 'tool_calls');
+        assert.equal(message?.content, null);
+        assert.deepEqual(
+          message?.tool_calls?.map((call) => call.type === 'function' && [call.function.name, call.function.arguments]),
+          [
+            ['weather', '{"city":"Oslo"}'],
+            ['clock', '{}'],
+          ],
+        );
+        assert.deepEqual(usages, [last]);
+      });
+
+      it('carries images and a schema to the upstream', async () => {
+        const at = under.upstream.requests.length;
+        await openai.chat.completions.create({
+          model,
+          messages: [
+            {
+              role: 'user',
+              content: [
+                { type: 'text', text: 'What is this?' },
+                { type: 'image_url', image_url: { url: `data:image/png;base64,${IMAGE}` } },
+              ],
+            },
+          ],
+          response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: weather.parameters } },
+        });
+        const sent = JSON.stringify((await under.upstream.request(at)).body);
+        assert.ok(sent.includes(IMAGE));
+        assert.ok(sent.includes('"required":["city"]'));
+      });
+
+      it('throws for an error in the middle of a stream', async () => {
+        const stream = await openai.chat.completions.create({
+          model,
+          stream: true,
+          messages: [{ role: 'user', content: prompt('reset-mid-stream') }],
+        });
+        let text = '';
+        await assert.rejects(async () => {
+          for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+        }, OpenAI.APIError);
+        assert.equal(text, 'Hello, wörld ');
+      });
+    });
+
+    describe(`openai, Responses, over a ${up} upstream`, () => {
+      it('answers whole', async () => {
+        const answer = await openai.responses.create({ model, input: prompt('text') });
+        assert.equal(answer.output_text, TEXT);
+        assert.equal(answer.status, 'completed');
+        assert.deepEqual([answer.usage?.input_tokens, answer.usage?.output_tokens], [11, 7]);
+      });
+
+      it('streams text, reasoning and tool calls', async () => {
+        const stream = openai.responses.stream({
+          model,
+          input: prompt('reasoning-tools'),
+          tools: [{ type: 'function', strict: false, ...weather }],
+        });
+        const numbers: number[] = [];
+        for await (const event of stream) numbers.push(event.sequence_number);
+        const answer = await stream.finalResponse();
+        const calls = answer.output.flatMap((item) => (item.type === 'function_call' ? [item.arguments] : []));
+        assert.deepEqual(calls, ['{"city":"Oslo"}', '{}']);
+        assert.ok(answer.output.some((item) => item.type === 'reasoning'));
+        assert.deepEqual(
+          numbers,
+          numbers.map((_, index) => index),
+        );
+      });
+
+      it('says an error in the middle of a stream, then that the answer failed', async () => {
+        const stream = await openai.responses.create({ model, input: prompt('reset-mid-stream'), stream: true });
+        const types: string[] = [];
+        await assert.rejects(async () => {
+          for await (const event of stream) types.push(event.type);
+        }, OpenAI.APIError);
+        const raw = await under.post('/responses', { model, input: prompt('reset-mid-stream'), stream: true });
+        const events = [...(await raw.text()).matchAll(/^event: (.+)$/gm)].map((match) => match[1]);
+        assert.deepEqual(events.slice(-2), ['error', 'response.failed']);
+        assert.ok(types.includes('response.output_text.delta'));
+      });
+    });
+
+    describe(`@anthropic-ai/sdk over a ${up} upstream`, () => {
+      it('answers whole', async () => {
+        const answer = await anthropic.messages.create({
+          model,
+          max_tokens: 100,
+          messages: [{ role: 'user', content: prompt('text') }],
+        });
+        assert.equal(answer.content.map((block) => (block.type === 'text' ? block.text : '')).join(''), TEXT);
+        assert.equal(answer.stop_reason, 'end_turn');
+        assert.deepEqual([answer.usage.input_tokens, answer.usage.output_tokens], [11, 7]);
+      });
+
+      it('streams thinking and tool use', async () => {
+        const stream = anthropic.messages.stream({
+          model,
+          max_tokens: 5_000,
+          thinking: { type: 'enabled', budget_tokens: 1_024 },
+          messages: [{ role: 'user', content: prompt('reasoning-tools') }],
+          tools: [{ name: weather.name, input_schema: weather.parameters }],
+        });
+        const answer = await stream.finalMessage();
+        assert.deepEqual(
+          answer.content.map((block) => block.type),
+          ['thinking', 'tool_use', 'tool_use'],
+        );
+        assert.deepEqual(
+          answer.content.flatMap((block) => (block.type === 'tool_use' ? [block.input] : [])),
+          [{ city: 'Oslo' }, {}],
+        );
+        assert.equal(answer.stop_reason, 'tool_use');
+      });
+
+      it('throws for an error in the middle of a stream', async () => {
+        const stream = anthropic.messages.stream({
+          model,
+          max_tokens: 100,
+          messages: [{ role: 'user', content: prompt('reset-mid-stream') }],
+        });
+        let text = '';
+        stream.on('text', (delta) => {
+          text += delta;
+        });
+        await assert.rejects(stream.finalMessage(), Anthropic.AnthropicError);
+        assert.equal(text, 'Hello, wörld ');
+      });
+
+      it('gets an error before the first byte with its status', async () => {
+        const asked = anthropic.messages.create({
+          model,
+          max_tokens: 100,
+          stream: true,
+          messages: [{ role: 'user', content: prompt('status-429-retry-after-7') }],
+        });
+        await assert.rejects(asked, (error) => {
+          assert.ok(error instanceof Anthropic.RateLimitError);
+          assert.equal(error.headers.get('retry-after'), '7');
+          return true;
+        });
+      });
+    });
+
+    describe(`the AI SDK over a ${up} upstream`, () => {
+      const tools = {
+        weather: tool({ description: weather.description, inputSchema: jsonSchema(weather.parameters) }),
+        clock: tool({ description: 'The time.', inputSchema: jsonSchema({ type: 'object', properties: {} }) }),
+      };
+      const faces: Readonly<Record<string, () => LanguageModel>> = {
+        '@ai-sdk/openai chat': () => createOpenAI({ baseURL: under.url, apiKey: KEY }).chat(model),
+        '@ai-sdk/openai responses': () => createOpenAI({ baseURL: under.url, apiKey: KEY }).responses(model),
+        '@ai-sdk/openai-compatible': () =>
+          createOpenAICompatible({ name: 'svc', baseURL: `${under.url}/v1`, apiKey: KEY })(model),
+        '@ai-sdk/anthropic': () => createAnthropic({ baseURL: `${under.url}/v1`, apiKey: KEY })(model),
+      };
+      for (const [name, face] of Object.entries(faces)) {
+        it(`${name} generates and streams`, async () => {
+          const whole = await generateText({ model: face(), prompt: prompt('text'), maxRetries: 0 });
+          assert.equal(whole.text, TEXT);
+          const streamed = streamText({ model: face(), prompt: prompt('text-and-tools'), tools, maxRetries: 0 });
+          assert.equal(await streamed.text, TEXT);
+          assert.deepEqual(
+            (await streamed.toolCalls).map(({ toolName, input }) => [toolName, input]),
+            [
+              ['weather', { city: 'Oslo' }],
+              ['clock', {}],
+            ],
+          );
+          assert.equal((await streamed.usage).inputTokens, 11);
+        });
+      }
+    });
+  }
+
+  it('lists and retrieves models, whichever way the slash is written', async () => {
+    const ids: string[] = [];
+    for await (const model of openai.models.list()) ids.push(model.id);
+    assert.ok(ids.includes('chat/m'));
+    assert.equal((await openai.models.retrieve('chat/m')).id, 'chat/m');
+    assert.equal((await under.get('/models/chat/m')).status, 200);
+    await assert.rejects(openai.models.retrieve('chat/none'), OpenAI.NotFoundError);
+  });
+
+  it('embeds as numbers and as base64', async () => {
+    const answer = await openai.embeddings.create({ model: 'chat/m', input: ['a', 'b'], dimensions: 8 });
+    assert.equal(answer.data.length, 2);
+    assert.equal(answer.data[0]?.embedding.length, 8);
+    const plain = await under.post('/v1/embeddings', { model: 'chat/m', input: 'a', encoding_format: 'float' });
+    const { data, usage } = (await plain.json()) as { data: { embedding: number[] }[]; usage: unknown };
+    assert.deepEqual(data[0]?.embedding, [0.25, 0.5, 0.75, 1]);
+    assert.deepEqual(usage, { prompt_tokens: 3, total_tokens: 3 });
+  });
+
+  it('transcribes a file, whether it stands before or behind the model', async () => {
+    const bytes = Buffer.alloc(300_000, 7);
+    for (const order of ['file first', 'model first']) {
+      const file = await toFile(bytes, 'talk.wav', { type: 'audio/wav' });
+      const at = under.upstream.requests.length;
+      const request = { model: 'chat/m', language: 'en' };
+      const answer = await openai.audio.transcriptions.create(
+        order === 'file first' ? { file, ...request } : { ...request, file },
+      );
+      assert.equal(answer.text, 'Hello from the recording.');
+      const { bytes: sent, headers } = await under.upstream.request(at);
+      assert.match(String(headers['content-type']), /^multipart\/form-data; boundary=/);
+      assert.ok(sent.includes(bytes), order);
+      assert.ok(sent.includes('\r\n\r\nup-m\r\n'), 'the upstream’s own name of the model');
+      assert.ok(!sent.includes('chat/m'));
+    }
+  });
+
+  it('transcribes JSON with input_audio', async () => {
+    const at = under.upstream.requests.length;
+    const input_audio = { data: Buffer.from('sound').toString('base64'), format: 'wav' };
+    const answer = await under.post('/audio/transcriptions', { model: 'chat/m', input_audio, language: 'en' });
+    assert.deepEqual(await answer.json(), { text: 'Hello from the recording.' });
+    assert.ok((await under.upstream.request(at)).bytes.includes('filename="audio.wav"'));
+  });
+
+  it('counts tokens at the upstream or by an estimate', async () => {
+    const messages = [{ role: 'user' as const, content: 'x'.repeat(400) }];
+    assert.equal((await anthropic.messages.countTokens({ model: 'chat/m', messages })).input_tokens, 101);
+    under.upstream.respond((request, response) => {
+      assert.equal(request.path, '/v1/messages/count_tokens');
+      assert.equal(request.body.model, 'up-m');
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":12}');
+    });
+    try {
+      assert.equal((await anthropic.messages.countTokens({ model: 'messages/m', messages })).input_tokens, 12);
+    } finally {
+      under.upstream.respond(undefined);
+    }
+  });
+
+  it('streams to curl', async () => {
+    const body = JSON.stringify({ model: 'messages/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
+    const { stdout } = await promisify(execFile)('curl', [
+      ...['-sSN', `${under.url}/v1/chat/completions`],
+      ...['-H', `authorization: Bearer ${KEY}`, '-H', 'content-type: application/json', '-d', body],
+    ]);
+    assert.ok(stdout.endsWith('data: [DONE]\n\n'));
+  });
+});
