@@ -24,7 +24,7 @@ describe('first light', () => {
     // The first line comes first; the rest grows below it.
     await page.locator('.ghost-text-decoration, .ghost-text').filter({ hasText: 'padStart' }).first().waitFor();
     assert.match(await ghostText(page), /: number/);
-    await screenshot(page, 'ghost-text');
+    await screenshot(page, 'ghost-text', { docs: true });
     await page.keyboard.press('Tab');
     await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ state: 'detached' });
     await page.locator('.tab.active.dirty[data-resource-name="receipt.ts"]').waitFor();
@@ -42,7 +42,7 @@ describe('first light', () => {
     await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
     assert.match(await panel.locator('.message.user').innerText(), /basketTotal/);
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
-    await screenshot(page, 'panel');
+    await screenshot(page, 'panel', { docs: true });
   });
 
   it('keeps the conversation when the view was hidden', async () => {

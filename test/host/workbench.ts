@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Frame, Page } from 'playwright-core';
 import type { CodeServer } from './code-server.ts';
@@ -114,9 +114,17 @@ export async function ghostText(page: Page): Promise<string> {
   return parts.join('').replaceAll('\u00a0', ' ');
 }
 
-export async function screenshot(page: Page, name: string): Promise<string> {
+/**
+ * Keeps a picture as an artifact. With `docs`, and SVC_DOCS_IMAGES set, it also replaces the picture of
+ * that name in docs/images: `SVC_DOCS_IMAGES=1 npm run test:e2e` draws them all anew.
+ */
+export async function screenshot(page: Page, name: string, options: { docs?: boolean } = {}): Promise<string> {
   mkdirSync(ARTIFACTS, { recursive: true });
   const path = join(ARTIFACTS, `${name}.png`);
   await page.screenshot({ path });
+  if (options.docs && process.env.SVC_DOCS_IMAGES) {
+    mkdirSync(join(ROOT, 'docs', 'images'), { recursive: true });
+    copyFileSync(path, join(ROOT, 'docs', 'images', `${name}.png`));
+  }
   return path;
 }
