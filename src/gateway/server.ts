@@ -168,8 +168,11 @@ async function drain(server: Server, parts: GatewayParts, limit: number): Promis
     cut = parts.metrics.active;
     server.closeAllConnections();
   }, limit);
+  // A connection whose last answer ends meanwhile is idle, and would be waited for.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);
+  clearInterval(idle);
   return cut;
 }
 

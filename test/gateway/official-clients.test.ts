@@ -5,7 +5,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
-import { generateText, jsonSchema, type LanguageModel, streamText, tool } from 'ai';
+import { dynamicTool, generateText, type JSONSchema7, jsonSchema, type LanguageModel, streamText, type Tool } from 'ai';
 import OpenAI, { toFile } from 'openai';
 import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
 
@@ -207,9 +207,11 @@ describe('official clients, unchanged but for base URL and key', () => {
     });
 
     describe(`the AI SDK over a ${up} upstream`, () => {
+      const described = (description: string, schema: JSONSchema7): Tool =>
+        dynamicTool({ description, inputSchema: jsonSchema(schema), execute: async () => 'done' });
       const tools = {
-        weather: tool({ description: weather.description, inputSchema: jsonSchema(weather.parameters) }),
-        clock: tool({ description: 'The time.', inputSchema: jsonSchema({ type: 'object', properties: {} }) }),
+        weather: described(weather.description, weather.parameters as JSONSchema7),
+        clock: described('The time.', { type: 'object', properties: {} }),
       };
       const faces: Readonly<Record<string, () => LanguageModel>> = {
         '@ai-sdk/openai chat': () => createOpenAI({ baseURL: under.url, apiKey: KEY }).chat(model),

@@ -1,0 +1,194 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { requestBytes } from './load.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..', '..');
+const CACHE = path.join(ROOT, '.cache', 'bench-gateway');
+const PEER = '@portkey-ai/gateway';
+
+export interface Contestant {
+  readonly name: string;
+  readonly pid: number;
+  /** Milliseconds from its start to its first answer. */
+  readonly coldStartMs: number;
+  /** A Chat Completions request to an upstream of the same format, or to one of Messages. */
+  readonly request: (body: string, translated: boolean) => { readonly url: string; readonly bytes: Buffer };
+  readonly stop: () => void;
+}
+
+/** CPU seconds that a process has used. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Bytes in memory. */
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+async function started(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, ...env } });
+  let said = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
+    child.stdout?.on('data', (chunk) => {
+      said += chunk;
+      const found = /listening on (http\S+)/.exec(said)?.[1];
+      if (found) resolve(found);
+    });
+  });
+  return { child, url };
+}
+
+const script = (name: string) => path.join(import.meta.dirname, name);
+
+export async function startUpstream(): Promise<{ url: string; pid: number; stop: () => void }> {
+  const { child, url } = await started([script('upstream-process.ts')]);
+  return { url, pid: child.pid ?? 0, stop: () => void child.kill() };
+}
+
+export function direct(upstream: string, pid: number): Contestant {
+  const url = (translated: boolean) => `${upstream}/v1/${translated ? 'messages' : 'chat/completions'}`;
+  return {
+    name: 'direct',
+    pid,
+    coldStartMs: 0,
+    request: (body, translated) => ({ url: upstream, bytes: requestBytes(url(translated), {}, body) }),
+    stop: () => undefined,
+  };
+}
+
+export async function relay(upstream: string, warm: string): Promise<Contestant> {
+  const startedAt = performance.now();
+  const { child, url } = await started([script('relay-process.ts'), upstream]);
+  const bytes = (body: string) => requestBytes(`${url}/v1/chat/completions`, {}, body);
+  return ready({ name: 'relay', child, startedAt, request: (body) => ({ url, bytes: bytes(body) }) }, warm);
+}
+
+/** The terminal's bundle alone, made as esbuild.mjs makes it. */
+async function bundle(): Promise<string> {
+  const outdir = path.join(CACHE, 'dist');
+  rmSync(outdir, { recursive: true, force: true });
+  await build({
+    entryPoints: { cli: path.join(ROOT, 'src', 'cli', 'main.ts') },
+    outdir,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    splitting: true,
+    target: 'node22',
+    chunkNames: 'chunks/[name]-[hash]',
+    mainFields: ['module', 'main'],
+    banner: {
+      js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+  cpSync(path.join(ROOT, 'src', 'catalog', 'snapshot.json'), path.join(outdir, 'chunks', 'snapshot.json'));
+  return path.join(outdir, 'cli.js');
+}
+
+export async function gateway(upstream: string, warm: string): Promise<Contestant> {
+  const cli = await bundle();
+  const folder = mkdtempSync(path.join(tmpdir(), 'svc-bench-'));
+  const model = { cost: { input: 1, output: 2 }, limit: { context: 128_000, output: 4_096 } };
+  const options = { baseURL: `${upstream}/v1`, apiKey: 'sk-bench' };
+  const config = {
+    provider: {
+      chat: { options, models: { bench: model } },
+      messages: { npm: '@ai-sdk/anthropic', options, models: { bench: model } },
+    },
+    gateway: { organizations: { team: { policy: { allow: ['chat/*', 'messages/*'], deny: ['chat/other'] } } } },
+  };
+  writeFileSync(path.join(folder, 'svc.jsonc'), JSON.stringify(config));
+  const env = {
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    SVC_CONFIG: path.join(folder, 'svc.jsonc'),
+    SVC_DISABLE_CATALOG_REFRESH: '1',
+  };
+  // A stored key with everything that is checked at a request: organization, policy, budget, rate.
+  const made = execFileSync(
+    process.execPath,
+    [cli, 'keys', 'create', '--name', 'bench', '--org', 'team', '--budget', '1000000', '--rpm', '100000000'],
+    { env: { ...process.env, ...env }, cwd: folder, encoding: 'utf8' },
+  );
+  const key = made.trim().split('\n').at(-1) ?? '';
+  const startedAt = performance.now();
+  const { child, url } = await started([cli, 'serve', '--port', '0'], env);
+  const headers = { authorization: `Bearer ${key}` };
+  const body = (text: string, translated: boolean) =>
+    text.replace('"model":"bench"', `"model":"${translated ? 'messages' : 'chat'}/bench"`);
+  const request = (text: string, translated: boolean) => ({
+    url,
+    bytes: requestBytes(`${url}/v1/chat/completions`, headers, body(text, translated)),
+  });
+  return ready({ name: 'svc', child, startedAt, request, folder }, warm);
+}
+
+/** The peer from npm, outside of the project's dependencies. */
+export async function peer(upstream: string, warm: string): Promise<Contestant> {
+  const folder = path.join(CACHE, 'peer');
+  const entry = path.join(folder, 'node_modules', PEER, 'build', 'start-server.js');
+  if (!existsSync(entry)) {
+    mkdirSync(folder, { recursive: true });
+    execFileSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', '--silent', `${PEER}@1.15.2`]);
+  }
+  const port = await freePort();
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [entry, '--headless', `--port=${port}`], { stdio: 'ignore', cwd: folder });
+  const url = `http://127.0.0.1:${port}`;
+  for (let up = false; !up; )
+    up = await fetch(url)
+      .then(() => true)
+      .catch(() => false);
+  const headers = (translated: boolean) => ({
+    'x-portkey-provider': translated ? 'anthropic' : 'openai',
+    'x-portkey-custom-host': `${upstream}/v1`,
+    authorization: 'Bearer sk-bench',
+  });
+  const request = (body: string, translated: boolean) => ({
+    url,
+    bytes: requestBytes(`${url}/v1/chat/completions`, headers(translated), body),
+  });
+  return ready({ name: 'portkey', child, startedAt, request }, warm);
+}
+
+interface Starting {
+  readonly name: string;
+  readonly child: ChildProcess;
+  readonly startedAt: number;
+  readonly request: Contestant['request'];
+  readonly folder?: string;
+}
+
+async function ready({ name, child, startedAt, request, folder }: Starting, warm: string): Promise<Contestant> {
+  const { Connection } = await import('./load.ts');
+  const { url, bytes } = request(warm, false);
+  const connection = new Connection(url);
+  await connection.send(bytes);
+  connection.close();
+  const coldStartMs = performance.now() - startedAt;
+  const stop = () => {
+    child.kill('SIGKILL');
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  return { name, pid: child.pid ?? 0, coldStartMs, request, stop };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,125 @@
+/**
+ * The gateway beside others, in one run and by turns: `node test/bench/gateway/main.ts [--quick] [--no-peer]`.
+ * Writes test/bench/results/gateway.json, and without --quick the table in docs/performance.md.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type Contestant,
+  cpuSeconds,
+  direct,
+  gateway,
+  peer,
+  relay,
+  residentBytes,
+  startUpstream,
+} from './contestants.ts';
+import { drain, drive, firstBytes, hold } from './load.ts';
+import { type Row, reportOf, tableOf } from './report.ts';
+
+const has = (flag: string) => process.argv.includes(flag);
+const QUICK = has('--quick');
+const ROUNDS = QUICK ? 3 : 7;
+const SECONDS = QUICK ? 0.7 : 2;
+const FRAMES = QUICK ? 400 : 1_500;
+const STREAMS = 32;
+const OPEN = 200;
+const CONNECTIONS = [1, 16, 64];
+
+const prompt = 'Explain how a relay passes a request on. '.repeat(90);
+const body = (more: Record<string, unknown> = {}, text = prompt) =>
+  JSON.stringify({ model: 'bench', max_tokens: 256, messages: [{ role: 'user', content: text }], ...more });
+const WHOLE = body();
+const STREAM = body({ stream: true }, `frames:20 ${prompt}`);
+const FLOOD = body({ stream: true }, `frames:${FRAMES} ${prompt}`);
+const OPEN_STREAM = body({ stream: true }, `hold: ${prompt}`);
+
+/** Names of measurements to the values of each round, by contestant. */
+const samples = new Map<string, Map<string, number[]>>();
+
+function note(what: string, who: string, value: number): void {
+  const of = samples.get(what) ?? new Map<string, number[]>();
+  samples.set(what, of);
+  of.set(who, [...(of.get(who) ?? []), value]);
+}
+
+const percentile = (values: readonly number[], share: number) =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
+
+async function measure(who: Contestant, translated: boolean): Promise<void> {
+  const kind = translated ? 'translated' : 'same';
+  for (const connections of CONNECTIONS) {
+    const { url, bytes } = who.request(WHOLE, translated);
+    const { perSecond, latencies } = await drive(url, bytes, connections, SECONDS);
+    note(`${kind} requests/s at ${connections}`, who.name, perSecond);
+    if (connections === 1) {
+      note(`${kind} latency p50 ms`, who.name, percentile(latencies, 0.5));
+      note(`${kind} latency p99 ms`, who.name, percentile(latencies, 0.99));
+    }
+  }
+  const stream = who.request(STREAM, translated);
+  const found = await firstBytes(stream.url, stream.bytes, QUICK ? 40 : 150);
+  note(`${kind} first byte p50 ms`, who.name, percentile(found, 0.5));
+  const flood = who.request(FLOOD, translated);
+  const before = cpuSeconds(who.pid);
+  const seconds = await drain(flood.url, flood.bytes, STREAMS);
+  const frames = STREAMS * FRAMES;
+  note(`${kind} frames/s`, who.name, frames / seconds);
+  note(`${kind} CPU s per 100,000 frames`, who.name, ((cpuSeconds(who.pid) - before) / frames) * 100_000);
+}
+
+async function memory(who: Contestant): Promise<void> {
+  const { url, bytes } = who.request(OPEN_STREAM, false);
+  const before = residentBytes(who.pid);
+  const release = await hold(url, bytes, OPEN);
+  note('MB an open stream', who.name, (residentBytes(who.pid) - before) / OPEN / 1024 / 1024);
+  release();
+}
+
+const upstream = await startUpstream();
+const contestants: Contestant[] = [direct(upstream.url, upstream.pid)];
+try {
+  contestants.push(await relay(upstream.url, WHOLE), await gateway(upstream.url, WHOLE));
+  if (!has('--no-peer')) contestants.push(await peer(upstream.url, WHOLE));
+  for (const who of contestants) note('cold start ms', who.name, who.coldStartMs);
+  // Warm: what is compiled late must not count against whoever comes first.
+  for (const who of contestants) {
+    for (const translated of [false, true]) {
+      const { url, bytes } = who.request(WHOLE, translated && who.name !== 'relay');
+      await drive(url, bytes, 16, QUICK ? 0.7 : 2);
+    }
+  }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // Each round begins with another one.
+    const order = contestants.map((_, index) => contestants[(index + round) % contestants.length]);
+    for (const who of order) {
+      if (who === undefined) continue;
+      await measure(who, false);
+      if (who.name !== 'relay') await measure(who, true);
+    }
+    process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`);
+  }
+  for (const who of contestants) if (who.name !== 'direct') await memory(who);
+} finally {
+  for (const who of contestants) who.stop();
+  upstream.stop();
+}
+
+const rows: Row[] = [...samples].map(([what, of]) => ({
+  what,
+  medians: Object.fromEntries([...of].map(([who, values]) => [who, percentile(values, 0.5)])),
+}));
+const report = reportOf(rows, { rounds: ROUNDS, seconds: SECONDS, quick: QUICK });
+const root = path.resolve(import.meta.dirname, '..', '..', '..');
+mkdirSync(path.join(root, 'test/bench/results'), { recursive: true });
+writeFileSync(path.join(root, 'test/bench/results/gateway.json'), `${JSON.stringify(report, null, 2)}\n`);
+const table = tableOf(report);
+console.log(table);
+if (!QUICK) {
+  const file = path.join(root, 'docs/performance.md');
+  const text = readFileSync(file, 'utf8');
+  const section = `<!-- gateway -->\n${table}\n<!-- /gateway -->`;
+  const marked = /<!-- gateway -->[\s\S]*<!-- \/gateway -->/;
+  writeFileSync(file, marked.test(text) ? text.replace(marked, () => section) : `${text.trimEnd()}\n\n${section}\n`);
+}
+process.exitCode = report.targets.every(({ holds }) => holds) ? 0 : 1;
