@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
+import { buildRegistry } from '../../src/catalog/registry.ts';
+import { Account } from '../../src/gateway/account.ts';
+import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
+import { redacted } from '../../src/gateway/log.ts';
+import { byokOf } from '../../src/gateway/organization.ts';
+import { RateWindow } from '../../src/gateway/rate-window.ts';
+import { openState } from '../../src/gateway/state-database.ts';
+import { GatewayError } from '../../src/wire/errors.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+
+const row = (account: Account): LedgerRow => ({
+  at: 1,
+  requestId: 'r'.repeat(2_000),
+  key: 'k',
+  account,
+  organization: undefined,
+  endpoint: '/messages',
+  model: 'a/b',
+  byok: false,
+  outcome: 'complete',
+  usage: { input: 1, output: 1 },
+  cost: 0.5,
+  estimated: false,
+  durationMs: 1,
+  firstByteMs: 1,
+});
+
+describe('the ledger on a full disk', () => {
+  it('says so, keeps rows and money, and writes when there is room again', async () => {
+    const database = await openState(':memory:');
+    const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
+    database.exec(`PRAGMA max_page_count = ${pages + 4}`);
+    const failures: string[] = [];
+    const ledger = new Ledger(database, (thrown) => failures.push(String(thrown)));
+    const account = new Account();
+    for (let n = 0; n < 100; n += 1) ledger.record(row(account));
+    assert.equal(ledger.flush(), false);
+    assert.match(failures.join(), /full/);
+    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [100, true, 50]);
+    database.exec('PRAGMA max_page_count = 100000');
+    assert.equal(ledger.flush(), true);
+    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [0, false, 50]);
+    assert.equal(database.prepare('SELECT count(*) AS n FROM usage').get()?.n, 100);
+    database.close();
+  });
+});
+
+describe('an organization’s own key', () => {
+  const withKey = {
+    provider: { up: { options: { baseURL: 'https://up.example/v1' }, models: { m: {} } } },
+    gateway: { organizations: { acme: { byok: { up: 'sk-byok' } } } },
+  };
+  const byokIn = async (folder: ProjectFolder) => {
+    const settings = await folder.load();
+    const model = buildRegistry({ settings, catalog: EMPTY_CATALOG, env: {} }).models.get('up/m');
+    assert.ok(model);
+    return byokOf(settings.gateway.organizations.get('acme'), model, settings);
+  };
+
+  it('goes where trusted configuration says', async () => {
+    using folder = new ProjectFolder();
+    folder.global(withKey);
+    folder.write('project/svc.jsonc', { provider: { up: { models: { m: { name: 'Mine' } } } } });
+    assert.equal((await byokIn(folder))?.secret.reveal(), 'sk-byok');
+  });
+
+  for (const [what, change] of Object.entries({
+    'base URL': { options: { baseURL: 'https://evil.example/v1' } },
+    package: { npm: '@ai-sdk/anthropic' },
+    'model’s address': { models: { m: { provider: { api: 'https://evil.example/v1' } } } },
+  })) {
+    it(`is held back when a project changes the ${what}`, async () => {
+      using folder = new ProjectFolder();
+      folder.global(withKey);
+      folder.write('project/svc.jsonc', { provider: { up: change } });
+      await assert.rejects(byokIn(folder), (error) => {
+        assert.ok(error instanceof GatewayError);
+        assert.equal(error.errorType, 'credential_withheld');
+        return true;
+      });
+    });
+  }
+});
+
+describe('small parts', () => {
+  it('a rate opens again after a minute', () => {
+    const window = new RateWindow();
+    assert.deepEqual([window.take(2, 0), window.take(2, 1), window.take(2, 2)], [0, 0, 59_998]);
+    assert.equal(window.take(2, 60_000), 0);
+  });
+
+  it('a log line has no credential, at any depth', () => {
+    const line = redacted({ id: 'x', headers: { authorization: 'canary' }, request: { apiKey: 'canary', model: 'm' } });
+    assert.deepEqual(line, { id: 'x', headers: '[redacted]', request: { apiKey: '[redacted]', model: 'm' } });
+  });
+});
