@@ -1,61 +1,42 @@
-import type { Message, ModelLabel, Patch } from './transcript.ts';
+import type { Attachment } from './attachment.ts';
+import type { ModelLabel, Patch, Transcript } from './transcript.ts';
+
+/** What the page has to know about the model that the next message goes to. */
+export interface ModelView extends ModelLabel {
+  /** Tokens after which the history is compacted; absent: unknown, and no gauge is shown (spec 8). */
+  readonly usable?: number;
+  readonly images: boolean;
+  readonly pdf: boolean;
+  readonly tools: boolean;
+  readonly reasoning: boolean;
+}
+
+/** Something that `@` or `/` offers. */
+export interface CompletionItem {
+  readonly id: string;
+  readonly label: string;
+  readonly detail?: string;
+  /** A codicon. */
+  readonly icon: string;
+  /** What takes the place of the typed word; empty for what becomes a chip. */
+  readonly insert: string;
+}
 
 /** From the host to the page. */
 export type ToPage =
   /** The whole conversation; the page forgets what it had. */
+  | { readonly type: 'snapshot'; readonly session: string; readonly seq: number; readonly transcript: Transcript }
+  /** The steps after number `from`, up to number `seq`. */
   | {
-      readonly type: 'snapshot';
+      readonly type: 'patches';
       readonly session: string;
+      readonly from: number;
       readonly seq: number;
-      readonly messages: readonly Message[];
-      readonly running: boolean;
-      readonly draft: string;
+      readonly patches: readonly Patch[];
     }
-  /** Steps in order; `seq` is the number of the last of them. */
-  | { readonly type: 'patches'; readonly session: string; readonly seq: number; readonly patches: readonly Patch[] }
-  | { readonly type: 'running'; readonly session: string; readonly running: boolean }
-  | { readonly type: 'model'; readonly model: ModelLabel | null };
-
-/** From the page to the host. Parsed with `parseFromPage`, never trusted. */
-export type FromPage =
-  | { readonly type: 'ready' }
-  | { readonly type: 'send'; readonly text: string }
-  | { readonly type: 'stop' }
-  | { readonly type: 'retry' }
-  | { readonly type: 'new-conversation' }
-  | { readonly type: 'pick-model' }
-  | { readonly type: 'add-provider' }
-  | { readonly type: 'show-log' }
-  | { readonly type: 'draft'; readonly text: string }
-  | { readonly type: 'open-link'; readonly href: string }
-  | { readonly type: 'copy'; readonly text: string };
-
-/** The most characters that one message from the page may carry. */
-const MAX_TEXT = 4_000_000;
-
-/** Parses a message from the page; undefined for anything that is not one. */
-export function parseFromPage(value: unknown): FromPage | undefined {
-  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
-  switch (value.type) {
-    case 'ready':
-    case 'stop':
-    case 'retry':
-    case 'new-conversation':
-    case 'pick-model':
-    case 'add-provider':
-    case 'show-log':
-      return { type: value.type };
-    case 'send':
-    case 'draft':
-    case 'copy': {
-      const text = 'text' in value ? value.text : undefined;
-      return typeof text === 'string' && text.length <= MAX_TEXT ? { type: value.type, text } : undefined;
-    }
-    case 'open-link': {
-      const href = 'href' in value ? value.href : undefined;
-      return typeof href === 'string' && href.length <= 8192 ? { type: 'open-link', href } : undefined;
-    }
-    default:
-      return undefined;
-  }
-}
+  /** What is being written. `text` is absent where only the attachments changed: the page's own text is newer. */
+  | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
+  | { readonly type: 'model'; readonly model: ModelView | null }
+  | { readonly type: 'workspace'; readonly trusted: boolean }
+  | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }
+  | { readonly type: 'focus' };

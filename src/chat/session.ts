@@ -1,33 +1,91 @@
 import type { Model } from '../catalog/model.ts';
-import type { Conversation, Turn } from '../wire/conversation.ts';
+import { outputTokens } from '../provider/request.ts';
+import type { Conversation } from '../wire/conversation.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
+import { AnswerWriter } from './answer.ts';
+import type { Attachment } from './attachment.ts';
+import { outgrown, summaryRequest } from './compaction.ts';
 import { errorCard } from './error-card.ts';
-import { applyPatch, type Ending, type Message, type ModelLabel, type Patch } from './transcript.ts';
+import { ToolRunner } from './tool-runner.ts';
+import { type ChatTool, type Decision, LoopWatch, type StandingPermissions, toolForModel } from './tools.ts';
+import {
+  applyPatch,
+  EMPTY,
+  type Ending,
+  isRunning,
+  type Message,
+  type ModelLabel,
+  newestLeaf,
+  type Patch,
+  pathOf,
+  type Transcript,
+  textOf,
+} from './transcript.ts';
+import { turnsOf } from './turns.ts';
+
+export interface ConverseChoices {
+  /** Name of the model's variant. */
+  readonly variant?: string;
+}
 
 /** Sends a conversation to a model and streams its answer. */
-export type Converse = (model: Model, conversation: Conversation, signal: AbortSignal) => AsyncIterable<Event>;
+export type Converse = (
+  model: Model,
+  conversation: Conversation,
+  signal: AbortSignal,
+  choices: ConverseChoices,
+) => AsyncIterable<Event>;
+
+export interface ChosenModel {
+  readonly model: Model;
+  readonly label: ModelLabel;
+}
 
 export interface SessionParts {
   readonly converse: Converse;
   /** The model that the next message goes to; undefined when none is set up. */
-  readonly model: () => { readonly model: Model; readonly label: ModelLabel } | undefined;
+  readonly model: () => ChosenModel | undefined;
   readonly newId: () => string;
+  /** Unix milliseconds. */
   readonly now: () => number;
+  /** What every conversation begins with. */
+  readonly instructions?: () => string;
+  /** Those that may be offered now: it depends on trust. */
+  readonly tools?: () => readonly ChatTool[];
+  readonly permissions?: StandingPermissions;
+  /** Most tokens of an answer (spec 8). */
+  readonly outputCap?: number;
 }
 
-/** A conversation: its owner in the host. The page shows a snapshot and follows the patches. */
+/** What the person sends. */
+export interface Outgoing {
+  readonly text: string;
+  readonly attachments?: readonly Attachment[];
+}
+
+const TITLE_LENGTH = 60;
+
+/** A conversation: its only owner. Faces show a snapshot and follow the patches. */
 export class ChatSession {
   readonly id: string;
   readonly #parts: SessionParts;
   readonly #listeners = new Set<(patch: Patch, seq: number) => void>();
-  #messages: readonly Message[] = [];
+  readonly #tools: ToolRunner;
+  #transcript: Transcript;
   #seq = 0;
   #running: AbortController | undefined;
 
-  constructor(parts: SessionParts) {
+  /** @param stored a conversation from history, else a new one. */
+  constructor(parts: SessionParts, stored?: { readonly id: string; readonly transcript: Transcript }) {
     this.#parts = parts;
-    this.id = parts.newId();
+    this.id = stored?.id ?? parts.newId();
+    this.#transcript = stored?.transcript ?? EMPTY;
+    this.#tools = new ToolRunner({
+      tools: () => parts.tools?.() ?? [],
+      ...(parts.permissions === undefined ? {} : { permissions: parts.permissions }),
+      patch: (patch) => this.#patch(patch),
+    });
   }
 
   dispose(): void {
@@ -35,11 +93,16 @@ export class ChatSession {
     this.#listeners.clear();
   }
 
-  get messages(): readonly Message[] {
-    return this.#messages;
+  get transcript(): Transcript {
+    return this.#transcript;
   }
 
-  /** Number of the last patch; a page that has it is up to date. */
+  /** The shown messages, first to last. */
+  get messages(): readonly Message[] {
+    return pathOf(this.#transcript);
+  }
+
+  /** Number of the last patch; whoever has it is up to date. */
   get seq(): number {
     return this.#seq;
   }
@@ -53,17 +116,94 @@ export class ChatSession {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
-  /** Adds the person's message and streams the answer. Resolves when the answer has ended; never rejects. */
-  async send(text: string): Promise<void> {
-    if (this.#running) return;
-    this.#patch({ type: 'add', message: this.#message('user', [{ type: 'text', text }]) });
-    await this.#answer();
+  /**
+   * Ends what a crash left open, with the truth: the connection closed. For a conversation from history that no other
+   * window streams into.
+   */
+  closeOpenAnswers(): void {
+    for (const { id, role, ending } of this.#transcript.messages) {
+      if (role === 'user' || ending !== undefined) continue;
+      this.#patch({ type: 'end', message: id, ending: { type: 'finished', reason: 'closed', outcome: 'interrupted' } });
+    }
   }
 
-  /** Asks again for the last message of the person. */
-  async retry(): Promise<void> {
-    if (this.#running || this.#messages.length === 0) return;
-    await this.#answer();
+  /** Adds the person's message and streams the answer. Resolves when the answer has ended; never rejects. */
+  async send(outgoing: Outgoing): Promise<void> {
+    await this.#run(async (signal) => {
+      this.#addUser(outgoing, this.#transcript.leaf);
+      await this.#answer(signal);
+    });
+  }
+
+  /** Sends another version of a message; the old one stays as a branch. */
+  async edit(id: string, outgoing: Outgoing): Promise<void> {
+    const edited = this.#find(id);
+    if (edited?.role !== 'user') return;
+    await this.#run(async (signal) => {
+      this.#addUser(outgoing, edited.parent);
+      await this.#answer(signal);
+    });
+  }
+
+  /** Answers again beside an answer, or the last one; that one stays as a branch. */
+  async regenerate(id?: string): Promise<void> {
+    const answered = id === undefined ? this.messages.findLast(({ role }) => role !== 'user') : this.#find(id);
+    const from = answered?.role === 'user' ? answered.id : (answered?.parent ?? this.#transcript.leaf);
+    if (from === undefined) return;
+    await this.#run(async (signal) => {
+      this.#patch({ type: 'select', leaf: from });
+      await this.#answer(signal);
+    });
+  }
+
+  /** Goes on with an answer that is not whole. */
+  async continue(): Promise<void> {
+    await this.#run(async (signal) => {
+      this.#add({ role: 'user', parts: [], auto: true }, this.#transcript.leaf);
+      await this.#answer(signal);
+    });
+  }
+
+  /** Summarizes the history by hand. */
+  async compact(): Promise<void> {
+    await this.#run(async (signal) => {
+      const chosen = this.#parts.model();
+      if (chosen) await this.#summarize(chosen, undefined, signal);
+    });
+  }
+
+  /** Compacts, then asks again: for a conversation that the provider found too long. */
+  async compactAndRetry(): Promise<void> {
+    await this.#run(async (signal) => {
+      const chosen = this.#parts.model();
+      const asked = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
+      if (!chosen || !asked) return;
+      this.#patch({ type: 'select', leaf: asked.id });
+      if (await this.#summarize(chosen, asked.id, signal)) await this.#answer(signal, true);
+    });
+  }
+
+  /** Shows another version of a message. */
+  select(id: string): void {
+    if (this.running || !this.#find(id)) return;
+    this.#patch({ type: 'select', leaf: newestLeaf(this.#transcript, id) });
+  }
+
+  /** Answers a tool call that waits. */
+  decide(call: string, decision: Decision): void {
+    this.#tools.decide(call, decision);
+  }
+
+  preview(call: string): Promise<void> {
+    return this.#tools.preview(call);
+  }
+
+  rename(title: string): void {
+    this.#patch({ type: 'title', title: title.trim() });
+  }
+
+  pin(pinned: boolean): void {
+    this.#patch({ type: 'pin', pinned });
   }
 
   /** Stops the answer that streams; what was received stays. */
@@ -71,84 +211,166 @@ export class ChatSession {
     this.#running?.abort();
   }
 
-  async #answer(): Promise<void> {
-    const chosen = this.#parts.model();
-    const turns = this.#turns();
-    const answer = this.#message('assistant', [], chosen?.label);
-    this.#patch({ type: 'add', message: answer });
+  async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.#running) return;
     const running = new AbortController();
     this.#running = running;
-    const ending = chosen ? await this.#stream(answer.id, chosen.model, turns, running.signal) : failed(noModel());
-    this.#running = undefined;
-    this.#patch({ type: 'end', message: answer.id, ending });
+    try {
+      await work(running.signal);
+    } finally {
+      this.#running = undefined;
+    }
   }
 
-  async #stream(id: string, model: Model, turns: readonly Turn[], signal: AbortSignal): Promise<Ending> {
-    const conversation: Conversation = { model: model.id, system: [], turns, tools: [], sampling: {}, stream: true };
+  async #answer(signal: AbortSignal, compacted = false): Promise<void> {
+    const chosen = this.#parts.model();
+    if (!chosen) {
+      const id = this.#add({ role: 'assistant', parts: [] }, this.#transcript.leaf);
+      this.#end(id, failed(noModel(), this.#parts.now()));
+      return;
+    }
+    const watch = new LoopWatch();
+    let fresh = compacted;
+    for (;;) {
+      if (!fresh && outgrown(this.messages, chosen.model, this.#output(chosen.model))) {
+        const last = this.messages.at(-1);
+        if (!(await this.#summarize(chosen, last?.role === 'user' ? last.id : undefined, signal))) return;
+      }
+      fresh = true;
+      const id = this.#add({ role: 'assistant', parts: [], model: chosen.label }, this.#transcript.leaf);
+      const ending = await this.#steps(id, chosen, watch, signal);
+      this.#end(id, ending ?? { type: 'finished', reason: 'tool_calls', outcome: 'complete' });
+      if (ending) return;
+      fresh = false;
+    }
+  }
+
+  /** Asks, runs the tools, asks again. Undefined: the history has to be compacted before the next step. */
+  async #steps(id: string, chosen: ChosenModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
+    const { model, label } = chosen;
+    for (let step = 0; ; step++) {
+      if (step > 0 && outgrown(this.messages, model, this.#output(model))) return undefined;
+      const conversation = this.#conversation(model);
+      const writer = this.#writer(id, model);
+      if (step > 0) writer.beginStep();
+      const ending = await this.#stream(writer, model, conversation, label, signal);
+      if (writer.calls.length === 0 || ending.type !== 'finished' || ending.reason !== 'tool_calls') return ending;
+      const looping = watch.repeats(writer.calls);
+      if (looping !== undefined) return { type: 'repeating', tool: looping };
+      await this.#tools.run(id, writer.calls, signal);
+      if (signal.aborted) return { type: 'stopped' };
+    }
+  }
+
+  #writer(id: string, model: Model): AnswerWriter {
+    const message = this.#find(id);
+    return new AnswerWriter({
+      message: id,
+      base: message?.parts.length ?? 0,
+      before: message?.usage,
+      model,
+      tools: this.#parts.tools?.() ?? [],
+      now: this.#parts.now,
+      patch: (patch) => this.#patch(patch),
+    });
+  }
+
+  async #stream(
+    writer: AnswerWriter,
+    model: Model,
+    conversation: Conversation,
+    label: ModelLabel,
+    signal: AbortSignal,
+  ): Promise<Ending> {
+    const choices = label.variant === undefined ? {} : { variant: label.variant };
     try {
-      for await (const event of this.#parts.converse(model, conversation, signal)) {
-        const ending = this.#take(id, event);
+      for await (const event of this.#parts.converse(model, conversation, signal, choices)) {
+        const ending = writer.take(event);
         if (ending) return signal.aborted ? { type: 'stopped' } : ending;
       }
-      return signal.aborted ? { type: 'stopped' } : { type: 'finished', reason: 'closed' };
+      return signal.aborted ? { type: 'stopped' } : writer.finish('closed');
     } catch (thrown) {
-      return signal.aborted ? { type: 'stopped' } : failed(asGatewayError(thrown));
+      return signal.aborted ? { type: 'stopped' } : failed(asGatewayError(thrown), this.#parts.now());
+    } finally {
+      writer.close();
     }
   }
 
-  #take(id: string, event: Event): Ending | undefined {
-    switch (event.type) {
-      case 'text':
-      case 'refusal':
-      case 'reasoning':
-        this.#patch({ type: 'append', message: id, part: event.part, kind: event.type, text: event.text });
-        return undefined;
-      case 'usage':
-        this.#patch({ type: 'usage', message: id, usage: event.usage });
-        return undefined;
-      case 'finish':
-        return { type: 'finished', reason: event.reason };
-      case 'error':
-        return failed(event.error);
-      case 'start':
-      case 'reasoning-seal':
-      case 'tool-call':
-      case 'tool-arguments':
-        return undefined;
-    }
+  /** @param keeps the message that stays whole. Resolves with whether it went well; a failure is shown on the summary. */
+  async #summarize({ model, label }: ChosenModel, keeps: string | undefined, signal: AbortSignal): Promise<boolean> {
+    const covered = this.messages.filter(({ id }) => id !== keeps);
+    if (covered.length === 0) return true;
+    const request = summaryRequest(covered, model, this.#output(model));
+    const parent = this.#transcript.leaf;
+    const id = this.#add(
+      { role: 'summary', parts: [], model: label, ...(keeps === undefined ? {} : { keeps }) },
+      parent,
+    );
+    const ending = await this.#stream(this.#writer(id, model), model, request, label, signal);
+    this.#end(id, ending);
+    return ending.type === 'finished' && ending.outcome === 'complete';
   }
 
-  #turns(): Turn[] {
-    const turns: Turn[] = [];
-    for (const message of this.#messages) {
-      const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
-      if (text === '') continue;
-      turns.push({ role: message.role, parts: [{ type: 'text', text }] });
-    }
-    return turns;
-  }
-
-  #message(role: Message['role'], parts: Message['parts'], model?: ModelLabel): Message {
-    const parent = this.#messages.at(-1)?.id;
+  #conversation(model: Model): Conversation {
+    const instructions = this.#parts.instructions?.() ?? '';
+    const tools = model.toolCall ? (this.#parts.tools?.() ?? []) : [];
     return {
-      id: this.#parts.newId(),
-      ...(parent === undefined ? {} : { parent }),
-      role,
-      parts,
-      createdAt: this.#parts.now(),
-      ...(model === undefined ? {} : { model }),
+      model: model.id,
+      system: instructions === '' ? [] : [{ type: 'text', text: instructions }],
+      turns: turnsOf(this.messages, model.provider),
+      tools: tools.map(toolForModel),
+      sampling: {},
+      stream: true,
     };
   }
 
+  #output(model: Model): number {
+    return outputTokens(model, this.#parts.outputCap);
+  }
+
+  #addUser({ text, attachments = [] }: Outgoing, parent: string | undefined): void {
+    const message = { role: 'user' as const, parts: text === '' ? [] : [{ type: 'text' as const, text }] };
+    this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent);
+    if (this.#transcript.title === '') this.rename(titleFrom(text, attachments));
+  }
+
+  #add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string {
+    const id = this.#parts.newId();
+    const createdAt = this.#parts.now();
+    const whole: Message = { ...message, id, createdAt, ...(parent === undefined ? {} : { parent }) };
+    this.#patch({ type: 'add', message: whole });
+    return id;
+  }
+
+  #end(message: string, ending: Ending): void {
+    this.#patch({ type: 'end', message, ending });
+  }
+
+  #find(id: string): Message | undefined {
+    return this.#transcript.messages.find((message) => message.id === id);
+  }
+
   #patch(patch: Patch): void {
-    this.#messages = applyPatch(this.#messages, patch);
+    this.#transcript = applyPatch(this.#transcript, patch);
     this.#seq += 1;
     for (const listener of this.#listeners) listener(patch, this.#seq);
   }
 }
 
-function failed(error: GatewayError): Ending {
-  return { type: 'failed', error: errorCard(error) };
+/** A name for a conversation from what it begins with. */
+export function titleFrom(text: string, attachments: readonly Attachment[] = []): string {
+  const line = text.trim().split('\n', 1)[0]?.trim() || attachments[0]?.label || 'New conversation';
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`;
+}
+
+/** The last answer's text, for copying and for announcing it. */
+export function lastAnswer(transcript: Transcript): string {
+  const answer = pathOf(transcript).findLast(({ role }) => role === 'assistant');
+  return answer === undefined || isRunning(transcript) ? '' : textOf(answer);
+}
+
+function failed(error: GatewayError, now: number): Ending {
+  return { type: 'failed', error: errorCard(error, now) };
 }
 
 function noModel(): GatewayError {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { outputCap } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
+import type { Converse } from '../chat/session.ts';
 import { Suggester } from '../completion/suggest.ts';
 import { SettingsStore } from '../config/store.ts';
 import { converse } from '../provider/converse.ts';
@@ -20,6 +21,7 @@ import { ExcludedFiles } from './excluded-files.ts';
 import { registerGatewayCommands } from './gateway-commands.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { registerInlineCompletions } from './inline-completions.ts';
+import { registerLanguageModels } from './language-models.ts';
 import { registerModelPickers } from './model-picker.ts';
 import { Models } from './models.ts';
 import { RecentEdits } from './recent-edits.ts';
@@ -77,16 +79,20 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
 
+  const { cap } = outputCap(process.env);
+  const send: Converse = (model, conversation, signal, choices) =>
+    converse(model, conversation, { transport, signal, outputCap: cap, ...choices });
   const chat = own(
     new ChatView({
       extension: context.extensionUri,
       drafts: context.workspaceState,
+      storage: context.globalStorageUri,
       log,
       newId: randomUUID,
       now: Date.now,
       onModelChange: models.onDidChange,
-      converse: (model, conversation, signal) =>
-        converse(model, conversation, { transport, signal, outputCap: outputCap(process.env).cap }),
+      converse: send,
+      outputCap: cap,
       model: () => {
         const model = models.chat;
         if (!model) return undefined;
@@ -98,6 +104,16 @@ export function activate(context: vscode.ExtensionContext): void {
   own(vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat));
   own(vscode.commands.registerCommand('svc.chat.open', () => vscode.commands.executeCommand(`${CHAT_VIEW}.focus`)));
   own(vscode.commands.registerCommand('svc.chat.new', () => chat.newConversation()));
+
+  own(
+    registerLanguageModels({
+      models: () => [...(models.registry?.models.values() ?? [])],
+      onDidChange: models.onDidChange,
+      converse: send,
+      outputCap: cap,
+      providerName: ({ provider }) => models.registry?.providers.get(provider)?.name ?? provider,
+    }),
+  );
 
   const port = () => vscode.workspace.getConfiguration('svc.gateway').get('port', 0);
   const gateway = own(new GatewayProcess({ cli: dist('cli.js'), secrets: context.secrets, log, port }));

@@ -1,154 +1,295 @@
 import * as vscode from 'vscode';
-import { type FromPage, parseFromPage, type ToPage } from '../chat/page-messages.ts';
-import { ChatSession, type SessionParts } from '../chat/session.ts';
-import type { ModelLabel } from '../chat/transcript.ts';
-import { PatchStream } from './patch-stream.ts';
+import { usableTokens } from '../catalog/limits.ts';
+import type { Attachment } from '../chat/attachment.ts';
+import { History } from '../chat/history.ts';
+import type { ModelView } from '../chat/page-messages.ts';
+import type { SessionParts } from '../chat/session.ts';
+import { outputTokens } from '../provider/request.ts';
+import { Attach } from './chat/attach.ts';
+import { codeBlockAction } from './chat/code-block-actions.ts';
+import { Complete } from './chat/complete.ts';
+import { Conversations, type OpenConversation } from './chat/conversations.ts';
+import { registerEditorCommands } from './chat/editor-commands.ts';
+import { editorTools } from './chat/editor-tools.ts';
+import { exportConversation, importConversation, pickConversation } from './chat/history-picker.ts';
+import { instructions } from './chat/instructions.ts';
+import { openLink } from './chat/links.ts';
+import { changingTools, readingTools } from './chat/own-tools.ts';
+import { StoredPermissions } from './chat/permissions.ts';
+import { Proposals } from './chat/proposals.ts';
+import { Surface, type SurfaceHost } from './chat/surface.ts';
+import { watchTerminals } from './chat/terminal-text.ts';
+import { workspaceId } from './models.ts';
 import { webviewHtml, webviewOptions } from './webview-html.ts';
 
 export const CHAT_VIEW = 'svc.chat';
+const CHAT_PANEL = 'svc.chatPanel';
 
 export interface ChatViewParts extends SessionParts {
   readonly extension: vscode.Uri;
-  /** Drafts survive hiding, moving, reloading and a crash. */
+  /** Which conversation the side bar shows, and the standing permissions of tools. */
   readonly drafts: vscode.Memento;
+  /** Where conversations are kept. */
+  readonly storage: vscode.Uri;
   readonly log: vscode.LogOutputChannel;
   readonly onModelChange: vscode.Event<void>;
 }
 
-const DRAFT = 'svc.chat.draft';
+const LAST = 'svc.chat.conversation';
 
-/**
- * The side panel. The page may be thrown away and rebuilt at any time: the session stays here, and a page
- * that says `ready` gets the whole of it.
- */
-export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
+/** Commands that cards and the composer can call; the page names them, it does not choose them. */
+const COMMANDS = {
+  'pick-model': 'svc.model.pick',
+  'add-provider': 'svc.config.open',
+  'set-key': 'svc.key.set',
+  'open-settings': 'svc.config.open',
+  'review-origin': 'svc.config.open',
+  'show-log': 'svc.log.show',
+} as const;
+
+/** The chat: its conversations and the places where they are shown – the side bar, editor tabs, windows of their own. */
+export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable {
   readonly #parts: ChatViewParts;
-  readonly #stream: PatchStream;
+  readonly #conversations: Conversations;
+  readonly #proposals = new Proposals();
+  readonly #attach: Attach;
+  readonly #complete: Complete;
+  readonly #host: SurfaceHost;
+  readonly #surfaces = new Set<Surface>();
   readonly #lifetime: vscode.Disposable[] = [];
-  #session: ChatSession;
-  #following: { dispose(): void } | undefined;
-  #view: vscode.WebviewView | undefined;
+  #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
+  #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
 
   constructor(parts: ChatViewParts) {
     this.#parts = parts;
-    this.#stream = new PatchStream((patches, seq) =>
-      this.#post({ type: 'patches', session: this.#session.id, seq, patches }),
+    const permissions = new StoredPermissions(parts.drafts);
+    this.#conversations = new Conversations({
+      session: { ...parts, tools: () => this.#tools(), permissions, instructions },
+      history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
+      workspace: workspaceId(),
+      onError: (what, error) => parts.log.error(what, String(error)),
+    });
+    this.#attach = new Attach(parts.newId);
+    this.#complete = new Complete(this.#attach);
+    this.#host = this.#surfaceHost();
+    const postModels = () => {
+      for (const surface of this.#surfaces) surface.postModel();
+    };
+    this.#lifetime.push(
+      this.#proposals,
+      watchTerminals(),
+      parts.onModelChange(postModels),
+      vscode.workspace.onDidGrantWorkspaceTrust(postModels),
+      vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, this),
+      this.#registerCommands(),
+      registerEditorCommands({
+        ...{ attach: this.#attach, proposals: this.#proposals },
+        ...{ converse: parts.converse, model: parts.model, newId: parts.newId },
+        compose: async (attachments) => (await this.#focused()).attach(attachments),
+        begin: (text, attachments) => this.#begin(text, attachments),
+      }),
     );
-    this.#session = this.#startSession();
-    this.#lifetime.push(parts.onModelChange(() => this.#postModel()));
   }
 
   dispose(): void {
     for (const part of this.#lifetime.reverse()) part.dispose();
-    this.#following?.dispose();
-    this.#stream.dispose();
-    this.#session.dispose();
+    for (const surface of this.#surfaces) surface.dispose();
+    this.#conversations.dispose();
   }
 
-  resolveWebviewView(view: vscode.WebviewView): void {
-    this.#view = view;
-    view.webview.options = webviewOptions(this.#parts.extension);
-    const heard = view.webview.onDidReceiveMessage((value: unknown) => this.#hear(value));
+  /** The side bar makes the view, again after each move and each time it was hidden. */
+  async resolveWebviewView(view: vscode.WebviewView): Promise<void> {
+    const last = this.#parts.drafts.get<string>(LAST);
+    const conversation = last === undefined ? this.#conversations.create() : await this.#conversations.open(last);
+    const surface = this.#place(view.webview, conversation);
+    this.#side = { view, surface };
+    this.#sideReady.resolve(surface);
     view.onDidDispose(() => {
-      heard.dispose();
-      if (this.#view === view) this.#view = undefined;
+      if (this.#side?.surface === surface) {
+        this.#side = undefined;
+        this.#sideReady = Promise.withResolvers();
+      }
+      this.#drop(surface);
     });
-    view.webview.html = webviewHtml(view.webview, this.#parts.extension, {
+    this.#write(view.webview);
+  }
+
+  /** A tab that was open when VS Code was closed. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const id = typeof state === 'object' && state !== null && 'session' in state ? state.session : undefined;
+    const conversation = typeof id === 'string' ? await this.#conversations.open(id) : this.#conversations.create();
+    this.#showPanel(panel, conversation);
+  }
+
+  /** Begins a conversation in the side bar. */
+  async newConversation(): Promise<void> {
+    await this.#show(await this.#focused());
+  }
+
+  #registerCommands(): vscode.Disposable {
+    const on = (name: string, run: () => Promise<unknown>) => vscode.commands.registerCommand(name, run);
+    const current = () => this.#side?.surface.conversation.session;
+    return vscode.Disposable.from(
+      on('svc.chat.history', async () => this.#pick(await this.#focused())),
+      on('svc.chat.openInEditor', () => this.#openPanel(false)),
+      on('svc.chat.openInWindow', () => this.#openPanel(true)),
+      on('svc.chat.compact', async () => current()?.compact()),
+      on('svc.chat.stop', async () => current()?.stop()),
+      on('svc.chat.export', async () => {
+        const session = current();
+        if (session) await exportConversation(session);
+      }),
+      on('svc.chat.import', async () => {
+        const id = await importConversation(this.#conversations, this.#parts.newId, workspaceId());
+        if (id !== undefined) await this.#show(await this.#focused(), id);
+      }),
+    );
+  }
+
+  #surfaceHost(): SurfaceHost {
+    return {
+      model: () => this.#modelView(),
+      trusted: () => vscode.workspace.isTrusted,
+      newId: this.#parts.newId,
+      log: this.#parts.log,
+      show: (surface, id) => this.#show(surface, id),
+      history: (surface) => this.#pick(surface),
+      complete: (trigger, text) => this.#complete.items(trigger, text),
+      attachItem: (item) => this.#complete.attachments(item),
+      attachUris: async (uris) => {
+        const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');
+        return (await Promise.all(parsed.map((uri) => this.#attach.uri(uri)))).flat();
+      },
+      pickAttachments: () => this.#pickAttachments(),
+      commandAttachment: async ({ attaches }) => {
+        if (attaches === 'diff') return this.#attach.diff();
+        return attaches === 'selection' ? this.#attach.selection() : [];
+      },
+      promptFile: (name) => this.#complete.promptFile(name),
+      code: (message) => codeBlockAction(message, this.#proposals),
+      copy: async (text) => vscode.env.clipboard.writeText(text),
+      openLink,
+      run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
+    };
+  }
+
+  #tools() {
+    const reading = readingTools();
+    // What a stranger's workspace says must not make anything happen: there, tools can only look.
+    if (!vscode.workspace.isTrusted) return reading;
+    const own = [...reading, ...changingTools(this.#proposals)];
+    return [...own, ...editorTools(new Set(own.map(({ name }) => name)))];
+  }
+
+  #modelView(): ModelView | null {
+    const chosen = this.#parts.model();
+    if (!chosen) return null;
+    const { model, label } = chosen;
+    const usable = usableTokens(model, outputTokens(model, this.#parts.outputCap));
+    return {
+      ...label,
+      ...(usable === undefined ? {} : { usable }),
+      images: model.modalities.input.includes('image'),
+      pdf: model.attachment || model.modalities.input.includes('pdf'),
+      tools: model.toolCall,
+      reasoning: model.reasoning,
+    };
+  }
+
+  async #pickAttachments(): Promise<readonly Attachment[]> {
+    const item = (label: string, run: () => Promise<readonly Attachment[]> | readonly Attachment[]) => ({ label, run });
+    const items = [
+      item(`$(file-media) ${vscode.l10n.t('Files, images, PDFs…')}`, () => this.#pickFiles()),
+      item(`$(list-selection) ${vscode.l10n.t('Selected code or the open file')}`, () => this.#attach.selection()),
+      item(`$(warning) ${vscode.l10n.t('Problems of the workspace')}`, () => this.#attach.problems()),
+      item(`$(terminal) ${vscode.l10n.t('Last output of the terminal')}`, () => this.#attach.terminal()),
+      item(`$(git-compare) ${vscode.l10n.t('Changes in Git')}`, () => this.#attach.diff()),
+    ];
+    const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Attach') });
+    return (await chosen?.run()) ?? [];
+  }
+
+  async #pickFiles(): Promise<readonly Attachment[]> {
+    const uris = await vscode.window.showOpenDialog({ canSelectMany: true, canSelectFolders: false });
+    return (await Promise.all((uris ?? []).map((uri) => this.#attach.uri(uri)))).flat();
+  }
+
+  async #pick(surface: Surface): Promise<void> {
+    const id = await pickConversation(this.#conversations, workspaceId());
+    if (id !== undefined) await this.#show(surface, id);
+  }
+
+  /** Puts a conversation into a surface. @param id absent: a new one. */
+  async #show(surface: Surface, id?: string): Promise<void> {
+    const before = surface.conversation;
+    if (before.session.id === id) return;
+    const next = id === undefined ? this.#conversations.create() : await this.#conversations.open(id);
+    surface.change(next);
+    this.#conversations.release(before);
+    if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
+    surface.focusInput();
+  }
+
+  async #begin(text: string, attachments: readonly Attachment[]): Promise<void> {
+    const surface = await this.#focused();
+    if (surface.conversation.session.messages.length > 0) await this.#show(surface);
+    await surface.send(text, attachments);
+  }
+
+  /** The side bar's surface, made if need be, with the focus. */
+  async #focused(): Promise<Surface> {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    const surface = await this.#sideReady.promise;
+    surface.focusInput();
+    return surface;
+  }
+
+  /** Moves the side bar's conversation to a tab, or to a window of its own. */
+  async #openPanel(window: boolean): Promise<void> {
+    const moved = this.#side?.surface.conversation ?? this.#conversations.create();
+    const column = vscode.ViewColumn.Active;
+    const panel = vscode.window.createWebviewPanel(CHAT_PANEL, vscode.l10n.t('Chat'), column, {
+      ...webviewOptions(this.#parts.extension),
+      enableFindWidget: true,
+    });
+    this.#showPanel(panel, moved);
+    if (this.#side) await this.#show(this.#side.surface);
+    if (window) await vscode.commands.executeCommand('workbench.action.moveEditorToNewWindow');
+  }
+
+  #showPanel(panel: vscode.WebviewPanel, conversation: OpenConversation): void {
+    panel.iconPath = vscode.Uri.joinPath(this.#parts.extension, 'media', 'svc.svg');
+    const surface = this.#place(panel.webview, conversation);
+    const name = () => {
+      panel.title = surface.conversation.session.transcript.title || vscode.l10n.t('Chat');
+    };
+    name();
+    const named = conversation.session.onPatch((patch) => patch.type === 'title' && name());
+    panel.onDidDispose(() => {
+      named.dispose();
+      this.#drop(surface);
+    });
+    this.#write(panel.webview);
+  }
+
+  #place(webview: vscode.Webview, conversation: OpenConversation): Surface {
+    webview.options = webviewOptions(this.#parts.extension);
+    const surface = new Surface(webview, this.#host, conversation);
+    this.#surfaces.add(surface);
+    return surface;
+  }
+
+  #drop(surface: Surface): void {
+    this.#surfaces.delete(surface);
+    surface.dispose();
+    this.#conversations.release(surface.conversation);
+  }
+
+  #write(webview: vscode.Webview): void {
+    webview.html = webviewHtml(webview, this.#parts.extension, {
       script: 'chat',
-      title: 'Svc Chat',
+      title: vscode.l10n.t('Svc Chat'),
       styles: ['codicon.css', 'chat.css'],
     });
   }
-
-  async newConversation(): Promise<void> {
-    this.#session.dispose();
-    this.#session = this.#startSession();
-    this.#postSnapshot();
-    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-  }
-
-  #startSession(): ChatSession {
-    this.#following?.dispose();
-    this.#stream.reset();
-    const session = new ChatSession(this.#parts);
-    this.#following = session.onPatch((patch, seq) => this.#stream.push(patch, seq));
-    return session;
-  }
-
-  #hear(value: unknown): void {
-    const message = parseFromPage(value);
-    if (!message) {
-      this.#parts.log.warn('The panel sent a message that is not one of its own; it was ignored.');
-      return;
-    }
-    void this.#handle(message);
-  }
-
-  async #handle(message: FromPage): Promise<void> {
-    switch (message.type) {
-      case 'ready':
-        this.#postModel();
-        return this.#postSnapshot();
-      case 'send':
-        return this.#run(this.#session.send(message.text));
-      case 'retry':
-        return this.#run(this.#session.retry());
-      case 'stop':
-        return this.#session.stop();
-      case 'new-conversation':
-        return this.newConversation();
-      case 'draft':
-        await this.#parts.drafts.update(DRAFT, message.text);
-        return;
-      case 'pick-model':
-        await vscode.commands.executeCommand('svc.model.pick');
-        return;
-      case 'add-provider':
-        await vscode.commands.executeCommand('svc.config.open');
-        return;
-      case 'show-log':
-        this.#parts.log.show();
-        return;
-      case 'open-link':
-        return openLink(message.href);
-      case 'copy':
-        await vscode.env.clipboard.writeText(message.text);
-        return;
-    }
-  }
-
-  async #run(answer: Promise<void>): Promise<void> {
-    const session = this.#session.id;
-    this.#post({ type: 'running', session, running: true });
-    await answer;
-    this.#stream.flush();
-    this.#post({ type: 'running', session, running: this.#session.running });
-  }
-
-  #postModel(): void {
-    const label: ModelLabel | null = this.#parts.model()?.label ?? null;
-    this.#post({ type: 'model', model: label });
-  }
-
-  #postSnapshot(): void {
-    this.#stream.reset();
-    this.#post({
-      type: 'snapshot',
-      session: this.#session.id,
-      seq: this.#session.seq,
-      messages: this.#session.messages,
-      running: this.#session.running,
-      draft: this.#parts.drafts.get(DRAFT, ''),
-    });
-  }
-
-  #post(message: ToPage): void {
-    void this.#view?.webview.postMessage(message);
-  }
-}
-
-/** Opens what a person may mean by a link in an answer: the web and mail, nothing that acts in the editor. */
-async function openLink(href: string): Promise<void> {
-  if (!/^(?:https?|mailto):/i.test(href)) return;
-  await vscode.env.openExternal(vscode.Uri.parse(href, true));
 }

@@ -1,7 +1,10 @@
-import type { FromPage, ToPage } from '../../chat/page-messages.ts';
+import type { FromPage } from '../../chat/from-page.ts';
+import type { ToPage } from '../../chat/page-messages.ts';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;
+  setState(state: unknown): void;
+  getState(): unknown;
 }
 declare function acquireVsCodeApi(): VsCodeApi;
 
@@ -9,15 +12,22 @@ export interface HostLink {
   post(message: FromPage): void;
   /** Messages of the host alone: a frame inside the page must not speak for it. */
   listen(listener: (message: ToPage) => void): void;
+  /** Which conversation this page shows: VS Code restores a tab with it after a restart. */
+  remember(session: string): void;
+  readonly remembered: string | undefined;
 }
 
 export function connectToHost(): HostLink {
   const api = acquireVsCodeApi();
+  const state = api.getState();
+  const session = typeof state === 'object' && state !== null && 'session' in state ? state.session : undefined;
   return {
     post: (message) => api.postMessage(message),
     listen: (listener) =>
       window.addEventListener('message', (event: MessageEvent<ToPage>) => {
         if (event.origin === window.origin) listener(event.data);
       }),
+    remember: (id) => api.setState({ session: id }),
+    remembered: typeof session === 'string' ? session : undefined,
   };
 }

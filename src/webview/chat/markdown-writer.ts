@@ -1,31 +1,145 @@
-import { lex, render } from './safe-html.ts';
+import { dressCode, openCodeBlock } from './code-block.ts';
+import { FenceWriter, openFence } from './fence-writer.ts';
+import { highlightWhenIdle } from './highlight.ts';
+import { languageOf, lex, render, showControls, type Token, type Tokens } from './safe-html.ts';
+
+interface Settled {
+  readonly raw: string;
+  readonly nodes: readonly ChildNode[];
+}
 
 /**
- * Writes a growing Markdown text into an element. Blocks that later text can't change are written once
- * and never touched again; only the last block is drawn anew.
+ * Writes a growing Markdown text into an element. Blocks that later text can't change are written once and never
+ * touched again; only the last block is drawn anew, and an open fence grows line by line.
+ *
+ * After `end`, the element holds what the whole text would have given at once.
  */
 export class MarkdownWriter {
-  readonly #tail: HTMLElement;
   readonly #root: HTMLElement;
+  readonly #definitions: Record<string, Pick<Tokens.Link, 'href' | 'title'>> = {};
+  /** Settled blocks that a later link definition may still change. */
+  readonly #mayLink: Settled[] = [];
+  /** Nodes of the last block. */
+  #tail: ChildNode[] = [];
   #open = '';
+  #carriage = '';
+  #fence: { readonly writer: FenceWriter; readonly code: HTMLElement; readonly language: string } | undefined;
 
   constructor(root: HTMLElement) {
     this.#root = root;
-    this.#tail = document.createElement('div');
-    this.#tail.className = 'tail';
-    root.append(this.#tail);
   }
 
   append(text: string): void {
-    this.#open += text;
-    const tokens = lex(this.#open);
-    const last = tokens.findLastIndex((token) => token.type !== 'space');
-    if (last > 0) {
-      const settled = tokens.slice(0, last);
-      const length = settled.reduce((sum, token) => sum + token.raw.length, 0);
-      this.#root.insertBefore(render(settled), this.#tail);
-      this.#open = this.#open.slice(length);
-    }
-    this.#tail.replaceChildren(render(tokens.slice(Math.max(last, 0))));
+    // A carriage return may be the first half of a line break.
+    const whole = this.#carriage + text;
+    this.#carriage = whole.endsWith('\r') ? '\r' : '';
+    const kept = this.#carriage === '' ? whole : whole.slice(0, -1);
+    this.#take(kept.replace(/\r\n?/g, '\n'));
   }
+
+  #take(text: string): void {
+    if (this.#fence) {
+      const rest = this.#fence.writer.append(showControls(text));
+      if (rest === undefined) return;
+      this.#closeFence();
+      this.#open = rest.replace(/^\n/, '');
+    } else this.#open += text;
+    this.#draw(false);
+  }
+
+  /** The text is over: what was held back is shown. */
+  end(): void {
+    if (this.#carriage !== '') this.#take('\n');
+    this.#carriage = '';
+    if (this.#fence) {
+      this.#fence.writer.end();
+      this.#closeFence();
+    } else this.#draw(true);
+  }
+
+  #draw(last: boolean): void {
+    this.#settle();
+    const fence = last ? undefined : openFence(this.#open);
+    if (fence) return this.#beginFence(fence);
+    this.#clearTail();
+    const tokens = lex(this.#open, this.#definitions);
+    this.#tail = this.#put(tokens, last);
+  }
+
+  /** Writes for good what no later text can change. */
+  #settle(): void {
+    // A line that grows may still become something else: it decides nothing.
+    const complete = this.#open.slice(0, this.#open.lastIndexOf('\n') + 1);
+    if (complete === '') return;
+    const known = Object.keys(this.#definitions).length;
+    const tokens = lex(complete, this.#definitions);
+    if (Object.keys(this.#definitions).length > known) this.#linkAgain();
+    const at = tokens.findLastIndex((token) => token.type !== 'space');
+    // A definition may go on with its title on the next line.
+    if (at < 1 || tokens[at - 1]?.type === 'def') return;
+    const settled = tokens.slice(0, at);
+    this.#clearTail();
+    for (const token of settled) {
+      const nodes = this.#put([token], true);
+      if (token.raw.includes('[') && token.type !== 'code' && token.type !== 'html') {
+        this.#mayLink.push({ raw: token.raw, nodes });
+      }
+    }
+    this.#open = this.#open.slice(settled.reduce((sum, token) => sum + token.raw.length, 0));
+  }
+
+  /** A definition came after its use. */
+  #linkAgain(): void {
+    for (const [index, { raw, nodes }] of this.#mayLink.entries()) {
+      const [first] = nodes;
+      if (!first) continue;
+      const place = document.createComment('');
+      first.before(place);
+      for (const node of nodes) node.remove();
+      const fragment = this.#fragment(lex(raw, this.#definitions), true);
+      this.#mayLink[index] = { raw, nodes: [...fragment.childNodes] };
+      place.replaceWith(fragment);
+    }
+  }
+
+  #beginFence(fence: NonNullable<ReturnType<typeof openFence>>): void {
+    this.#clearTail();
+    const language = languageOf(fence.info);
+    const { block, code } = openCodeBlock(language);
+    this.#root.append(block);
+    this.#fence = { writer: new FenceWriter(code, fence), code, language };
+    const text = this.#open.slice(fence.length);
+    this.#open = '';
+    this.#take(text);
+  }
+
+  #closeFence(): void {
+    if (this.#fence) highlightWhenIdle(this.#fence.code, this.#fence.language);
+    this.#fence = undefined;
+  }
+
+  #put(tokens: Token[], colour: boolean): ChildNode[] {
+    const fragment = this.#fragment(tokens, colour);
+    const nodes = [...fragment.childNodes];
+    this.#root.append(fragment);
+    return nodes;
+  }
+
+  #fragment(tokens: Token[], colour: boolean): DocumentFragment {
+    const fragment = render(tokens);
+    dressCode(fragment, colour);
+    return fragment;
+  }
+
+  #clearTail(): void {
+    for (const node of this.#tail) node.remove();
+    this.#tail = [];
+  }
+}
+
+/** The whole text at once: what a writer has to come to. */
+export function writeWhole(root: HTMLElement, text: string): void {
+  const fragment = render(lex(text));
+  dressCode(fragment, true);
+  root.append(fragment);
 }

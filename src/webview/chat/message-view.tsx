@@ -1,107 +1,262 @@
-import { useEffect, useRef } from 'preact/hooks';
-import type { Ending, ErrorCard, Message, Part } from '../../chat/transcript.ts';
-import type { HostLink } from './host-link.ts';
+import { memo } from 'preact/compat';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Message, Part } from '../../chat/transcript.ts';
+import { textOf } from '../../chat/transcript.ts';
+import { Chips } from './chips.tsx';
+import { isSubmit } from './composing.ts';
+import type { Shown } from './conversation-state.ts';
+import { EndingView } from './ending-view.tsx';
+import { priceText, tokensText } from './figures.ts';
+import { Icon, IconButton } from './icon.tsx';
 import { MarkdownWriter } from './markdown-writer.ts';
+import { usePanel } from './panel.ts';
+import { Reasoning } from './reasoning.tsx';
+import { ToolCard } from './tool-card.tsx';
+import { t } from './words.ts';
 
-/** One message. The body of an answer is written by `MarkdownWriter`, outside Preact's tree. */
-export function MessageView({ message, link }: { message: Message; link: HostLink }) {
-  if (message.role === 'user') {
-    return (
-      <article class="message user" aria-label="You">
-        <p class="plain">{message.parts.map((part) => part.text).join('')}</p>
-      </article>
-    );
+/** One message. It is drawn again when it changes itself, not when others do. */
+export const MessageView = memo(function MessageView({ shown, last }: { shown: Shown; last: boolean }) {
+  const { state } = usePanel();
+  const message = state.message(shown.id)?.value;
+  if (!message) return null;
+  switch (message.role) {
+    case 'user':
+      return <UserMessage message={message} shown={shown} />;
+    case 'assistant':
+      return <Answer message={message} shown={shown} last={last} />;
+    case 'summary':
+      return <Summary message={message} last={last} />;
   }
-  const name = message.model?.name ?? 'Svc';
+});
+
+function UserMessage({ message, shown }: { message: Message; shown: Shown }) {
+  const { state } = usePanel();
+  const [editing, setEditing] = useState(false);
+  const text = textOf(message);
+  if (message.auto) return <p class="note auto">{t('Continued')}</p>;
   return (
-    <article class="message assistant" aria-label={name} aria-busy={message.ending === undefined}>
-      <header class="from">
-        <span class="codicon codicon-sparkle" aria-hidden="true" />
-        <span>{name}</span>
-        {message.model?.simulated ? <span class="badge">simulated</span> : null}
-      </header>
-      {message.parts.map((part, index) => (
-        <PartView key={index} part={part} />
-      ))}
-      {message.ending === undefined && message.parts.length === 0 ? <Waiting /> : null}
-      {message.ending ? <EndingView ending={message.ending} link={link} /> : null}
+    <article class="message user" aria-label={t('You')}>
+      {editing ? (
+        <EditBox message={message} text={text} close={() => setEditing(false)} />
+      ) : (
+        <div class="bubble">
+          {message.attachments ? <Chips attachments={message.attachments} /> : null}
+          {text === '' ? null : <p class="plain">{text}</p>}
+        </div>
+      )}
+      {editing ? null : (
+        <div class="under">
+          <Versions shown={shown} />
+          <IconButton
+            icon="edit"
+            name={t('Edit message')}
+            disabled={state.running.value}
+            onClick={() => setEditing(true)}
+          />
+        </div>
+      )}
     </article>
   );
 }
 
-function PartView({ part }: { part: Part }) {
-  if (part.type === 'reasoning') {
-    return (
-      <details class="reasoning">
-        <summary>Reasoning</summary>
-        <p class="plain">{part.text}</p>
-      </details>
-    );
-  }
-  return <MarkdownBody text={part.text} />;
-}
-
-function MarkdownBody({ text }: { text: string }) {
-  const body = useRef<HTMLDivElement>(null);
-  const writer = useRef<{ writer: MarkdownWriter; written: number } | null>(null);
-  useEffect(() => {
-    if (!body.current) return;
-    writer.current ??= { writer: new MarkdownWriter(body.current), written: 0 };
-    const fresh = text.slice(writer.current.written);
-    writer.current.written = text.length;
-    if (fresh) writer.current.writer.append(fresh);
+function EditBox({ message, text, close }: { message: Message; text: string; close: () => void }) {
+  const { link } = usePanel();
+  const box = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    const area = box.current;
+    if (!area) return;
+    area.style.height = `${Math.min(area.scrollHeight + 2, 320)}px`;
+    area.focus();
+    area.setSelectionRange(text.length, text.length);
   }, [text]);
-  return <div class="markdown" ref={body} />;
-}
-
-function Waiting() {
+  const send = () => {
+    const edited = box.current?.value.trim() ?? '';
+    if (edited === '' && !message.attachments) return;
+    link.post({ type: 'edit', message: message.id, text: edited });
+    close();
+  };
   return (
-    <p class="waiting">
-      <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" /> Waiting for the answer…
-    </p>
+    <div class="edit-box">
+      <textarea
+        ref={box}
+        aria-label={t('Edit message')}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') close();
+          if (!isSubmit(event)) return;
+          event.preventDefault();
+          send();
+        }}
+      >
+        {text}
+      </textarea>
+      <div class="actions">
+        <button type="button" class="primary" onClick={send}>
+          {t('Send')}
+        </button>
+        <button type="button" onClick={close}>
+          {t('Cancel')}
+        </button>
+        <span class="hint">{t('The old version stays as a branch.')}</span>
+      </div>
+    </div>
   );
 }
 
-const ENDING_NOTES = {
-  length: 'The model reached its output limit, so this answer may be incomplete.',
-  content_filter: 'The provider’s content filter ended this answer.',
-  closed: 'The connection closed early, so this answer may be incomplete.',
-} as const;
+function Answer({ message, shown, last }: { message: Message; shown: Shown; last: boolean }) {
+  const streaming = message.ending === undefined;
+  const name = message.model?.name ?? 'Svc';
+  const visible = message.parts.some((part) => part.type !== 'step');
+  return (
+    <article class="message assistant" aria-label={t('Answer of {0}', name)} aria-busy={streaming}>
+      {message.parts.map((part, index) => (
+        <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} />
+      ))}
+      {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
+      {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
+      {streaming ? null : <AnswerFoot message={message} shown={shown} />}
+    </article>
+  );
+}
 
-function EndingView({ ending, link }: { ending: Ending; link: HostLink }) {
-  switch (ending.type) {
-    case 'stopped':
-      return <p class="note">Stopped.</p>;
-    case 'failed':
-      return <ErrorCardView error={ending.error} link={link} />;
-    case 'finished': {
-      const { reason } = ending;
-      if (reason === 'stop' || reason === 'tool_calls') return null;
-      return <p class="note warning">{ENDING_NOTES[reason]}</p>;
-    }
+/** Whether something on screen already shows that the answer goes on. */
+function busy({ parts }: Message): boolean {
+  const part = parts.at(-1);
+  return part !== undefined && part.type !== 'step' && !(part.type === 'tool' && part.state.type === 'done');
+}
+
+function AnswerFoot({ message, shown }: { message: Message; shown: Shown }) {
+  const { link, state } = usePanel();
+  const text = textOf(message);
+  return (
+    <footer class="under">
+      <Versions shown={shown} />
+      {text === '' ? null : (
+        <IconButton icon="copy" name={t('Copy answer')} onClick={() => link.post({ type: 'copy', text })} />
+      )}
+      <IconButton
+        icon="refresh"
+        name={t('Answer again')}
+        disabled={state.running.value}
+        onClick={() => link.post({ type: 'regenerate', message: message.id })}
+      />
+      <Figures message={message} />
+    </footer>
+  );
+}
+
+function Figures({ message: { model, usage, price } }: { message: Message }) {
+  const figures = [
+    model?.name,
+    model?.variant,
+    usage ? t('{0} in, {1} out', tokensText(usage.input), tokensText(usage.output)) : undefined,
+    price === undefined ? undefined : priceText(price),
+  ].filter((text) => text !== undefined);
+  const cached = usage?.cacheRead ? t('{0} tokens of the input came from the cache.', tokensText(usage.cacheRead)) : '';
+  return (
+    <span class="figures" title={cached}>
+      {figures.join(' · ')}
+      {model?.simulated ? <span class="badge">{t('simulated')}</span> : null}
+    </span>
+  );
+}
+
+function Versions({ shown: { version, versions } }: { shown: Shown }) {
+  const { link, state } = usePanel();
+  if (versions.length < 2) return null;
+  const go = (index: number) => {
+    const id = versions[index];
+    if (id !== undefined) link.post({ type: 'select', message: id });
+  };
+  const busy = state.running.value;
+  return (
+    <span class="versions">
+      <IconButton
+        icon="chevron-left"
+        name={t('Version before')}
+        disabled={busy || version === 0}
+        onClick={() => go(version - 1)}
+      />
+      <span>{t('{0}/{1}', version + 1, versions.length)}</span>
+      <IconButton
+        icon="chevron-right"
+        name={t('Version after')}
+        disabled={busy || version === versions.length - 1}
+        onClick={() => go(version + 1)}
+      />
+    </span>
+  );
+}
+
+function Summary({ message, last }: { message: Message; last: boolean }) {
+  const text = textOf(message);
+  const streaming = message.ending === undefined;
+  return (
+    <article class="message summary" aria-label={t('Summary')} aria-busy={streaming}>
+      <details class="fold">
+        <summary>
+          <Icon name={streaming ? 'loading' : 'fold'} spin={streaming} />
+          <span>{streaming ? t('Summarizing the conversation…') : t('Earlier messages were summarized')}</span>
+        </summary>
+        <div class="fold-body">
+          <Markdown text={text} whole={!streaming} />
+        </div>
+      </details>
+      {message.ending && !(message.ending.type === 'finished' && message.ending.outcome === 'complete') ? (
+        <EndingView message={message} ending={message.ending} last={last} />
+      ) : null}
+    </article>
+  );
+}
+
+function PartView({ part, whole }: { part: Part; whole: boolean }) {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return <Markdown text={part.text} whole={whole} />;
+    case 'reasoning':
+      return <Reasoning part={part} whole={whole} />;
+    case 'tool':
+      return <ToolCard part={part} />;
+    case 'step':
+      return null;
   }
 }
 
-function ErrorCardView({ error, link }: { error: ErrorCard; link: HostLink }) {
-  const details = `${error.title}\n${error.message}\n${error.errorType} (HTTP ${error.status})`;
+/** The body of an answer: written by `MarkdownWriter`, outside of Preact's tree. */
+export function Markdown({ text, whole }: { text: string; whole: boolean }) {
+  const body = useRef<HTMLDivElement>(null);
+  const writer = useRef<{ writer: MarkdownWriter; written: number; ended: boolean } | null>(null);
+  useLayoutEffect(() => {
+    const root = body.current;
+    if (!root) return;
+    if (!writer.current || writer.current.written > text.length) {
+      root.replaceChildren();
+      writer.current = { writer: new MarkdownWriter(root), written: 0, ended: false };
+    }
+    const current = writer.current;
+    const fresh = text.slice(current.written);
+    current.written = text.length;
+    if (fresh !== '') current.writer.append(fresh);
+    if (whole && !current.ended) {
+      current.ended = true;
+      current.writer.end();
+    }
+  }, [text, whole]);
+  return <div class="markdown" ref={body} />;
+}
+
+function Waiting({ visible }: { visible: boolean }) {
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 8000);
+    return () => clearTimeout(timer);
+  }, []);
   return (
-    <section class="card error" role="alert">
-      <h2>
-        <span class="codicon codicon-error" aria-hidden="true" /> {error.title}
-      </h2>
-      <p>{error.message}</p>
-      {error.action ? <p>{error.action}</p> : null}
-      <div class="actions">
-        <button type="button" class="primary" onClick={() => link.post({ type: 'retry' })}>
-          Try again
-        </button>
-        <button type="button" onClick={() => link.post({ type: 'copy', text: details })}>
-          Copy details
-        </button>
-        <button type="button" onClick={() => link.post({ type: 'show-log' })}>
-          Show log
-        </button>
-      </div>
-    </section>
+    <p class="waiting">
+      <Icon name="loading" spin />
+      <span>
+        {slow ? t('Still waiting for the provider…') : visible ? t('Going on…') : t('Waiting for the answer…')}
+      </span>
+    </p>
   );
 }

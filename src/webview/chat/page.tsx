@@ -1,67 +1,64 @@
 import { render } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { codeAction } from './code-block.ts';
 import { Composer } from './composer.tsx';
-import { messages, model, ready, receive } from './conversation-state.ts';
+import { ConversationState } from './conversation-state.ts';
 import { connectToHost, type HostLink } from './host-link.ts';
-import { MessageView } from './message-view.tsx';
+import { attachFile, droppedUris } from './media.ts';
+import { type Panel, PanelContext } from './panel.ts';
+import { StatusLine } from './status-line.tsx';
+import { TranscriptView } from './transcript-view.tsx';
 
-function Page({ link }: { link: HostLink }) {
-  if (!ready.value) return null;
+function Page({ panel }: { panel: Panel }) {
+  if (!panel.state.ready.value) return null;
   return (
-    <>
-      <Transcript link={link} />
-      <Composer link={link} />
-    </>
+    <PanelContext.Provider value={panel}>
+      <TranscriptView />
+      <StatusLine />
+      <Composer />
+    </PanelContext.Provider>
   );
 }
 
-function Transcript({ link }: { link: HostLink }) {
-  const list = useRef<HTMLDivElement>(null);
-  const following = useRef(true);
-  useLayoutEffect(() => {
-    const element = list.current;
-    if (element && following.current) element.scrollTop = element.scrollHeight;
+/** Links and code buttons are inside of what `MarkdownWriter` writes: one listener serves them all. */
+function hearClicks(link: HostLink): void {
+  document.addEventListener('click', (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    const anchor = target?.closest('a');
+    if (anchor) {
+      // The host opens links: it checks the scheme and asks where a link does not say where it goes.
+      event.preventDefault();
+      link.post({ type: 'open-link', href: anchor.getAttribute('href') ?? '', shown: anchor.textContent ?? '' });
+      return;
+    }
+    const pressed = target && codeAction(target);
+    if (!pressed) return;
+    const { action, text, language } = pressed;
+    if (action === 'copy') link.post({ type: 'copy', text });
+    if (action === 'insert' || action === 'diff' || action === 'new-file' || action === 'terminal') {
+      link.post({ type: 'code', action, text, language });
+    }
   });
-  const onScroll = () => {
-    const element = list.current;
-    if (element) following.current = element.scrollHeight - element.scrollTop - element.clientHeight < 24;
-  };
-  return (
-    <div class="transcript" ref={list} onScroll={onScroll} role="log" aria-live="off">
-      {messages.value.length === 0 ? <Empty link={link} /> : null}
-      {messages.value.map((message) => (
-        <MessageView key={message.id} message={message} link={link} />
-      ))}
-    </div>
-  );
 }
 
-function Empty({ link }: { link: HostLink }) {
-  return (
-    <section class="empty">
-      <h1>Ask about your code</h1>
-      {model.value ? (
-        <p>Answers come from {model.value.name}. Enter sends, Shift+Enter makes a new line.</p>
-      ) : (
-        <>
-          <p>No model is set up yet.</p>
-          <button type="button" class="primary" onClick={() => link.post({ type: 'add-provider' })}>
-            Add a provider
-          </button>
-        </>
-      )}
-    </section>
-  );
+function hearDrops(link: HostLink): void {
+  document.addEventListener('dragover', (event) => event.preventDefault());
+  document.addEventListener('drop', (event) => {
+    event.preventDefault();
+    const data = event.dataTransfer;
+    if (!data) return;
+    const uris = droppedUris(data);
+    if (uris.length > 0) link.post({ type: 'attach-uris', uris });
+    else for (const file of data.files) void attachFile(file, link);
+  });
 }
 
 const link = connectToHost();
-link.listen(receive);
-document.addEventListener('click', (event) => {
-  const anchor = event.target instanceof Element ? event.target.closest('a') : null;
-  if (!anchor) return;
-  // The host opens links: it checks the scheme and shows where a link really goes.
-  event.preventDefault();
-  link.post({ type: 'open-link', href: anchor.getAttribute('href') ?? '' });
+const state = new ConversationState(() => link.post({ type: 'resync' }));
+link.listen((message) => state.receive(message));
+state.session.subscribe((session) => {
+  if (session !== '') link.remember(session);
 });
-render(<Page link={link} />, document.body);
-link.post({ type: 'ready' });
+hearClicks(link);
+hearDrops(link);
+render(<Page panel={{ link, state }} />, document.body);
+link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });

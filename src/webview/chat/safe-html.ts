@@ -1,48 +1,72 @@
 import DOMPurify from 'dompurify';
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 
-/** What an answer may be made of. No style, no form, no media: see docs/security.md. */
+/** What an answer may be made of. No style, no form, no media: see docs/security.md, "The panel". */
 const ALLOWED_TAGS = [
-  ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a', 'span', 'div'],
+  ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a', 'span'],
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'input'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ];
 const ALLOWED_ATTR = ['href', 'title', 'class', 'start', 'align', 'type', 'checked', 'disabled', 'data-language'];
 const LINK = /^(?:https?:|mailto:)/i;
+/** Ours: an answer can't borrow the looks of the panel's own controls. */
+const ALLOWED_CLASSES = new Set(['image-chip', 'task']);
 
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** HTML in an answer is shown as the text it is; an image is a chip that names its host and loads nothing. */
+/** Controls that turn text around or hide it (Unicode TR 36, "bidirectional text spoofing"): shown, not obeyed. */
+const HIDDEN_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+export function showControls(text: string): string {
+  return text.replace(HIDDEN_CONTROLS, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+}
+
+/** HTML in an answer is shown as the text it is; an image is a chip that names its address and loads nothing. */
 const markdown = new Marked({
   gfm: true,
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
     image: ({ href, text }: Tokens.Image) =>
       `<span class="image-chip" title="${escapeHtml(href)}">${escapeHtml(text || 'image')} · ${escapeHtml(hostOf(href))}</span>`,
-    code: ({ text, lang }: Tokens.Code) => {
-      const language = (lang ?? '').split(/\s/, 1)[0] ?? '';
-      return `<pre data-language="${escapeHtml(language)}"><code>${escapeHtml(text)}</code></pre>`;
-    },
+    code: ({ text, lang }: Tokens.Code) =>
+      `<pre data-language="${escapeHtml(languageOf(lang))}"><code>${escapeHtml(text)}</code></pre>`,
   },
 });
 
-function hostOf(href: string): string {
-  return URL.canParse(href) ? new URL(href).host || href.slice(0, 40) : href.slice(0, 40);
+/** The first word of a fence's info string. */
+export function languageOf(info: string | undefined): string {
+  return (info ?? '').split(/\s/, 1)[0] ?? '';
 }
 
-export function lex(source: string): readonly Tokens.Generic[] {
-  return markdown.lexer(source);
+function hostOf(href: string): string {
+  const url = URL.canParse(href) ? new URL(href) : undefined;
+  return url?.host || href.slice(0, 60);
+}
+
+DOMPurify.addHook('uponSanitizeAttribute', (_node, attribute) => {
+  if (attribute.attrName === 'class' && !ALLOWED_CLASSES.has(attribute.attrValue)) attribute.keepAttr = false;
+});
+
+export type { Token, Tokens };
+
+/** Blocks of a text. Links by reference are looked up in `definitions` too, which they are added to. */
+export function lex(source: string, definitions?: Record<string, Pick<Tokens.Link, 'href' | 'title'>>) {
+  const lexer = new markdown.Lexer(markdown.defaults);
+  if (definitions) Object.assign(lexer.tokens.links, definitions);
+  const tokens = lexer.lex(source);
+  if (definitions) Object.assign(definitions, tokens.links);
+  return tokens;
 }
 
 /** Tokens as a fragment that is safe to attach. */
-export function render(tokens: readonly Tokens.Generic[]): DocumentFragment {
-  const html = markdown.parser([...tokens] as Parameters<typeof markdown.parser>[0]);
-  return DOMPurify.sanitize(html, {
+export function render(tokens: Token[]): DocumentFragment {
+  return DOMPurify.sanitize(showControls(markdown.parser(tokens)), {
     ALLOWED_TAGS,
     ALLOWED_ATTR,
     ALLOWED_URI_REGEXP: LINK,
     ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   });
 }

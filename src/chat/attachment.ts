@@ -1,0 +1,95 @@
+import type { FilePart, ImagePart, TextPart } from '../wire/conversation.ts';
+import { estimateTokens, IMAGE_TOKENS, PDF_BYTES_PER_TOKEN } from './tokens.ts';
+
+export type AttachmentKind =
+  | 'selection'
+  | 'file'
+  | 'folder'
+  | 'symbol'
+  | 'problems'
+  | 'terminal'
+  | 'diff'
+  | 'image'
+  | 'pdf'
+  | 'prompt';
+
+/** What goes along with a message. The text or the bytes stay in the host; the page sees the rest. */
+export interface Attachment {
+  readonly id: string;
+  readonly kind: AttachmentKind;
+  /** What the chip says: `server.ts:10-20`. */
+  readonly label: string;
+  /** Where it came from, in full. */
+  readonly detail?: string;
+  /** An estimate. */
+  readonly tokens: number;
+  readonly text?: string;
+  readonly language?: string;
+  readonly media?: { readonly mediaType: string; readonly base64: string };
+  /** A small `data:` image for the chip. */
+  readonly preview?: string;
+}
+
+/** Most bytes of one attached image or document. */
+export const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
+/** Most characters of one attached text; the rest is cut, and it says so. */
+export const MAX_TEXT_CHARACTERS = 400_000;
+/** An image that is its own preview. */
+const PREVIEW_CHARACTERS = 60_000;
+
+export interface TextSource {
+  readonly id: string;
+  readonly kind: Exclude<AttachmentKind, 'image' | 'pdf'>;
+  readonly label: string;
+  readonly detail?: string;
+  readonly text: string;
+  readonly language?: string;
+}
+
+export function textAttachment(source: TextSource): Attachment {
+  const cut = source.text.length > MAX_TEXT_CHARACTERS;
+  const text = cut ? `${source.text.slice(0, MAX_TEXT_CHARACTERS)}\n[cut: the rest is left out]` : source.text;
+  return { ...source, text, tokens: estimateTokens(text) };
+}
+
+/** An image or a PDF. Undefined when it is neither. */
+export function mediaAttachment(id: string, label: string, mediaType: string, base64: string): Attachment | undefined {
+  if (mediaType === 'application/pdf') {
+    const tokens = Math.ceil((base64.length * 0.75) / PDF_BYTES_PER_TOKEN);
+    return { id, kind: 'pdf', label, tokens, media: { mediaType, base64 } };
+  }
+  if (!/^image\/(?:png|jpeg|gif|webp)$/.test(mediaType)) return undefined;
+  const preview = base64.length < PREVIEW_CHARACTERS ? { preview: `data:${mediaType};base64,${base64}` } : {};
+  return { id, kind: 'image', label, tokens: IMAGE_TOKENS, media: { mediaType, base64 }, ...preview };
+}
+
+/** An attachment as a model gets it. */
+export function attachmentPart(attachment: Attachment): TextPart | ImagePart | FilePart {
+  const { kind, label, detail, media, text = '', language = '' } = attachment;
+  if (media !== undefined) {
+    const data = { kind: 'data' as const, ...media };
+    return kind === 'pdf' ? { type: 'file', media: data, filename: label } : { type: 'image', media: data };
+  }
+  // A fence longer than any in the text, so that the text can't close it.
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return { type: 'text', text: `${TITLES[kind]} ${detail ?? label}:\n${fence}${language}\n${text}\n${fence}` };
+}
+
+const TITLES: Readonly<Record<AttachmentKind, string>> = {
+  selection: 'Selection in',
+  file: 'File',
+  folder: 'Folder',
+  symbol: 'Symbol',
+  problems: 'Problems',
+  terminal: 'Terminal output',
+  diff: 'Git diff',
+  image: 'Image',
+  pdf: 'Document',
+  prompt: 'Instructions from',
+};
+
+/** What the page may see of it. */
+export function chipOf({ text: _text, media: _media, ...chip }: Attachment): Attachment {
+  return chip;
+}

@@ -1,0 +1,235 @@
+import { appendFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { parseJson } from '../wire/json.ts';
+import type { Attachment } from './attachment.ts';
+import { applyPatch, EMPTY, joinPatches, type Patch, pathOf, type Transcript, textOf } from './transcript.ts';
+import { attachmentsSchema, patchSchema } from './transcript-schema.ts';
+
+const ENDING = '.jsonl';
+/** How long received text may wait for the disk. */
+const DELAY_MS = 200;
+
+const headSchema = z.object({
+  type: z.literal('head'),
+  version: z.literal(1),
+  id: z.string(),
+  /** Unix milliseconds. */
+  createdAt: z.number(),
+  workspace: z.string(),
+});
+const draftSchema = z.object({ text: z.string(), attachments: attachmentsSchema });
+
+export interface Head {
+  readonly id: string;
+  readonly createdAt: number;
+  /** Where it was held; empty: no workspace. */
+  readonly workspace: string;
+}
+
+export interface Stored extends Head {
+  readonly transcript: Transcript;
+  /** Unix milliseconds. */
+  readonly changedAt: number;
+}
+
+export interface Draft {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+}
+
+/**
+ * Conversations on disk: one append-only file each, a JSON value a line, the head and then the steps. A line that is
+ * torn or unknown is left out and nothing else; two windows may append to one file, since steps name their messages.
+ */
+export class History {
+  readonly #folder: string;
+  readonly #now: () => number;
+  readonly #read = new Map<string, { readonly stamp: string; readonly stored: Stored | undefined }>();
+
+  /** @param folder absolute; made when something is first kept. */
+  constructor(folder: string, now: () => number = Date.now) {
+    this.#folder = folder;
+    this.#now = now;
+  }
+
+  /** Every conversation that holds a message, pinned first, then the latest. Unreadable files are left out. */
+  async list(): Promise<readonly Stored[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const ids = names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
+    const all = await Promise.all(ids.map((id) => this.load(id)));
+    return all
+      .filter((stored) => stored !== undefined)
+      .filter(({ transcript }) => transcript.messages.length > 0)
+      .sort((a, b) => Number(b.transcript.pinned) - Number(a.transcript.pinned) || b.changedAt - a.changedAt);
+  }
+
+  /** Those whose title or shown text holds every word of `query`. */
+  async search(query: string): Promise<readonly Stored[]> {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return (await this.list()).filter(({ transcript }) => {
+      const text = `${transcript.title}\n${pathOf(transcript).map(textOf).join('\n')}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+  }
+
+  async load(id: string): Promise<Stored | undefined> {
+    const file = this.#file(id);
+    const { mtimeMs, size } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0 }));
+    if (size === 0) return undefined;
+    const stamp = `${mtimeMs}/${size}`;
+    const known = this.#read.get(id);
+    if (known?.stamp === stamp) return known.stored;
+    const bytes = await readFile(file).catch(() => undefined);
+    const stored = bytes && readConversation(bytes.toString('utf8'), id, mtimeMs);
+    this.#read.set(id, { stamp, stored });
+    return stored;
+  }
+
+  /** Keeps the steps of a conversation from now on. */
+  writer(head: Head, onError: (error: unknown) => void): HistoryWriter {
+    return new HistoryWriter(this.#folder, this.#file(head.id), head, onError);
+  }
+
+  /** Keeps a whole conversation under a new id (import, copies). */
+  async keep(head: Head, transcript: Transcript): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    const { messages, leaf, title, pinned } = transcript;
+    const steps: Patch[] = messages.map((message) => ({ type: 'add', message }));
+    steps.push({ type: 'title', title }, { type: 'pin', pinned });
+    if (leaf !== undefined) steps.push({ type: 'select', leaf });
+    await replaceFile(this.#file(head.id), [headLine(head), ...steps.map(line)].join(''));
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#read.delete(id);
+    await rm(this.#file(id), { force: true });
+    await rm(this.#draftFile(id), { force: true });
+  }
+
+  async draft(id: string): Promise<Draft> {
+    const bytes = await readFile(this.#draftFile(id)).catch(() => undefined);
+    const parsed = draftSchema.safeParse(bytes && parseJson(bytes.toString('utf8')));
+    return parsed.success ? parsed.data : { text: '', attachments: [] };
+  }
+
+  async keepDraft(id: string, draft: Draft): Promise<void> {
+    if (draft.text === '' && draft.attachments.length === 0) {
+      await rm(this.#draftFile(id), { force: true });
+      return;
+    }
+    await mkdir(this.#folder, { recursive: true });
+    await replaceFile(this.#draftFile(id), JSON.stringify(draft));
+  }
+
+  get now(): number {
+    return this.#now();
+  }
+
+  #file(id: string): string {
+    return join(this.#folder, `${safeName(id)}${ENDING}`);
+  }
+
+  #draftFile(id: string): string {
+    return join(this.#folder, `${safeName(id)}.draft.json`);
+  }
+}
+
+/** Appends the steps of one conversation to its file, in order; text that streams is gathered for a moment. */
+export class HistoryWriter {
+  readonly #folder: string;
+  readonly #file: string;
+  readonly #head: Head;
+  readonly #onError: (error: unknown) => void;
+  #waiting: Patch[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #begun = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(folder: string, file: string, head: Head, onError: (error: unknown) => void) {
+    this.#folder = folder;
+    this.#file = file;
+    this.#head = head;
+    this.#onError = onError;
+  }
+
+  write(patch: Patch): void {
+    const last = this.#waiting.at(-1);
+    const joined = last && joinPatches(last, patch);
+    if (joined) this.#waiting[this.#waiting.length - 1] = joined;
+    else this.#waiting.push(patch);
+    this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS);
+  }
+
+  /** Resolves when everything written so far is in the file. Never rejects: `onError` is told. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const steps = this.#waiting;
+    this.#waiting = [];
+    if (steps.length > 0) this.#writing = this.#writing.then(() => this.#append(steps)).catch(this.#onError);
+    return this.#writing;
+  }
+
+  async #append(steps: readonly Patch[]): Promise<void> {
+    let lines = steps.map(line).join('');
+    if (!this.#begun) {
+      await mkdir(this.#folder, { recursive: true });
+      const last = await lastByte(this.#file);
+      if (last === undefined) lines = headLine(this.#head) + lines;
+      // The line that a crash tore must not swallow the next one.
+      else if (last !== 0x0a) lines = `\n${lines}`;
+      this.#begun = true;
+    }
+    await appendFile(this.#file, lines);
+  }
+}
+
+async function lastByte(file: string): Promise<number | undefined> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  if (!handle) return undefined;
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) return undefined;
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer[0];
+  } finally {
+    await handle.close();
+  }
+}
+
+function readConversation(text: string, id: string, changedAt: number): Stored | undefined {
+  let head: Head | undefined;
+  let transcript = EMPTY;
+  for (const row of text.split('\n')) {
+    const value = row === '' ? undefined : parseJson(row);
+    if (value === undefined) continue;
+    const patch = patchSchema.safeParse(value);
+    if (patch.success) transcript = applyPatch(transcript, patch.data);
+    else head ??= headSchema.safeParse(value).data;
+  }
+  if (transcript.messages.length === 0) return undefined;
+  // The head itself may be what was torn.
+  const { createdAt = changedAt, workspace = '' } = head ?? {};
+  return { id, createdAt, workspace, transcript, changedAt };
+}
+
+function line(patch: Patch): string {
+  return `${JSON.stringify(patch)}\n`;
+}
+
+function headLine({ id, createdAt, workspace }: Head): string {
+  return `${JSON.stringify({ type: 'head', version: 1, id, createdAt, workspace })}\n`;
+}
+
+/** Whole or not at all, whenever the power goes. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const fresh = `${file}.${process.pid}.new`;
+  await writeFile(fresh, text, { flush: true });
+  await rename(fresh, file);
+}
+
+/** Ids are ours, but those in an imported or restored state are somebody's. */
+function safeName(id: string): string {
+  return id.replaceAll(/[^\w-]/g, '_').slice(0, 100);
+}

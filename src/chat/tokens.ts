@@ -1,0 +1,13 @@
+/** Characters of English text and code that one token holds on average; only for showing and for planning ahead. */
+const CHARACTERS_PER_TOKEN = 4;
+/** Vendors count 85 to 1,600 for an image of usual size; the upper end plans safely. */
+export const IMAGE_TOKENS = 1500;
+/** A page of a PDF is about 60 KB and 2,000 tokens. */
+export const PDF_BYTES_PER_TOKEN = 30;
+
+/** Tokens of a text, roughly. Characters outside of Latin scripts are counted as a token each. */
+export function estimateTokens(text: string): number {
+  let wide = 0;
+  for (const character of text) if ((character.codePointAt(0) ?? 0) > 0x2e7f) wide += 1;
+  return Math.ceil((text.length - wide) / CHARACTERS_PER_TOKEN) + wide;
+}

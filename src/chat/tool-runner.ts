@@ -1,0 +1,125 @@
+import type { Call } from './answer.ts';
+import {
+  type ChatTool,
+  type Decision,
+  permissionKey,
+  readArguments,
+  type StandingPermissions,
+  type ToolOutcome,
+} from './tools.ts';
+import type { Patch, ToolState } from './transcript.ts';
+
+export interface ToolRunnerParts {
+  readonly tools: () => readonly ChatTool[];
+  readonly permissions?: StandingPermissions;
+  readonly patch: (patch: Patch) => void;
+}
+
+/** Most characters of an output that a model is given; the rest is cut, and it says so. */
+const MAX_OUTPUT = 60_000;
+
+interface Waiting {
+  readonly tool: ChatTool;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly resolve: (decision: Decision | undefined) => void;
+}
+
+/** Runs the calls of an answer, one after another, and asks the person where it has to. */
+export class ToolRunner {
+  readonly #parts: ToolRunnerParts;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Allowed for this conversation. */
+  readonly #allowed = new Set<string>();
+
+  constructor(parts: ToolRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when every call has ended or the signal has fired; never rejects. */
+  async run(message: string, calls: readonly Call[], signal: AbortSignal): Promise<void> {
+    const state = (call: Call, next: ToolState) =>
+      this.#parts.patch({ type: 'tool', message, part: call.part, state: next });
+    for (const call of calls) {
+      if (signal.aborted) state(call, { type: 'stopped' });
+      else state(call, await this.#call(call, signal, (next) => state(call, next)));
+    }
+  }
+
+  decide(call: string, decision: Decision): void {
+    this.#waiting.get(call)?.resolve(decision);
+  }
+
+  async preview(call: string): Promise<void> {
+    const waiting = this.#waiting.get(call);
+    await waiting?.tool.preview?.(waiting.input);
+  }
+
+  async #call(call: Call, signal: AbortSignal, state: (next: ToolState) => void): Promise<ToolState> {
+    const tool = this.#parts.tools().find(({ name }) => name === call.name);
+    if (!tool) return { type: 'done', failed: true, output: `There is no tool named ${call.name}.` };
+    const input = readArguments(call.text);
+    if (!input) return { type: 'done', failed: true, output: 'The arguments are not a JSON object.' };
+    if (this.#asks(tool, input)) {
+      const decided = this.#wait(call, tool, input, signal);
+      state({ type: 'waiting' });
+      const decision = await decided;
+      if (!decision) return { type: 'stopped' };
+      if (decision.type === 'deny') return { type: 'denied', reason: decision.reason };
+      this.#remember(tool, decision);
+    }
+    state({ type: 'running' });
+    return outcomeState(await this.#invoke(tool, input, signal), signal);
+  }
+
+  #asks(tool: ChatTool, input: Readonly<Record<string, unknown>>): boolean {
+    const key = permissionKey(tool);
+    return tool.asks(input) && !this.#allowed.has(key) && !(this.#parts.permissions?.has(key) ?? false);
+  }
+
+  #remember(tool: ChatTool, decision: Decision): void {
+    if (decision.type === 'session') this.#allowed.add(permissionKey(tool));
+    if (decision.type === 'always') this.#parts.permissions?.add(permissionKey(tool));
+  }
+
+  /** Undefined when the answer was stopped. */
+  #wait(
+    call: Call,
+    tool: ChatTool,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Decision | undefined> {
+    return new Promise((done) => {
+      const resolve = (decision: Decision | undefined) => {
+        signal.removeEventListener('abort', stop);
+        this.#waiting.delete(call.id);
+        done(decision);
+      };
+      const stop = () => resolve(undefined);
+      signal.addEventListener('abort', stop);
+      this.#waiting.set(call.id, { tool, input, resolve });
+    });
+  }
+
+  /** A tool that pays no heed to the signal is left behind, so that Stop always stops. */
+  async #invoke(tool: ChatTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolOutcome> {
+    let stop: (() => void) | undefined;
+    const stopped = new Promise<ToolOutcome>((resolve) => {
+      stop = () => resolve({ output: '', failed: true });
+      signal.addEventListener('abort', stop);
+    });
+    try {
+      return await Promise.race([tool.run(input, signal), stopped]);
+    } catch (thrown) {
+      return { output: thrown instanceof Error ? thrown.message : String(thrown), failed: true };
+    } finally {
+      if (stop) signal.removeEventListener('abort', stop);
+    }
+  }
+}
+
+function outcomeState({ output, failed }: ToolOutcome, signal: AbortSignal): ToolState {
+  if (signal.aborted) return { type: 'stopped' };
+  const cut = output.length > MAX_OUTPUT;
+  const text = cut ? `${output.slice(0, MAX_OUTPUT)}\n[cut: ${output.length - MAX_OUTPUT} characters more]` : output;
+  return { type: 'done', output: text, ...(failed ? { failed } : {}) };
+}

@@ -1,0 +1,42 @@
+import type { ChosenModel, Converse } from '../../chat/session.ts';
+import { GatewayError } from '../../wire/errors.ts';
+
+/** One question, one answer, outside of any conversation. */
+export async function ask(
+  converse: Converse,
+  { model, label }: ChosenModel,
+  question: { readonly system: string; readonly text: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const conversation = {
+    model: model.id,
+    system: [{ type: 'text' as const, text: question.system }],
+    turns: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: question.text }] }],
+    tools: [],
+    sampling: {},
+    stream: true,
+  };
+  let answer = '';
+  const choices = label.variant === undefined ? {} : { variant: label.variant };
+  for await (const event of converse(model, conversation, signal, choices)) {
+    if (event.type === 'text') answer += event.text;
+    if (event.type === 'error') throw event.error;
+    if (event.type === 'finish' && event.reason === 'length') throw incomplete();
+  }
+  return answer;
+}
+
+function incomplete(): GatewayError {
+  return new GatewayError({
+    status: 502,
+    errorType: 'upstream_error',
+    message: 'The model reached its output limit before it was done.',
+    action: 'Select less, or raise `limit.output` for this model.',
+  });
+}
+
+/** The code out of an answer that may have put it into a fence. */
+export function codeOf(answer: string): string {
+  const fenced = /^\s*```[^\n]*\n([\s\S]*?)\n?```\s*$/.exec(answer);
+  return fenced?.[1] ?? answer;
+}

@@ -1,0 +1,144 @@
+import { Buffer } from 'node:buffer';
+import * as vscode from 'vscode';
+import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../chat/attachment.ts';
+import { gitDiff } from './git.ts';
+import { problemsText } from './problems.ts';
+import { terminalText } from './terminal-text.ts';
+import { relativePath } from './workspace-path.ts';
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+};
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+const MAX_FOLDER_ENTRIES = 500;
+
+/** Makes attachments out of what the editor shows and the workspace holds. */
+export class Attach {
+  readonly #newId: () => string;
+
+  constructor(newId: () => string) {
+    this.#newId = newId;
+  }
+
+  /** The selection of the editor that was used last, else all of its file; none when no editor is open. */
+  selection(editor = vscode.window.activeTextEditor): Attachment[] {
+    if (!editor) return [];
+    const { document, selection } = editor;
+    return [selection.isEmpty ? this.document(document) : this.range(document, selection)];
+  }
+
+  document(document: vscode.TextDocument): Attachment {
+    const path = relativePath(document.uri);
+    const { languageId: language } = document;
+    return textAttachment({
+      ...{ id: this.#newId(), kind: 'file', label: baseName(path), detail: path, language },
+      text: document.getText(),
+    });
+  }
+
+  range(document: vscode.TextDocument, range: vscode.Range): Attachment {
+    const path = relativePath(document.uri);
+    const lines = `${range.start.line + 1}-${range.end.line + 1}`;
+    return textAttachment({
+      ...{ id: this.#newId(), kind: 'selection', label: `${baseName(path)}:${lines}`, detail: `${path}:${lines}` },
+      language: document.languageId,
+      text: document.getText(range),
+    });
+  }
+
+  /** A file or a folder; none for what is too large or is neither text nor a picture nor a PDF. */
+  async uri(uri: vscode.Uri): Promise<Attachment[]> {
+    const { type, size } = await vscode.workspace.fs.stat(uri);
+    if (type & vscode.FileType.Directory) return [await this.folder(uri)];
+    const path = relativePath(uri);
+    const label = baseName(path);
+    const mediaType = MEDIA_TYPES[label.slice(label.lastIndexOf('.') + 1).toLowerCase()];
+    if (size > (mediaType ? MAX_MEDIA_BYTES : MAX_FILE_BYTES)) {
+      void vscode.window.showWarningMessage(vscode.l10n.t('{0} is too large to attach.', label));
+      return [];
+    }
+    if (mediaType === undefined) {
+      const document = await vscode.workspace.openTextDocument(uri).then(
+        (opened) => opened,
+        () => undefined,
+      );
+      if (document) return [this.document(document)];
+      void vscode.window.showWarningMessage(vscode.l10n.t('{0} is not a text file.', label));
+      return [];
+    }
+    const bytes = await vscode.workspace.fs.readFile(uri);
+    return one(mediaAttachment(this.#newId(), label, mediaType, Buffer.from(bytes).toString('base64')));
+  }
+
+  async folder(uri: vscode.Uri): Promise<Attachment> {
+    const path = relativePath(uri);
+    const files = await vscode.workspace.findFiles(
+      new vscode.RelativePattern(uri, '**/*'),
+      undefined,
+      MAX_FOLDER_ENTRIES,
+    );
+    const text = files.map(relativePath).sort().join('\n');
+    return textAttachment({ id: this.#newId(), kind: 'folder', label: `${baseName(path)}/`, detail: path, text });
+  }
+
+  problems(): Attachment[] {
+    const text = problemsText();
+    return text === ''
+      ? []
+      : [textAttachment({ id: this.#newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text })];
+  }
+
+  async terminal(): Promise<Attachment[]> {
+    const text = await terminalText();
+    return text === ''
+      ? []
+      : [textAttachment({ id: this.#newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text })];
+  }
+
+  async diff(): Promise<Attachment[]> {
+    const text = await gitDiff();
+    return text === ''
+      ? []
+      : [
+          textAttachment({
+            ...{ id: this.#newId(), kind: 'diff', label: vscode.l10n.t('Git diff'), language: 'diff' },
+            text,
+          }),
+        ];
+  }
+
+  async symbol(uri: vscode.Uri, range: vscode.Range, name: string): Promise<Attachment[]> {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const whole = await wholeSymbol(document, range);
+    return [{ ...this.range(document, whole), kind: 'symbol', label: name }];
+  }
+}
+
+/** The workspace's symbols say where a name stands; the document's say where it ends. */
+async function wholeSymbol(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.Range> {
+  const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(
+    'vscode.executeDocumentSymbolProvider',
+    document.uri,
+  );
+  const search = (list: readonly vscode.DocumentSymbol[]): vscode.Range | undefined => {
+    for (const symbol of list) {
+      if (!symbol.range?.contains(range)) continue;
+      return search(symbol.children) ?? symbol.range;
+    }
+    return undefined;
+  };
+  return search(symbols ?? []) ?? range;
+}
+
+function one(attachment: Attachment | undefined): Attachment[] {
+  return attachment ? [attachment] : [];
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}

@@ -1,0 +1,137 @@
+import type { Draft, History, HistoryWriter, Stored } from '../../chat/history.ts';
+import { ChatSession, type SessionParts } from '../../chat/session.ts';
+import type { Transcript } from '../../chat/transcript.ts';
+
+export interface ConversationsParts {
+  readonly session: SessionParts;
+  readonly history: History;
+  readonly workspace: string;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+const DRAFT_DELAY_MS = 150;
+
+/** A conversation that is held in this window: its session, its file, and what is being written. */
+export class OpenConversation {
+  readonly session: ChatSession;
+  readonly #history: History;
+  readonly #writer: HistoryWriter;
+  readonly #keeping: { dispose(): void };
+  readonly #onError: (what: string, error: unknown) => void;
+  #draft: Draft = { text: '', attachments: [] };
+  #timer: NodeJS.Timeout | undefined;
+  /** How many pages show it. */
+  shown = 0;
+
+  constructor(parts: ConversationsParts, session: ChatSession, draft: Draft) {
+    const { history, workspace, onError } = parts;
+    this.session = session;
+    this.#history = history;
+    this.#onError = onError;
+    this.#draft = draft;
+    const head = { id: session.id, createdAt: history.now, workspace };
+    this.#writer = history.writer(head, (error) => onError('The conversation could not be kept.', error));
+    this.#keeping = session.onPatch((patch) => {
+      this.#writer.write(patch);
+      // What a person sent and how an answer ended is on disk at once; text that streams may wait a moment.
+      if (patch.type === 'add' || patch.type === 'end') void this.#writer.flush();
+    });
+  }
+
+  get draft(): Draft {
+    return this.#draft;
+  }
+
+  set draft(draft: Draft) {
+    this.#draft = draft;
+    this.#timer ??= setTimeout(() => void this.#keepDraft(), DRAFT_DELAY_MS);
+  }
+
+  /** Resolves when all that has happened is on disk. */
+  kept(): Promise<void> {
+    return this.#writer.flush();
+  }
+
+  async close(): Promise<void> {
+    this.session.dispose();
+    this.#keeping.dispose();
+    await this.#writer.flush();
+    if (this.#timer) await this.#keepDraft();
+  }
+
+  async #keepDraft(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    try {
+      await this.#history.keepDraft(this.session.id, this.#draft);
+    } catch (error) {
+      this.#onError('The draft could not be kept.', error);
+    }
+  }
+}
+
+/** The conversations that are open in this window. One that nobody shows is closed once it is quiet. */
+export class Conversations {
+  readonly #parts: ConversationsParts;
+  readonly #open = new Map<string, OpenConversation>();
+
+  constructor(parts: ConversationsParts) {
+    this.#parts = parts;
+  }
+
+  dispose(): void {
+    for (const each of this.#open.values()) void each.close();
+    this.#open.clear();
+  }
+
+  get history(): History {
+    return this.#parts.history;
+  }
+
+  create(): OpenConversation {
+    return this.#add(new ChatSession(this.#parts.session), { text: '', attachments: [] });
+  }
+
+  /** One that is open, or one from history; a new one when there is none with this id. */
+  async open(id: string): Promise<OpenConversation> {
+    const already = this.#open.get(id);
+    if (already) return already;
+    const [stored, draft] = await Promise.all([this.history.load(id), this.history.draft(id)]);
+    const raced = this.#open.get(id);
+    if (raced) return raced;
+    const transcript: Transcript = stored?.transcript ?? { messages: [], title: '', pinned: false };
+    const conversation = this.#add(new ChatSession(this.#parts.session, { id, transcript }), draft);
+    if (stored && !this.#heldElsewhere(stored)) conversation.session.closeOpenAnswers();
+    return conversation;
+  }
+
+  /** A page shows it no more. */
+  release(conversation: OpenConversation): void {
+    conversation.shown -= 1;
+    if (conversation.shown > 0 || conversation.session.running) return;
+    this.#open.delete(conversation.session.id);
+    void conversation.close();
+  }
+
+  async remove(id: string): Promise<void> {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    await open?.close();
+    await this.history.remove(id);
+  }
+
+  find(id: string): OpenConversation | undefined {
+    return this.#open.get(id);
+  }
+
+  /** Another window streams into its file right now. */
+  #heldElsewhere({ changedAt }: Stored): boolean {
+    return this.history.now - changedAt < 2000;
+  }
+
+  #add(session: ChatSession, draft: Draft): OpenConversation {
+    const conversation = new OpenConversation(this.#parts, session, draft);
+    this.#open.set(session.id, conversation);
+    return conversation;
+  }
+}

@@ -1,0 +1,182 @@
+import * as vscode from 'vscode';
+import type { Attachment } from '../../chat/attachment.ts';
+import { textAttachment } from '../../chat/attachment.ts';
+import type { ChosenModel, Converse } from '../../chat/session.ts';
+import { SLASH_COMMANDS } from '../../chat/slash-commands.ts';
+import { asGatewayError } from '../../wire/errors.ts';
+import { ask, codeOf } from './ask.ts';
+import type { Attach } from './attach.ts';
+import { gitDiff } from './git.ts';
+import { problemText } from './problems.ts';
+import type { Proposals } from './proposals.ts';
+import { terminalSelection, terminalText } from './terminal-text.ts';
+
+export interface EditorCommandParts {
+  readonly attach: Attach;
+  readonly proposals: Proposals;
+  readonly converse: Converse;
+  readonly model: () => ChosenModel | undefined;
+  readonly newId: () => string;
+  /** Opens the panel with these attached, ready to be asked about. */
+  readonly compose: (attachments: readonly Attachment[]) => Promise<void>;
+  /** Opens the panel with a new conversation that begins with this. */
+  readonly begin: (text: string, attachments: readonly Attachment[]) => Promise<void>;
+}
+
+const prompt = (name: string) => SLASH_COMMANDS.find((command) => command.name === name)?.prompt ?? '';
+
+/** What can be done from the editor, the SCM view and the terminal. */
+export function registerEditorCommands(parts: EditorCommandParts): vscode.Disposable {
+  const { attach } = parts;
+  const on = (name: string, run: (...args: unknown[]) => Promise<unknown>) =>
+    vscode.commands.registerCommand(name, async (...args: unknown[]) => {
+      try {
+        await run(...args);
+      } catch (thrown) {
+        const { message } = asGatewayError(thrown);
+        void vscode.window.showErrorMessage(message);
+      }
+    });
+  const about = (name: string) => on(`svc.chat.${name}`, () => parts.begin(prompt(name), attach.selection()));
+  return vscode.Disposable.from(
+    on('svc.chat.addSelection', () => parts.compose(attach.selection())),
+    on('svc.chat.addFile', async (uri) => {
+      if (uri instanceof vscode.Uri) await parts.compose(await attach.uri(uri));
+    }),
+    about('explain'),
+    about('tests'),
+    about('doc'),
+    on('svc.chat.fix', (uri, range) => fix(parts, uri, range)),
+    on('svc.chat.editSelection', () => editSelection(parts)),
+    on('svc.chat.commitMessage', () => commitMessage(parts)),
+    on('svc.chat.explainTerminal', () => explainTerminal(parts)),
+    vscode.languages.registerCodeActionsProvider({ scheme: '*' }, new FixActions(), {
+      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
+    }),
+  );
+}
+
+/** Offered on problems alone, never preferred: no light bulb on every line, and auto-fix stays what it was. */
+class FixActions implements vscode.CodeActionProvider {
+  provideCodeActions(
+    document: vscode.TextDocument,
+    range: vscode.Range,
+    context: vscode.CodeActionContext,
+  ): vscode.CodeAction[] {
+    if (context.diagnostics.length === 0) return [];
+    const action = new vscode.CodeAction(vscode.l10n.t('Fix with Svc'), vscode.CodeActionKind.QuickFix);
+    action.diagnostics = [...context.diagnostics];
+    action.command = { command: 'svc.chat.fix', title: action.title, arguments: [document.uri, range] };
+    return [action];
+  }
+}
+
+async function fix(parts: EditorCommandParts, uri: unknown, range: unknown): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const document = uri instanceof vscode.Uri ? await vscode.workspace.openTextDocument(uri) : editor?.document;
+  if (!document) return;
+  const at = range instanceof vscode.Range ? range : editor?.selection;
+  const problems = vscode.languages
+    .getDiagnostics(document.uri)
+    .filter((each) => at === undefined || each.range.intersection(at) !== undefined);
+  const around = at && new vscode.Range(Math.max(0, at.start.line - 20), 0, at.end.line + 21, 0);
+  const code = around ? parts.attach.range(document, document.validateRange(around)) : parts.attach.document(document);
+  const text = problems.map((each) => problemText(document.uri, each)).join('\n');
+  const listed = textAttachment({ id: parts.newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text });
+  await parts.begin(prompt('fix'), text === '' ? [code] : [code, listed]);
+}
+
+const EDIT_SYSTEM = `You change code in place. You get a file with the part to change between <selection> and \
+</selection>, and what to do with it. Answer with the new text of the selection alone: no explanation, no Markdown \
+fence, the same indentation.`;
+
+/** Changes the selection as the person says; the change is shown as a diff and made when they accept it. */
+async function editSelection(parts: EditorCommandParts): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const chosen = parts.model();
+  if (!editor) return;
+  if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
+  const { document } = editor;
+  const selection = editor.selection.isEmpty ? document.lineAt(editor.selection.active.line).range : editor.selection;
+  const wish = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Change the selection'),
+    prompt: vscode.l10n.t('What should be changed?'),
+  });
+  if (!wish?.trim()) return;
+  const { version } = document;
+  const before = document.getText();
+  const [from, to] = [document.offsetAt(selection.start), document.offsetAt(selection.end)];
+  const marked = `${before.slice(0, from)}<selection>${before.slice(from, to)}</selection>${before.slice(to)}`;
+  // Around a long file's selection, what is near says most.
+  const near = marked.slice(Math.max(0, from - 20_000), to + 40_000);
+  const text = `${document.languageId} file:\n${near}\n\nChange: ${wish}`;
+  const answer = await withProgress(vscode.l10n.t('Changing the selection…'), (signal) =>
+    ask(parts.converse, chosen, { system: EDIT_SYSTEM, text }, signal),
+  );
+  if (answer === undefined) return;
+  if (document.version !== version) {
+    void vscode.window.showWarningMessage(vscode.l10n.t('The file was changed meanwhile. Try again.'));
+    return;
+  }
+  await parts.proposals.propose(document.uri, before.slice(0, from) + codeOf(answer) + before.slice(to));
+}
+
+const COMMIT_SYSTEM = `You write commit messages. Answer with the message alone: a subject of at most 72 characters in \
+the imperative, then, only if the reason is not obvious, a blank line and a short body. No Markdown fence.`;
+
+interface GitRepository {
+  readonly rootUri: vscode.Uri;
+  readonly inputBox: { value: string };
+}
+
+async function commitMessage(parts: EditorCommandParts): Promise<void> {
+  const chosen = parts.model();
+  if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
+  const repository = await gitRepository();
+  const diff = await gitDiff(repository?.rootUri);
+  if (!repository || diff === '') {
+    void vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to describe.'));
+    return;
+  }
+  const answer = await withProgress(vscode.l10n.t('Writing the commit message…'), (signal) =>
+    ask(parts.converse, chosen, { system: COMMIT_SYSTEM, text: diff.slice(0, 100_000) }, signal),
+  );
+  if (answer !== undefined) repository.inputBox.value = codeOf(answer).trim();
+}
+
+/** The Git extension's own interface is the only way to the input box of the SCM view. */
+async function gitRepository(): Promise<GitRepository | undefined> {
+  const extension = vscode.extensions.getExtension<{
+    getAPI(version: 1): { readonly repositories: readonly GitRepository[] };
+  }>('vscode.git');
+  return (await extension?.activate())?.getAPI(1).repositories[0];
+}
+
+async function explainTerminal(parts: EditorCommandParts): Promise<void> {
+  const text = (await terminalSelection()) || (await terminalText());
+  if (text === '') {
+    void vscode.window.showInformationMessage(vscode.l10n.t('Select what to explain in the terminal.'));
+    return;
+  }
+  const attachment = textAttachment({ id: parts.newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text });
+  await parts.begin(vscode.l10n.t('Explain this terminal output. If something failed, say why and how to fix it.'), [
+    attachment,
+  ]);
+}
+
+/** Undefined when the person cancelled. */
+async function withProgress<T>(title: string, run: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  return vscode.window.withProgress(options, async (_, token) => {
+    const stopping = new AbortController();
+    const heard = token.onCancellationRequested(() => stopping.abort());
+    try {
+      return await run(stopping.signal);
+    } catch (thrown) {
+      if (token.isCancellationRequested) return undefined;
+      throw thrown;
+    } finally {
+      heard.dispose();
+    }
+  });
+}

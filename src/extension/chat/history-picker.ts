@@ -1,0 +1,160 @@
+import * as vscode from 'vscode';
+import { exportJson, exportMarkdown, importJson } from '../../chat/export.ts';
+import type { Stored } from '../../chat/history.ts';
+import { applyPatch } from '../../chat/transcript.ts';
+import type { Conversations } from './conversations.ts';
+
+interface HistoryItem extends vscode.QuickPickItem {
+  readonly stored?: Stored;
+}
+
+const BUTTONS = {
+  pin: { iconPath: new vscode.ThemeIcon('pin'), tooltip: vscode.l10n.t('Pin') },
+  unpin: { iconPath: new vscode.ThemeIcon('pinned'), tooltip: vscode.l10n.t('Unpin') },
+  rename: { iconPath: new vscode.ThemeIcon('edit'), tooltip: vscode.l10n.t('Rename') },
+  export: { iconPath: new vscode.ThemeIcon('export'), tooltip: vscode.l10n.t('Export') },
+  remove: { iconPath: new vscode.ThemeIcon('trash'), tooltip: vscode.l10n.t('Delete') },
+};
+
+type Choice = { readonly open: string } | { readonly act: string; readonly stored: Stored; readonly query: string };
+
+/** Lists the conversations to open one; typing searches their text too. Resolves with the id of the chosen one. */
+export async function pickConversation(conversations: Conversations, workspace: string): Promise<string | undefined> {
+  let query = '';
+  for (;;) {
+    const choice = await choose(conversations, workspace, query);
+    if (choice === undefined) return undefined;
+    if ('open' in choice) return choice.open;
+    // The question that a button asks closes the list: it comes back as it was.
+    query = choice.query;
+    await act(conversations, choice.stored, choice.act);
+  }
+}
+
+function choose(conversations: Conversations, workspace: string, query: string): Promise<Choice | undefined> {
+  const picker = vscode.window.createQuickPick<HistoryItem>();
+  picker.title = vscode.l10n.t('Conversations');
+  picker.placeholder = vscode.l10n.t('Search titles and texts');
+  picker.value = query;
+  let wanted = 0;
+  const refresh = async () => {
+    wanted += 1;
+    const mine = wanted;
+    const found = await conversations.history.search(picker.value);
+    if (mine === wanted) picker.items = itemsOf(found, workspace);
+  };
+  return new Promise((resolve) => {
+    const finish = (choice: Choice | undefined) => {
+      resolve(choice);
+      picker.dispose();
+    };
+    picker.onDidChangeValue(refresh);
+    picker.onDidTriggerItemButton(({ item: { stored }, button }) => {
+      if (stored) finish({ act: String(button.tooltip), stored, query: picker.value });
+    });
+    picker.onDidAccept(() => {
+      const stored = picker.activeItems[0]?.stored;
+      finish(stored && { open: stored.id });
+    });
+    picker.onDidHide(() => finish(undefined));
+    picker.show();
+    void refresh();
+  });
+}
+
+function itemsOf(found: readonly Stored[], workspace: string): HistoryItem[] {
+  const group = (label: string, rows: readonly Stored[]): HistoryItem[] =>
+    rows.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...rows.map(itemOf)];
+  const pinned = found.filter(({ transcript }) => transcript.pinned);
+  const rest = found.filter(({ transcript }) => !transcript.pinned);
+  const here = rest.filter((each) => each.workspace === workspace);
+  const elsewhere = rest.filter((each) => each.workspace !== workspace);
+  const all = [
+    ...group(vscode.l10n.t('Pinned'), pinned),
+    ...group(vscode.l10n.t('This workspace'), here),
+    ...group(vscode.l10n.t('Elsewhere'), elsewhere),
+  ];
+  return all.length > 0 ? all : [{ label: vscode.l10n.t('No conversation yet'), alwaysShow: true }];
+}
+
+function itemOf(stored: Stored): HistoryItem {
+  const { transcript, changedAt } = stored;
+  return {
+    label: transcript.title || vscode.l10n.t('Untitled'),
+    description: new Date(changedAt).toLocaleString(),
+    // The search has looked at the texts: the list must not filter again by what is on screen.
+    alwaysShow: true,
+    buttons: [transcript.pinned ? BUTTONS.unpin : BUTTONS.pin, BUTTONS.rename, BUTTONS.export, BUTTONS.remove],
+    stored,
+  };
+}
+
+async function act(conversations: Conversations, stored: Stored, button: string): Promise<void> {
+  switch (button) {
+    case BUTTONS.pin.tooltip:
+    case BUTTONS.unpin.tooltip: {
+      const pinned = !stored.transcript.pinned;
+      return change(conversations, stored, { type: 'pin', pinned });
+    }
+    case BUTTONS.rename.tooltip: {
+      const title = await vscode.window.showInputBox({
+        title: vscode.l10n.t('Name of the conversation'),
+        value: stored.transcript.title,
+      });
+      if (title?.trim()) await change(conversations, stored, { type: 'title', title: title.trim() });
+      return;
+    }
+    case BUTTONS.export.tooltip:
+      return exportConversation(stored);
+    case BUTTONS.remove.tooltip:
+      return removeConversation(conversations, stored);
+  }
+}
+
+async function change(
+  conversations: Conversations,
+  stored: Stored,
+  patch: { readonly type: 'pin'; readonly pinned: boolean } | { readonly type: 'title'; readonly title: string },
+): Promise<void> {
+  const open = conversations.find(stored.id);
+  if (!open) return conversations.history.keep(stored, applyPatch(stored.transcript, patch));
+  if (patch.type === 'pin') open.session.pin(patch.pinned);
+  else open.session.rename(patch.title);
+  await open.kept();
+}
+
+export async function exportConversation({ transcript }: Pick<Stored, 'transcript'>): Promise<void> {
+  const name = transcript.title.replaceAll(/[^\p{L}\p{N} -]/gu, '').trim() || 'conversation';
+  const target = await vscode.window.showSaveDialog({
+    filters: { Markdown: ['md'], JSON: ['json'] },
+    defaultUri: vscode.Uri.joinPath(vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file('/'), `${name}.md`),
+  });
+  if (!target) return;
+  const text = target.path.endsWith('.json') ? exportJson(transcript) : exportMarkdown(transcript);
+  await vscode.workspace.fs.writeFile(target, Buffer.from(text));
+}
+
+/** @returns the id of what was imported. */
+export async function importConversation(
+  conversations: Conversations,
+  newId: () => string,
+  workspace: string,
+): Promise<string | undefined> {
+  const [file] = (await vscode.window.showOpenDialog({ filters: { JSON: ['json'] } })) ?? [];
+  if (!file) return undefined;
+  const transcript = importJson(Buffer.from(await vscode.workspace.fs.readFile(file)).toString('utf8'));
+  if (!transcript) {
+    void vscode.window.showErrorMessage(vscode.l10n.t('{0} is not an exported conversation.', file.path));
+    return undefined;
+  }
+  const id = newId();
+  await conversations.history.keep({ id, createdAt: conversations.history.now, workspace }, transcript);
+  return id;
+}
+
+async function removeConversation(conversations: Conversations, { id, transcript }: Stored): Promise<void> {
+  const remove = vscode.l10n.t('Delete');
+  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', transcript.title);
+  const answer = await vscode.window.showWarningMessage(question, { modal: true }, remove);
+  if (answer === remove) await conversations.remove(id);
+}

@@ -1,0 +1,238 @@
+import type * as vscode from 'vscode';
+import { type Attachment, chipOf, mediaAttachment } from '../../chat/attachment.ts';
+import { type FromPage, parseFromPage } from '../../chat/from-page.ts';
+import { PageFeed } from '../../chat/page-feed.ts';
+import type { CompletionItem, ModelView, ToPage } from '../../chat/page-messages.ts';
+import type { Outgoing } from '../../chat/session.ts';
+import { expandCommand, isCompact, type SlashCommand } from '../../chat/slash-commands.ts';
+import type { OpenConversation } from './conversations.ts';
+
+/** What a surface needs from the rest of the editor. */
+export interface SurfaceHost {
+  readonly model: () => ModelView | null;
+  readonly trusted: () => boolean;
+  readonly newId: () => string;
+  readonly log: vscode.LogOutputChannel;
+  /** Puts another conversation into this surface; undefined: a new one. */
+  readonly show: (surface: Surface, id?: string) => Promise<void>;
+  readonly history: (surface: Surface) => Promise<void>;
+  readonly complete: (trigger: '@' | '/', text: string) => Promise<readonly CompletionItem[]>;
+  readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
+  readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
+  readonly pickAttachments: () => Promise<readonly Attachment[]>;
+  /** What a command goes along with when the person attached nothing. */
+  readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
+  /** The text of a prompt file, for `/name`. */
+  readonly promptFile: (name: string) => Promise<string | undefined>;
+  readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
+  readonly copy: (text: string) => Promise<void>;
+  readonly openLink: (href: string, shown: string) => Promise<void>;
+  readonly run: (
+    command: 'pick-model' | 'add-provider' | 'set-key' | 'open-settings' | 'review-origin' | 'show-log',
+  ) => void;
+}
+
+/** One page and the conversation that it shows. The page may be thrown away and rebuilt at any time. */
+export class Surface {
+  readonly #webview: vscode.Webview;
+  readonly #host: SurfaceHost;
+  readonly #heard: vscode.Disposable;
+  #feed: PageFeed;
+  #conversation: OpenConversation;
+
+  constructor(webview: vscode.Webview, host: SurfaceHost, conversation: OpenConversation) {
+    this.#webview = webview;
+    this.#host = host;
+    this.#conversation = conversation;
+    conversation.shown += 1;
+    this.#feed = this.#follow();
+    this.#heard = webview.onDidReceiveMessage((value: unknown) => this.#hear(value));
+  }
+
+  /** The conversation lives on. */
+  dispose(): void {
+    this.#heard.dispose();
+    this.#feed.dispose();
+  }
+
+  get conversation(): OpenConversation {
+    return this.#conversation;
+  }
+
+  /** Shows another conversation; whoever calls releases the one before. */
+  change(conversation: OpenConversation): void {
+    this.#feed.dispose();
+    this.#conversation = conversation;
+    conversation.shown += 1;
+    this.#feed = this.#follow();
+    this.#postAll();
+  }
+
+  postModel(): void {
+    this.#post({ type: 'model', model: this.#host.model() });
+    this.#post({ type: 'workspace', trusted: this.#host.trusted() });
+  }
+
+  focusInput(): void {
+    this.#post({ type: 'focus' });
+  }
+
+  attach(attachments: readonly Attachment[]): void {
+    if (attachments.length === 0) return;
+    const { draft } = this.#conversation;
+    const known = new Set(attachments.map(keyOf));
+    const kept = draft.attachments.filter((each) => !known.has(keyOf(each)));
+    this.#conversation.draft = { ...draft, attachments: [...kept, ...attachments] };
+    this.#postAttachments();
+    this.focusInput();
+  }
+
+  /** Sends for the person: a command of the editor. */
+  async send(text: string, attachments: readonly Attachment[]): Promise<void> {
+    await this.#conversation.session.send(await this.#outgoing(text, attachments));
+  }
+
+  #follow(): PageFeed {
+    return new PageFeed(this.#conversation.session, (message) => this.#post(message));
+  }
+
+  #hear(value: unknown): void {
+    const message = parseFromPage(value);
+    if (!message) {
+      this.#host.log.warn('The panel sent a message that is not one of its own; it was ignored.');
+      return;
+    }
+    this.#handle(message).catch((error: unknown) => this.#host.log.error('The panel failed.', String(error)));
+  }
+
+  async #handle(message: FromPage): Promise<void> {
+    const { session } = this.#conversation;
+    switch (message.type) {
+      case 'ready':
+        return this.#postAll();
+      case 'resync':
+        return this.#feed.snapshot();
+      case 'send':
+        return this.#send(message.text);
+      case 'edit':
+        return this.#edit(message.message, message.text);
+      case 'regenerate':
+        return session.regenerate(message.message);
+      case 'continue':
+        return session.continue();
+      case 'compact':
+        return session.compact();
+      case 'compact-retry':
+        return session.compactAndRetry();
+      case 'stop':
+        return session.stop();
+      case 'select':
+        return session.select(message.message);
+      case 'decide':
+        return session.decide(message.call, message.decision);
+      case 'preview':
+        return session.preview(message.call);
+      case 'new-conversation':
+        return this.#host.show(this);
+      case 'show-history':
+        return this.#host.history(this);
+      default:
+        return this.#handleDraft(message);
+    }
+  }
+
+  async #handleDraft(message: FromPage): Promise<void> {
+    const { draft } = this.#conversation;
+    switch (message.type) {
+      case 'draft':
+        this.#conversation.draft = { ...draft, text: message.text };
+        return;
+      case 'detach':
+        this.#conversation.draft = {
+          ...draft,
+          attachments: draft.attachments.filter(({ id }) => id !== message.attachment),
+        };
+        return this.#postAttachments();
+      case 'attach':
+        return this.attach(await this.#host.pickAttachments());
+      case 'attach-item':
+        return this.attach(await this.#host.attachItem(message.item));
+      case 'attach-uris':
+        return this.attach(await this.#host.attachUris(message.uris));
+      case 'attach-media': {
+        const { name, mediaType, base64, preview } = message;
+        const attachment = mediaAttachment(this.#host.newId(), name, mediaType, base64);
+        if (attachment) this.attach([preview === undefined ? attachment : { ...attachment, preview }]);
+        return;
+      }
+      case 'complete':
+        this.#post({
+          type: 'completions',
+          query: message.query,
+          items: await this.#host.complete(message.trigger, message.text),
+        });
+        return;
+      case 'code':
+        return this.#host.code(message);
+      case 'copy':
+        return this.#host.copy(message.text);
+      case 'open-link':
+        return this.#host.openLink(message.href, message.shown);
+      case 'pick-model':
+      case 'add-provider':
+      case 'set-key':
+      case 'open-settings':
+      case 'review-origin':
+      case 'show-log':
+        return this.#host.run(message.type);
+    }
+  }
+
+  async #send(text: string): Promise<void> {
+    const { session, draft } = this.#conversation;
+    if (session.running) return;
+    this.#conversation.draft = { text: '', attachments: [] };
+    this.#postAttachments();
+    if (isCompact(text)) return session.compact();
+    await session.send(await this.#outgoing(text, draft.attachments));
+  }
+
+  async #edit(message: string, text: string): Promise<void> {
+    const { session } = this.#conversation;
+    const edited = session.transcript.messages.find(({ id }) => id === message);
+    await session.edit(message, await this.#outgoing(text, edited?.attachments ?? []));
+  }
+
+  /** Commands are worded out, and bring along what they are about. */
+  async #outgoing(text: string, attachments: readonly Attachment[]): Promise<Outgoing> {
+    const { command, text: expanded } = expandCommand(text);
+    if (command) {
+      const along = attachments.length > 0 ? attachments : await this.#host.commandAttachment(command);
+      return { text: expanded, attachments: along };
+    }
+    const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
+    const prompt = name === undefined ? undefined : await this.#host.promptFile(name);
+    if (prompt === undefined) return { text, attachments };
+    return { text: [prompt, text.slice((name?.length ?? 0) + 1).trim()].filter(Boolean).join('\n\n'), attachments };
+  }
+
+  #postAll(): void {
+    this.postModel();
+    const { draft } = this.#conversation;
+    this.#post({ type: 'draft', text: draft.text, attachments: draft.attachments.map(chipOf) });
+    this.#feed.snapshot();
+  }
+
+  #postAttachments(): void {
+    this.#post({ type: 'draft', attachments: this.#conversation.draft.attachments.map(chipOf) });
+  }
+
+  #post(message: ToPage): void {
+    void this.#webview.postMessage(message);
+  }
+}
+
+/** The same thing attached twice is attached once, as it is now. */
+function keyOf({ kind, label, detail, id }: Attachment): string {
+  return kind === 'image' || kind === 'pdf' ? id : `${kind} ${detail ?? label}`;
+}

@@ -1,0 +1,56 @@
+import * as vscode from 'vscode';
+
+const MAX = 60_000;
+/** Colours and cursor movements (ECMA-48), which mean nothing to a model. */
+// biome-ignore lint/complexity/useRegexLiterals: a literal would hold the control characters themselves
+const CONTROL = new RegExp(
+  '\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])|\\u0007',
+  'g',
+);
+
+interface Ran {
+  readonly terminal: vscode.Terminal;
+  readonly command: string;
+  output: string;
+  exitCode: number | undefined;
+}
+
+let watched: Ran[] = [];
+
+/** Remembers what the last commands in the terminals printed (needs shell integration). */
+export function watchTerminals(): vscode.Disposable {
+  const running = new Map<vscode.TerminalShellExecution, Ran>();
+  return vscode.Disposable.from(
+    vscode.window.onDidStartTerminalShellExecution(async ({ execution, terminal }) => {
+      const ran: Ran = { terminal, command: execution.commandLine.value, output: '', exitCode: undefined };
+      running.set(execution, ran);
+      watched = [...watched.filter((each) => each.terminal !== terminal), ran];
+      for await (const chunk of execution.read()) ran.output = (ran.output + chunk).slice(-MAX);
+    }),
+    vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode }) => {
+      const ran = running.get(execution);
+      running.delete(execution);
+      if (ran) ran.exitCode = exitCode;
+    }),
+    vscode.window.onDidCloseTerminal((terminal) => {
+      watched = watched.filter((each) => each.terminal !== terminal);
+    }),
+  );
+}
+
+/** What is selected in the terminal, else what its last command printed; empty when neither is known. */
+export async function terminalText(): Promise<string> {
+  const ran = watched.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? watched.at(-1);
+  if (!ran) return '';
+  const ending = ran.exitCode === undefined ? '' : `\n[exit code ${ran.exitCode}]`;
+  return `$ ${ran.command}\n${ran.output.replace(CONTROL, '').replaceAll('\r', '').trimEnd()}${ending}`;
+}
+
+/** The selection, taken by way of the clipboard, which gets its content back: the API has no other way. */
+export async function terminalSelection(): Promise<string> {
+  const before = await vscode.env.clipboard.readText();
+  await vscode.commands.executeCommand('workbench.action.terminal.copySelection');
+  const selected = await vscode.env.clipboard.readText();
+  await vscode.env.clipboard.writeText(before);
+  return selected === before ? '' : selected;
+}

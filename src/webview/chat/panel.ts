@@ -1,0 +1,18 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ConversationState } from './conversation-state.ts';
+import type { HostLink } from './host-link.ts';
+
+/** What every component of the page works with. */
+export interface Panel {
+  readonly link: HostLink;
+  readonly state: ConversationState;
+}
+
+export const PanelContext = createContext<Panel | undefined>(undefined);
+
+export function usePanel(): Panel {
+  const panel = useContext(PanelContext);
+  if (!panel) throw new Error('The panel’s components stand inside of PanelContext.');
+  return panel;
+}

@@ -1,0 +1,30 @@
+import { useState } from 'preact/hooks';
+import type { Part } from '../../chat/transcript.ts';
+import { secondsText, tokensText } from './figures.ts';
+import { Icon } from './icon.tsx';
+import { t } from './words.ts';
+
+type ReasoningPart = Extract<Part, { type: 'reasoning' }>;
+
+/** Folded: who wants to read it opens it. Its text is in the document only while it is open. */
+export function Reasoning({ part, whole }: { part: ReasoningPart; whole: boolean }) {
+  const [open, setOpen] = useState(false);
+  const going = part.ms === undefined && !whole;
+  if (part.text === '' && !going && part.ms === undefined) return null;
+  const tokens = tokensText(Math.ceil(part.text.length / 4));
+  const label = going
+    ? t('Reasoning…')
+    : part.ms === undefined
+      ? t('Reasoning')
+      : t('Reasoned for {0} s', secondsText(part.ms));
+  return (
+    <details class="fold reasoning" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <Icon name={going ? 'loading' : 'lightbulb'} spin={going} />
+        <span>{label}</span>
+        {part.text === '' ? null : <span class="figures">{t('about {0} tokens', tokens)}</span>}
+      </summary>
+      {open ? <p class="plain fold-body">{part.text}</p> : null}
+    </details>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { textOf } from '../../chat/transcript.ts';
+import { usePanel } from './panel.ts';
+import { t } from './words.ts';
+
+/** How often a screen reader hears that an answer still comes. */
+const PROGRESS_MS = 4000;
+
+/**
+ * What a screen reader hears: that an answer begins, that it goes on, and its text once when it is whole. The
+ * transcript itself is silent, or every word would be read as it arrives.
+ */
+export function StatusLine() {
+  const { state } = usePanel();
+  const [text, setText] = useState('');
+  const heard = useRef(false);
+  const running = state.running.value;
+  useEffect(() => {
+    if (running) {
+      heard.current = true;
+      setText(t('The answer begins.'));
+      const timer = setInterval(() => setText((before) => progress(before)), PROGRESS_MS);
+      return () => clearInterval(timer);
+    }
+    if (!heard.current) return undefined;
+    heard.current = false;
+    const last = state.path.peek().at(-1);
+    const message = last && state.message(last.id)?.peek();
+    // A failure is announced by its own card.
+    setText(message && message.ending?.type !== 'failed' ? textOf(message) || t('The answer has ended.') : '');
+    return undefined;
+  }, [running, state]);
+  useEffect(() => {
+    heard.current = state.running.peek();
+    setText('');
+  }, [state.session.value, state]);
+  const waiting = state.path.value.some(({ id }) =>
+    state.message(id)?.value.parts.some((part) => part.type === 'tool' && part.state.type === 'waiting'),
+  );
+  return (
+    <div class="unseen" role="status">
+      {waiting ? t('A tool waits for your decision.') : text}
+    </div>
+  );
+}
+
+/** The same words twice would not be said again. */
+function progress(before: string): string {
+  const going = t('The answer goes on.');
+  return before === going ? `${going} …` : going;
+}

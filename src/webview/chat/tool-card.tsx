@@ -1,0 +1,154 @@
+import { useState } from 'preact/hooks';
+import type { Part, ToolState } from '../../chat/transcript.ts';
+import { isSubmit } from './composing.ts';
+import { Icon } from './icon.tsx';
+import { usePanel } from './panel.ts';
+import { showControls } from './safe-html.ts';
+import { t } from './words.ts';
+
+type ToolPart = Extract<Part, { type: 'tool' }>;
+
+/** One call of a tool: what it is, who offers it, its full arguments, and whether it changes anything. */
+export function ToolCard({ part }: { part: ToolPart }) {
+  const waiting = part.state.type === 'waiting';
+  const [open, setOpen] = useState(false);
+  return (
+    <section class={`tool ${part.state.type}`} aria-label={t('Tool {0}', part.name)}>
+      <details open={open || waiting} onToggle={(event) => !waiting && setOpen(event.currentTarget.open)}>
+        <summary>
+          <StateIcon state={part.state} />
+          <code class="name">{part.name}</code>
+          <span class="gist">{waiting || open ? '' : gistOf(part.text)}</span>
+          <span class="figures">{stateText(part.state)}</span>
+        </summary>
+        <dl>
+          <dt>{t('From')}</dt>
+          <dd>{part.origin === '' ? t('unknown') : part.origin}</dd>
+          <dt>{t('Effect')}</dt>
+          <dd class={part.changes ? 'changes' : ''}>{part.changes ? t('May change things') : t('Only reads')}</dd>
+          <dt>{t('Arguments')}</dt>
+          <dd>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+            <pre tabIndex={0}>{pretty(part.text)}</pre>
+          </dd>
+          <Output state={part.state} />
+        </dl>
+      </details>
+      {waiting ? <Approval part={part} /> : null}
+    </section>
+  );
+}
+
+function Output({ state }: { state: ToolState }) {
+  if (state.type === 'denied' && state.reason !== '') {
+    return (
+      <>
+        <dt>{t('Reason')}</dt>
+        <dd>{state.reason}</dd>
+      </>
+    );
+  }
+  if (state.type !== 'done' || state.output === '') return null;
+  return (
+    <>
+      <dt>{state.failed ? t('Failure') : t('Result')}</dt>
+      <dd>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+        <pre tabIndex={0}>{showControls(state.output)}</pre>
+      </dd>
+    </>
+  );
+}
+
+function Approval({ part }: { part: ToolPart }) {
+  const { link } = usePanel();
+  const [reason, setReason] = useState('');
+  const allow = (type: 'once' | 'session' | 'always') =>
+    link.post({ type: 'decide', call: part.id, decision: { type } });
+  const deny = () => link.post({ type: 'decide', call: part.id, decision: { type: 'deny', reason } });
+  return (
+    <fieldset class="approval" aria-label={t('Allow {0}?', part.name)}>
+      <div class="actions">
+        <button type="button" class="primary" onClick={() => allow('once')}>
+          {t('Allow once')}
+        </button>
+        <button type="button" onClick={() => allow('session')}>
+          {t('Allow in this conversation')}
+        </button>
+        <button type="button" onClick={() => allow('always')}>
+          {t('Always allow')}
+        </button>
+        {part.preview ? (
+          <button type="button" onClick={() => link.post({ type: 'preview', call: part.id })}>
+            {t('Show the change')}
+          </button>
+        ) : null}
+      </div>
+      <div class="actions deny">
+        <input
+          type="text"
+          value={reason}
+          placeholder={t('Why not? The model is told.')}
+          aria-label={t('Reason for not allowing')}
+          onInput={(event) => setReason(event.currentTarget.value)}
+          onKeyDown={(event) => isSubmit(event) && deny()}
+        />
+        <button type="button" onClick={deny}>
+          {t('Deny')}
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+const STATE_ICONS: Readonly<Record<ToolState['type'], string>> = {
+  receiving: 'loading',
+  waiting: 'question',
+  running: 'loading',
+  done: 'check',
+  denied: 'circle-slash',
+  stopped: 'debug-stop',
+};
+
+function StateIcon({ state }: { state: ToolState }) {
+  const failed = state.type === 'done' && state.failed;
+  const moving = state.type === 'receiving' || state.type === 'running';
+  return <Icon name={failed ? 'warning' : STATE_ICONS[state.type]} spin={moving} />;
+}
+
+function stateText(state: ToolState): string {
+  switch (state.type) {
+    case 'receiving':
+      return t('being written');
+    case 'waiting':
+      return t('waits for you');
+    case 'running':
+      return t('running');
+    case 'done':
+      return state.failed ? t('failed') : '';
+    case 'denied':
+      return t('not allowed');
+    case 'stopped':
+      return t('stopped');
+  }
+}
+
+/** The first value of the arguments: enough to tell two calls apart. */
+function gistOf(text: string): string {
+  const value = parsed(text);
+  const first = typeof value === 'object' && value !== null ? Object.values(value)[0] : undefined;
+  return typeof first === 'string' ? showControls(first.split('\n', 1)[0] ?? '') : '';
+}
+
+function pretty(text: string): string {
+  const value = parsed(text);
+  return showControls(value === undefined ? text : JSON.stringify(value, null, 2));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

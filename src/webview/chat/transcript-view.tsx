@@ -1,0 +1,128 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from './icon.tsx';
+import { MessageView } from './message-view.tsx';
+import { usePanel } from './panel.ts';
+import { t } from './words.ts';
+
+/** Within this many pixels of the end, a person reads along: about a line. */
+const AT_END = 24;
+
+/** The messages. It follows what streams only while the person is at the end; any way up lets go. */
+export function TranscriptView() {
+  const { state } = usePanel();
+  const list = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const { following, follow } = useFollow(list, content);
+  const path = state.path.value;
+  const session = state.session.value;
+  useLayoutEffect(() => follow(), [session]);
+  // A message of one's own is always shown.
+  useLayoutEffect(() => {
+    if (state.running.peek()) follow();
+  }, [path.length]);
+  return (
+    <div class="transcript-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      <div class="transcript" ref={list} role="log" aria-live="off" aria-label={t('Conversation')} tabIndex={0}>
+        <div ref={content}>
+          {path.length === 0 ? <Empty /> : null}
+          {path.map((shown, index) => (
+            <MessageView key={shown.id} shown={shown} last={index === path.length - 1} />
+          ))}
+        </div>
+      </div>
+      {following ? null : (
+        <button type="button" class="jump" onClick={follow}>
+          <Icon name="arrow-down" /> {t('Latest')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Ref = { readonly current: HTMLElement | null };
+
+function useFollow(list: Ref, content: Ref): { following: boolean; follow: () => void } {
+  const [following, setFollowing] = useState(true);
+  const on = useRef(true);
+  const set = (value: boolean) => {
+    if (on.current === value) return;
+    on.current = value;
+    setFollowing(value);
+  };
+  const follow = () => {
+    set(true);
+    const element = list.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  };
+  useEffect(() => {
+    const element = list.current;
+    const inner = content.current;
+    if (!element || !inner) return;
+    const atEnd = () => element.scrollHeight - element.scrollTop - element.clientHeight <= AT_END;
+    let top = element.scrollTop;
+    const onScroll = () => {
+      // Content that grows moves the end away, not the person: only a way up lets go.
+      if (atEnd()) set(true);
+      else if (element.scrollTop < top - 1) set(false);
+      top = element.scrollTop;
+    };
+    const onWheel = (event: WheelEvent) =>
+      event.deltaY < 0 && element.scrollHeight > element.clientHeight && set(false);
+    const keepUp = () => {
+      if (on.current) element.scrollTop = element.scrollHeight;
+      top = element.scrollTop;
+    };
+    const grown = new ResizeObserver(keepUp);
+    grown.observe(inner);
+    grown.observe(element);
+    element.addEventListener('scroll', onScroll, { passive: true });
+    element.addEventListener('wheel', onWheel, { passive: true });
+    return () => {
+      grown.disconnect();
+      element.removeEventListener('scroll', onScroll);
+      element.removeEventListener('wheel', onWheel);
+    };
+  }, []);
+  return { following, follow };
+}
+
+function Empty() {
+  const { link, state } = usePanel();
+  const model = state.model.value;
+  return (
+    <section class="empty">
+      <Icon name="comment-discussion" />
+      <h1>{t('Ask about your code')}</h1>
+      {model ? (
+        <>
+          <p>{t('Enter sends, Shift+Enter begins a new line.')}</p>
+          <ul class="hints">
+            <li>
+              <kbd>@</kbd> {t('attaches files, symbols, problems, the terminal or the diff')}
+            </li>
+            <li>
+              <kbd>/</kbd> {t('offers commands such as /explain and /tests')}
+            </li>
+          </ul>
+          {state.trusted.value ? null : <p>{t('This workspace is not trusted: tools can only read.')}</p>}
+          <button type="button" onClick={() => link.post({ type: 'show-history' })}>
+            {t('Earlier conversations')}
+          </button>
+        </>
+      ) : (
+        <>
+          <p>{t('No model is set up yet. Add a provider, or set the key of one that you have.')}</p>
+          <div class="actions">
+            <button type="button" class="primary" onClick={() => link.post({ type: 'add-provider' })}>
+              {t('Add a provider')}
+            </button>
+            <button type="button" onClick={() => link.post({ type: 'set-key' })}>
+              {t('Set key')}
+            </button>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}

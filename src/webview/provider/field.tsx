@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact';
+import type { FieldProblem } from '../../config/provider-form.ts';
+import { t } from '../chat/words.ts';
+import { problems, touch, touched } from './dialog-state.ts';
+
+export function shownProblem(field: string): FieldProblem | undefined {
+  if (!touched.value.has(field)) return undefined;
+  return problems.value.find((problem) => problem.field === field);
+}
+
+export interface FieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly optional?: boolean;
+  readonly hint?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A label, its control and what is wrong with it. */
+export function Field({ id, label, optional, hint, children }: FieldProps) {
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {optional ? <span class="optional"> {t('optional')}</span> : null}
+      </label>
+      {children}
+      <Problem field={id} />
+      {hint ? (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+export function Problem({ field }: { field: string }) {
+  const problem = shownProblem(field);
+  return (
+    <p class="problem" id={`${field}-problem`} role="alert">
+      {problem ? t(problem.text, problem.value ?? '') : ''}
+    </p>
+  );
+}
+
+export interface TextProps {
+  readonly id: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly placeholder?: string;
+  readonly secret?: boolean;
+  readonly label?: string;
+  readonly onEnter?: () => void;
+}
+
+/** Fields with a hint below them. */
+const HINTED = new Set(['id', 'key', 'fimURL']);
+
+/** A line of text. Enter ends a composition and does nothing else meanwhile (Windows reports 229). */
+export function Text({ id, value, onValue, placeholder = '', secret, label, onEnter }: TextProps) {
+  const wrong = shownProblem(id) !== undefined;
+  const attributes = {
+    id,
+    value,
+    placeholder,
+    ...(label === undefined ? {} : { 'aria-label': label }),
+    'aria-invalid': wrong,
+    'aria-describedby': HINTED.has(id) ? `${id}-problem ${id}-hint` : `${id}-problem`,
+    autocomplete: 'off',
+    autocapitalize: 'off',
+    spellcheck: false,
+    onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
+    onBlur: () => touch(id),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || event.isComposing || event.keyCode === 229 || !onEnter) return;
+      event.preventDefault();
+      onEnter();
+    },
+  } as const;
+  return secret ? <input type="password" {...attributes} /> : <input type="text" {...attributes} />;
+}

@@ -1,0 +1,115 @@
+import { t } from '../chat/words.ts';
+import {
+  change,
+  editing,
+  failure,
+  form,
+  problems,
+  save,
+  saving,
+  stop,
+  targets,
+  test,
+  testable,
+  touched,
+  trial,
+} from './dialog-state.ts';
+import { post } from './host-link.ts';
+
+/** Where it is saved, what a test said, and what can be done. Stays in sight. */
+export function Footer() {
+  const busy = trial.value.kind === 'busy';
+  const open = problems.value.filter(({ field }) => touched.value.has(field)).length;
+  return (
+    <footer>
+      <TrialState />
+      {failure.value ? (
+        <div class="reason" role="alert">
+          <p>
+            <span class="codicon codicon-error" aria-hidden="true" />
+            {failure.value.message}
+          </p>
+          {failure.value.action ? <p>{failure.value.action}</p> : null}
+          <button type="button" onClick={() => post({ type: 'open-file' })}>
+            {t('Open the file')}
+          </button>
+        </div>
+      ) : null}
+      <div class="row wrap target">
+        <label for="target">{t('Save for')}</label>
+        <select
+          id="target"
+          class="grow"
+          value={form.value.target}
+          disabled={targets.value.length < 2}
+          onChange={(event) => change({ target: event.currentTarget.value })}
+        >
+          {targets.value.map(({ path, label }) => (
+            <option key={path} value={path}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="row wrap actions">
+        <button type="button" class="primary" id="save" onClick={save} disabled={saving.value}>
+          {t('Save')}
+        </button>
+        <button type="button" id="test" onClick={busy ? stop : test} disabled={!busy && testable.value === undefined}>
+          {busy ? t('Stop') : t('Test')}
+        </button>
+        <button type="button" onClick={() => post({ type: 'close' })}>
+          {t('Cancel')}
+        </button>
+        {open > 0 ? (
+          <span class="hint" role="status">
+            {open === 1 ? t('One field needs you.') : t('{0} fields need you.', open)}
+          </span>
+        ) : null}
+        {editing.value ? (
+          <button type="button" class="danger" id="delete" onClick={() => post({ type: 'delete' })}>
+            <span class="codicon codicon-trash" aria-hidden="true" />
+            {t('Delete')}
+          </button>
+        ) : null}
+      </div>
+    </footer>
+  );
+}
+
+function TrialState() {
+  const state = trial.value;
+  switch (state.kind) {
+    case 'idle':
+      return null;
+    case 'busy':
+      return (
+        <p class="trial" role="status">
+          <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
+          {t('Asking {0} for one word …', state.model)}
+        </p>
+      );
+    case 'done': {
+      const figures = [state.status === undefined ? [] : [`HTTP ${state.status}`], [`${state.milliseconds} ms`]].flat();
+      if (!state.ok) {
+        return (
+          <div class="reason" role="alert" id="trial">
+            <p>
+              <span class="codicon codicon-error" aria-hidden="true" />
+              {figures.join(' · ')}
+            </p>
+            <p>{t(state.reason?.message ?? '')}</p>
+            {state.reason?.action ? <p>{t(state.reason.action)}</p> : null}
+          </div>
+        );
+      }
+      return (
+        <p class="trial ok" role="status" id="trial">
+          <span class="codicon codicon-pass-filled" aria-hidden="true" />
+          {t('It works: {0}', figures.join(' · '))}
+          {state.answer ? <span class="detail"> “{state.answer}”</span> : null}
+        </p>
+      );
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { type HeaderRow, isSecretHeader } from '../../config/provider-form.ts';
+import { t } from '../chat/words.ts';
+import { change, form } from './dialog-state.ts';
+import { Problem, Text } from './field.tsx';
+import { focusSoon } from './models-section.tsx';
+
+export function HeadersSection() {
+  const rows = form.value.headers;
+  const put = (index: number, row: Partial<HeaderRow>) =>
+    change({ headers: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
+  const addRow = () => {
+    change({ headers: [...rows, { name: '', value: '' }] });
+    focusSoon(`headers.${rows.length}.name`);
+  };
+  return (
+    <fieldset class="field">
+      <legend>
+        {t('Headers')}
+        <span class="optional"> {t('optional')}</span>
+      </legend>
+      {rows.map((row, index) => (
+        <div class="pair" key={index}>
+          <Text
+            id={`headers.${index}.name`}
+            value={row.name}
+            placeholder={t('Header')}
+            label={t('Name of header {0}', index + 1)}
+            onValue={(name) => put(index, row.kept ? { name, kept: false } : { name })}
+          />
+          <Text
+            id={`headers.${index}.value`}
+            secret={isSecretHeader(row.name) && !row.value.startsWith('{env:')}
+            value={row.value}
+            placeholder={row.kept ? '••••••••' : t('Value, or {env:NAME}')}
+            label={t('Value of header {0}', index + 1)}
+            onValue={(value) => put(index, { value, kept: false })}
+          />
+          <button
+            type="button"
+            class="icon"
+            aria-label={t('Remove header {0}', row.name || index + 1)}
+            title={t('Remove')}
+            onClick={() => change({ headers: rows.filter((_, at) => at !== index) })}
+          >
+            <span class="codicon codicon-close" aria-hidden="true" />
+          </button>
+          <Problem field={`headers.${index}.name`} />
+          <Problem field={`headers.${index}.value`} />
+        </div>
+      ))}
+      {rows.some(
+        ({ name, value, kept }) => isSecretHeader(name) && !kept && value !== '' && !value.startsWith('{env:'),
+      ) ? (
+        <p class="hint">
+          {t('A header is written into svc.jsonc as it is. {env:NAME} keeps a secret out of the file.')}
+        </p>
+      ) : null}
+      <button type="button" id="add-header" onClick={addRow}>
+        <span class="codicon codicon-add" aria-hidden="true" />
+        {t('Add a header')}
+      </button>
+    </fieldset>
+  );
+}

@@ -1,0 +1,82 @@
+import { isOpenToEavesdroppers } from '../../config/provider-form.ts';
+import { t } from '../chat/words.ts';
+import { change, form } from './dialog-state.ts';
+import { Problem, Text } from './field.tsx';
+
+/** The key: in the system's key store, or the name of an environment variable. Never text in the file. */
+export function KeySection() {
+  const { key, baseURL } = form.value;
+  const variable = key.kind === 'env';
+  return (
+    <fieldset class="field">
+      <legend>
+        {t('API key')}
+        <span class="optional"> {t('optional')}</span>
+      </legend>
+      <div class="choices">
+        <label>
+          <input type="radio" name="key-place" checked={!variable} onChange={() => change({ key: { kind: 'none' } })} />
+          {t('System key store')}
+        </label>
+        <label>
+          <input
+            type="radio"
+            name="key-place"
+            checked={variable}
+            onChange={() => change({ key: { kind: 'env', name: '' } })}
+          />
+          {t('Environment variable')}
+        </label>
+      </div>
+      {key.kind === 'env' ? (
+        <Text
+          id="key"
+          value={key.name}
+          placeholder="MISTRAL_API_KEY"
+          label={t('Name of the environment variable')}
+          onValue={(name) => change({ key: { kind: 'env', name } })}
+        />
+      ) : (
+        <StoredKey />
+      )}
+      <Problem field="key" />
+      <p class="hint" id="key-hint">
+        {variable
+          ? t('Written as a reference. The variable must be there when VS Code starts.')
+          : t('Kept by the operating system and sent to this address alone. Leave it empty when a header carries it.')}
+      </p>
+      {key.kind !== 'none' && isOpenToEavesdroppers(baseURL.trim()) ? (
+        <p class="warning" role="status">
+          <span class="codicon codicon-warning" aria-hidden="true" />
+          {t('This address is not encrypted: others in the network can read the key.')}
+        </p>
+      ) : null}
+    </fieldset>
+  );
+}
+
+function StoredKey() {
+  const { key } = form.value;
+  if (key.kind === 'kept') {
+    return (
+      <div class="row">
+        <input id="key" type="password" value="••••••••" readOnly aria-label={t('API key, kept')} />
+        <button type="button" onClick={() => change({ key: { kind: 'typed', value: '' } })}>
+          {t('Replace')}
+        </button>
+        <button type="button" onClick={() => change({ key: { kind: 'none' } })}>
+          {t('Remove')}
+        </button>
+      </div>
+    );
+  }
+  return (
+    <Text
+      id="key"
+      secret
+      value={key.kind === 'typed' ? key.value : ''}
+      label={t('API key')}
+      onValue={(value) => change({ key: { kind: 'typed', value } })}
+    />
+  );
+}

@@ -1,0 +1,208 @@
+import { useSignal } from '@preact/signals';
+import type { OfferedModel } from '../../config/provider-dialog.ts';
+import type { ModelRow } from '../../config/provider-form.ts';
+import { t } from '../chat/words.ts';
+import { change, form, list, listing, stop, useFoundAddress } from './dialog-state.ts';
+import { Problem, Text } from './field.tsx';
+
+export function ModelsSection() {
+  const { models } = form.value;
+  return (
+    <fieldset class="field">
+      <legend>
+        {t('Models')}
+        <span class="optional"> {models.length === 0 ? t('all that the provider lists') : models.length}</span>
+      </legend>
+      <ListState />
+      {listing.value.kind === 'done' && listing.value.models.length > 0 ? (
+        <Picker offered={listing.value.models} />
+      ) : null}
+      <Rows rows={models} />
+    </fieldset>
+  );
+}
+
+function ListState() {
+  const state = listing.value;
+  switch (state.kind) {
+    case 'idle':
+      return <p class="hint">{t('A valid base URL fetches the list of models.')}</p>;
+    case 'busy':
+      return (
+        <div class="row status" role="status">
+          <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
+          <span class="grow">{t('Fetching the list of models …')}</span>
+          <button type="button" onClick={stop}>
+            {t('Cancel')}
+          </button>
+        </div>
+      );
+    case 'stopped':
+      return <Again text={t('The list was not fetched.')} />;
+    case 'failed':
+      return (
+        <div class="reason" role="alert">
+          <p>
+            <span class="codicon codicon-error" aria-hidden="true" />
+            {t(state.reason.message)}
+          </p>
+          {state.reason.action ? <p>{t(state.reason.action)}</p> : null}
+          <Again text={t('Models can be added by hand below.')} />
+        </div>
+      );
+    case 'done':
+      return (
+        <>
+          {state.baseURL ? (
+            <div class="row status note" role="status">
+              <span class="codicon codicon-info" aria-hidden="true" />
+              <span class="grow">
+                {t('The list is at {0}. Requests go there only if the base URL says so.', state.baseURL)}
+              </span>
+              <button type="button" class="primary" onClick={useFoundAddress}>
+                {t('Use this address')}
+              </button>
+            </div>
+          ) : null}
+          {state.models.length === 0 ? <Again text={t('The provider lists no models.')} /> : null}
+        </>
+      );
+  }
+}
+
+function Again({ text }: { text: string }) {
+  return (
+    <div class="row status">
+      <span class="grow">{text}</span>
+      <button type="button" onClick={list}>
+        {t('Fetch again')}
+      </button>
+    </div>
+  );
+}
+
+/** A search, a box for all that match, a box for each. */
+function Picker({ offered }: { offered: readonly OfferedModel[] }) {
+  const search = useSignal('');
+  const words = search.value.toLowerCase().split(/\s+/);
+  const shown = offered.filter(({ id, name }) => words.every((word) => `${id} ${name}`.toLowerCase().includes(word)));
+  const chosen = new Set(form.value.models.map(({ id }) => id.trim()));
+  const all = shown.length > 0 && shown.every(({ id }) => chosen.has(id));
+  return (
+    <div class="picker">
+      <div class="picker-head">
+        <input
+          id="model-search"
+          type="search"
+          value={search.value}
+          placeholder={t('Search {0} models', offered.length)}
+          aria-label={t('Search models')}
+          onInput={(event) => {
+            search.value = event.currentTarget.value;
+          }}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            id="select-all"
+            checked={all}
+            disabled={shown.length === 0}
+            onChange={() => (all ? take(shown) : add(shown))}
+          />
+          {search.value === '' ? t('Select all') : t('Select all {0} found', shown.length)}
+        </label>
+      </div>
+      <ul aria-label={t('Models of the provider')}>
+        {shown.slice(0, MOST_SHOWN).map((model) => (
+          <li key={model.id}>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={chosen.has(model.id)}
+                onChange={(event) => (event.currentTarget.checked ? add([model]) : take([model]))}
+              />
+              <span class="name">{model.name || model.id}</span>
+              {model.name ? <span class="detail">{model.id}</span> : null}
+              {model.contextLength ? (
+                <span class="detail">{t('{0}k context', Math.round(model.contextLength / 1000))}</span>
+              ) : null}
+            </label>
+          </li>
+        ))}
+      </ul>
+      {shown.length > MOST_SHOWN ? (
+        <p class="hint">{t('{0} more: search to see them.', shown.length - MOST_SHOWN)}</p>
+      ) : null}
+      {shown.length === 0 ? <p class="hint">{t('No model matches.')}</p> : null}
+    </div>
+  );
+}
+
+const MOST_SHOWN = 300;
+
+function add(models: readonly OfferedModel[]): void {
+  const present = new Set(form.value.models.map(({ id }) => id.trim()));
+  const fresh = models.filter(({ id }) => !present.has(id)).map(({ id, name }) => ({ id, name }));
+  change({ models: [...form.value.models.filter(({ id, name }) => id !== '' || name !== ''), ...fresh] });
+}
+
+function take(models: readonly OfferedModel[]): void {
+  const gone = new Set(models.map(({ id }) => id));
+  change({ models: form.value.models.filter(({ id }) => !gone.has(id.trim())) });
+}
+
+function Rows({ rows }: { rows: readonly ModelRow[] }) {
+  const put = (index: number, row: Partial<ModelRow>) =>
+    change({ models: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
+  const addRow = () => {
+    change({ models: [...rows, { id: '', name: '' }] });
+    focusSoon(`models.${rows.length}.id`);
+  };
+  return (
+    <>
+      {rows.length > 0 ? (
+        <fieldset class="rows" aria-label={t('Chosen models')}>
+          {rows.map((row, index) => (
+            <div class="pair" key={index}>
+              <Text
+                id={`models.${index}.id`}
+                value={row.id}
+                placeholder={t('Model ID')}
+                label={t('ID of model {0}', index + 1)}
+                onValue={(id) => put(index, { id })}
+                onEnter={addRow}
+              />
+              <Text
+                id={`models.${index}.name`}
+                value={row.name}
+                placeholder={t('Display name')}
+                label={t('Name of model {0}', index + 1)}
+                onValue={(name) => put(index, { name })}
+                onEnter={addRow}
+              />
+              <button
+                type="button"
+                class="icon"
+                aria-label={t('Remove model {0}', row.id || index + 1)}
+                title={t('Remove')}
+                onClick={() => change({ models: rows.filter((_, at) => at !== index) })}
+              >
+                <span class="codicon codicon-close" aria-hidden="true" />
+              </button>
+              <Problem field={`models.${index}.id`} />
+            </div>
+          ))}
+        </fieldset>
+      ) : null}
+      <button type="button" id="add-model" onClick={addRow}>
+        <span class="codicon codicon-add" aria-hidden="true" />
+        {t('Add a model by hand')}
+      </button>
+    </>
+  );
+}
+
+/** Focus goes to what the next frame draws. */
+export function focusSoon(id: string): void {
+  requestAnimationFrame(() => document.getElementById(id)?.focus());
+}

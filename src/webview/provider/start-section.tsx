@@ -1,0 +1,73 @@
+import { t } from '../chat/words.ts';
+import { editing, fillFrom, lookForServers, presets, servers } from './dialog-state.ts';
+
+/** Fills the form: a known vendor, or a server that runs on this machine. */
+export function StartSection() {
+  if (editing.value) return null;
+  const known = presets.value.filter(({ local }) => !local);
+  const local = presets.value.filter((preset) => preset.local);
+  return (
+    <section class="start">
+      <div class="row wrap">
+        <label for="preset">{t('Start from')}</label>
+        <select
+          id="preset"
+          onChange={(event) => {
+            const preset = presets.value.find(({ id }) => id === event.currentTarget.value);
+            if (preset) fillFrom(preset);
+          }}
+        >
+          <option value="">{t('An empty form')}</option>
+          <optgroup label={t('Vendors')}>
+            {known.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+          <optgroup label={t('On this machine')}>
+            {local.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+        </select>
+        <button type="button" onClick={lookForServers} disabled={servers.value.busy}>
+          <span
+            class={`codicon ${servers.value.busy ? 'codicon-loading codicon-modifier-spin' : 'codicon-search'}`}
+            aria-hidden="true"
+          />
+          {t('Look for local servers')}
+        </button>
+      </div>
+      <Servers />
+    </section>
+  );
+}
+
+function Servers() {
+  const { found } = servers.value;
+  if (!found) return null;
+  if (found.length === 0) {
+    return (
+      <p class="hint" role="status">
+        {t('No model server answers on the usual ports of this machine.')}
+      </p>
+    );
+  }
+  return (
+    <ul class="servers" role="status" aria-label={t('Servers found')}>
+      {found.map((server) => (
+        <li key={server.id}>
+          <button type="button" class="server" onClick={() => fillFrom(server)}>
+            <span class="codicon codicon-server-process" aria-hidden="true" />
+            <span class="name">{server.name}</span>
+            <span class="detail">{server.baseURL}</span>
+            <span class="detail">{t('{0} models', server.models)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,190 @@
+import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import type { ToPage } from '../../src/chat/page-messages.ts';
+import type { Message, Transcript } from '../../src/chat/transcript.ts';
+import { contentPolicy } from '../../src/extension/content-policy.ts';
+import { launchChromium } from '../host/chromium.ts';
+import { THEMES, type ThemeName } from './themes.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.ttf': 'font/ttf',
+  '.html': 'text/html',
+};
+
+/** The built page, served with the policy that it has in VS Code, in a real browser. */
+export interface PanelHost {
+  readonly browser: Browser;
+  readonly url: string;
+  /** Every request that was not for the page's own files: what a model's text made the browser load. */
+  readonly strangers: string[];
+  open(options?: OpenOptions): Promise<Panel>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly theme?: ThemeName;
+  readonly width?: number;
+  readonly height?: number;
+  readonly policy?: boolean;
+  readonly forcedColors?: boolean;
+  readonly reducedMotion?: boolean;
+  readonly words?: Readonly<Record<string, string>>;
+}
+
+export interface Panel {
+  readonly page: Page;
+  /** Says something to the page as its host. */
+  tell(...messages: readonly ToPage[]): Promise<void>;
+  /** What the page said to its host, of one type. */
+  said(type: string): Promise<readonly Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export async function startPanelHost(): Promise<PanelHost> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-panel-'));
+  await build({
+    entryPoints: { chat: join(ROOT, 'src/webview/chat/page.tsx'), writer: join(import.meta.dirname, 'writer-entry.ts') },
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    splitting: true,
+    target: 'chrome128',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+  });
+  const strangers: string[] = [];
+  const server = serve(folder, strangers);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const browser = await launchChromium();
+  return {
+    browser,
+    url,
+    strangers,
+    open: (options = {}) => openPanel(browser, url, options),
+    close: async () => {
+      await browser.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function serve(folder: string, strangers: string[]): Server {
+  const files: Readonly<Record<string, string>> = {
+    '/chat.css': join(ROOT, 'src/webview/chat/chat.css'),
+    '/codicon.css': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.css'),
+    '/codicon.ttf': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.ttf'),
+  };
+  return createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://panel');
+    if (pathname === '/panel.html') return void response.setHeader('content-type', 'text/html').end(html(searchParams));
+    const file = files[pathname] ?? join(folder, normalize(pathname));
+    if (pathname === '/favicon.ico') return void response.writeHead(204).end();
+    if (request.method !== 'GET' || !existsSync(file) || pathname === '/') {
+      strangers.push(`${request.method} ${request.url}`);
+      return void response.writeHead(404).end();
+    }
+    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
+    createReadStream(file).pipe(response);
+  });
+}
+
+function html(query: URLSearchParams): string {
+  const policy = query.has('open')
+    ? ''
+    : `<meta http-equiv="Content-Security-Policy" content="${contentPolicy('n0nce', "'self'")}">`;
+  const words = (query.get('words') ?? '{}').replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return `<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8">${policy}
+    <meta name="words" content="${words}"><title>Svc Chat</title>
+    <link rel="stylesheet" href="/codicon.css"><link rel="stylesheet" href="/chat.css"></head>
+    <body class="${query.get('class') ?? ''}"><script type="module" nonce="n0nce" src="/chat.js"></script></body></html>`;
+}
+
+async function openPanel(browser: Browser, url: string, options: OpenOptions): Promise<Panel> {
+  const { theme = 'dark', width = 420, height = 720 } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    forcedColors: options.forcedColors ? 'active' : 'none',
+    reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  await page.addInitScript(
+    ({ variables }) => {
+      // VS Code puts the theme on the root element and gives the page this one function.
+      const said: unknown[] = [];
+      let state: unknown;
+      Object.assign(window, {
+        said,
+        acquireVsCodeApi: () => ({
+          postMessage: (message: unknown) => said.push(message),
+          getState: () => state,
+          setState: (next: unknown) => {
+            state = next;
+          },
+        }),
+      });
+      const dress = () => {
+        for (const [name, value] of Object.entries(variables)) document.documentElement.style.setProperty(name, value);
+        document.documentElement.style.background = variables['--vscode-sideBar-background'] ?? '';
+      };
+      if (document.documentElement) dress();
+      else document.addEventListener('readystatechange', dress, { once: true });
+    },
+    { variables: THEMES[theme].variables },
+  );
+  const query = new URLSearchParams({ class: THEMES[theme].className, words: JSON.stringify(options.words ?? {}) });
+  if (options.policy === false) query.set('open', '');
+  await page.goto(`${url}/panel.html?${query}`);
+  await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
+  return {
+    page,
+    tell: async (...messages) => {
+      await page.evaluate((list) => {
+        for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+      }, messages);
+      // What was told is drawn in the next frame.
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    },
+    said: (type) =>
+      page.evaluate(
+        (wanted) =>
+          (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),
+        type,
+      ),
+    close: () => context.close(),
+  };
+}
+
+/** A conversation of messages that follow one another. */
+export function transcriptOf(...messages: readonly Partial<Message>[]): Transcript {
+  const whole = messages.map((message, index): Message => {
+    const defaults: Message = { id: `m${index}`, role: index % 2 ? 'assistant' : 'user', parts: [], createdAt: index };
+    const parent = index === 0 ? {} : { parent: messages[index - 1]?.id ?? `m${index - 1}` };
+    return { ...defaults, ...parent, ...message };
+  });
+  const leaf = whole.at(-1)?.id;
+  return { messages: whole, title: 'Test', pinned: false, ...(leaf === undefined ? {} : { leaf }) };
+}
+
+export const COMPLETE = { type: 'finished', reason: 'stop', outcome: 'complete' } as const;
+export const MODEL = { ref: 'up/large', name: 'Up Large', provider: 'up', simulated: false } as const;
+export const VIEW = { ...MODEL, usable: 100_000, images: true, pdf: true, tools: true, reasoning: true } as const;
+
+export function snapshot(transcript: Transcript, seq = 0): ToPage {
+  return { type: 'snapshot', session: 's', seq, transcript };
+}
