@@ -1,5 +1,12 @@
 import type { CatalogData } from '../catalog/catalog.ts';
-import { cachedCatalog, catalogCacheFile, refreshAllowed } from '../catalog/refresh.ts';
+import type { Provider } from '../catalog/model.ts';
+import {
+  CatalogRefresher,
+  cachedCatalog,
+  catalogCacheFile,
+  type RefreshInput,
+  refreshAllowed,
+} from '../catalog/refresh.ts';
 import { buildRegistry, providersToList, type Registry } from '../catalog/registry.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import type { Settings } from '../config/settings.ts';
@@ -22,8 +29,11 @@ export class Upstreams {
   readonly #transport: Transport;
   readonly #events: UpstreamEvents;
   readonly #store: SettingsStore;
-  readonly #catalog: CatalogData;
+  readonly #refresher: CatalogRefresher;
+  #catalog: CatalogData;
   readonly #stop = new AbortController();
+  /** What endpoints listed, by provider and address: a new configuration must not make models vanish for a moment. */
+  readonly #listed = new Map<string, readonly string[]>();
   #registry: Registry;
   #generation = 0;
 
@@ -32,9 +42,9 @@ export class Upstreams {
     const store = new SettingsStore(() => terminalInput(io));
     const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
     requireManaged(settings);
-    const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
-    const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog({ snapshot, cacheFile }) : snapshot;
-    return new Upstreams(io, transport, events, store, catalog);
+    const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home) };
+    const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
+    return new Upstreams(io, transport, events, store, catalog, place);
   }
 
   private constructor(
@@ -43,6 +53,7 @@ export class Upstreams {
     events: UpstreamEvents,
     store: SettingsStore,
     catalog: CatalogData,
+    place: RefreshInput,
   ) {
     this.#io = io;
     this.#transport = transport;
@@ -50,10 +61,15 @@ export class Upstreams {
     this.#store = store;
     this.#catalog = catalog;
     this.#registry = this.#build(store.current);
+    this.#refresher = new CatalogRefresher(place, (fresh) => {
+      this.#catalog = fresh;
+      this.#registry = this.#build(this.#store.current);
+    });
   }
 
   dispose(): void {
     this.#stop.abort();
+    this.#refresher.dispose();
     this.#store.dispose();
   }
 
@@ -73,27 +89,40 @@ export class Upstreams {
       void this.#list();
     });
     void this.#list();
+    if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
     await this.#store.watch();
   }
 
   #build(settings: Settings): Registry {
     this.#generation += 1;
-    return buildRegistry({ settings, catalog: this.#catalog, env: this.#io.env, workspace: this.#io.cwd });
+    let registry = buildRegistry({ settings, catalog: this.#catalog, env: this.#io.env, workspace: this.#io.cwd });
+    for (const { id, endpoint } of providersToList(registry)) {
+      registry = registry.withListedModels(id, this.#listed.get(`${id} ${endpoint.baseURL}`) ?? []);
+    }
+    return registry;
+  }
+
+  /** Providers whose only models, if any, are those that they listed. */
+  #unlisted(): readonly Provider[] {
+    return [...this.#registry.providers.values()].filter(
+      ({ models, endpoint }) =>
+        [...models.values()].every(({ source }) => source === 'listed') &&
+        endpoint.problem === undefined &&
+        endpoint.baseURL !== undefined,
+    );
   }
 
   async #list(): Promise<void> {
     const generation = this.#generation;
     const options = { transport: this.#transport, signal: this.#stop.signal };
     await Promise.all(
-      providersToList(this.#registry).map(async ({ id, endpoint }) => {
+      this.#unlisted().map(async ({ id, endpoint }) => {
         try {
           const listed = await listModels(endpoint, { ...options, provider: id });
-          // Settings that came meanwhile have a list of their own.
-          if (generation !== this.#generation) return;
-          this.#registry = this.#registry.withListedModels(
-            id,
-            listed.map((model) => model.id),
-          );
+          const ids = listed.map((model) => model.id);
+          this.#listed.set(`${id} ${endpoint.baseURL}`, ids);
+          // What was built meanwhile has asked, or has the list already.
+          if (generation === this.#generation) this.#registry = this.#registry.withListedModels(id, ids);
         } catch (thrown) {
           if (this.#stop.signal.aborted) return;
           this.#events.unlisted(id, thrown instanceof Error ? thrown.message : String(thrown));

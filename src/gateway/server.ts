@@ -113,7 +113,7 @@ function finished(parts: GatewayParts, exchange: Exchange): void {
       method: request.method,
       route: facts.route ?? exchange.path.slice(0, 200),
       status,
-      ms: milliseconds,
+      ms: Math.round(milliseconds * 100) / 100,
       ...facts,
     },
     'request',

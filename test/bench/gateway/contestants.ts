@@ -140,7 +140,14 @@ export async function peer(upstream: string, warm: string): Promise<Contestant> 
   const entry = path.join(folder, 'node_modules', PEER, 'build', 'start-server.js');
   if (!existsSync(entry)) {
     mkdirSync(folder, { recursive: true });
-    execFileSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', '--silent', `${PEER}@1.15.2`]);
+    // With the newest @hono/node-server that it allows, every stream of it fails ("TypeError: immutable").
+    const manifest = {
+      private: true,
+      dependencies: { [PEER]: '1.15.2' },
+      overrides: { '@hono/node-server': '1.13.8' },
+    };
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent'], { cwd: folder });
   }
   const port = await freePort();
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 
 export interface Row {
   readonly what: string;
@@ -14,7 +14,8 @@ export interface Target {
 }
 
 export interface Report {
-  readonly machine: { readonly cpus: number; readonly node: string };
+  /** `load`: of the last five minutes at the end; far above the bench's own 3 means that others ran too. */
+  readonly machine: { readonly cpus: number; readonly node: string; readonly load: number };
   readonly setup: Readonly<Record<string, unknown>>;
   readonly rows: readonly Row[];
   readonly targets: readonly Target[];
@@ -56,7 +57,7 @@ export function reportOf(rows: readonly Row[], setup: Readonly<Record<string, un
   );
   atMost('MB an open stream', 0.25, of('MB an open stream', 'svc'));
   atMost('first answer after the start, ms', 400, of('cold start ms', 'svc'));
-  return { machine: { cpus: cpus().length, node: process.version }, setup, rows, targets };
+  return { machine: { cpus: cpus().length, node: process.version, load: loadavg()[1] ?? 0 }, setup, rows, targets };
 }
 
 const shown = (value: number | undefined) => {
@@ -78,7 +79,7 @@ export function tableOf({ rows, targets, machine, setup }: Report): string {
     '- **svc**: `svc serve` as it ships, with a stored key, an organization with a policy, budget, rate limit, tool-call repair, ledger and request log.',
     '- **portkey**: `@portkey-ai/gateway` 1.15.2 from npm.',
     '',
-    `Medians of ${String(setup.rounds)} rounds of ${String(setup.seconds)} s; requests of 4 kB, answers of 1 kB; 32 streams for frames; ${machine.cpus} CPUs, Node ${machine.node}. “same” is Chat Completions to Chat Completions, “translated” is to Messages.`,
+    `Medians of ${String(setup.rounds)} rounds of ${String(setup.seconds)} s; requests of 4 kB, answers of 1 kB; 32 streams for frames; ${machine.cpus} CPUs, Node ${machine.node}, load average ${machine.load.toFixed(1)} (the bench itself makes about 3; above it other programs took part of the machine, which costs the fast ones most). “same” is Chat Completions to Chat Completions, “translated” is to Messages.`,
     '',
     line(['target', 'wanted', 'measured', 'holds']),
     line(['---', '---', '---', '---']),
