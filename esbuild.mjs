@@ -36,7 +36,7 @@ const host = {
 
 const page = {
   ...common,
-  entryPoints: { chat: 'src/webview/chat/page.tsx' },
+  entryPoints: { chat: 'src/webview/chat/page.tsx', provider: 'src/webview/provider/page.tsx' },
   outdir: 'dist/webview',
   platform: 'browser',
   format: 'esm',
@@ -67,6 +67,7 @@ await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon
 await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/snapshot.json', 'dist/chunks/snapshot.json');
 await cp('src/webview/chat/chat.css', 'dist/webview/chat.css');
+await cp('src/webview/provider/provider.css', 'dist/webview/provider.css');
 
 const jobs = [host, page, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {

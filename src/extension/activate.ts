@@ -24,6 +24,7 @@ import { registerInlineCompletions } from './inline-completions.ts';
 import { registerLanguageModels } from './language-models.ts';
 import { registerModelPickers } from './model-picker.ts';
 import { Models } from './models.ts';
+import { registerProviderCommands } from './provider-commands.ts';
 import { RecentEdits } from './recent-edits.ts';
 import { StoredKeys } from './stored-keys.ts';
 import { whenOpened } from './when-opened.ts';
@@ -120,6 +121,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(registerGatewayCommands(gateway));
   own(registerModelPickers(models));
   own(registerConfigurationCommands(models, keys));
+  own(registerProviderCommands({ extension: context.extensionUri, models, store, keys, transport, log }));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
   own(followEditor(store));
   own(showConfigurationDiagnostics(store, log));

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { type CatalogData, catalogProvider, readRow } from '../catalog/catalog.ts';
+import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../catalog/catalog.ts';
 import { fillListedModels } from '../catalog/listing.ts';
 import type { Model, Provider } from '../catalog/model.ts';
 import { CatalogRefresher, cachedCatalog, catalogCacheFile, refreshAllowed } from '../catalog/refresh.ts';
@@ -57,6 +57,11 @@ export class Models implements vscode.Disposable {
   /** Undefined until the first build has ended. */
   get registry(): Registry | undefined {
     return this.#registry;
+  }
+
+  /** Empty until the first build has ended. */
+  get catalog(): CatalogData {
+    return this.#catalog ?? EMPTY_CATALOG;
   }
 
   get settings(): Settings | undefined {

@@ -1,0 +1,186 @@
+import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
+
+/** jsonc-parser's token kinds; its own names are a const enum, which is no value. */
+const COMMA = 5;
+const LINE_BREAK = 14;
+const END = 17;
+
+/** The file can't be changed, because it can't be read. */
+export class UnreadableFile extends Error {}
+
+/** Comments and trailing commas are read as the loader reads them. */
+const READING = { allowTrailingComma: true, allowEmptyContent: true };
+
+/**
+ * A svc.jsonc as text, changed one value at a time. Every character that is not of the changed value stays:
+ * jsonc-parser's own `modify` lays out the neighbours anew and moves their comments, so it isn't used.
+ */
+export class ConfigText {
+  #text: string;
+  readonly #bom: string;
+  readonly #unit: string;
+  readonly #eol: string;
+
+  /** @throws UnreadableFile for a text that is no JSONC object. */
+  constructor(text: string) {
+    this.#bom = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+    const content = text.slice(this.#bom.length);
+    this.#unit = /^([ \t]+)["}/]/m.exec(content)?.[1] ?? '  ';
+    this.#eol = content.includes('\r\n') ? '\r\n' : '\n';
+    const errors: ParseError[] = [];
+    const root = parseTree(content, errors, READING);
+    if (errors.length > 0) throw new UnreadableFile('The file is not valid JSONC. Correct it first.');
+    if (root === undefined) this.#text = `${content.trim() === '' ? '' : content.trimEnd() + this.#eol}{}${this.#eol}`;
+    else if (root.type !== 'object') throw new UnreadableFile('The file must be one object, { … }.');
+    else this.#text = content;
+  }
+
+  toString(): string {
+    return this.#bom + this.#text;
+  }
+
+  /** The value at a path, `undefined` when it isn't there. */
+  get(path: readonly string[]): unknown {
+    const node = this.#node(path);
+    return node && getNodeValue(node);
+  }
+
+  /** Writes a value, with the objects on the way to it; `undefined` takes the key away. */
+  set(path: readonly string[], value: unknown): this {
+    const node = this.#node(path);
+    if (value === undefined) {
+      if (node?.parent?.type === 'property') this.#remove(node.parent);
+    } else if (node === undefined) this.#insert(path, value);
+    else if (JSON.stringify(getNodeValue(node)) !== JSON.stringify(value)) {
+      this.#splice(node.offset, node.offset + node.length, this.#written(value, this.#indentAt(node.offset)));
+    }
+    return this;
+  }
+
+  /** Of keys that are written twice the last counts, as for the loader. */
+  #node(path: readonly string[]): Node | undefined {
+    let node = parseTree(this.#text, [], READING);
+    for (const key of path) {
+      if (node?.type !== 'object') return undefined;
+      node = node.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
+    }
+    return node;
+  }
+
+  #insert(path: readonly string[], value: unknown): void {
+    let depth = path.length - 1;
+    let parent = this.#node(path.slice(0, depth));
+    while (parent === undefined && depth > 0) parent = this.#node(path.slice(0, --depth));
+    if (parent === undefined) return;
+    const nested = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+    const key = path[depth] ?? '';
+    // A scalar or `null` in the way of an object gives way.
+    if (parent.type !== 'object') this.set(path.slice(0, depth), { [key]: nested });
+    else this.#insertInto(parent, key, nested);
+  }
+
+  #insertInto(object: Node, key: string, value: unknown): void {
+    const last = object.children?.at(-1);
+    const close = object.offset + object.length - 1;
+    const inside = this.#text.slice(object.offset, close);
+    const outer = this.#indentAt(object.offset);
+    if (last !== undefined && !inside.includes('\n') && !isContainer(value)) {
+      this.#splice(
+        last.offset + last.length,
+        last.offset + last.length,
+        `, ${property(key, this.#written(value, ''))}`,
+      );
+      return;
+    }
+    const indent = last === undefined ? outer + this.#unit : this.#ownIndent(last, outer);
+    const line = indent + property(key, this.#written(value, indent));
+    if (last === undefined) this.#insertBeforeClose(close, line, outer);
+    else this.#insertAfter(last, line, outer, close);
+  }
+
+  /** Into an object without keys; comments in it stay before the new one. */
+  #insertBeforeClose(close: number, line: string, outer: string): void {
+    const start = this.#text.slice(0, close).trimEnd().length;
+    this.#splice(start, close, `${this.#eol}${line}${this.#eol}${outer}`);
+  }
+
+  /** Behind the last key and the comment on its line. */
+  #insertAfter(last: Node, line: string, outer: string, close: number): void {
+    const end = last.offset + last.length;
+    const comma = this.#commaAfter(end);
+    const lineEnd = this.#endOfLine(comma === undefined ? end : comma + 1, close);
+    const sameLine = lineEnd === close;
+    const tail = sameLine ? `${this.#eol}${outer}` : '';
+    const trailing = comma === undefined ? '' : ',';
+    this.#splice(lineEnd, sameLine ? close : lineEnd, `${this.#eol}${line}${trailing}${tail}`);
+    if (comma === undefined) this.#splice(end, end, ',');
+  }
+
+  #remove(node: Node): void {
+    const end = node.offset + node.length;
+    const comma = this.#commaAfter(end);
+    this.#cut(node.offset, comma === undefined ? end : comma + 1);
+    const siblings = node.parent?.children ?? [];
+    const before = siblings[siblings.indexOf(node) - 1];
+    if (comma !== undefined || before === undefined) return;
+    const dangling = this.#commaAfter(before.offset + before.length);
+    if (dangling !== undefined) this.#splice(dangling, dangling + 1, '');
+  }
+
+  /** Takes a range away, and its line when nothing else is on it. */
+  #cut(start: number, end: number): void {
+    const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
+    const next = this.#text.indexOf('\n', end);
+    const alone =
+      this.#text.slice(lineStart, start).trim() === '' && next !== -1 && this.#text.slice(end, next).trim() === '';
+    if (alone) this.#splice(lineStart, next + 1, '');
+    else this.#splice(start, end + (/^ +/.exec(this.#text.slice(end))?.[0].length ?? 0), '');
+  }
+
+  /** Offset of the comma behind a value, over comments. */
+  #commaAfter(offset: number): number | undefined {
+    const scanner = createScanner(this.#text, true);
+    scanner.setPosition(offset);
+    return scanner.scan() === COMMA ? scanner.getTokenOffset() : undefined;
+  }
+
+  /** The end of the line, comments on it included; `close` where the closing brace is on the same line. */
+  #endOfLine(offset: number, close: number): number {
+    const scanner = createScanner(this.#text, false);
+    scanner.setPosition(offset);
+    for (;;) {
+      const token = scanner.scan();
+      if (token === LINE_BREAK) return scanner.getTokenOffset();
+      if (token === END || scanner.getTokenOffset() >= close) return close;
+    }
+  }
+
+  /** White space at the start of the line of an offset. */
+  #indentAt(offset: number): string {
+    const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
+    return /^[ \t]*/.exec(this.#text.slice(start, offset))?.[0] ?? '';
+  }
+
+  /** The indentation of a key that begins its line. */
+  #ownIndent(node: Node, outer: string): string {
+    const indent = this.#indentAt(node.offset);
+    const start = this.#text.lastIndexOf('\n', node.offset - 1) + 1;
+    return start + indent.length === node.offset ? indent : outer + this.#unit;
+  }
+
+  #written(value: unknown, indent: string): string {
+    return JSON.stringify(value, null, this.#unit).replaceAll('\n', this.#eol + indent);
+  }
+
+  #splice(start: number, end: number, text: string): void {
+    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+  }
+}
+
+function property(key: string, written: string): string {
+  return `${JSON.stringify(key)}: ${written}`;
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+}

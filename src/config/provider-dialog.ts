@@ -1,0 +1,173 @@
+/** The messages between the provider dialog's page and its host. The page is not trusted: what it says is parsed. */
+import {
+  type HeaderRow,
+  type KeyChoice,
+  type ModelRow,
+  PROVIDER_APIS,
+  type ProviderApi,
+  type ProviderForm,
+} from './provider-form.ts';
+
+export interface ProviderPreset {
+  readonly id: string;
+  readonly name: string;
+  readonly api: ProviderApi;
+  readonly baseURL: string;
+  readonly fimURL: string;
+  readonly fim: string;
+  /** Needs no key: it runs on this machine. */
+  readonly local: boolean;
+}
+
+/** A place that a provider can be saved into. */
+export interface SaveTarget {
+  readonly path: string;
+  readonly label: string;
+  readonly project: boolean;
+}
+
+export interface OfferedModel {
+  readonly id: string;
+  readonly name: string;
+  /** Tokens. */
+  readonly contextLength?: number;
+}
+
+export interface FoundServer extends ProviderPreset {
+  readonly models: number;
+}
+
+/** Why something could not be done: what happened and what helps. */
+export interface Reason {
+  readonly message: string;
+  readonly action?: string;
+}
+
+export type ToDialog =
+  | {
+      readonly type: 'open';
+      readonly mode: 'add' | 'edit';
+      readonly form: ProviderForm;
+      readonly taken: readonly string[];
+      readonly targets: readonly SaveTarget[];
+      readonly presets: readonly ProviderPreset[];
+      /** Where the kept key may go; absent: there is none, or it is written in the file. */
+      readonly keyOrigin?: string;
+    }
+  | {
+      readonly type: 'listed';
+      readonly request: number;
+      readonly models: readonly OfferedModel[];
+      /** Where the list really was, when that is another base address than the one asked. */
+      readonly baseURL?: string;
+    }
+  | { readonly type: 'list-failed'; readonly request: number; readonly reason: Reason }
+  | {
+      readonly type: 'tested';
+      readonly request: number;
+      readonly ok: boolean;
+      /** HTTP status of the provider; absent: nobody answered. */
+      readonly status?: number;
+      readonly milliseconds: number;
+      /** The first words of the answer. */
+      readonly answer?: string;
+      readonly reason?: Reason;
+    }
+  | { readonly type: 'servers'; readonly servers: readonly FoundServer[] }
+  | { readonly type: 'not-saved'; readonly reason: Reason };
+
+export type FromDialog =
+  | { readonly type: 'ready' }
+  /** Kept by the host while the page is away. */
+  | { readonly type: 'draft'; readonly form: ProviderForm }
+  | { readonly type: 'list'; readonly request: number; readonly form: ProviderForm }
+  | { readonly type: 'test'; readonly request: number; readonly form: ProviderForm; readonly model: string }
+  | { readonly type: 'stop' }
+  | { readonly type: 'look-for-servers' }
+  | { readonly type: 'save'; readonly form: ProviderForm }
+  | { readonly type: 'delete' }
+  | { readonly type: 'open-file' }
+  | { readonly type: 'close' };
+
+/** A message of the page, `undefined` when it is not one of its own. */
+export function parseFromDialog(value: unknown): FromDialog | undefined {
+  if (!isRecord(value)) return undefined;
+  const { type } = value;
+  switch (type) {
+    case 'ready':
+    case 'stop':
+    case 'look-for-servers':
+    case 'delete':
+    case 'open-file':
+    case 'close':
+      return { type };
+    case 'draft':
+    case 'save': {
+      const form = parseForm(value.form);
+      return form && { type, form };
+    }
+    case 'list': {
+      const form = parseForm(value.form);
+      return form && isCount(value.request) ? { type, request: value.request, form } : undefined;
+    }
+    case 'test': {
+      const form = parseForm(value.form);
+      const { request, model } = value;
+      return form && isCount(request) && isText(model) ? { type, request, form, model } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** More rows than a person would make, fewer than would stop the editor. */
+const MOST_ROWS = 5000;
+const LONGEST = 8192;
+
+function parseForm(value: unknown): ProviderForm | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id, name, baseURL, fimURL, fim, target } = value;
+  const api = PROVIDER_APIS.find((each) => each === value.api);
+  const key = parseKey(value.key);
+  const models = parseRows(value.models, parseModel);
+  const headers = parseRows(value.headers, parseHeader);
+  if (!(isText(id) && isText(name) && isText(baseURL) && isText(fimURL) && isText(fim) && isText(target))) return;
+  if (!(api && key && models && headers)) return undefined;
+  return { id, name, api, baseURL, key, models, headers, fimURL, fim, target };
+}
+
+function parseKey(value: unknown): KeyChoice | undefined {
+  if (!isRecord(value)) return undefined;
+  if (value.kind === 'none' || value.kind === 'kept') return { kind: value.kind };
+  if (value.kind === 'typed' && isText(value.value)) return { kind: 'typed', value: value.value };
+  if (value.kind === 'env' && isText(value.name)) return { kind: 'env', name: value.name };
+  return undefined;
+}
+
+function parseModel(value: unknown): ModelRow | undefined {
+  if (!isRecord(value) || !isText(value.id) || !isText(value.name)) return undefined;
+  return { id: value.id, name: value.name, ...(isText(value.was) ? { was: value.was } : {}) };
+}
+
+function parseHeader(value: unknown): HeaderRow | undefined {
+  if (!isRecord(value) || !isText(value.name) || !isText(value.value)) return undefined;
+  return { name: value.name, value: value.value, ...(value.kept === true ? { kept: true } : {}) };
+}
+
+function parseRows<T>(value: unknown, parse: (row: unknown) => T | undefined): readonly T[] | undefined {
+  if (!Array.isArray(value) || value.length > MOST_ROWS) return undefined;
+  const rows = value.map(parse).filter((row) => row !== undefined);
+  return rows.length === value.length ? rows : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

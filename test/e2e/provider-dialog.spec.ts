@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
+import type { Frame, Page } from 'playwright-core';
+import { runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { type Desk, setDesk } from './desk.ts';
+
+const KEY = 'sk-typed-by-hand-0123456789';
+
+describe('the provider dialog', () => {
+  let upstream: Upstream;
+  let desk: Desk;
+  let page: Page;
+  let config: string;
+  /** Holds an answer back until it is called. */
+  let release: (() => void) | undefined;
+
+  before(async () => {
+    upstream = await startUpstream(answer);
+    desk = await setDesk({ settings: { 'window.dialogStyle': 'custom' } });
+    config = join(dirname(desk.workspace), 'config', 'svc', 'svc.jsonc');
+    page = await desk.open();
+    await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
+  });
+  after(async () => {
+    await desk.close();
+    await upstream.close();
+  });
+
+  async function answer(request: ReceivedRequest, response: ServerResponse): Promise<void> {
+    const json = (status: number, body: unknown) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    };
+    const { path, headers } = request;
+    if (path.startsWith('/slow')) {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+        response.on('close', resolve);
+      });
+      return;
+    }
+    if (path.startsWith('/locked')) return json(401, { error: { message: 'Invalid API key' } });
+    if (path === '/v1/models') {
+      return json(200, { data: ['alpha', 'beta', 'beta-mini', 'gamma'].map((id) => ({ id, context_length: 64_000 })) });
+    }
+    if (path === '/v1/chat/completions' && headers.authorization === `Bearer ${KEY}`) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunk = (choice: unknown) => `data: ${JSON.stringify({ id: 'x', choices: [choice] })}\n\n`;
+      response.write(chunk({ index: 0, delta: { role: 'assistant', content: 'ready' }, finish_reason: null }));
+      response.end(`${chunk({ index: 0, delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
+      return;
+    }
+    if (path === '/v1/chat/completions') return json(401, { error: { message: 'Invalid API key' } });
+    json(404, { error: { message: 'Not found' } });
+  }
+
+  async function open(command = 'Svc: Add Custom Provider'): Promise<Frame> {
+    await runCommand(page, command);
+    const frame = await webviewFrame(page, '#baseURL');
+    await frame.locator('#name:focus').waitFor();
+    return frame;
+  }
+
+  /** Tab until the control that a test is about has the focus; nothing is clicked. */
+  async function tabTo(frame: Frame, selector: string): Promise<void> {
+    for (let presses = 0; presses < 60; presses++) {
+      if ((await frame.locator(`${selector}:focus`).count()) > 0) return;
+      await page.keyboard.press('Tab');
+    }
+    assert.fail(`Tab never reaches ${selector}`);
+  }
+
+  const problem = (frame: Frame, field: string) => frame.locator(`[id="${field}-problem"]`);
+  const closed = (frame: Frame) =>
+    frame
+      .locator('#baseURL')
+      .waitFor({ state: 'detached' })
+      .catch(() => undefined);
+
+  it('is filled, tested and saved by keyboard alone', async () => {
+    const frame = await open();
+    await page.keyboard.type('Ácme Models');
+    assert.equal(await frame.locator('#id').inputValue(), 'acme-models');
+    await tabTo(frame, '#id');
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('My Provider');
+    await problem(frame, 'id').filter({ hasText: 'my-provider' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('svc');
+    await problem(frame, 'id').filter({ hasText: 'already' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('acme');
+    await frame.locator('#id[aria-invalid="false"]').waitFor();
+
+    await tabTo(frame, '#baseURL');
+    await page.keyboard.type(upstream.url);
+    await frame.locator('.status.note', { hasText: `${upstream.url}/v1` }).waitFor();
+    await page.keyboard.press('Enter');
+    assert.equal(await frame.locator('#baseURL').inputValue(), `${upstream.url}/v1`);
+
+    await tabTo(frame, '#key');
+    await page.keyboard.type(KEY);
+    await frame.locator('#select-all').waitFor();
+    await tabTo(frame, '#model-search');
+    await page.keyboard.type('beta');
+    await tabTo(frame, '#select-all');
+    await page.keyboard.press('Space');
+    assert.equal(await frame.locator('[id^="models."][id$=".id"]').count(), 2);
+    await tabTo(frame, '#add-model');
+    await page.keyboard.press('Enter');
+    await frame.locator('[id="models.2.id"]:focus').waitFor();
+    await page.keyboard.type('hand');
+    await tabTo(frame, '[id="models.2.name"]');
+    await page.keyboard.type('By Hand');
+
+    await tabTo(frame, '#add-header');
+    await page.keyboard.press('Enter');
+    await frame.locator('[id="headers.0.name"]:focus').waitFor();
+    await page.keyboard.type('X-Api-Token');
+    assert.equal(await frame.locator('[id="headers.0.value"]').getAttribute('type'), 'password');
+    await tabTo(frame, '[id="headers.0.value"]');
+    await page.keyboard.type('header-secret');
+
+    await tabTo(frame, '#test');
+    await page.keyboard.press('Enter');
+    const trial = frame.locator('#trial');
+    await trial.filter({ hasText: 'HTTP 200' }).waitFor();
+    assert.match(await trial.innerText(), /It works: HTTP 200 · \d+ ms/);
+    await screenshot(page, 'provider-dialog-filled');
+
+    await page.keyboard.press('ControlOrMeta+S');
+    await page.locator('.notifications-toasts', { hasText: 'Ácme Models is saved, with 3 models' }).waitFor();
+    await closed(frame);
+    const text = readFileSync(config, 'utf8');
+    assert.deepEqual(JSON.parse(text), {
+      provider: {
+        acme: {
+          name: 'Ácme Models',
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: `${upstream.url}/v1`, headers: { 'X-Api-Token': 'header-secret' } },
+          models: { beta: {}, 'beta-mini': {}, hand: { name: 'By Hand' } },
+        },
+      },
+    });
+    assert.ok(!text.includes(KEY), 'the key is in the file');
+  });
+
+  it('offers the saved models at once', async () => {
+    await runCommand(page, 'Svc: Choose Chat Model');
+    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'acme/hand' });
+    await row.waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  it('edits without losing comments, and never has the stored key in the page', async () => {
+    const written = readFileSync(config, 'utf8')
+      .replace('"hand": {', '// picked by hand\n        "hand": {\n          "limit": { "context": 9000 }, // tokens')
+      .replace('"provider"', '// all of mine\n  "provider"');
+    writeFileSync(config, written);
+    await runCommand(page, 'Svc: Edit Provider');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'acme' }).waitFor();
+    await page.locator('.quick-input-widget input.input').fill('acme');
+    await page.keyboard.press('Enter');
+    const frame = await webviewFrame(page, '#delete');
+    await frame.locator('#name:focus').waitFor();
+    assert.equal(await frame.locator('#key').inputValue(), '••••••••');
+    assert.ok(!(await frame.content()).includes(KEY));
+    assert.ok(!(await frame.content()).includes('header-secret'));
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('Acme');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.locator('.notifications-toasts', { hasText: 'Acme is saved' }).waitFor();
+    await closed(frame);
+    assert.equal(readFileSync(config, 'utf8'), written.replace('Ácme Models', 'Acme'));
+  });
+
+  it('does not take a stored key along to another address', async () => {
+    await runCommand(page, 'Svc: Edit Provider');
+    await page.locator('.quick-input-widget input.input').fill('acme');
+    await page.keyboard.press('Enter');
+    const frame = await webviewFrame(page, '#delete');
+    await frame.locator('#name:focus').waitFor();
+    const before = upstream.requests.length;
+    await tabTo(frame, '#baseURL');
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type(`${upstream.url.replace('127.0.0.1', 'localhost')}/v1`);
+    await frame.locator('#select-all').waitFor();
+    const request = upstream.requests.slice(before).find(({ headers }) => headers.host?.startsWith('localhost'));
+    assert.ok(request, 'the new address was not asked');
+    assert.equal(request.headers.authorization, undefined);
+    await page.keyboard.press('ControlOrMeta+S');
+    await problem(frame, 'key').filter({ hasText: 'Enter it again' }).waitFor();
+    await frame.locator('#key:focus').waitFor();
+    await frame.locator('button', { hasText: 'Cancel' }).last().press('Enter');
+    await closed(frame);
+  });
+
+  it('says why a list or an address does not do, and lets go of what is slow', async () => {
+    const frame = await open();
+    await tabTo(frame, '#baseURL');
+    await page.keyboard.type('ftp://example.com');
+    await page.keyboard.press('Tab');
+    await problem(frame, 'baseURL').filter({ hasText: 'https://' }).waitFor();
+    const address = async (text: string) => {
+      await frame.locator('#baseURL').focus();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.type(text);
+    };
+    await address(`${upstream.url}/locked`);
+    await frame.locator('.reason').filter({ hasText: /key/i }).waitFor();
+    await screenshot(page, 'provider-dialog-refused');
+    await address(`${upstream.url}/slow`);
+    await frame.locator('.status', { hasText: 'Fetching' }).waitFor();
+    const slow = await upstream.request(upstream.requests.length);
+    await frame.locator('.status button', { hasText: 'Cancel' }).press('Enter');
+    assert.equal(await slow.closed, true, 'the socket stayed open');
+    release?.();
+    await frame.locator('.status', { hasText: 'not fetched' }).waitFor();
+    await frame.locator('button', { hasText: 'Cancel' }).last().press('Enter');
+    await closed(frame);
+  });
+
+  it('deletes after a question', async () => {
+    await runCommand(page, 'Svc: Delete Provider');
+    await page.locator('.quick-input-widget input.input').fill('acme');
+    await page.keyboard.press('Enter');
+    const question = page.locator('.monaco-dialog-box');
+    await question.filter({ hasText: 'Delete the provider Acme?' }).waitFor();
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    await runCommand(page, 'Svc: Edit Provider');
+    // Nothing is left to edit: the dialog for a new one opens.
+    const frame = await webviewFrame(page, '#baseURL');
+    assert.equal(await frame.locator('#delete').count(), 0);
+    const text = readFileSync(config, 'utf8');
+    assert.match(text, /all of mine/);
+    assert.ok(!text.includes('acme'));
+  });
+});
