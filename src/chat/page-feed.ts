@@ -50,11 +50,12 @@ export class PageFeed {
   }
 
   #push(patch: Patch): void {
-    if (this.#sent === undefined || patch.type === 'seal') return;
+    if (this.#sent === undefined) return;
+    const shown = patchForPage(patch);
     const last = this.#waiting.at(-1);
-    const joined = last && joinPatches(last, patch);
+    const joined = last && joinPatches(last, shown);
     if (joined) this.#waiting[this.#waiting.length - 1] = joined;
-    else this.#waiting.push(patch.type === 'add' ? { type: 'add', message: messageForPage(patch.message) } : patch);
+    else this.#waiting.push(shown);
     this.#timer ??= setTimeout(() => this.flush(), FRAME_MS);
   }
 
@@ -63,6 +64,13 @@ export class PageFeed {
     this.#timer = undefined;
     this.#waiting = [];
   }
+}
+
+/** A seal may be all that there is of a part: the page gets the part, not the seal. */
+function patchForPage(patch: Patch): Patch {
+  if (patch.type === 'add') return { type: 'add', message: messageForPage(patch.message) };
+  if (patch.type !== 'seal') return patch;
+  return { type: 'append', message: patch.message, part: patch.part, kind: 'reasoning', text: '' };
 }
 
 export function transcriptForPage(transcript: Transcript): Transcript {

@@ -51,7 +51,10 @@ export interface Panel {
 export async function startPanelHost(): Promise<PanelHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-panel-'));
   await build({
-    entryPoints: { chat: join(ROOT, 'src/webview/chat/page.tsx'), writer: join(import.meta.dirname, 'writer-entry.ts') },
+    entryPoints: {
+      chat: join(ROOT, 'src/webview/chat/page.tsx'),
+      writer: join(import.meta.dirname, 'writer-entry.ts'),
+    },
     outdir: folder,
     bundle: true,
     minify: true,

@@ -65,6 +65,8 @@ export function render(tokens: Token[]): DocumentFragment {
     ALLOWED_TAGS,
     ALLOWED_ATTR,
     ALLOWED_URI_REGEXP: LINK,
+    // Values of the others must not be addresses; these never are one.
+    ADD_URI_SAFE_ATTR: ['data-language', 'start', 'align', 'type', 'checked', 'disabled'],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,

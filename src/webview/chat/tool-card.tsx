@@ -13,7 +13,7 @@ export function ToolCard({ part }: { part: ToolPart }) {
   const waiting = part.state.type === 'waiting';
   const [open, setOpen] = useState(false);
   return (
-    <section class={`tool ${part.state.type}`} aria-label={t('Tool {0}', part.name)}>
+    <section class={waiting ? 'tool asking' : 'tool'} aria-label={t('Tool {0}', part.name)}>
       <details open={open || waiting} onToggle={(event) => !waiting && setOpen(event.currentTarget.open)}>
         <summary>
           <StateIcon state={part.state} />

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { textOf } from '../../src/chat/transcript.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { scripted, sessionAt, toolNamed } from './sessions.ts';
+
+describe('compaction', () => {
+  let upstream: Upstream;
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(() => upstream.close());
+
+  const bodies = () => upstream.requests.map(({ body }) => JSON.stringify(body));
+
+  it('summarizes the history once it has outgrown the window, and shows it', async () => {
+    const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
+    upstream.respond(
+      scripted(
+        { text: ['A long one'], usage: { input: 700, output: 200 } },
+        { text: ['It was about apples.'] },
+        { text: ['Second'] },
+      ),
+    );
+    await session.send({ text: 'About apples' });
+    await session.send({ text: 'And pears?' });
+    assert.deepEqual(
+      session.messages.map(({ role }) => role),
+      ['user', 'assistant', 'user', 'summary', 'assistant'],
+    );
+    const [, summary, answer] = bodies();
+    assert.match(summary ?? '', /Summarize the conversation/);
+    assert.match(summary ?? '', /About apples/);
+    assert.doesNotMatch(summary ?? '', /And pears/);
+    assert.match(answer ?? '', /It was about apples\..*And pears\?/);
+    assert.doesNotMatch(answer ?? '', /A long one/);
+    assert.equal(session.messages.map(textOf)[0], 'About apples', 'the original stays in the transcript');
+  });
+
+  it('goes by limit.input where it is set', async () => {
+    const { session } = sessionAt(upstream, { limit: { context: 1_000_000, output: 100, input: 800 } });
+    upstream.respond(scripted({ text: ['x'], usage: { input: 690, output: 20 } }, { text: ['Sum.'] }, { text: ['y'] }));
+    await session.send({ text: 'One' });
+    await session.send({ text: 'Two' });
+    assert.equal(session.messages.filter(({ role }) => role === 'summary').length, 1);
+  });
+
+  it('never happens by itself where no limit is known', async () => {
+    const { session } = sessionAt(upstream, { limit: { context: 0, output: 0 } });
+    upstream.respond(scripted({ text: ['x'], usage: { input: 5_000_000, output: 100 } }));
+    await session.send({ text: 'One' });
+    await session.send({ text: 'Two' });
+    assert.equal(session.messages.filter(({ role }) => role === 'summary').length, 0);
+  });
+
+  it('counts from the summary on afterwards: it does not summarize again at once', async () => {
+    const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
+    upstream.respond(
+      scripted(
+        { text: ['x'], usage: { input: 700, output: 200 } },
+        { text: ['Sum.'], usage: { input: 900, output: 50 } },
+        { text: ['y'], usage: { input: 100, output: 10 } },
+      ),
+    );
+    for (const text of ['One', 'Two', 'Three', 'Four']) await session.send({ text });
+    assert.equal(session.messages.filter(({ role }) => role === 'summary').length, 1);
+  });
+
+  it('happens between the steps of an answer that works with tools', async () => {
+    const call = { id: 'call_1', name: 'look', arguments: ['{}'] };
+    const { session } = sessionAt(
+      upstream,
+      { limit: { context: 1000, output: 200 } },
+      { tools: () => [toolNamed('look')] },
+    );
+    upstream.respond(
+      scripted({ tools: [call], usage: { input: 700, output: 200 } }, { text: ['Looked.'] }, { text: ['Done.'] }),
+    );
+    await session.send({ text: 'Look' });
+    assert.deepEqual(
+      session.messages.map(({ role }) => role),
+      ['user', 'assistant', 'summary', 'assistant'],
+    );
+    assert.match(bodies()[1] ?? '', /Tool look/);
+    assert.equal(session.messages.map(textOf).at(-1), 'Done.');
+  });
+
+  it('shows its own failure, keeps the question and sends nothing further', async () => {
+    const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
+    upstream.respond(scripted({ text: ['x'], usage: { input: 700, output: 200 } }));
+    await session.send({ text: 'One' });
+    upstream.respond((_request, response) => void response.writeHead(500).end());
+    await session.send({ text: 'Two' });
+    const summary = session.messages.at(-1);
+    assert.equal(summary?.role, 'summary');
+    assert.equal(summary?.ending?.type, 'failed');
+    assert.equal(upstream.requests.length, 2);
+  });
+
+  it('happens by hand, and for a conversation that the provider found too long', async () => {
+    const { session } = sessionAt(upstream);
+    upstream.respond(scripted({ text: ['x'] }, { text: ['Sum.'] }));
+    await session.send({ text: 'One' });
+    await session.compact();
+    assert.equal(session.messages.at(-1)?.role, 'summary');
+    upstream.respond(undefined);
+    await session.send({ text: 'Two [[scenario:context-openai]]' });
+    upstream.respond(scripted({ text: ['Shorter.'] }, { text: ['Works.'] }));
+    await session.compactAndRetry();
+    assert.deepEqual(session.messages.map(textOf).slice(-3), ['Two [[scenario:context-openai]]', 'Shorter.', 'Works.']);
+  });
+});

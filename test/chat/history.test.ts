@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJson, exportMarkdown, importJson } from '../../src/chat/export.ts';
+import { History } from '../../src/chat/history.ts';
+import { applyPatch, EMPTY, type Patch, type Transcript, textOf } from '../../src/chat/transcript.ts';
+
+const HEAD = { id: 'c1', createdAt: 5, workspace: 'w' };
+const add = (id: string, text: string, parent?: string): Patch => ({
+  type: 'add',
+  message: {
+    id,
+    role: id.startsWith('u') ? 'user' : 'assistant',
+    parts: [{ type: 'text', text }],
+    createdAt: 1,
+    ...(parent === undefined ? {} : { parent }),
+  },
+});
+const PATCHES: readonly Patch[] = [
+  add('u1', 'Is this – kept? 👋'),
+  { type: 'title', title: 'Kept' },
+  add('a1', '', 'u1'),
+  { type: 'append', message: 'a1', part: 0, kind: 'text', text: 'Yes, ' },
+  { type: 'append', message: 'a1', part: 0, kind: 'text', text: 'it is.' },
+  { type: 'end', message: 'a1', ending: { type: 'finished', reason: 'stop', outcome: 'complete' } },
+];
+const fail = (error: unknown) => assert.fail(String(error));
+
+describe('history', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-history-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function keep(patches: readonly Patch[], head = HEAD): Promise<string> {
+    const writer = new History(folder).writer(head, fail);
+    for (const patch of patches) writer.write(patch);
+    await writer.flush();
+    return join(folder, `${head.id}.jsonl`);
+  }
+
+  it('gives back what was held', async () => {
+    await keep(PATCHES);
+    const stored = await new History(folder).load('c1');
+    assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY));
+    assert.deepEqual([stored?.createdAt, stored?.workspace], [5, 'w']);
+  });
+
+  it('survives a crash at any byte: the torn last line is dropped and nothing else', async () => {
+    const file = await keep(PATCHES);
+    const bytes = readFileSync(file);
+    for (let length = bytes.length; length >= 0; length--) {
+      truncateSync(file, length);
+      const whole = bytes.subarray(0, length).toString('utf8').split('\n');
+      const complete = whole.slice(0, -1);
+      // The last line may be whole but for its line break.
+      if (isJson(whole.at(-1) ?? '')) complete.push(whole.at(-1) ?? '');
+      const expected = complete
+        .slice(1)
+        .map((row): Patch => JSON.parse(row))
+        .reduce(applyPatch, EMPTY);
+      const stored = await new History(folder).load('c1');
+      assert.deepEqual(
+        stored?.transcript ?? EMPTY,
+        expected.messages.length === 0 ? EMPTY : expected,
+        `at byte ${length}`,
+      );
+    }
+  });
+
+  it('goes on after a torn line without losing what comes next', async () => {
+    const file = await keep(PATCHES);
+    const { length } = readFileSync(file);
+    truncateSync(file, length - 10);
+    await keep([add('u2', 'Next', 'a1')]);
+    const stored = await new History(folder).load('c1');
+    assert.deepEqual(stored?.transcript.messages.map(textOf), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
+  });
+
+  it('reads past lines that are not its own', async () => {
+    const file = await keep(PATCHES);
+    appendFileSync(
+      file,
+      '{"type":"from-the-future","x":1}\n{"type":"append","message":"a1","part":-1,"kind":"text","text":"no"}\n\u0000\u0001\n',
+    );
+    await keep([add('u2', 'Next', 'a1')]);
+    const stored = await new History(folder).load('c1');
+    assert.deepEqual(stored?.transcript.messages.map(textOf), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
+  });
+
+  it('lets two windows write into one conversation', async () => {
+    const [one, two] = [new History(folder).writer(HEAD, fail), new History(folder).writer(HEAD, fail)];
+    one.write(add('u1', 'From one'));
+    await one.flush();
+    two.write(add('u2', 'From two', 'u1'));
+    one.write({ type: 'append', message: 'u1', part: 0, kind: 'text', text: ', more' });
+    await Promise.all([one.flush(), two.flush()]);
+    const stored = await new History(folder).load('c1');
+    assert.deepEqual(stored?.transcript.messages.map(textOf), ['From one, more', 'From two']);
+  });
+
+  it('lists pinned ones first, then the latest, and finds words in titles and texts', async () => {
+    await keep([add('u1', 'About apples'), { type: 'title', title: 'Fruit' }], { ...HEAD, id: 'old' });
+    await keep([add('u1', 'About trains'), { type: 'title', title: 'Rails' }, { type: 'pin', pinned: true }], {
+      ...HEAD,
+      id: 'pinned',
+    });
+    await keep([{ type: 'title', title: 'Nothing said' }], { ...HEAD, id: 'empty' });
+    const history = new History(folder);
+    assert.deepEqual(
+      (await history.list()).map(({ id }) => id),
+      ['pinned', 'old'],
+    );
+    assert.deepEqual(
+      (await history.search('FRUIT apples')).map(({ id }) => id),
+      ['old'],
+    );
+    assert.deepEqual(await history.search('apples trains'), []);
+  });
+
+  it('deletes a conversation with its draft', async () => {
+    await keep(PATCHES);
+    const history = new History(folder);
+    await history.keepDraft('c1', { text: 'half', attachments: [] });
+    await history.remove('c1');
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('keeps a draft with its attachments, and none for a damaged file', async () => {
+    const history = new History(folder);
+    const draft = {
+      text: 'half a que',
+      attachments: [{ id: 'x', kind: 'file' as const, label: 'a.ts', tokens: 3, text: 'abc' }],
+    };
+    await history.keepDraft('c1', draft);
+    assert.deepEqual(await new History(folder).draft('c1'), draft);
+    writeFileSync(join(folder, 'c1.draft.json'), '{"text": 3');
+    assert.deepEqual(await new History(folder).draft('c1'), { text: '', attachments: [] });
+  });
+
+  it('never leaves its folder, whatever an id says', async () => {
+    await keep(PATCHES, { ...HEAD, id: '../../evil' });
+    assert.deepEqual(readdirSync(folder), ['______evil.jsonl']);
+  });
+
+  it('takes back what it exported, and refuses anything else', () => {
+    const transcript: Transcript = PATCHES.reduce(applyPatch, EMPTY);
+    assert.deepEqual(importJson(exportJson(transcript)), transcript);
+    for (const text of ['', '{}', '[]', '{"svcConversation":1,"transcript":{"messages":[{}]}}']) {
+      assert.equal(importJson(text), undefined);
+    }
+    assert.equal(exportMarkdown(transcript), '# Kept\n\n## You\n\nIs this – kept? 👋\n\n## Svc\n\nYes, it is.\n');
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import type { ChatTool, Decision } from '../../src/chat/tools.ts';
+import type { Part, ToolState } from '../../src/chat/transcript.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { scripted, sessionAt, toolNamed, whenPatch } from './sessions.ts';
+
+const CALL = { id: 'call_1', name: 'weather', arguments: ['{"city":', '"Oslo"}'] };
+
+describe('tools in a conversation', () => {
+  let upstream: Upstream;
+  beforeEach(async () => {
+    upstream = await startUpstream(scripted({ text: ['Looking.'], tools: [CALL] }, { text: ['Rain.'] }));
+  });
+  afterEach(() => upstream.close());
+
+  const held = (tool: ChatTool, more: Record<string, unknown> = {}) =>
+    sessionAt(upstream, {}, { tools: () => [tool], ...more });
+  const calls = (parts: readonly Part[] = []) => parts.filter((part) => part.type === 'tool');
+  const waiting = ({ type, ...patch }: { type: string; state?: ToolState }) =>
+    type === 'tool' && patch.state?.type === 'waiting';
+
+  it('runs what only reads without asking and gives the model the result', async () => {
+    const { session, patches } = held(toolNamed('weather'));
+    await session.send({ text: 'Weather?' });
+    const [call] = calls(session.messages.at(-1)?.parts);
+    assert.deepEqual(call?.type === 'tool' && call.state, { type: 'done', output: 'weather of {"city":"Oslo"}' });
+    assert.deepEqual(
+      patches.flatMap((patch) => (patch.type === 'tool' ? patch.state.type : [])),
+      ['running', 'done'],
+    );
+    const { messages } = (await upstream.request(1)).body;
+    assert.ok(Array.isArray(messages));
+    assert.deepEqual(
+      messages.map(({ role }) => role),
+      ['user', 'assistant', 'tool'],
+    );
+    assert.equal(messages[2].content, 'weather of {"city":"Oslo"}');
+    assert.deepEqual(
+      session.messages.at(-1)?.parts.map(({ type }) => type),
+      ['text', 'tool', 'step', 'text'],
+    );
+  });
+
+  it('waits for the person, and runs nothing before', async () => {
+    let ran = 0;
+    const tool = toolNamed('weather', { asks: () => true, run: async () => ({ output: String(++ran) }) });
+    const { session } = held(tool);
+    const sent = session.send({ text: 'Weather?' });
+    await whenPatch(session, waiting);
+    assert.equal(ran, 0);
+    session.decide('call_1', { type: 'once' });
+    await sent;
+    assert.equal(ran, 1);
+  });
+
+  it('tells the model why a call was denied, and does not run it', async () => {
+    let ran = 0;
+    const tool = toolNamed('weather', { asks: () => true, run: async () => ({ output: String(++ran) }) });
+    const { session } = held(tool);
+    const sent = session.send({ text: 'Weather?' });
+    await whenPatch(session, waiting);
+    session.decide('call_1', { type: 'deny', reason: 'I am indoors.' });
+    await sent;
+    assert.equal(ran, 0);
+    assert.match(JSON.stringify((await upstream.request(1)).body), /did not allow this call\. Reason: I am indoors\./);
+  });
+
+  const DECISIONS: readonly [Decision['type'], asked: number, always: boolean][] = [
+    ['once', 2, false],
+    ['session', 1, false],
+    ['always', 1, true],
+  ];
+  for (const [type, asked, always] of DECISIONS) {
+    it(`asks again after "${type}" as often as it says`, async () => {
+      upstream.respond(
+        scripted(
+          { tools: [CALL] },
+          { tools: [{ ...CALL, id: 'call_2', arguments: ['{"city":"Rome"}'] }] },
+          { text: ['Done.'] },
+        ),
+      );
+      const allowed = new Set<string>();
+      const permissions = { has: (key: string) => allowed.has(key), add: (key: string) => void allowed.add(key) };
+      const { session } = held(toolNamed('weather', { asks: () => true }), { permissions });
+      let times = 0;
+      session.onPatch((patch) => {
+        if (!waiting(patch)) return;
+        times += 1;
+        session.decide(`call_${times}`, type === 'deny' ? { type, reason: '' } : { type });
+      });
+      await session.send({ text: 'Weather?' });
+      assert.equal(times, asked);
+      assert.deepEqual([...allowed], always ? ['Test/weather'] : []);
+    });
+  }
+
+  it('stops with a call that waits, and with one that pays no heed', async () => {
+    for (const tool of [
+      toolNamed('weather', { asks: () => true }),
+      toolNamed('weather', { run: () => new Promise(() => undefined) }),
+    ]) {
+      upstream.respond(scripted({ tools: [CALL] }));
+      const { session } = held(tool);
+      const sent = session.send({ text: 'Weather?' });
+      await whenPatch(session, ({ type }) => type === 'tool');
+      session.stop();
+      await sent;
+      assert.deepEqual(session.messages.at(-1)?.ending, { type: 'stopped' });
+      const [call] = calls(session.messages.at(-1)?.parts);
+      assert.deepEqual(call?.type === 'tool' && call.state, { type: 'stopped' });
+    }
+  });
+
+  it('tells the model of a tool that fails, is unknown, or gets no object', async () => {
+    const failing = toolNamed('weather', { run: () => Promise.reject(new Error('No satellite.')) });
+    const outputs: unknown[] = [];
+    for (const [tool, args] of [
+      [failing, '{}'],
+      [toolNamed('other'), '{}'],
+      [toolNamed('weather'), '[1'],
+    ] as const) {
+      upstream.respond(scripted({ tools: [{ ...CALL, arguments: [args] }] }, { text: ['Oh.'] }));
+      const { session } = held(tool);
+      await session.send({ text: 'Weather?' });
+      const [call] = calls(session.messages.at(-1)?.parts);
+      outputs.push(call?.type === 'tool' && call.state.type === 'done' && call.state.output);
+    }
+    assert.deepEqual(outputs, [
+      'No satellite.',
+      'There is no tool named weather.',
+      'The arguments are not a JSON object.',
+    ]);
+  });
+
+  it('stops a model that asks for the same over and over, and says so', async () => {
+    upstream.respond(scripted({ tools: [CALL] }));
+    const { session } = held(toolNamed('weather'));
+    await session.send({ text: 'Weather?' });
+    assert.deepEqual(session.messages.at(-1)?.ending, { type: 'repeating', tool: 'weather' });
+    assert.equal(upstream.requests.length, 3);
+  });
+
+  it('offers no tool to a model that can’t call any', async () => {
+    upstream.respond(scripted({ text: ['Hello.'] }));
+    const { session } = sessionAt(upstream, { toolCall: false }, { tools: () => [toolNamed('weather')] });
+    await session.send({ text: 'Hi' });
+    assert.equal((await upstream.request(0)).body.tools, undefined);
+  });
+});

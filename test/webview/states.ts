@@ -1,0 +1,229 @@
+import type { ToPage } from '../../src/chat/page-messages.ts';
+import type { Message, Part } from '../../src/chat/transcript.ts';
+import { COMPLETE, MODEL, snapshot, transcriptOf, VIEW } from './panel-page.ts';
+
+const user = (text: string, more: Partial<Message> = {}): Partial<Message> => ({
+  role: 'user',
+  parts: [{ type: 'text', text }],
+  ...more,
+});
+const answer = (parts: readonly Part[], more: Partial<Message> = {}): Partial<Message> => ({
+  role: 'assistant',
+  parts,
+  model: MODEL,
+  ending: COMPLETE,
+  usage: { input: 12_400, output: 640, cacheRead: 9000 },
+  context: 13_040,
+  price: 0.0468,
+  ...more,
+});
+const text = (value: string): Part => ({ type: 'text', text: value });
+
+export const RICH = `The function adds up **prices in cents** and applies the discount once.
+
+1. It reads each item with \`readItem\`.
+2. It rounds *after* the sum, so no cent is lost.
+
+\`\`\`ts
+export function basketTotal(items: readonly Item[], discount = 0): number {
+  // Cents, so that nothing is lost to rounding.
+  const sum = items.reduce((total, { price, count }) => total + price * count, 0);
+  return Math.round(sum * (1 - discount));
+}
+\`\`\`
+
+| case | total |
+|---|---:|
+| empty basket | 0 |
+| two apples | 250 |
+
+> A negative count is not refused. See [the notes](https://example.com/notes).
+
+\`\`\`sh
+npm test -- --grep basket
+\`\`\`
+`;
+
+const TOOL: Extract<Part, { type: 'tool' }> = {
+  type: 'tool',
+  id: 'call_1',
+  name: 'edit_file',
+  origin: 'Svc',
+  changes: true,
+  preview: true,
+  text: JSON.stringify({ path: 'src/basket.ts', old_text: 'let sum = 0', new_text: 'let sum = 0n' }),
+  state: { type: 'waiting' },
+};
+
+const MODEL_SET: ToPage = { type: 'model', model: VIEW };
+const TRUSTED: ToPage = { type: 'workspace', trusted: true };
+
+/** Every state that a person can meet, by name: what the host says to bring the page there. */
+export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
+  'first-run': [{ type: 'model', model: null }, TRUSTED, snapshot(transcriptOf())],
+  empty: [MODEL_SET, { type: 'workspace', trusted: false }, snapshot(transcriptOf())],
+  waiting: [MODEL_SET, snapshot(transcriptOf(user('What does basketTotal return?'), running([])))],
+  answer: [MODEL_SET, snapshot(transcriptOf(user('What does basketTotal return?'), answer([text(RICH)])))],
+  streaming: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Rewrite it without the loop.'),
+        running([
+          { type: 'reasoning', text: 'The loop only adds.', ms: 4200 },
+          text('Here it is:\n\n```ts\nexport const total = (items: Item[]) =>\n  items.reduce((sum'),
+        ]),
+      ),
+    ),
+  ],
+  reasoning: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Why is it slow?'),
+        running([{ type: 'reasoning', text: 'It sorts in each round. That is quadratic, so …' }]),
+      ),
+    ),
+  ],
+  tools: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Use bigint for the sum.'),
+        running([
+          text('I will look at the file first.'),
+          {
+            ...TOOL,
+            id: 'call_0',
+            name: 'read_file',
+            changes: false,
+            text: '{"path":"src/basket.ts"}',
+            state: { type: 'done', output: 'let sum = 0' },
+          },
+          { type: 'step' },
+          {
+            ...TOOL,
+            id: 'call_2',
+            name: 'run_in_terminal',
+            text: '{"command":"rm -rf build"}',
+            state: { type: 'denied', reason: 'I build elsewhere.' },
+          },
+          { type: 'step' },
+          TOOL,
+        ]),
+      ),
+    ),
+  ],
+  error: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Hello?'),
+        answer([], {
+          ending: {
+            type: 'failed',
+            error: {
+              errorType: 'authentication_required',
+              status: 401,
+              title: 'The key was not accepted',
+              message: 'up refused the key: invalid API key.',
+              advice: 'Set the key of this provider again.',
+              action: 'set-key',
+              provider: 'up',
+            },
+          },
+        }),
+      ),
+    ),
+  ],
+  incomplete: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('List all of them.'),
+        answer([text('1. the first\n2. the second\n3. the')], {
+          ending: { type: 'finished', reason: 'length', outcome: 'incomplete' },
+        }),
+      ),
+    ),
+  ],
+  'reasoning-only': [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Prove it.'),
+        answer([{ type: 'reasoning', text: 'First …', ms: 61_000 }], {
+          ending: { type: 'finished', reason: 'length', outcome: 'reasoning-only' },
+        }),
+      ),
+    ),
+  ],
+  branch: [
+    MODEL_SET,
+    {
+      ...snapshot(transcriptOf()),
+      transcript: {
+        title: 'Test',
+        pinned: false,
+        leaf: 'a2',
+        messages: [
+          { id: 'u', role: 'user', parts: [text('Name it.')], createdAt: 0 },
+          { id: 'a1', parent: 'u', role: 'assistant', parts: [text('Basket')], createdAt: 1, ending: COMPLETE },
+          {
+            id: 'a2',
+            parent: 'u',
+            role: 'assistant',
+            parts: [text('`ShoppingCart`')],
+            createdAt: 2,
+            ending: COMPLETE,
+            model: MODEL,
+          },
+          { id: 'a3', parent: 'u', role: 'assistant', parts: [text('Cart')], createdAt: 3, ending: COMPLETE },
+        ],
+      },
+    } as ToPage,
+  ],
+  attachments: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('What is wrong here?', {
+          attachments: [
+            { id: '1', kind: 'selection', label: 'basket.ts:10-24', detail: 'src/basket.ts:10-24', tokens: 210 },
+            { id: '2', kind: 'problems', label: 'Problems', tokens: 64 },
+          ],
+        }),
+        answer([text('The type of `sum` does not match.')]),
+      ),
+    ),
+    {
+      type: 'draft',
+      text: 'And in this picture?',
+      attachments: [
+        { id: '3', kind: 'image', label: 'screen.png', tokens: 1500, preview: pixel() },
+        { id: '4', kind: 'file', label: 'a-file-with-a-rather-long-name.test.ts', tokens: 18_200 },
+      ],
+    },
+  ],
+  summary: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Earlier question'),
+        answer([text('Earlier answer')]),
+        user('Go on.'),
+        { role: 'summary', parts: [text('They work on the basket.')], keeps: 'm2', ending: COMPLETE, model: MODEL },
+        answer([text('Going on.')]),
+      ),
+    ),
+  ],
+};
+
+function running(parts: readonly Part[]): Partial<Message> {
+  return { role: 'assistant', parts, model: MODEL };
+}
+
+/** A small red picture. */
+function pixel(): string {
+  return 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+}
