@@ -55,6 +55,19 @@ export class Registry {
     return this.models.get(ref);
   }
 
+  /** A registry without models that a person has hidden, by `<provider_id>/<model_id>`. */
+  without(hidden: ReadonlySet<string>): Registry {
+    if (hidden.size === 0) return this;
+    const kept = [...this.providers].map(([id, provider]) => {
+      const models = [...provider.models].filter(([, { ref }]) => !hidden.has(ref));
+      return [
+        id,
+        models.length === provider.models.size ? provider : { ...provider, models: new Map(models) },
+      ] as const;
+    });
+    return new Registry(this.#input, new Map(kept));
+  }
+
   /** A registry in which the provider also has the models that its endpoint listed. What is configured stays as it is. */
   withListedModels(id: string, listed: readonly string[]): Registry {
     const provider = this.providers.get(id);

@@ -24,6 +24,7 @@ import { registerInlineCompletions } from './inline-completions.ts';
 import { registerLanguageModels } from './language-models.ts';
 import { registerModelPickers } from './model-picker.ts';
 import { Models } from './models.ts';
+import { registerOriginQuestion } from './origin-question.ts';
 import { registerProviderCommands } from './provider-commands.ts';
 import { RecentEdits } from './recent-edits.ts';
 import { StoredKeys } from './stored-keys.ts';
@@ -98,7 +99,9 @@ export function activate(context: vscode.ExtensionContext): void {
         const model = models.chat;
         if (!model) return undefined;
         const { ref, name, provider } = model;
-        return { model, label: { ref, name, provider, simulated: simulated(model) } };
+        const variant = models.chatVariant;
+        const chosen = variant === undefined ? {} : { variant };
+        return { model, label: { ref, name, provider, simulated: simulated(model), ...chosen } };
       },
     }),
   );
@@ -121,7 +124,9 @@ export function activate(context: vscode.ExtensionContext): void {
   own(registerGatewayCommands(gateway));
   own(registerModelPickers(models));
   own(registerConfigurationCommands(models, keys));
-  own(registerProviderCommands({ extension: context.extensionUri, models, store, keys, transport, log }));
+  const storage = context.globalStorageUri;
+  own(registerProviderCommands({ extension: context.extensionUri, models, store, keys, transport, log, storage }));
+  own(registerOriginQuestion(models));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
   own(followEditor(store));
   own(showConfigurationDiagnostics(store, log));

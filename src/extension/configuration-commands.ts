@@ -16,7 +16,8 @@ const FIRST_CONTENT = `{
 export function registerConfigurationCommands(models: Models, keys: StoredKeys): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand('svc.config.open', openConfiguration),
-    vscode.commands.registerCommand('svc.key.set', () => setKey(models, keys)),
+    vscode.commands.registerCommand('svc.key.set', (id: unknown) => setKey(models, keys, id)),
+    vscode.commands.registerCommand('svc.signOut', () => signOut(keys)),
   );
 }
 
@@ -32,12 +33,14 @@ async function openConfiguration(): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-async function setKey(models: Models, keys: StoredKeys): Promise<void> {
+/** @param id of the provider, by a link or a card; absent: asks. */
+async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<void> {
   const known = [...(models.registry?.providers.values() ?? [])].map(({ id, name }) => ({ label: name, id }));
   const common = COMMON.filter(({ id }) => !known.some((each) => each.id === id));
-  const provider = await vscode.window.showQuickPick([...known, ...common], {
-    title: vscode.l10n.t('Provider whose key to set'),
-  });
+  const choices = [...known, ...common];
+  const provider =
+    choices.find((each) => each.id === id) ??
+    (await vscode.window.showQuickPick(choices, { title: vscode.l10n.t('Provider whose key to set') }));
   if (!provider) return;
   const key = await vscode.window.showInputBox({
     title: vscode.l10n.t('Key for {0}', provider.label),
@@ -50,6 +53,25 @@ async function setKey(models: Models, keys: StoredKeys): Promise<void> {
   else await keys.store(provider.id, key.trim());
 }
 
+/** Forgets every key that was ever entered here. Keys in files and in the environment are not ours to take. */
+async function signOut(keys: StoredKeys): Promise<void> {
+  const stored = [...(await keys.all()).keys()];
+  if (stored.length === 0) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('No key is stored.'));
+    return;
+  }
+  const remove = vscode.l10n.t('Remove All Keys');
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t('Remove every stored key?'),
+    {
+      modal: true,
+      detail: vscode.l10n.t('They are for: {0}. Keys in svc.jsonc and in the environment stay.', stored.join(', ')),
+    },
+    remove,
+  );
+  if (chosen === remove) await keys.forgetAll();
+}
+
 /** Vendors that a person of this field meets first; the catalog knows their addresses. */
 const COMMON = [
   { label: 'Mistral', id: 'mistral' },
@@ -58,4 +80,5 @@ const COMMON = [
   { label: 'Anthropic', id: 'anthropic' },
   { label: 'DeepSeek', id: 'deepseek' },
   { label: 'OpenRouter', id: 'openrouter' },
+  { label: 'Svc gateway', id: 'svc' },
 ];

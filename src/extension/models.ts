@@ -25,6 +25,9 @@ export interface ModelsParts {
 const LAST_USED = 'svc.lastUsed';
 const LAST_FIM = 'svc.lastUsedCompletion';
 const DECISIONS = 'svc.originDecisions';
+const PINNED = 'svc.pinnedModels';
+const HIDDEN = 'svc.hiddenModels';
+const VARIANTS = 'svc.variants';
 const KEPT = 8;
 
 /** The owner of the models in the editor: rebuilt when settings, keys or the catalog change. */
@@ -93,8 +96,46 @@ export class Models implements vscode.Disposable {
     return [...known].map(([key, name]) => ({ key, name }));
   }
 
-  async useForChat(ref: string): Promise<void> {
+  /** Name of the variant that was chosen for the chat's model, where it still has it. */
+  get chatVariant(): string | undefined {
+    const model = this.chat;
+    const name = model && this.#parts.memory.get<Record<string, string>>(VARIANTS, {})[model.ref];
+    return name !== undefined && model?.variants.has(name) ? name : undefined;
+  }
+
+  /** @param variant absent: the model as it is. */
+  async useForChat(ref: string, variant?: string): Promise<void> {
+    const { [ref]: _, ...others } = this.#parts.memory.get<Record<string, string>>(VARIANTS, {});
+    await this.#parts.memory.update(VARIANTS, variant === undefined ? others : { ...others, [ref]: variant });
     await this.#remember(LAST_USED, ref);
+  }
+
+  /** References that were used last for chat or for completions, latest first. */
+  recent(use: 'chat' | 'completion'): readonly string[] {
+    return this.#parts.memory.get<string[]>(use === 'chat' ? LAST_USED : LAST_FIM, []);
+  }
+
+  get pinned(): readonly string[] {
+    return this.#parts.memory.get<string[]>(PINNED, []);
+  }
+
+  /** Models that a person took out of sight: no face of the editor offers or uses them. */
+  get hidden(): readonly string[] {
+    return this.#parts.memory.get<string[]>(HIDDEN, []);
+  }
+
+  async pin(ref: string, pinned: boolean): Promise<void> {
+    await this.#mark(PINNED, ref, pinned);
+  }
+
+  async hide(ref: string, hidden: boolean): Promise<void> {
+    await this.#mark(HIDDEN, ref, hidden);
+    await this.rebuild();
+  }
+
+  async #mark(list: string, ref: string, marked: boolean): Promise<void> {
+    const others = this.#parts.memory.get<string[]>(list, []).filter((each) => each !== ref);
+    await this.#parts.memory.update(list, marked ? [...others, ref] : others);
   }
 
   async useForCompletion(ref: string): Promise<void> {
@@ -155,7 +196,7 @@ export class Models implements vscode.Disposable {
 
   #take(registry: Registry): void {
     if (this.#closing.signal.aborted) return;
-    this.#registry = registry;
+    this.#registry = registry.without(new Set(this.hidden));
     this.#changed.fire();
   }
 

@@ -16,6 +16,7 @@ export function registerProviderCommands(parts: ProviderDialogParts): vscode.Dis
     { dispose: () => opened?.dispose() },
     register('svc.provider.add', async (preset: unknown) => (await dialogs()).add(idOf(preset))),
     register('svc.provider.edit', async (id: unknown) => (await dialogs()).edit(idOf(id))),
+    register('svc.provider.import', async () => (await dialogs()).import()),
     register('svc.provider.delete', async (id: unknown) => (await dialogs()).delete(idOf(id))),
   );
 }

@@ -21,6 +21,8 @@ export interface ProviderDialogParts {
   readonly keys: StoredKeys;
   readonly transport: Transport;
   readonly log: vscode.LogOutputChannel;
+  /** The extension's own folder below the editor's user folder. */
+  readonly storage: vscode.Uri;
 }
 
 /** What the dialog opens with. */
@@ -40,13 +42,15 @@ export class ProviderDialog implements vscode.Disposable {
   readonly #closed: () => void;
   #form: ProviderForm;
   #typedKey: string | undefined;
-  #stop = new AbortController();
+  /** What is under way, by what it is: a test and the list run side by side. */
+  readonly #running = new Map<FromDialog['type'], AbortController>();
 
   constructor(parts: ProviderDialogParts, subject: DialogSubject, closed: () => void) {
     this.#parts = parts;
     this.#subject = subject;
     this.#closed = closed;
     this.#form = firstForm(subject);
+    this.#keep(this.#form);
     const title =
       subject.kind === 'new'
         ? vscode.l10n.t('Add Custom Provider')
@@ -71,7 +75,7 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.#stop.abort();
+    this.#stop();
     this.#closed();
     for (const part of this.#lifetime.splice(0).reverse()) part.dispose();
   }
@@ -101,7 +105,7 @@ export class ProviderDialog implements vscode.Disposable {
       case 'test':
         return this.#test(message.request, message.form, message.model);
       case 'stop':
-        this.#stop.abort();
+        this.#stop();
         return;
       case 'look-for-servers':
         return this.#lookForServers();
@@ -186,7 +190,7 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   async #list(request: number, form: ProviderForm): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#begin('list');
     const draft = await this.#draft(form);
     try {
       const listed = await listOf(draft, this.#parts.transport, signal);
@@ -197,7 +201,7 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   async #test(request: number, form: ProviderForm, model: string): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#begin('test');
     const draft = await this.#draft(form);
     try {
       this.#post({ type: 'tested', request, ...(await tryModel(draft, model, this.#parts.transport, signal)) });
@@ -207,16 +211,21 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   async #lookForServers(): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#begin('look-for-servers');
     const known = presets(this.#parts.models.catalog);
     this.#post({ type: 'servers', servers: await findServers(known, this.#parts.transport, signal) });
   }
 
-  /** A request is under way; what was before is stopped. */
-  #begin(): AbortSignal {
-    this.#stop.abort();
-    this.#stop = new AbortController();
-    return this.#stop.signal;
+  /** A request is under way; the one of its kind before it is stopped. */
+  #begin(kind: FromDialog['type']): AbortSignal {
+    this.#running.get(kind)?.abort();
+    const controller = new AbortController();
+    this.#running.set(kind, controller);
+    return controller.signal;
+  }
+
+  #stop(): void {
+    for (const controller of this.#running.values()) controller.abort();
   }
 
   async #save(form: ProviderForm): Promise<void> {

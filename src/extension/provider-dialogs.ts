@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { presets } from '../catalog/presets.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../config/provider-form.ts';
 import { fileOf, globalFile } from './config-files.ts';
+import { importFromTools } from './import-providers.ts';
 import { type DialogSubject, ProviderDialog, type ProviderDialogParts } from './provider-dialog.ts';
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './provider-edit.ts';
 
@@ -23,9 +24,10 @@ export class ProviderDialogs implements vscode.Disposable {
     this.#show('', { kind: 'new', form: this.#formFor(preset) });
   }
 
-  /** A form that something else filled in: an import. */
-  addFrom(form: ProviderForm): void {
-    this.#show(`new ${form.id}`, { kind: 'new', form });
+  /** Takes over what other tools have; each chosen provider opens in a dialog of its own. */
+  import(): Promise<void> {
+    const { models, storage } = this.#parts;
+    return importFromTools(models, storage, (form) => this.#show(`new ${form.id}`, { kind: 'new', form }));
   }
 
   /** @param id asks for one where it is absent. */

@@ -48,7 +48,7 @@ export const editing = computed(() => opened.value?.mode === 'edit');
 
 /** An id that nobody typed follows the name. */
 let idTyped = false;
-let request = 0;
+const requests = { list: 0, test: 0 };
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export const problems = computed<readonly FieldProblem[]>(() =>
@@ -76,7 +76,7 @@ export function receive(message: ToDialog): void {
       requestAnimationFrame(() => document.getElementById('name')?.focus());
       return;
     case 'listed':
-      if (message.request !== request) return;
+      if (message.request !== requests.list) return;
       listing.value = {
         kind: 'done',
         models: message.models,
@@ -84,10 +84,10 @@ export function receive(message: ToDialog): void {
       };
       return;
     case 'list-failed':
-      if (message.request === request) listing.value = { kind: 'failed', reason: message.reason };
+      if (message.request === requests.list) listing.value = { kind: 'failed', reason: message.reason };
       return;
     case 'tested':
-      if (message.request === request) trial.value = { kind: 'done', ...message };
+      if (message.request === requests.test) trial.value = { kind: 'done', ...message };
       return;
     case 'servers':
       servers.value = { busy: false, found: message.servers };
@@ -110,8 +110,8 @@ export function change(fields: Partial<ProviderForm>): void {
     failure.value = null;
   });
   post({ type: 'draft', form: after });
-  const asked = [before.baseURL, before.api, before.key, before.headers];
-  if ([after.baseURL, after.api, after.key, after.headers].some((value, at) => value !== asked[at])) listSoon();
+  const elsewhere = after.baseURL !== before.baseURL || after.api !== before.api;
+  if (elsewhere || after.key !== before.key || after.headers !== before.headers) listSoon(elsewhere);
 }
 
 export function typeName(name: string): void {
@@ -137,23 +137,28 @@ export function fillFrom({ id, name, api, baseURL, fimURL, fim }: ProviderPreset
 
 const QUIET_MS = 450;
 
-function listSoon(): void {
+/** @param elsewhere the list that is shown is of another address. */
+function listSoon(elsewhere: boolean): void {
   clearTimeout(timer);
-  if (listing.value.kind === 'busy') stop();
-  listing.value = { kind: 'idle' };
   trial.value = { kind: 'idle' };
+  if (elsewhere) {
+    requests.list++;
+    listing.value = { kind: 'idle' };
+  }
   if (isAddress(form.value.baseURL.trim())) timer = setTimeout(list, QUIET_MS);
 }
 
 export function list(): void {
   clearTimeout(timer);
-  request++;
-  listing.value = { kind: 'busy' };
-  post({ type: 'list', request, form: form.value });
+  requests.list++;
+  // A list that is there stays until the new one is: a key that is typed must not make it flicker.
+  if (listing.value.kind !== 'done') listing.value = { kind: 'busy' };
+  post({ type: 'list', request: requests.list, form: form.value });
 }
 
 export function stop(): void {
-  request++;
+  requests.list++;
+  requests.test++;
   post({ type: 'stop' });
   if (listing.value.kind === 'busy') listing.value = { kind: 'stopped' };
   trial.value = { kind: 'idle' };
@@ -169,10 +174,9 @@ export const testable = computed(() => {
 export function test(): void {
   const model = testable.value;
   if (model === undefined) return;
-  if (listing.value.kind === 'busy') listing.value = { kind: 'stopped' };
-  request++;
+  requests.test++;
   trial.value = { kind: 'busy', model };
-  post({ type: 'test', request, form: form.value, model });
+  post({ type: 'test', request: requests.test, form: form.value, model });
 }
 
 export function lookForServers(): void {
