@@ -125,6 +125,8 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
     reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  // Everything is on this machine: what takes longer will not come.
+  context.setDefaultTimeout(5000);
   const page = await context.newPage();
   await page.addInitScript(
     ({ variables }) => {

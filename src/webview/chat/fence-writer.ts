@@ -98,8 +98,10 @@ export class FenceWriter {
 
   /** As `marked` takes away the indentation of the fence. */
   #unindented(line: string): string {
-    const { indent } = this.#fence;
+    const { indent, run } = this.#fence;
+    // It does so for fences of backticks alone.
+    if (indent === '' || run.startsWith('~')) return line;
     const own = /^\s*/.exec(line)?.[0] ?? '';
-    return indent !== '' && own.length >= indent.length ? line.slice(indent.length) : line;
+    return line.slice(Math.min(own.length, indent.length));
   }
 }

@@ -1,7 +1,7 @@
 import { dressCode, openCodeBlock } from './code-block.ts';
 import { FenceWriter, openFence } from './fence-writer.ts';
 import { highlightWhenIdle } from './highlight.ts';
-import { languageOf, lex, render, showControls, type Token, type Tokens } from './safe-html.ts';
+import { type Definitions, languageOf, lex, noDefinitions, render, showControls, type Token } from './safe-html.ts';
 
 interface Settled {
   readonly raw: string;
@@ -16,7 +16,8 @@ interface Settled {
  */
 export class MarkdownWriter {
   readonly #root: HTMLElement;
-  readonly #definitions: Record<string, Pick<Tokens.Link, 'href' | 'title'>> = {};
+  /** Link definitions that no later text can change; those of the last block may still grow. */
+  #definitions: Definitions = noDefinitions();
   /** Settled blocks that a later link definition may still change. */
   readonly #mayLink: Settled[] = [];
   /** Nodes of the last block. */
@@ -63,6 +64,7 @@ export class MarkdownWriter {
     if (fence) return this.#beginFence(fence);
     this.#clearTail();
     const tokens = lex(this.#open, this.#definitions);
+    if (last) this.#define(tokens.links);
     this.#tail = this.#put(tokens, last);
   }
 
@@ -71,13 +73,15 @@ export class MarkdownWriter {
     // A line that grows may still become something else: it decides nothing.
     const complete = this.#open.slice(0, this.#open.lastIndexOf('\n') + 1);
     if (complete === '') return;
-    const known = Object.keys(this.#definitions).length;
     const tokens = lex(complete, this.#definitions);
-    if (Object.keys(this.#definitions).length > known) this.#linkAgain();
     const at = tokens.findLastIndex((token) => token.type !== 'space');
     // A definition may go on with its title on the next line.
     if (at < 1 || tokens[at - 1]?.type === 'def') return;
-    const settled = tokens.slice(0, at);
+    const source = tokens
+      .slice(0, at)
+      .map(({ raw }) => raw)
+      .join('');
+    const settled = lex(source, this.#definitions);
     this.#clearTail();
     for (const token of settled) {
       const nodes = this.#put([token], true);
@@ -85,7 +89,14 @@ export class MarkdownWriter {
         this.#mayLink.push({ raw: token.raw, nodes });
       }
     }
-    this.#open = this.#open.slice(settled.reduce((sum, token) => sum + token.raw.length, 0));
+    this.#define(settled.links);
+    this.#open = this.#open.slice(source.length);
+  }
+
+  #define(links: Definitions): void {
+    const known = Object.keys(this.#definitions).length;
+    this.#definitions = links;
+    if (Object.keys(links).length > known) this.#linkAgain();
   }
 
   /** A definition came after its use. */

