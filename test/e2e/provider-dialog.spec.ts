@@ -77,6 +77,12 @@ describe('the provider dialog', () => {
     assert.fail(`Tab never reaches ${selector}`);
   }
 
+  /** Not with Ctrl+A: VS Code carries that one out in a webview itself, some time after the key. */
+  async function selectLine(): Promise<void> {
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+Home');
+  }
+
   const problem = (frame: Frame, field: string) => frame.locator(`[id="${field}-problem"]`);
   const closed = (frame: Frame) =>
     frame
@@ -89,13 +95,13 @@ describe('the provider dialog', () => {
     await page.keyboard.type('Ácme Models');
     assert.equal(await frame.locator('#id').inputValue(), 'acme-models');
     await tabTo(frame, '#id');
-    await page.keyboard.press('ControlOrMeta+A');
+    await selectLine();
     await page.keyboard.type('My Provider');
     await problem(frame, 'id').filter({ hasText: 'my-provider' }).waitFor();
-    await page.keyboard.press('ControlOrMeta+A');
+    await selectLine();
     await page.keyboard.type('svc');
     await problem(frame, 'id').filter({ hasText: 'already' }).waitFor();
-    await page.keyboard.press('ControlOrMeta+A');
+    await selectLine();
     await page.keyboard.type('acme');
     await frame.locator('#id[aria-invalid="false"]').waitFor();
 
@@ -153,7 +159,7 @@ describe('the provider dialog', () => {
 
   it('offers the saved models at once', async () => {
     await runCommand(page, 'Svc: Choose Chat Model');
-    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'acme/hand' });
+    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'By Hand' });
     await row.waitFor();
     await page.keyboard.press('Escape');
   });
@@ -172,7 +178,7 @@ describe('the provider dialog', () => {
     assert.equal(await frame.locator('#key').inputValue(), '••••••••');
     assert.ok(!(await frame.content()).includes(KEY));
     assert.ok(!(await frame.content()).includes('header-secret'));
-    await page.keyboard.press('ControlOrMeta+A');
+    await selectLine();
     await page.keyboard.type('Acme');
     await page.keyboard.press('ControlOrMeta+Enter');
     await closed(frame);
@@ -187,7 +193,7 @@ describe('the provider dialog', () => {
     await frame.locator('#name:focus').waitFor();
     const before = upstream.requests.length;
     await tabTo(frame, '#baseURL');
-    await page.keyboard.press('ControlOrMeta+A');
+    await selectLine();
     await page.keyboard.type(`${upstream.url.replace('127.0.0.1', 'localhost')}/v1`);
     await frame.locator('#select-all').waitFor();
     const request = upstream.requests.slice(before).find(({ headers }) => headers.host?.startsWith('localhost'));
@@ -208,7 +214,7 @@ describe('the provider dialog', () => {
     await problem(frame, 'baseURL').filter({ hasText: 'https://' }).waitFor();
     const address = async (text: string) => {
       await frame.locator('#baseURL').focus();
-      await page.keyboard.press('ControlOrMeta+A');
+      await selectLine();
       await page.keyboard.type(text);
     };
     await address(`${upstream.url}/locked`);

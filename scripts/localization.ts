@@ -1,0 +1,78 @@
+/**
+ * Gathers every text that the editor's face and its pages show: `node scripts/localization.ts` writes
+ * l10n/bundle.l10n.json and says what the German translation lacks.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** A literal in single quotes or in backticks without a placeholder. */
+const LITERAL = String.raw`'((?:[^'\\]|\\.)*)'|` + '`((?:[^`\\\\$])*)`';
+const CALL = new RegExp(String.raw`\bt\(\s*(?:${LITERAL})`, 'g');
+/** Two literals that a condition picks from: `t(one ? 'a' : 'b')`. */
+const CHOICE = new RegExp(String.raw`\bt\([^'()]*\?\s*(?:${LITERAL})\s*:\s*(?:${LITERAL})`, 'g');
+/** Problems of a form: their `text` is a key too. */
+const TEXT = new RegExp(String.raw`\b(?:text:|rule =|at\('\w+',)\s*(?:${LITERAL})`, 'g');
+/** What is wrong with a file that can't be changed. */
+const UNREADABLE = new RegExp(String.raw`new UnreadableFile\((?:${LITERAL})`, 'g');
+
+function sources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(ROOT, folder, file));
+}
+
+function literals(source: string, pattern: RegExp): string[] {
+  return [...source.matchAll(pattern)].flatMap((match) =>
+    match
+      .slice(1)
+      .filter((text) => text !== undefined)
+      .map(unescaped),
+  );
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(u\{?[0-9a-fA-F]+\}?|.)/g, (_whole, code: string) => {
+    if (code === 'n') return '\n';
+    return code.startsWith('u') ? String.fromCodePoint(Number.parseInt(code.replaceAll(/[u{}]/g, ''), 16)) : code;
+  });
+}
+
+/** Every text that is translated, sorted. */
+export function shownTexts(): readonly string[] {
+  const found = new Set<string>();
+  for (const file of [...sources('src/extension'), ...sources('src/webview')]) {
+    const source = readFileSync(file, 'utf8');
+    for (const text of [...literals(source, CALL), ...literals(source, CHOICE)]) found.add(text);
+  }
+  const form = readFileSync(join(ROOT, 'src/config/provider-form.ts'), 'utf8');
+  for (const text of literals(form, TEXT)) found.add(text);
+  const reader = readFileSync(join(ROOT, 'src/config/config-text.ts'), 'utf8');
+  for (const text of literals(reader, UNREADABLE)) found.add(text);
+  found.delete('');
+  return [...found].sort((a, b) => (a < b ? -1 : 1));
+}
+
+export function bundle(name: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
+}
+
+/** Texts that a translation lacks, says with other placeholders, or has although nothing shows them. */
+export function faults(texts: readonly string[], translation: Readonly<Record<string, unknown>>): readonly string[] {
+  const placeholders = (text: string) => [...new Set(text.match(/\{\d\}/g))].sort().join();
+  const missing = texts.flatMap((text) => {
+    const said = translation[text];
+    if (typeof said !== 'string' || said === '') return [`missing: ${text}`];
+    return placeholders(said) === placeholders(text) ? [] : [`other placeholders: ${text}`];
+  });
+  const known = new Set(texts);
+  return [...missing, ...Object.keys(translation).flatMap((text) => (known.has(text) ? [] : [`unused: ${text}`]))];
+}
+
+if (process.argv[1]?.endsWith('localization.ts')) {
+  const texts = shownTexts();
+  const own = Object.fromEntries(texts.map((text) => [text, text]));
+  writeFileSync(join(ROOT, 'l10n', 'bundle.l10n.json'), `${JSON.stringify(own, null, 2)}\n`);
+  for (const fault of faults(texts, bundle('l10n/bundle.l10n.de.json'))) console.log(fault);
+}
