@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { importFiles } from '../../src/config/import-files.ts';
+import { type ImportTool, importProviders } from '../../src/config/import-providers.ts';
+import { formProblems } from '../../src/config/provider-form.ts';
+
+/** What a person would see of an import: the parts that differ from an empty form. */
+function seen(tool: ImportTool, value: unknown) {
+  const { providers, notes } = importProviders(tool, JSON.stringify(value));
+  for (const form of providers) {
+    assert.deepEqual(formProblems(form, { taken: [], projectTargets: [] }), [], `${form.id} could not be saved`);
+  }
+  return {
+    providers: providers.map(({ id, api, baseURL, key, models, headers }) => ({
+      id,
+      api,
+      baseURL,
+      key,
+      models: models.map((model) => model.id),
+      headers,
+    })),
+    notes,
+  };
+}
+
+describe('providers of other tools', () => {
+  it('are read from Continue: models of one address and key together', () => {
+    const { providers, notes } = seen('continue', {
+      models: [
+        { title: 'A', provider: 'openai', model: 'a', apiBase: 'https://one.example/v1/', apiKey: 'sk-1' },
+        { title: 'B', provider: 'openai', model: 'b', apiBase: 'https://one.example/v1', apiKey: 'sk-1' },
+        { title: 'C', provider: 'anthropic', model: 'claude', apiKey: '${{ secrets.ANTHROPIC }}' },
+        { title: 'D', provider: 'ollama', model: 'AUTODETECT' },
+        { title: 'E', provider: 'bedrock', model: 'e' },
+      ],
+      tabAutocompleteModel: { title: 'T', provider: 'ollama', model: 'qwen', apiBase: 'http://127.0.0.1:11434' },
+    });
+    assert.deepEqual(providers, [
+      {
+        id: 'openai',
+        api: 'chat-completions',
+        baseURL: 'https://one.example/v1',
+        key: { kind: 'typed', value: 'sk-1' },
+        models: ['a', 'b'],
+        headers: [],
+      },
+      {
+        id: 'anthropic',
+        api: 'messages',
+        baseURL: 'https://api.anthropic.com/v1',
+        key: { kind: 'none' },
+        models: ['claude'],
+        headers: [],
+      },
+      {
+        id: 'ollama',
+        api: 'chat-completions',
+        baseURL: 'http://127.0.0.1:11434/v1',
+        key: { kind: 'none' },
+        models: ['qwen'],
+        headers: [],
+      },
+    ]);
+    assert.deepEqual(
+      notes.map((note) => note.slice(0, 2)),
+      ['D:', 'E:'],
+    );
+  });
+
+  for (const tool of ['opencode', 'kilo'] as const) {
+    it(`are read from ${tool}`, () => {
+      const { providers, notes } = seen(tool, {
+        provider: {
+          lab: {
+            npm: '@ai-sdk/anthropic',
+            options: { baseURL: 'https://lab.example', apiKey: '{env:LAB_KEY}', headers: { 'X-Team': 'a' } },
+            models: { 'm/1': { name: 'M' }, off: null },
+          },
+          odd: { npm: '@vendor/own-format', options: { baseURL: 'https://odd.example' } },
+          nowhere: { models: { x: {} } },
+        },
+      });
+      assert.deepEqual(providers, [
+        {
+          id: 'lab',
+          api: 'messages',
+          baseURL: 'https://lab.example',
+          key: { kind: 'env', name: 'LAB_KEY' },
+          models: ['m/1'],
+          headers: [{ name: 'X-Team', value: 'a' }],
+        },
+      ]);
+      assert.equal(notes.length, 2);
+    });
+  }
+
+  it('are read from Cline, whose keys are elsewhere', () => {
+    const { providers } = seen('cline', {
+      openAiBaseUrl: 'https://one.example/v1',
+      planModeOpenAiModelId: 'a',
+      actModeOpenAiModelId: 'b',
+      openAiHeaders: { 'X-A': '1' },
+      lmStudioBaseUrl: 'http://localhost:1234',
+      actModeLmStudioModelId: 'local',
+    });
+    assert.deepEqual(
+      providers.map(({ id, baseURL, models }) => ({ id, baseURL, models })),
+      [
+        { id: 'cline-openai', baseURL: 'https://one.example/v1', models: ['a', 'b'] },
+        { id: 'lmstudio', baseURL: 'http://localhost:1234/v1', models: ['local'] },
+      ],
+    );
+  });
+
+  it('are read from VS Code’s custom endpoints, one for each format', () => {
+    const { providers } = seen('vscode', [
+      { name: 'Copilot', vendor: 'copilot' },
+      {
+        name: 'My Lab',
+        vendor: 'customendpoint',
+        apiKey: '${input:chat.lm.secret.1}',
+        models: [
+          { id: 'a', name: 'A', url: 'https://lab.example/v1/chat/completions', apiType: 'chat-completions' },
+          { id: 'b', name: 'B', url: 'https://lab.example/v1/messages' },
+          { id: 'c', name: 'C', url: 'https://lab.example/v1', apiType: 'chat-completions' },
+        ],
+      },
+    ]);
+    assert.deepEqual(
+      providers.map(({ id, api, baseURL, key, models }) => ({ id, api, baseURL, key: key.kind, models })),
+      [
+        { id: 'my-lab', api: 'chat-completions', baseURL: 'https://lab.example/v1', key: 'none', models: ['a', 'c'] },
+        { id: 'my-lab-2', api: 'messages', baseURL: 'https://lab.example/v1', key: 'none', models: ['b'] },
+      ],
+    );
+  });
+
+  it('survive a file that is something else', () => {
+    for (const tool of ['continue', 'opencode', 'kilo', 'cline', 'vscode'] as const) {
+      for (const text of [
+        '',
+        'null',
+        '[]',
+        '{}',
+        '"x"',
+        '{"models":1,"provider":[1]}',
+        '[null,{"vendor":"custom","models":[null]}]',
+      ]) {
+        assert.deepEqual(importProviders(tool, text).providers, []);
+      }
+      assert.deepEqual(importProviders(tool, '{').notes, ['The file is not valid JSON.']);
+    }
+  });
+
+  it('are looked for where each tool keeps them', () => {
+    const places = { home: '/home/p', env: { XDG_CONFIG_HOME: '/cfg' }, userFolder: '/data/User' };
+    const paths = importFiles(places).map(({ path }) => path);
+    assert.ok(paths.includes('/home/p/.continue/config.json'));
+    assert.ok(paths.includes('/cfg/opencode/opencode.jsonc'));
+    assert.ok(paths.includes('/data/User/chatLanguageModels.json'));
+  });
+});

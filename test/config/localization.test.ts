@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundle, faults, shownTexts } from '../../scripts/localization.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const MANIFEST = readFileSync(join(ROOT, 'package.json'), 'utf8');
+
+/** `node scripts/localization.ts` gathers the texts and says what a translation lacks. */
+describe('the texts of the editor', () => {
+  const texts = shownTexts();
+
+  it('are found in the sources', () => {
+    for (const text of ['Add Custom Provider', 'Completions are off in {0}.', 'Enter an ID.']) {
+      assert.ok(texts.includes(text), text);
+    }
+  });
+
+  it('are all in the bundle and all in German, with the same placeholders', () => {
+    assert.deepEqual(faults(texts, bundle('l10n/bundle.l10n.json')), []);
+    assert.deepEqual(faults(texts, bundle('l10n/bundle.l10n.de.json')), []);
+  });
+
+  it('of the manifest are all there in both languages', () => {
+    const keys = [...MANIFEST.matchAll(/"%([\w.-]+)%"/g)].map(([, key = '']) => key).sort();
+    assert.deepEqual(Object.keys(bundle('package.nls.json')).sort(), keys);
+    assert.deepEqual(Object.keys(bundle('package.nls.de.json')).sort(), keys);
+  });
+
+  it('of the walkthrough call commands that there are, and show files that there are', () => {
+    const manifest: unknown = JSON.parse(MANIFEST);
+    const commands = new Set([...MANIFEST.matchAll(/"command": "(svc\.[\w.]+)"/g)].map(([, command]) => command));
+    for (const file of ['package.nls.json', 'package.nls.de.json']) {
+      const called = [...JSON.stringify(bundle(file)).matchAll(/\(command:([\w.]+)/g)].map(([, command]) => command);
+      assert.ok(called.length > 0);
+      assert.deepEqual(
+        called.filter((command) => !commands.has(command ?? '')),
+        [],
+      );
+    }
+    const media = [...JSON.stringify(manifest).matchAll(/"markdown":"([^"]+)"/g)].map(([, path = '']) => path);
+    assert.ok(media.length > 0);
+    for (const path of media) assert.ok(existsSync(join(ROOT, path)), path);
+  });
+});
