@@ -77,6 +77,26 @@ describe('the provider dialog', () => {
     assert.fail(`Tab never reaches ${selector}`);
   }
 
+  /** The first request from number `n` on whose path begins so. */
+  async function requestTo(path: string, n: number): Promise<ReceivedRequest> {
+    for (let at = n; ; at++) {
+      const request = await upstream.request(at);
+      if (request.path.startsWith(path)) return request;
+    }
+  }
+
+  /** Runs a command that opens a list, and searches in it. */
+  async function list(command: string, search: string): Promise<void> {
+    await page.keyboard.press('F1');
+    const input = page.locator('.quick-input-widget input.input');
+    await input.fill(`>${command}`);
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.quick-input-title', { hasText: /\S/ }).waitFor();
+    await input.fill(search);
+    await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: search }).waitFor();
+  }
+
   /** Not with Ctrl+A: VS Code carries that one out in a webview itself, some time after the key. */
   async function selectLine(): Promise<void> {
     await page.keyboard.press('End');
@@ -158,9 +178,10 @@ describe('the provider dialog', () => {
   });
 
   it('offers the saved models at once', async () => {
-    await runCommand(page, 'Svc: Choose Chat Model');
-    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'By Hand' });
-    await row.waitFor();
+    await list('Svc: Choose Chat Model', 'By Hand');
+    await page.keyboard.press('Enter');
+    await list('Svc: Choose Chat Model', 'By Hand');
+    await page.locator('.quick-input-list .monaco-list-row.focused .codicon-check').waitFor();
     await page.keyboard.press('Escape');
   });
 
@@ -169,9 +190,7 @@ describe('the provider dialog', () => {
       .replace('"hand": {', '// picked by hand\n        "hand": {\n          "limit": { "context": 9000 }, // tokens')
       .replace('"provider"', '// all of mine\n  "provider"');
     writeFileSync(config, written);
-    await runCommand(page, 'Svc: Edit Provider');
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'acme' }).waitFor();
-    await page.locator('.quick-input-widget input.input').fill('acme');
+    await list('Svc: Edit Provider', 'acme');
     await page.keyboard.press('Enter');
     const frame = await webviewFrame(page, '#delete');
     await frame.locator('#name:focus').waitFor();
@@ -186,8 +205,7 @@ describe('the provider dialog', () => {
   });
 
   it('does not take a stored key along to another address', async () => {
-    await runCommand(page, 'Svc: Edit Provider');
-    await page.locator('.quick-input-widget input.input').fill('acme');
+    await list('Svc: Edit Provider', 'acme');
     await page.keyboard.press('Enter');
     const frame = await webviewFrame(page, '#delete');
     await frame.locator('#name:focus').waitFor();
@@ -220,9 +238,10 @@ describe('the provider dialog', () => {
     await address(`${upstream.url}/locked`);
     await frame.locator('.reason').filter({ hasText: /key/i }).waitFor();
     await screenshot(page, 'provider-dialog-refused');
+    const before = upstream.requests.length;
     await address(`${upstream.url}/slow`);
     await frame.locator('.status', { hasText: 'Fetching' }).waitFor();
-    const slow = await upstream.request(upstream.requests.length);
+    const slow = await requestTo('/slow', before);
     await frame.locator('.status button', { hasText: 'Cancel' }).press('Enter');
     assert.equal(await slow.closed, true, 'the socket stayed open');
     release?.();
@@ -232,17 +251,15 @@ describe('the provider dialog', () => {
   });
 
   it('deletes after a question', async () => {
-    await runCommand(page, 'Svc: Delete Provider');
-    await page.locator('.quick-input-widget input.input').fill('acme');
+    await list('Svc: Delete Provider', 'acme');
     await page.keyboard.press('Enter');
     const question = page.locator('.monaco-dialog-box');
     await question.filter({ hasText: 'Delete the provider Acme?' }).waitFor();
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
-    await runCommand(page, 'Svc: Edit Provider');
-    // Nothing is left to edit: the dialog for a new one opens.
-    const frame = await webviewFrame(page, '#baseURL');
-    assert.equal(await frame.locator('#delete').count(), 0);
+    await list('Svc: Edit Provider', 'svc');
+    assert.equal(await page.locator('.quick-input-list .monaco-list-row', { hasText: 'acme' }).count(), 0);
+    await page.keyboard.press('Escape');
     const text = readFileSync(config, 'utf8');
     assert.match(text, /all of mine/);
     assert.ok(!text.includes('acme'));
