@@ -1,40 +1,51 @@
 /**
- * What Svc adds to the start of a window: its own code in the extension host of a real VS Code, beside an
- * extension that does nothing. VS Code itself measures both (Developer: Show Running Extensions): loading the
- * code and calling `activate`. `node test/bench/activation.ts [rounds]` after a build.
+ * What Svc's own code costs when it starts: in the extension host of a real VS Code, beside an extension that
+ * does nothing. VS Code itself measures both (Developer: Show Running Extensions): loading the code and calling
+ * `activate`. Both are started by a command in a window that has come to rest, because at the start of a window
+ * all extensions wait for each other. `node test/bench/activation.ts [rounds]` after a release build.
  */
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../host/chromium.ts';
 import { type CodeServer, startCodeServer } from '../host/code-server.ts';
-import { openWorkbench, runCommand, workbenchReady, workbenchUrl } from '../host/workbench.ts';
+import { runCommand, workbenchReady, workbenchUrl } from '../host/workbench.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Milliseconds of our own code. */
 const LIMIT = 50;
+const EMPTY = {
+  name: 'empty',
+  publisher: 'bench',
+  displayName: 'Empty Extension',
+  version: '1.0.0',
+  type: 'module',
+  main: './extension.js',
+  engines: { vscode: '^1.106.0' },
+  contributes: { commands: [{ command: 'empty.run', title: 'Empty: Run' }] },
+};
 const rounds = Number(process.argv[2] ?? 7);
 
 const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-const empty = join(home, 'empty');
-mkdirSync(empty);
-writeFileSync(join(empty, 'extension.js'), 'export function activate() {}\n');
-writeFileSync(
-  join(empty, 'package.json'),
-  JSON.stringify({
-    name: 'empty',
-    publisher: 'bench',
-    displayName: 'Empty Extension',
-    version: '1.0.0',
-    type: 'module',
-    main: './extension.js',
-    engines: { vscode: '^1.106.0' },
-    activationEvents: ['onStartupFinished'],
-  }),
+const extensionsDir = join(home, 'extensions');
+const workspace = join(home, 'workspace');
+mkdirSync(workspace);
+install('svc.svc-0.1.0', JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')), (folder) => {
+  for (const part of ['dist', 'media', 'package.nls.json', 'schemas']) {
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+});
+install('bench.empty-1.0.0', EMPTY, (folder) =>
+  writeFileSync(
+    join(folder, 'extension.js'),
+    "import * as vscode from 'vscode';\nexport const activate = () => void vscode.commands.registerCommand('empty.run', () => 0);\n",
+  ),
 );
 
 const host = await startCodeServer({
+  extensionsDir,
+  settings: { 'workbench.editor.useModal': 'off' },
   env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), SVC_DISABLE_CATALOG_REFRESH: '1' },
 });
 const browser = await launchChromium();
@@ -52,28 +63,35 @@ try {
 }
 report();
 
+/** Puts an extension where VS Code finds it; it starts with its first command and not before. */
+function install(name: string, manifest: object, fill: (folder: string) => void): void {
+  const folder = join(extensionsDir, name);
+  mkdirSync(folder, { recursive: true });
+  fill(folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, activationEvents: [] }));
+}
+
 async function measure(browser: Browser, host: CodeServer): Promise<{ svc: number; empty: number }> {
-  const both = workbenchUrl(host, { folder: ROOT, extension: ROOT });
-  const url = new URL(both);
-  const remote = `vscode-remote://127.0.0.1:${host.port}`;
-  const extensions = [ROOT, empty].map((path) => ['extensionDevelopmentPath', `${remote}${path}`]);
-  url.searchParams.set('payload', JSON.stringify(extensions));
-  const page = await openWorkbench(browser, host, { folder: ROOT });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 2400 } });
   try {
-    await page.goto(url.href);
+    await page.goto(workbenchUrl(host, { folder: workspace }));
     await workbenchReady(page);
-    await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
     await runCommand(page, 'Developer: Show Running Extensions');
-    return { svc: await activation(page, 'Svc'), empty: await activation(page, 'Empty Extension') };
+    // Git is the last of VS Code's own extensions that such a window starts.
+    await activation(page, 'Git');
+    await runCommand(page, 'Empty: Run');
+    const empty = await activation(page, 'Empty Extension');
+    await runCommand(page, 'Svc: Show Log');
+    return { svc: await activation(page, 'Svc|svc.svc'), empty };
   } finally {
-    await page.context().close();
+    await page.close();
   }
 }
 
 /** Milliseconds that the editor of running extensions names for one. */
 async function activation(page: Page, name: string): Promise<number> {
   const row = page.locator('.runtime-extensions-editor .extension').filter({
-    has: page.locator('.name', { hasText: new RegExp(`^${name}$`) }),
+    has: page.locator('.name', { hasText: new RegExp(`^(${name})$`) }),
   });
   const time = row.locator('.activation-time');
   await time.filter({ hasText: /\d+ms/ }).waitFor();
