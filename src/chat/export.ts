@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../wire/json.ts';
 import { chipOf } from './attachment.ts';
 import { type Message, type Part, pathOf, type Transcript } from './transcript.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_MEDIA_BYTES } from './attachment.ts';
 
 const MAX_TEXT = 4_000_000;

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../wire/json.ts';
 import type { Attachment } from './attachment.ts';
 import { applyPatch, EMPTY, joinPatches, type Patch, pathOf, type Transcript, textOf } from './transcript.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ERROR_TYPES } from '../wire/errors.ts';
 import type { Attachment } from './attachment.ts';
 import type { ErrorCard } from './error-card.ts';
