@@ -39,7 +39,12 @@ export function Problem({ field }: { field: string }) {
   const problem = shownProblem(field);
   return (
     <p class="problem" id={`${field}-problem`} role="alert">
-      {problem ? t(problem.text, problem.value ?? '') : ''}
+      {problem ? (
+        <>
+          <span class="codicon codicon-error" aria-hidden="true" />
+          <span>{t(problem.text, problem.value ?? '')}</span>
+        </>
+      ) : null}
     </p>
   );
 }

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { bundle } from '../../scripts/localization.ts';
+import type { ToDialog } from '../../src/config/provider-dialog.ts';
+import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form.ts';
+import { ARTIFACTS } from '../host/workbench.ts';
+import { type Dialog, startDialogHost } from './provider-page.ts';
+import type { ThemeName } from './themes.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const TARGET = { path: '/home/p/.config/svc/svc.jsonc', label: 'All projects (your own svc.jsonc)', project: false };
+const FILLED: ProviderForm = {
+  ...EMPTY_FORM,
+  id: 'acme',
+  name: 'Acme Models',
+  baseURL: 'https://api.acme.example/v1',
+  key: { kind: 'kept' },
+  models: [
+    { id: 'acme-large-2026-01', name: 'Acme Large' },
+    { id: 'acme-small', name: '' },
+  ],
+  headers: [
+    { name: 'X-Team', value: 'compilers' },
+    { name: 'X-Api-Token', value: '', kept: true },
+  ],
+  target: TARGET.path,
+};
+
+function opened(form: Partial<ProviderForm> = {}, mode: 'add' | 'edit' = 'add'): ToDialog {
+  const preset = { api: 'chat-completions', fimURL: '', fim: '' } as const;
+  return {
+    type: 'open',
+    mode,
+    form: { ...EMPTY_FORM, target: TARGET.path, ...form },
+    taken: ['mistral'],
+    targets: [TARGET, { path: '/work/svc.jsonc', label: 'Only work (svc.jsonc in the folder)', project: true }],
+    presets: [
+      { ...preset, id: 'mistral', name: 'Mistral', baseURL: 'https://api.mistral.ai/v1', local: false },
+      { ...preset, id: 'ollama', name: 'Ollama', baseURL: 'http://127.0.0.1:11434/v1', local: true },
+    ],
+  };
+}
+
+const models = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    id: `acme-model-${n}`,
+    name: n % 3 ? '' : `Model ${n}`,
+    contextLength: 128_000,
+  }));
+
+describe('the provider dialog’s page', () => {
+  let host: Awaited<ReturnType<typeof startDialogHost>>;
+  before(async () => {
+    host = await startDialogHost();
+  });
+  after(() => host.close());
+
+  /** The number of the last request of a type. */
+  async function lastRequest(dialog: Dialog, type: 'list' | 'test'): Promise<number> {
+    await dialog.page.waitForFunction(
+      (wanted) => (window as unknown as { said: { type: string }[] }).said.some((each) => each.type === wanted),
+      type,
+    );
+    return Number((await dialog.said(type)).at(-1)?.request);
+  }
+
+  /** Everything that the dialog can show at once. */
+  async function busiest(dialog: Dialog): Promise<void> {
+    await dialog.tell(opened(FILLED, 'edit'));
+    const request = await lastRequest(dialog, 'list');
+    await dialog.tell({ type: 'listed', request, models: models(40) });
+    await dialog.page.locator('#test').click();
+    const reason = { message: 'The provider does not accept the key.', action: 'Set the key of this provider anew.' };
+    const test = await lastRequest(dialog, 'test');
+    await dialog.tell({ type: 'tested', request: test, ok: false, status: 401, milliseconds: 231, reason });
+    await dialog.page.locator('#id').fill('Not An Id');
+  }
+
+  const themes: readonly ThemeName[] = ['dark', 'light', 'hc-dark', 'hc-light'];
+  for (const theme of themes) {
+    for (const width of [1200, 300]) {
+      it(`has no fault that axe can find, and fits: ${theme}, ${width} px`, async () => {
+        const dialog = await host.open({ theme, width });
+        await busiest(dialog);
+        mkdirSync(ARTIFACTS, { recursive: true });
+        await dialog.page.screenshot({ path: join(ARTIFACTS, `provider-${theme}-${width}.png`) });
+        // Scripts of others are not allowed in the page: this one is put in from outside of its policy.
+        await dialog.page.evaluate(readFileSync(AXE, 'utf8'));
+        const faults = await dialog.page.evaluate(async () => {
+          const { axe } = window as unknown as {
+            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+          };
+          const { violations } = await axe.run();
+          return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+        });
+        assert.deepEqual(faults, []);
+        const overflow = await dialog.page.evaluate(() => {
+          const wide = [...document.querySelectorAll('main, footer, .picker ul, .rows')];
+          return wide
+            .filter((each) => each.scrollWidth > each.clientWidth)
+            .map((each) => each.className || each.tagName);
+        });
+        assert.deepEqual(overflow, []);
+        await dialog.close();
+      });
+    }
+  }
+
+  it('shows the empty form', async () => {
+    const dialog = await host.open({ theme: 'dark', width: 900 });
+    await dialog.tell(opened());
+    await dialog.page.screenshot({ path: join(ARTIFACTS, 'provider-empty.png') });
+    assert.equal(await dialog.page.locator('[aria-invalid="true"]').count(), 0);
+    await dialog.close();
+  });
+
+  it('complains about the id as it is typed and about the rest when it is left or saved', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened());
+    const { page } = dialog;
+    await page.locator('#id').pressSequentially('mistral');
+    await page.locator('[id="id-problem"]', { hasText: 'already' }).waitFor();
+    assert.equal(await page.locator('[id="baseURL-problem"]').innerText(), '');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.locator('#id:focus').waitFor();
+    assert.notEqual(await page.locator('[id="baseURL-problem"]').innerText(), '');
+    assert.deepEqual(await dialog.said('save'), []);
+    await dialog.close();
+  });
+
+  it('takes the answer of the last question alone', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
+    const first = await lastRequest(dialog, 'list');
+    await dialog.page.locator('#baseURL').fill('https://two.example/v1');
+    await dialog.tell({ type: 'listed', request: first, models: models(3) });
+    assert.equal(await dialog.page.locator('.picker').count(), 0);
+    await dialog.page.waitForFunction(
+      () => (window as unknown as { said: { type: string }[] }).said.filter(({ type }) => type === 'list').length === 2,
+    );
+    await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(2) });
+    assert.equal(await dialog.page.locator('.picker li').count(), 2);
+    await dialog.close();
+  });
+
+  it('selects all that a search finds, and takes them back', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
+    await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(1000) });
+    await dialog.page.locator('#model-search').fill('model-99');
+    await dialog.page.locator('#select-all').check();
+    const rows = dialog.page.locator('.rows .pair');
+    assert.equal(await rows.count(), 11);
+    await dialog.page.locator('#select-all').uncheck();
+    assert.equal(await rows.count(), 0);
+    await dialog.close();
+  });
+
+  it('draws what a provider says as text', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
+    const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+    const request = await lastRequest(dialog, 'list');
+    await dialog.tell({ type: 'listed', request, models: [{ id: hostile, name: hostile }] });
+    assert.equal(await dialog.page.locator('.picker .name').innerText(), hostile);
+    assert.equal(await dialog.page.locator('img, main script').count(), 0);
+    await dialog.close();
+  });
+
+  it('speaks German', async () => {
+    const dialog = await host.open({ words: bundle('l10n/bundle.l10n.de.json') });
+    await dialog.tell(opened());
+    const text = await dialog.page.locator('body').innerText();
+    assert.match(text, /Eigenen Anbieter hinzufügen/);
+    assert.doesNotMatch(text, /\b(Provider ID|Headers|Save for|Look for)\b/);
+    await dialog.close();
+  });
+});

@@ -1,0 +1,137 @@
+import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import type { ToDialog } from '../../src/config/provider-dialog.ts';
+import { contentPolicy } from '../../src/extension/content-policy.ts';
+import { launchChromium } from '../host/chromium.ts';
+import { THEMES, type ThemeName } from './themes.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
+
+export interface DialogOptions {
+  readonly theme?: ThemeName;
+  readonly width?: number;
+  readonly height?: number;
+  readonly forcedColors?: boolean;
+  readonly words?: Readonly<Record<string, unknown>>;
+}
+
+export interface Dialog {
+  readonly page: Page;
+  /** Says something to the page as its host. */
+  tell(...messages: readonly ToDialog[]): Promise<void>;
+  /** What the page said to its host, of one type. */
+  said(type: string): Promise<readonly Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+/** The provider dialog’s page, with the policy that it has in VS Code, in a real browser. */
+export async function startDialogHost() {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-dialog-'));
+  await build({
+    entryPoints: { provider: join(ROOT, 'src/webview/provider/page.tsx') },
+    outdir: folder,
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'chrome128',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'warning',
+  });
+  let words = '{}';
+  const server = serve(folder, () => words);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const browser = await launchChromium();
+  return {
+    open: (options: DialogOptions = {}) => {
+      words = JSON.stringify(options.words ?? {});
+      return openDialog(browser, `http://127.0.0.1:${port}`, options);
+    },
+    close: async () => {
+      await browser.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function serve(folder: string, words: () => string) {
+  const files: Readonly<Record<string, string>> = {
+    '/provider.css': join(ROOT, 'src/webview/provider/provider.css'),
+    '/codicon.css': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.css'),
+    '/codicon.ttf': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.ttf'),
+  };
+  return createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://dialog');
+    if (pathname === '/page.html')
+      return void response.setHeader('content-type', 'text/html').end(html(searchParams, words()));
+    const file = files[pathname] ?? join(folder, normalize(pathname));
+    if (pathname === '/' || !existsSync(file)) return void response.writeHead(404).end();
+    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream');
+    createReadStream(file).pipe(response);
+  });
+}
+
+function html(query: URLSearchParams, bundle: string): string {
+  const words = bundle.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return `<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8">
+    <meta http-equiv="Content-Security-Policy" content="${contentPolicy('n0nce', "'self'")}">
+    <meta name="words" content="${words}"><title>Add Custom Provider</title>
+    <link rel="stylesheet" href="/codicon.css"><link rel="stylesheet" href="/provider.css"></head>
+    <body class="${query.get('class') ?? ''}"><script type="module" nonce="n0nce" src="/provider.js"></script></body></html>`;
+}
+
+async function openDialog(browser: Browser, url: string, options: DialogOptions): Promise<Dialog> {
+  const { theme = 'dark', width = 1200, height = 900 } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    forcedColors: options.forcedColors ? 'active' : 'none',
+  });
+  context.setDefaultTimeout(5000);
+  const page = await context.newPage();
+  await page.addInitScript(
+    ({ variables }) => {
+      const said: unknown[] = [];
+      Object.assign(window, {
+        said,
+        acquireVsCodeApi: () => ({ postMessage: (message: unknown) => said.push(message) }),
+      });
+      const dress = () => {
+        for (const [name, value] of Object.entries(variables)) document.documentElement.style.setProperty(name, value);
+        document.documentElement.style.background = variables['--vscode-editor-background'] ?? '';
+      };
+      if (document.documentElement) dress();
+      else document.addEventListener('readystatechange', dress, { once: true });
+    },
+    { variables: THEMES[theme].variables },
+  );
+  const query = new URLSearchParams({ class: THEMES[theme].className });
+  await page.goto(`${url}/page.html?${query}`);
+  const said = (type: string) =>
+    page.evaluate(
+      (wanted) =>
+        (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),
+      type,
+    );
+  await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
+  return {
+    page,
+    said,
+    tell: async (...messages) => {
+      await page.evaluate((list) => {
+        for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
+      }, messages);
+      // What was told is drawn in the next frame.
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    },
+    close: () => context.close(),
+  };
+}
