@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { selectModel } from '../../src/catalog/select.ts';
+import { registryOf, settingsOf } from './registry-of.ts';
+
+const MINE = {
+  model: 'one/a',
+  provider: { one: { options: { baseURL: 'https://one.example/v1' }, models: { a: {}, b: {} } } },
+};
+
+describe('models that a person has hidden', () => {
+  it('are neither offered nor used, and nothing else changes', async () => {
+    const registry = await registryOf({ mine: MINE });
+    const hidden = registry.without(new Set(['one/a', 'gone/x']));
+    assert.equal(hidden.find('one/a'), undefined);
+    assert.deepEqual([...(hidden.providers.get('one')?.models.keys() ?? [])], ['b']);
+    assert.equal(hidden.find('one/b'), registry.find('one/b'));
+    const settings = await settingsOf({ mine: MINE });
+    const chosen = selectModel({ settings, registry: hidden, lastUsed: ['one/a'], unknownConfigured: 'warn' });
+    assert.equal(chosen.model?.ref, 'one/b');
+  });
+
+  it('stay away when a provider lists them', async () => {
+    const registry = await registryOf({ mine: MINE });
+    const refs = registry
+      .withListedModels('one', ['a', 'c'])
+      .without(new Set(['one/a', 'one/c']))
+      .models.keys();
+    assert.deepEqual([...refs], ['one/b']);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { screenshot, webviewFrame } from '../host/workbench.ts';
+import { type Desk, setDesk } from './desk.ts';
+
+describe('a first run', () => {
+  let desk: Desk;
+  let page: Page;
+  let home: string;
+
+  before(async () => {
+    desk = await setDesk({ config: () => ({}), settings: { 'window.dialogStyle': 'custom' } });
+    home = dirname(desk.workspace);
+    page = await desk.open();
+    page.setDefaultTimeout(30_000);
+    await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
+  });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed')
+      await screenshot(page, `first-run-failed-${this.currentTest.title.slice(0, 9)}`);
+  });
+  after(() => desk.close());
+
+  /** Runs a command that opens something which keeps the quick input open. */
+  async function run(command: string): Promise<void> {
+    await page.keyboard.press('F1');
+    await page.locator('.quick-input-widget input.input').fill(`>${command}`);
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first().waitFor();
+    await page.keyboard.press('Enter');
+  }
+
+  it('opens nothing by itself', async () => {
+    assert.equal(await page.locator('.notification-toast').count(), 0);
+    assert.equal(await page.locator('.tab').count(), 0);
+  });
+
+  it('takes providers over from another tool, each shown before it is written', async () => {
+    const file = join(home, '.continue', 'config.json');
+    mkdirSync(dirname(file));
+    const model = {
+      title: 'Mine',
+      provider: 'openai',
+      model: 'mine',
+      apiBase: 'http://127.0.0.1:9/v1',
+      apiKey: 'sk-imported',
+    };
+    writeFileSync(file, JSON.stringify({ models: [model] }));
+    await run('Svc: Import Providers from Other Tools');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Continue' }).click();
+    await page.locator('.quick-input-widget input.input').press('Enter');
+    const frame = await webviewFrame(page, '#baseURL');
+    assert.equal(await frame.locator('#baseURL').inputValue(), 'http://127.0.0.1:9/v1');
+    assert.equal(await frame.locator('[id="models.0.id"]').inputValue(), 'mine');
+    assert.ok(!(await frame.content()).includes('sk-imported'), 'the key is in the page');
+    await frame.locator('#save').press('Enter');
+    await frame
+      .locator('#baseURL')
+      .waitFor({ state: 'detached' })
+      .catch(() => undefined);
+    await page.locator('.tab').waitFor({ state: 'detached' });
+    const text = readFileSync(join(home, 'config', 'svc', 'svc.jsonc'), 'utf8');
+    assert.match(text, /"mine"/);
+    assert.ok(!text.includes('sk-imported'), 'the key is in the file');
+  });
+
+  it('signs out of everything after one question', async () => {
+    await run('Svc: Sign Out of Everything');
+    const question = page.locator('.monaco-dialog-box');
+    await question.filter({ hasText: 'openai' }).waitFor();
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    await run('Svc: Sign Out of Everything');
+    // Its toast waits for a window with the focus; the list of notifications has it at once.
+    await page.locator('.statusbar-item', { has: page.locator('.codicon-bell-dot') }).waitFor();
+    await run('Notifications: Show Notifications');
+    await page.locator('.notifications-center', { hasText: 'No key is stored.' }).waitFor();
+  });
+});
