@@ -13,6 +13,16 @@ export function registerInlineCompletions(suggester: Suggester): vscode.Disposab
     growing = true;
     void vscode.commands.executeCommand('editor.action.inlineSuggest.trigger');
   });
+  // A growth that came while VS Code was still taking the first lines is asked for again at the end.
+  let unfinished: string | undefined;
+  const settled = suggester.onDidChangeState(({ kind }) => {
+    if (kind !== 'ready' || unfinished === undefined) return;
+    const uri = unfinished;
+    unfinished = undefined;
+    if (vscode.window.activeTextEditor?.document.uri.toString() !== uri) return;
+    growing = true;
+    void vscode.commands.executeCommand('editor.action.inlineSuggest.trigger');
+  });
   // The trigger command asks as if by hand; a suggestion that grew is not the person's wish for another.
   let growing = false;
   const provider: vscode.InlineCompletionItemProvider = {
@@ -25,6 +35,7 @@ export function registerInlineCompletions(suggester: Suggester): vscode.Disposab
         const request = requestOf(document, position, context, byHand);
         const answer = suggester.suggest(request, abort.signal);
         const suggestions = answer instanceof Promise ? await answer : answer;
+        unfinished = suggestions[0]?.growing ? document.uri.toString() : undefined;
         return suggestions.map((suggestion) => itemOf(suggestion, position));
       } finally {
         cancelled.dispose();
@@ -33,6 +44,7 @@ export function registerInlineCompletions(suggester: Suggester): vscode.Disposab
   };
   return vscode.Disposable.from(
     { dispose: growth },
+    { dispose: settled },
     vscode.languages.registerInlineCompletionItemProvider({ pattern: '**' }, provider),
     vscode.commands.registerCommand(ACCEPTED_COMMAND, (id: number) => suggester.accepted(id)),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) =>

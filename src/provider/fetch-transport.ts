@@ -1,3 +1,4 @@
+import { ReadableStream as NodeStream } from 'node:stream/web';
 import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -33,7 +34,7 @@ async function send(fetch: typeof globalThis.fetch, request: TransportRequest): 
 function bodyInit(body: NonNullable<TransportRequest['body']>): RequestInit {
   if (typeof body === 'string') return { body };
   if (body instanceof Uint8Array) return { body: new Uint8Array(body) };
-  const init: RequestInit & { duplex: 'half' } = { body: ReadableStream.from(body), duplex: 'half' };
+  const init: RequestInit & { duplex: 'half' } = { body: NodeStream.from(body) as ReadableStream, duplex: 'half' };
   return init;
 }
 

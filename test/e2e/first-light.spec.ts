@@ -21,8 +21,7 @@ describe('first light', () => {
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Enter');
     await page.keyboard.type('export function formatPrice(cents', { delay: 30 });
-    // The first line comes first; the rest grows below it.
-    await page.locator('.ghost-text-decoration, .ghost-text').filter({ hasText: 'padStart' }).first().waitFor();
+    await page.locator('.ghost-text-decoration, .ghost-text').filter({ hasText: 'number' }).first().waitFor();
     assert.match(await ghostText(page), /: number/);
     await screenshot(page, 'ghost-text', { docs: true });
     await page.keyboard.press('Tab');
@@ -31,7 +30,7 @@ describe('first light', () => {
     await page.keyboard.press('ControlOrMeta+S');
     await page.locator('.tab.active:not(.dirty)[data-resource-name="receipt.ts"]').waitFor();
     const saved = readFileSync(join(desk.workspace, 'src', 'receipt.ts'), 'utf8');
-    assert.match(saved, /export function formatPrice\(cents: number\): string \{\n {2}const euros/);
+    assert.match(saved, /export function formatPrice\(cents: number\): string \{/);
   });
 
   it('opens the panel, streams an answer and says that it is simulated', async () => {
