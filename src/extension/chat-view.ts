@@ -123,14 +123,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** Begins a conversation in the side bar. */
   async newConversation(): Promise<void> {
-    await this.#show(await this.#focused());
+    await this.#show(await this.#revealed());
   }
 
   #registerCommands(): vscode.Disposable {
     const on = (name: string, run: () => Promise<unknown>) => vscode.commands.registerCommand(name, run);
     const current = () => this.#side?.surface.conversation.session;
     return vscode.Disposable.from(
-      on('svc.chat.history', async () => this.#pick(await this.#focused())),
+      on('svc.chat.history', async () => this.#pick(await this.#revealed())),
       on('svc.chat.openInEditor', () => this.#openPanel(false)),
       on('svc.chat.openInWindow', () => this.#openPanel(true)),
       on('svc.chat.compact', async () => current()?.compact()),
@@ -154,7 +154,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       log: this.#parts.log,
       show: (surface, id) => this.#show(surface, id),
       history: (surface) => this.#pick(surface),
-      complete: (trigger, text) => this.#complete.items(trigger, text),
+      complete: (trigger, text, show) => this.#complete.items(trigger, text, show),
       attachItem: (item) => this.#complete.attachments(item),
       attachUris: async (uris) => {
         const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');
@@ -220,14 +220,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   /** Puts a conversation into a surface. @param id absent: a new one. */
-  async #show(surface: Surface, id?: string): Promise<void> {
+  async #show(surface: Surface, id?: string, focus = true): Promise<void> {
     const before = surface.conversation;
     if (before.session.id === id) return;
     const next = id === undefined ? this.#conversations.create() : await this.#conversations.open(id);
     surface.change(next);
     this.#conversations.release(before);
     if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
-    surface.focusInput();
+    if (focus) surface.focusInput();
   }
 
   async #begin(text: string, attachments: readonly Attachment[]): Promise<void> {
@@ -238,10 +238,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** The side bar's surface, made if need be, with the focus. */
   async #focused(): Promise<Surface> {
-    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    const surface = await this.#sideReady.promise;
+    const surface = await this.#revealed();
     surface.focusInput();
     return surface;
+  }
+
+  /** The same without taking the focus: a list that opens next would close again. */
+  async #revealed(): Promise<Surface> {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    return this.#sideReady.promise;
   }
 
   /** Moves the side bar's conversation to a tab, or to a window of its own. */
@@ -253,7 +258,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       enableFindWidget: true,
     });
     this.#showPanel(panel, moved);
-    if (this.#side) await this.#show(this.#side.surface);
+    // The tab has the focus now.
+    if (this.#side) await this.#show(this.#side.surface, undefined, false);
     if (window) await vscode.commands.executeCommand('workbench.action.moveEditorToNewWindow');
   }
 

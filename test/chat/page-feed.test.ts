@@ -7,7 +7,7 @@ import { ChatSession } from '../../src/chat/session.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { LABEL, modelAt } from './sessions.ts';
 
-const UPSTREAM = { url: 'http://127.0.0.1:1' } as Parameters<typeof modelAt>[0];
+const UPSTREAM = { url: 'http://127.0.0.1:1' };
 
 /** A session whose model says what the test pushes, one event at a time. */
 function scriptedSession() {

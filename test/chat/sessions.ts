@@ -10,7 +10,7 @@ import type { Responder, Upstream } from '../upstream/upstream.ts';
 export const LABEL: ModelLabel = { ref: 'up/large', name: 'Large', provider: 'up', simulated: false };
 
 /** A model at a simulated provider. */
-export function modelAt(upstream: Upstream, more: Partial<Model> = {}): Model {
+export function modelAt(upstream: Pick<Upstream, 'url'>, more: Partial<Model> = {}): Model {
   return {
     ref: 'up/large',
     provider: 'up',

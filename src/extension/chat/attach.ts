@@ -26,7 +26,7 @@ export class Attach {
   }
 
   /** The selection of the editor that was used last, else all of its file; none when no editor is open. */
-  selection(editor = vscode.window.activeTextEditor): Attachment[] {
+  selection(editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0]): Attachment[] {
     if (!editor) return [];
     const { document, selection } = editor;
     return [selection.isEmpty ? this.document(document) : this.range(document, selection)];

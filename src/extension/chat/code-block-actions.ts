@@ -30,12 +30,12 @@ function lastEditor(): vscode.TextEditor | undefined {
 }
 
 async function insertAtCursor(text: string): Promise<void> {
-  const editor = lastEditor();
-  if (!editor) return;
+  const last = lastEditor();
+  if (!last) return;
+  const editor = await vscode.window.showTextDocument(last.document, last.viewColumn ?? vscode.ViewColumn.One);
   await editor.edit((edit) => {
     for (const selection of editor.selections) edit.replace(selection, text);
   });
-  await vscode.window.showTextDocument(editor.document, { viewColumn: editor.viewColumn ?? vscode.ViewColumn.One });
 }
 
 async function compare(text: string, proposals: Proposals): Promise<void> {

@@ -19,13 +19,25 @@ export class Complete {
   readonly #attach: Attach;
   /** Symbols that were offered, by their item's id. */
   readonly #symbols = new Map<string, vscode.SymbolInformation>();
+  #asked = 0;
 
   constructor(attach: Attach) {
     this.#attach = attach;
   }
 
-  async items(trigger: '@' | '/', text: string): Promise<readonly CompletionItem[]> {
-    return trigger === '/' ? this.#commands(text) : this.#things(text);
+  /**
+   * Shows what there is as soon as it is known: names first, then files, then symbols, for which a language server may
+   * take its time. A question that came later ends it.
+   */
+  async items(trigger: '@' | '/', text: string, show: (items: readonly CompletionItem[]) => void): Promise<void> {
+    this.#asked += 1;
+    const mine = this.#asked;
+    let items: readonly CompletionItem[] = [];
+    for (const more of trigger === '/' ? [this.#commands(text)] : this.#things(text)) {
+      items = [...items, ...(await more)].slice(0, MOST);
+      if (mine !== this.#asked) return;
+      show(items);
+    }
   }
 
   /** What an item that was chosen attaches. */
@@ -83,12 +95,11 @@ export class Complete {
       }));
   }
 
-  async #things(text: string): Promise<readonly CompletionItem[]> {
+  #things(text: string): readonly Promise<readonly CompletionItem[]>[] {
     const wanted = text.toLowerCase();
     const special = specials().filter(({ id }) => id.startsWith(wanted));
     const items = special.map(({ id, detail, icon }) => ({ id, label: `@${id}`, detail, icon, insert: '' }));
-    const [files, symbols] = await Promise.all([this.#files(wanted), this.#symbolItems(text)]);
-    return [...items, ...files, ...symbols].slice(0, MOST);
+    return [Promise.resolve(items), this.#files(wanted), this.#symbolItems(text)];
   }
 
   async #files(wanted: string): Promise<CompletionItem[]> {

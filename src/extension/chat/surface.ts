@@ -16,7 +16,12 @@ export interface SurfaceHost {
   /** Puts another conversation into this surface; undefined: a new one. */
   readonly show: (surface: Surface, id?: string) => Promise<void>;
   readonly history: (surface: Surface) => Promise<void>;
-  readonly complete: (trigger: '@' | '/', text: string) => Promise<readonly CompletionItem[]>;
+  /** Shows what `@` and `/` offer, as it becomes known. */
+  readonly complete: (
+    trigger: '@' | '/',
+    text: string,
+    show: (items: readonly CompletionItem[]) => void,
+  ) => Promise<void>;
   readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
   readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
   readonly pickAttachments: () => Promise<readonly Attachment[]>;
@@ -39,6 +44,8 @@ export class Surface {
   readonly #heard: vscode.Disposable;
   #feed: PageFeed;
   #conversation: OpenConversation;
+  #ready = false;
+  #focusWanted = false;
 
   constructor(webview: vscode.Webview, host: SurfaceHost, conversation: OpenConversation) {
     this.#webview = webview;
@@ -73,8 +80,10 @@ export class Surface {
     this.#post({ type: 'workspace', trusted: this.#host.trusted() });
   }
 
+  /** Now, or as soon as the page is there to hear of it. */
   focusInput(): void {
-    this.#post({ type: 'focus' });
+    if (this.#ready) this.#post({ type: 'focus' });
+    else this.#focusWanted = true;
   }
 
   attach(attachments: readonly Attachment[]): void {
@@ -109,7 +118,11 @@ export class Surface {
     const { session } = this.#conversation;
     switch (message.type) {
       case 'ready':
-        return this.#postAll();
+        this.#ready = true;
+        this.#postAll();
+        if (this.#focusWanted) this.focusInput();
+        this.#focusWanted = false;
+        return;
       case 'resync':
         return this.#feed.snapshot();
       case 'send':
@@ -165,13 +178,10 @@ export class Surface {
         if (attachment) this.attach([preview === undefined ? attachment : { ...attachment, preview }]);
         return;
       }
-      case 'complete':
-        this.#post({
-          type: 'completions',
-          query: message.query,
-          items: await this.#host.complete(message.trigger, message.text),
-        });
-        return;
+      case 'complete': {
+        const { query, trigger, text } = message;
+        return this.#host.complete(trigger, text, (items) => this.#post({ type: 'completions', query, items }));
+      }
       case 'code':
         return this.#host.code(message);
       case 'copy':
