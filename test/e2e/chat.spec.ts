@@ -41,13 +41,18 @@ describe('chat in the editor', () => {
     await fresh();
   });
 
-  /** A new conversation whose page has the focus that it asked for: what comes next keeps its own. */
-  async function fresh(): Promise<void> {
+  /** No page of ours has the focus: when one has it again, it was asked to. */
+  async function letGo(): Promise<void> {
     for (const frame of page.frames()) {
       await frame.evaluate(
         () => document.activeElement instanceof HTMLTextAreaElement && document.activeElement.blur(),
       );
     }
+  }
+
+  /** A new conversation whose page has the focus that it asked for: what comes next keeps its own. */
+  async function fresh(): Promise<void> {
+    await letGo();
     await runCommand(page, 'Svc: New Conversation');
     const frame = await panel();
     await frame.locator('.empty').waitFor();
@@ -279,11 +284,13 @@ describe('chat in the editor', () => {
     const frame = await send('A question');
     await ended(frame);
     await fresh();
+    await letGo();
     const input = await openList(page, 'Svc: Show Conversations');
     await input.fill('zebra');
     await page.locator('.quick-input-list .monaco-list-row', { hasText: 'A question' }).waitFor();
     await page.keyboard.press('Enter');
     await frame.locator('.markdown', { hasText: 'The zebra has stripes.' }).waitFor();
+    await frame.locator('.composer textarea:focus').waitFor();
   });
 
   it('lets a second window hold its own conversation, and both see all of them', async () => {
