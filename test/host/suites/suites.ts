@@ -1,2 +1,3 @@
 import './activation.suite.ts';
+import './chat.suite.ts';
 import './configuration.suite.ts';

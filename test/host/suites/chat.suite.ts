@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import { writeFile } from './until.ts';
+
+/** A picture of one pixel: VS Code looks at pictures before it hands them on. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** What other extensions and the editor see of the chat. */
+describe('models and commands in VS Code', () => {
+  let upstream: Upstream;
+  let config: vscode.Uri;
+
+  before(async () => {
+    upstream = await startUpstream();
+    const limit = { context: 30_000, output: 2000 };
+    const modalities = { input: ['text', 'image'], output: ['text'] };
+    const models = Object.fromEntries(
+      ['text', 'tools', 'stall-mid-stream', 'status-401', 'status-429'].map((scenario) => [
+        scenario,
+        { id: `scenario:${scenario}`, tool_call: true, attachment: true, modalities, limit },
+      ]),
+    );
+    const provider = { suite: { name: 'Suite', options: { baseURL: `${upstream.url}/v1` }, models } };
+    config = await writeFile('svc.jsonc', JSON.stringify({ provider }));
+  });
+  after(async () => {
+    await vscode.workspace.fs.delete(config);
+    await upstream.close();
+  });
+
+  async function model(id: string): Promise<vscode.LanguageModelChat> {
+    for (;;) {
+      const changed = new Promise<void>((resolve) => {
+        const heard = vscode.lm.onDidChangeChatModels(() => {
+          heard.dispose();
+          resolve();
+        });
+      });
+      const [found] = await vscode.lm.selectChatModels({ vendor: 'svc', id: `suite/${id}` });
+      if (found) return found;
+      await changed;
+    }
+  }
+  const none = () => new vscode.CancellationTokenSource().token;
+  const hello = [vscode.LanguageModelChatMessage.User('Hello')];
+
+  it('offers the models with their limits', async () => {
+    const text = await model('text');
+    assert.equal(text.name, 'text');
+    assert.equal(text.maxInputTokens, 28_000);
+    assert.ok((await text.countTokens('four words are here')) > 2);
+  });
+
+  it('streams text to other extensions', async () => {
+    const response = await (await model('text')).sendRequest(hello, {}, none());
+    let text = '';
+    for await (const piece of response.text) text += piece;
+    assert.equal(text, 'Hello, wörld 👋.');
+  });
+
+  it('carries tools both ways, results and pictures too', async () => {
+    const tools = [{ name: 'weather', description: 'Weather', inputSchema: { type: 'object', properties: {} } }];
+    const picture = new vscode.LanguageModelDataPart(PIXEL, 'image/png');
+    const ask = [vscode.LanguageModelChatMessage.User([new vscode.LanguageModelTextPart('Weather?'), picture])];
+    const response = await (await model('tools')).sendRequest(ask, { tools }, none());
+    const calls: vscode.LanguageModelToolCallPart[] = [];
+    for await (const part of response.stream) if (part instanceof vscode.LanguageModelToolCallPart) calls.push(part);
+    assert.deepEqual(
+      calls.map(({ name, input }) => [name, input]),
+      [
+        ['weather', { city: 'Oslo' }],
+        ['clock', {}],
+      ],
+    );
+    const sent = JSON.stringify(upstream.requests.at(-1)?.body);
+    assert.match(sent, /data:image\/png;base64,iVBOR/);
+    const results = calls.map(
+      ({ callId }) => new vscode.LanguageModelToolResultPart(callId, [new vscode.LanguageModelTextPart('Rain')]),
+    );
+    const next = [
+      ...ask,
+      vscode.LanguageModelChatMessage.Assistant(calls),
+      vscode.LanguageModelChatMessage.User(results),
+    ];
+    const second = await (await model('text')).sendRequest(next, { tools }, none());
+    for await (const _ of second.text);
+    const { messages } = upstream.requests.at(-1)?.body ?? {};
+    assert.ok(Array.isArray(messages));
+    assert.deepEqual(
+      messages.map(({ role }) => role),
+      ['user', 'assistant', 'tool', 'tool'],
+    );
+  });
+
+  it('closes the socket when a request is cancelled', async () => {
+    const stop = new vscode.CancellationTokenSource();
+    const response = await (await model('stall-mid-stream')).sendRequest(hello, {}, stop.token);
+    const reading = (async () => {
+      for await (const piece of response.text) if (piece !== '') stop.cancel();
+    })();
+    await reading.catch(() => undefined);
+    assert.equal(await upstream.requests.at(-1)?.closed, true);
+  });
+
+  for (const [id, code] of [
+    ['status-401', 'NoPermissions'],
+    ['status-429', 'Blocked'],
+  ] as const) {
+    it(`says what kind of failure it was: ${code}`, async () => {
+      const failed = async () => {
+        const response = await (await model(id)).sendRequest(hello, {}, none());
+        for await (const _ of response.text);
+      };
+      await assert.rejects(failed, { code });
+    }).timeout(60_000);
+  }
+
+  it('offers its fix on problems alone, and never as the preferred one', async () => {
+    const file = await writeFile('fixable.ts', 'const a: number = 1;\nconst b = 2;\n');
+    await vscode.workspace.openTextDocument(file);
+    const problems = vscode.languages.createDiagnosticCollection('suite');
+    problems.set(file, [new vscode.Diagnostic(new vscode.Range(0, 0, 0, 5), 'Wrong.')]);
+    const actions = async (line: number) => {
+      const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+        'vscode.executeCodeActionProvider',
+        file,
+        new vscode.Range(line, 0, line, 5),
+      );
+      console.log('ACTIONS', JSON.stringify(found.map((f) => [f.title, f.command])));
+      return found.filter(({ command }) => command?.command === 'svc.chat.fix');
+    };
+    assert.deepEqual(
+      (await actions(0)).map(({ isPreferred }) => isPreferred ?? false),
+      [false],
+    );
+    assert.deepEqual(await actions(1), []);
+    problems.dispose();
+    await vscode.workspace.fs.delete(file);
+  });
+});
