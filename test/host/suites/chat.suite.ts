@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
-import { writeFile } from './until.ts';
+import { askForCodeActions, codeActions, writeFile } from './until.ts';
 
 /** A picture of one pixel: VS Code looks at pictures before it hands them on. */
 const PIXEL = Buffer.from(
@@ -120,24 +120,17 @@ describe('models and commands in VS Code', () => {
   }
 
   it('offers its fix on problems alone, and never as the preferred one', async () => {
-    const file = await writeFile('fixable.ts', 'const a: number = 1;\nconst b = 2;\n');
-    await vscode.workspace.openTextDocument(file);
+    const file = await writeFile('fixable.txt', 'const a: number = 1;\nconst b = 2;\n');
+    await vscode.window.showTextDocument(file);
     const problems = vscode.languages.createDiagnosticCollection('suite');
     problems.set(file, [new vscode.Diagnostic(new vscode.Range(0, 0, 0, 5), 'Wrong.')]);
-    const actions = async (line: number) => {
-      const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-        'vscode.executeCodeActionProvider',
-        file,
-        new vscode.Range(line, 0, line, 5),
-      );
-      console.log('ACTIONS', JSON.stringify(found.map((f) => [f.title, f.command])));
-      return found.filter(({ command }) => command?.command === 'svc.chat.fix');
-    };
+    const ours = ({ command }: vscode.CodeAction) => command?.command === 'svc.chat.fix';
+    const offered = await codeActions(file, new vscode.Range(0, 0, 0, 5), ours);
     assert.deepEqual(
-      (await actions(0)).map(({ isPreferred }) => isPreferred ?? false),
+      offered.map(({ isPreferred }) => isPreferred ?? false),
       [false],
     );
-    assert.deepEqual(await actions(1), []);
+    assert.deepEqual((await askForCodeActions(file, new vscode.Range(1, 0, 1, 5))).filter(ours), []);
     problems.dispose();
     await vscode.workspace.fs.delete(file);
   });

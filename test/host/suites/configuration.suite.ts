@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { until, writeFile } from './until.ts';
+import { codeActions, until, writeFile } from './until.ts';
 
 const CONTENT = `{
   // A provider of the project.
@@ -42,12 +42,7 @@ describe('svc.jsonc in the editor', () => {
   it('offers the near miss of an unknown key as a quick fix that writes it', async () => {
     const unknown = diagnostics().find(({ message }) => message.includes('tool_cal'));
     assert.ok(unknown);
-    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
-      'vscode.executeCodeActionProvider',
-      uri,
-      unknown.range,
-    );
-    const fix = actions.find(({ title }) => title.includes('tool_call'));
+    const [fix] = await codeActions(uri, unknown.range, ({ title }) => title.includes('tool_call'));
     assert.ok(fix?.edit);
     const [, edits] = fix.edit.entries()[0] ?? [];
     assert.equal(edits?.[0]?.newText, '"tool_call"');
