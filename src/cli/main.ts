@@ -8,19 +8,26 @@ import { nearMisses } from '../config/near-miss.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { COMMANDS, type Command } from './commands.ts';
 import { type Io, UsageError } from './io.ts';
+import { version } from './version.ts';
 
 /** Runs one command line (without `node` and the script); resolves with the exit code and never rejects. */
 export async function main(args: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
   const [name, ...rest] = args;
   try {
     if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+      const [about] = rest;
+      if (name === 'help' && about !== undefined) return await main([about, '--help'], io, commands);
       await io.out(help(commands));
       return name === undefined ? 2 : 0;
+    }
+    if (name === '--version' || name === '-v') {
+      await io.out(`${version()}\n`);
+      return 0;
     }
     const command = commands.find((each) => each.name === name);
     if (command === undefined) throw new UsageError(unknownCommand(name, commands));
     if (rest.includes('--help') || rest.includes('-h')) {
-      await io.out(`svc ${command.name} ${command.usage}\n\n${command.summary}\n`);
+      await io.out(helpOf(command));
       return 0;
     }
     return await (await command.load()).run(rest, io);
@@ -33,6 +40,17 @@ function help(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name, usage }) => name.length + usage.length + 1));
   const lines = commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(width)}  ${summary}`);
   return `svc <command>\n\n${lines.join('\n')}\n\nsvc <command> --help says more about one.\n`;
+}
+
+function helpOf({ name, usage, summary, options = [] }: Command): string {
+  const rows = options.map((option) => {
+    const value = option.choices?.join('|') ?? option.value;
+    const dashed = `${option.short === undefined ? '    ' : `-${option.short}, `}--${option.name}`;
+    return [value === undefined ? dashed : `${dashed} ${value}`, option.summary] as const;
+  });
+  const width = Math.max(0, ...rows.map(([left]) => left.length));
+  const lines = rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join('');
+  return `svc ${name} ${usage}\n\n${summary}\n${lines === '' ? '' : `\n${lines}`}`;
 }
 
 function unknownCommand(name: string, commands: readonly Command[]): string {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../../src/cli/commands.ts';
 import type { Io } from '../../src/cli/io.ts';
@@ -16,6 +17,7 @@ export async function svc(
   folder: ProjectFolder,
   args: readonly string[],
   commands?: readonly Command[],
+  input = '',
 ): Promise<Finished> {
   let out = '';
   let err = '';
@@ -26,7 +28,7 @@ export async function svc(
     err: async (text) => {
       err += text;
     },
-    input: process.stdin,
+    input: Readable.from(input === '' ? [] : [input]),
     env: folder.env,
     platform: 'linux',
     home: folder.home,

@@ -1,0 +1,142 @@
+import { parseArgs } from 'node:util';
+import { COMMANDS, type Command, type Option } from './commands.ts';
+import { type Io, UsageError } from './io.ts';
+
+/** `svc completion SHELL`: a script to be sourced, made from the table of commands. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
+  const [shell, ...more] = positionals;
+  const write = SHELLS.get(shell ?? '');
+  if (write === undefined || more.length > 0) {
+    throw new UsageError('svc completion takes bash, zsh or fish. For example: source <(svc completion bash)');
+  }
+  await io.out(write(COMMANDS));
+  return 0;
+}
+
+const SHELLS: ReadonlyMap<string, (commands: readonly Command[]) => string> = new Map([
+  ['bash', bash],
+  ['zsh', zsh],
+  ['fish', fish],
+]);
+
+/** Lists the models when they are asked for; nothing is kept, so a new provider is there at once. */
+const MODELS = 'svc models 2>/dev/null';
+
+function flags({ name, short }: Option): string[] {
+  return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+}
+
+function bash(commands: readonly Command[]): string {
+  const names = commands.map(({ name }) => name).join(' ');
+  const rows = commands.map(({ name, words = [], options = [] }) => {
+    const all = [...words, ...options.flatMap(flags)].join(' ');
+    return `    ${name}) words=${quoted(all)} ;;`;
+  });
+  const values = commands.flatMap(({ options = [] }) => options).filter(({ value }) => value !== undefined);
+  const taking = new Map<string, string>();
+  for (const option of values) for (const flag of flags(option)) taking.set(flag, bashValue(option));
+  const cases = [...taking].filter(([, reply]) => reply !== '').map(([flag, reply]) => `    ${flag}) ${reply} ;;`);
+  const silent = [...taking].filter(([, reply]) => reply === '').map(([flag]) => flag);
+  return `# Completion of svc for bash: source <(svc completion bash)
+_svc() {
+  local current previous words
+  current=\${COMP_WORDS[COMP_CWORD]}
+  previous=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W ${quoted(names)} -- "$current"))
+    return
+  fi
+  case "$previous" in
+${[...cases, `    ${silent.join('|')}) return ;;`].join('\n')}
+  esac
+  case "\${COMP_WORDS[1]}" in
+${rows.join('\n')}
+    *) words='' ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _svc svc
+`;
+}
+
+function bashValue({ value, choices }: Option): string {
+  if (choices !== undefined) return `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$current")); return`;
+  // A colon parts words in bash, and models may have one: what stands before it is taken off again.
+  if (value === 'MODEL') return `COMPREPLY=($(compgen -W "$(${MODELS})" -- "$current")); return`;
+  if (value === 'FILE') return 'COMPREPLY=($(compgen -f -- "$current")); return';
+  return '';
+}
+
+function zsh(commands: readonly Command[]): string {
+  const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join('\n');
+  const cases = commands.map(({ name, words = [], options = [] }) => {
+    const first = words.length === 0 ? quoted('*:file:_files') : quoted(`1:word:(${words.join(' ')})`);
+    const specs = [first, ...options.flatMap(zshOption)];
+    return `    ${name}) _arguments ${specs.join(' \\\n      ')} ;;`;
+  });
+  return `#compdef svc
+# Completion of svc for zsh: source <(svc completion zsh)
+_svc_models() {
+  local -a models
+  models=(\${(f)"$(${MODELS})"})
+  compadd -a models
+}
+_svc() {
+  local -a commands
+  commands=(
+${names}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command=\${words[2]}
+  shift words
+  (( CURRENT-- ))
+  case "$command" in
+${cases.join('\n')}
+  esac
+}
+compdef _svc svc
+`;
+}
+
+function zshOption(option: Option): string[] {
+  const { value, choices, summary } = option;
+  const about = summary.replaceAll(/[[\]:]/g, ' ');
+  const end =
+    value === undefined ? '' : `:${value.toLowerCase()}:${choices ? `(${choices.join(' ')})` : zshAction(value)}`;
+  return flags(option).map((flag) => quoted(`${flag}[${about}]${end}`));
+}
+
+function zshAction(value: string): string {
+  return value === 'MODEL' ? '_svc_models' : value === 'FILE' ? '_files' : ' ';
+}
+
+function fish(commands: readonly Command[]): string {
+  const lines = ['# Completion of svc for fish: svc completion fish | source', 'complete -c svc -f'];
+  for (const { name, summary, words = [], options = [] } of commands) {
+    lines.push(`complete -c svc -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
+    const inside = `-n ${quoted(`__fish_seen_subcommand_from ${name}`)}`;
+    if (words.length > 0) lines.push(`complete -c svc ${inside} -a ${quoted(words.join(' '))}`);
+    for (const option of options) lines.push(`complete -c svc ${inside} ${fishOption(option)}`);
+  }
+  lines.push(`complete -c svc -n ${quoted('__fish_seen_subcommand_from fim')} -F`);
+  return `${lines.join('\n')}\n`;
+}
+
+function fishOption({ name, short, value, choices, summary }: Option): string {
+  const parts = [`-l ${name}`];
+  if (short !== undefined) parts.push(`-s ${short}`);
+  if (value !== undefined) parts.push(value === 'FILE' ? '-r -F' : '-x');
+  if (choices !== undefined) parts.push(`-a ${quoted(choices.join(' '))}`);
+  if (value === 'MODEL') parts.push(`-a ${quoted(`(${MODELS})`)}`);
+  return `${parts.join(' ')} -d ${quoted(summary)}`;
+}
+
+/** As one word for a shell. A quote in it is written as a typographic one, so that every shell reads it alike. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", '’')}'`;
+}

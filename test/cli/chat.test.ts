@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Io } from '../../src/cli/io.ts';
+import { main } from '../../src/cli/main.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { svc } from './terminal.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const SCENARIOS = ['text', 'reasoning-only', 'length', 'status-401', 'stall-mid-stream', 'reset-mid-stream'];
+
+describe('svc chat', () => {
+  let upstream: Upstream;
+  let folder: ProjectFolder;
+
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(() => upstream.close());
+  beforeEach(() => {
+    folder = new ProjectFolder();
+    const cost = { input: 1, output: 2 };
+    const models = Object.fromEntries(SCENARIOS.map((name) => [name, { id: `scenario:${name}`, cost }]));
+    const local = { options: { baseURL: `${upstream.url}/v1`, apiKey: 'CANARY-KEY' }, models };
+    folder.global({ model: 'local/text', provider: { local } });
+  });
+  afterEach(() => folder[Symbol.dispose]());
+
+  const last = () => upstream.requests.at(-1)?.body ?? {};
+  const asked = () => {
+    const messages = last().messages;
+    assert.ok(Array.isArray(messages));
+    return messages;
+  };
+
+  it('prints the answer and a line end, and nothing else on standard output', async () => {
+    const { code, out, err } = await svc(folder, ['chat', 'Hello', 'there']);
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /\S\n$/);
+    assert.deepEqual(asked(), [{ role: 'user', content: 'Hello there' }]);
+  });
+
+  it('takes what is piped in along with the prompt', async () => {
+    await svc(folder, ['chat', '-s', 'Be brief.', 'Explain:'], undefined, 'some code\n');
+    assert.deepEqual(asked(), [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Explain:\n\nsome code' },
+    ]);
+  });
+
+  it('prints text, usage and cost as one JSON object', async () => {
+    const plain = await svc(folder, ['chat', 'Hello']);
+    const { code, out } = await svc(folder, ['chat', '--json', 'Hello']);
+    const answer: unknown = JSON.parse(out);
+    assert.equal(code, 0);
+    assert.ok(typeof answer === 'object' && answer !== null && 'text' in answer && 'cost' in answer);
+    assert.equal(`${answer.text}\n`, plain.out);
+    assert.ok(Number(answer.cost) > 0);
+    assert.ok(!out.includes('CANARY'));
+  });
+
+  it('says on standard error when the answer is not whole, and exits with 0', async () => {
+    const cut = await svc(folder, ['chat', '-m', 'local/length', 'Hello']);
+    assert.equal(cut.code, 0);
+    assert.match(cut.err, /^warning: The response may be incomplete/);
+    const thought = await svc(folder, ['chat', '-m', 'local/reasoning-only', 'Hello']);
+    assert.match(thought.err, /reasoning.*raise `limit\.output`/i);
+  });
+
+  it('keeps what came before an error, names it and exits with 1', async () => {
+    const refused = await svc(folder, ['chat', '-m', 'local/status-401', 'Hello']);
+    assert.deepEqual([refused.code, refused.out], [1, '']);
+    assert.match(refused.err, /^svc: \S/);
+    assert.doesNotMatch(refused.err, /CANARY|\n\s+at /);
+    const cut = await svc(folder, ['chat', '-m', 'local/reset-mid-stream', 'Hello']);
+    assert.equal(cut.code, 1);
+    assert.match(cut.out, /^Hello.*\n$/);
+  });
+
+  it('remembers the model that was asked for last, and lets the configuration go before it', async () => {
+    await svc(folder, ['chat', '-m', 'local/length', 'Hello']);
+    assert.match(readFileSync(path.join(folder.home, '.local/state/svc/model.json'), 'utf8'), /local\/length/);
+    await svc(folder, ['chat', 'Hello']);
+    assert.equal(last().model, 'scenario:text');
+  });
+
+  it('exits with 2 for an unknown model, with the nearest, and for nothing to ask', async () => {
+    const unknown = await svc(folder, ['chat', '-m', 'local/txt', 'Hello']);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.err, /There is no model local\/txt\. Did you mean local\/text/);
+    const nothing = await svc(folder, ['chat']);
+    assert.deepEqual([nothing.code, nothing.out], [2, '']);
+    assert.match(nothing.err, /nothing to ask/);
+  });
+
+  it('says how to set up a model where there is none', async () => {
+    folder.global({});
+    const { code, err } = await svc(folder, ['chat', 'Hello']);
+    assert.equal(code, 1);
+    assert.match(err, /No model is set up\.\nSet a provider’s key/);
+  });
+
+  it('stops at Ctrl-C with 130, keeps what came, and closes the socket', async () => {
+    const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
+    const args = [MAIN, 'chat', '-m', 'local/stall-mid-stream', 'Hello'];
+    const child = spawn(process.execPath, args, { cwd: folder.project, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const before = upstream.requests.length;
+    const [first] = await once(child.stdout, 'data');
+    assert.ok(String(first).length > 0);
+    child.kill('SIGINT');
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 130);
+    assert.equal(await (await upstream.request(before)).closed, true);
+  });
+
+  it('ends quietly when the reader of its output goes away', async () => {
+    const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
+    const child = spawn(process.execPath, [MAIN, 'chat', 'Hello'], {
+      cwd: folder.project,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    let err = '';
+    child.stderr.on('data', (text) => {
+      err += text;
+    });
+    const [code] = await once(child, 'close');
+    assert.deepEqual([code, err], [0, '']);
+  });
+
+  it('holds a conversation with a person: each line with what was said before', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    let out = '';
+    let wanted: { readonly text: RegExp; readonly resolve: () => void } | undefined;
+    const told = (text: RegExp) =>
+      new Promise<void>((resolve) => {
+        wanted = { text, resolve };
+      });
+    const io: Io = {
+      out: async (text) => {
+        out += text;
+        if (wanted?.text.test(out)) wanted.resolve();
+      },
+      err: async () => undefined,
+      input,
+      env: folder.env,
+      platform: 'linux',
+      home: folder.home,
+      cwd: folder.project,
+      signal: new AbortController().signal,
+    };
+    const prompts = (n: number) => told(new RegExp(`(?:> [^]*){${n}}$`));
+    const started = prompts(1);
+    const ended = main(['chat'], io);
+    await started;
+    const answered = prompts(2);
+    input.write('One\\\rmore\r');
+    await answered;
+    const again = prompts(3);
+    input.write('Two\r');
+    await again;
+    assert.deepEqual(
+      asked().map(({ role }) => role),
+      ['user', 'assistant', 'user'],
+    );
+    assert.equal(asked()[0].content, 'One\nmore');
+    input.write('\u0004');
+    assert.equal(await ended, 0);
+  });
+});

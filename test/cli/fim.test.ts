@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { svc } from './terminal.ts';
+
+/** A FIM answer as Mistral streams it. */
+function answer(response: ServerResponse, text: string, reason = 'stop'): void {
+  const chunk = (delta: object, finish: string | null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(`${chunk({ content: text }, null)}${chunk({}, reason)}data: [DONE]\n\n`);
+}
+
+describe('svc fim', () => {
+  let upstream: Upstream;
+  let folder: ProjectFolder;
+
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(() => upstream.close());
+  beforeEach(() => {
+    folder = new ProjectFolder();
+    const options = { baseURL: `${upstream.url}/v1`, fimURL: upstream.url };
+    folder.global({ provider: { local: { fim: 'mistral', options, models: { 'codestral-latest': {} } } } });
+    folder.write('project/sum.ts', 'function add(a, b) {\n  return \n}\n');
+  });
+  afterEach(() => folder[Symbol.dispose]());
+
+  const last = () => upstream.requests.at(-1)?.body ?? {};
+
+  it('sends what stands before and behind the place, and prints what goes between', async () => {
+    upstream.respond((_, response) => answer(response, 'a + b;'));
+    const { code, out, err } = await svc(folder, ['fim', 'sum.ts:2:10']);
+    assert.deepEqual([code, out, err], [0, 'a + b;\n', '']);
+    assert.equal(last().prompt, '// Path: sum.ts\nfunction add(a, b) {\n  return ');
+    assert.equal(last().suffix, '\n}\n');
+  });
+
+  it('trims as the editor does: what repeats the text behind the place is left out', async () => {
+    upstream.respond((_, response) => answer(response, 'a + b;\n}\n'));
+    assert.equal((await svc(folder, ['fim', 'sum.ts:2:10'])).out, 'a + b;\n');
+  });
+
+  it('reads standard input, in the language it is told', async () => {
+    upstream.respond((_, response) => answer(response, 'a + b'));
+    const { out } = await svc(folder, ['fim', '-:1:12', '--language', 'python'], undefined, 'print(1 + ok)\n');
+    assert.equal(out, 'a + b\n');
+    assert.equal(last().prompt, 'print(1 + o');
+  });
+
+  it('prints text and usage as JSON', async () => {
+    upstream.respond((_, response) => answer(response, 'a + b;'));
+    const { out } = await svc(folder, ['fim', '--json', 'sum.ts:2:10']);
+    const expected = { model: 'local/codestral-latest', text: 'a + b;', usage: null, cost: null, error: null };
+    assert.deepEqual(JSON.parse(out), expected);
+  });
+
+  it('keeps secrets of the file at home, and writes them back', async () => {
+    folder.write('project/key.ts', `const key = 'sk-proj-abcdefghij0123456789';\nconst again = \n`);
+    upstream.respond((request, response) => {
+      const [, standIn] = /'(sk-proj-[^']*|[^']{20,})'/.exec(String(request.body.prompt)) ?? [];
+      answer(response, `'${standIn}';`);
+    });
+    const { out } = await svc(folder, ['fim', 'key.ts:2:15']);
+    assert.ok(!JSON.stringify(last()).includes('abcdefghij0123456789'));
+    assert.equal(out, "'sk-proj-abcdefghij0123456789';\n");
+  });
+
+  it('exits with 1 and the reason when the provider refuses', async () => {
+    upstream.respond((_, response) => {
+      response.writeHead(402, { 'content-type': 'application/json' }).end('{"message":"No credit."}');
+    });
+    const { code, out, err } = await svc(folder, ['fim', 'sum.ts:2:10']);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /No credit|funds|credit/);
+  });
+
+  for (const [args, reason] of [
+    [['fim'], /Say where/],
+    [['fim', 'sum.ts'], /Say where/],
+    [['fim', 'sum.ts:0:1'], /Say where/],
+    [['fim', 'gone.ts:1:1'], /There is no file gone\.ts/],
+    [['fim', 'sum.ts:9:1'], /has 4 lines; there is no line 9/],
+    [['fim', 'sum.ts:2:40'], /ends at column 10; there is no column 40/],
+    [['fim', '.env:1:1'], /\.env is not sent: Files of this kind hold secrets/],
+    [['fim', 'sum.ts:2:10', '--max-lines', 'x'], /--max-lines takes a number/],
+    [['fim', 'sum.ts:2:10', '-m', 'local/nope'], /There is no model local\/nope/],
+  ] as const) {
+    it(`exits with 2 and asks nobody: svc ${args.join(' ')}`, async () => {
+      const before = upstream.requests.length;
+      const { code, out, err } = await svc(folder, args);
+      assert.deepEqual([code, out, upstream.requests.length], [2, '', before]);
+      assert.match(err, reason);
+    });
+  }
+});
