@@ -180,7 +180,7 @@ describe('svc config', () => {
 describe('the terminal', () => {
   it('shows its commands, and says when there is none of a name', async () => {
     using folder = new ProjectFolder();
-    assert.match((await svc(folder, ['--help'])).out, /models .*\n[^]*config /);
+    assert.match((await svc(folder, ['--help'])).out, /models .*\n[\s\S]*config /);
     assert.equal((await svc(folder, [])).code, 2);
     assert.deepEqual(await svc(folder, ['modles']), {
       code: 2,
