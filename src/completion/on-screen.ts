@@ -33,3 +33,49 @@ export function acceptedBy(change: DocumentChange, shown: Shown): number {
   // Enter with the indentation that the editor adds is a key, not an acceptance.
   return /^\n\s*$/.test(text) ? 0 : text.length;
 }
+
+/** The one owner of what is on screen. */
+export class OnScreen {
+  #shown: Shown | undefined;
+
+  get answer(): Answer | undefined {
+    return this.#shown?.answer;
+  }
+
+  /** Whether all of it was accepted: what follows it may come at once. */
+  get wasAccepted(): boolean {
+    return this.#shown?.accepted === true;
+  }
+
+  /** Whether an answer is there to be read. */
+  has(answer: Answer): boolean {
+    return this.#shown?.answer === answer && !this.#shown.accepted;
+  }
+
+  put(shown: Shown | undefined): void {
+    this.#shown = shown;
+  }
+
+  /** All of a suggestion was accepted; the characters that weren't counted yet. */
+  accepted(id: number): number {
+    const shown = this.#shown;
+    if (shown?.answer.id !== id || shown.accepted) return 0;
+    this.#shown = { ...shown, accepted: true };
+    return shown.text.length;
+  }
+
+  /** A document changed; the characters that were accepted by it and weren't counted yet. */
+  changed(change: DocumentChange): number {
+    const shown = this.#shown;
+    if (shown === undefined) return 0;
+    const accepted = acceptedBy(change, shown);
+    if (accepted === 0) {
+      if (shown.accepted && change.uri === shown.uri) this.#shown = undefined;
+      return 0;
+    }
+    // The whole of it: the command that follows must not count it again.
+    this.#shown =
+      accepted === shown.text.length ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
+    return shown.accepted ? 0 : accepted;
+  }
+}

@@ -55,9 +55,9 @@ export class Pace {
     keep(this.#inVain, useful ? 0 : 1, OUTCOMES);
   }
 
-  /** Median milliseconds to the first text. */
-  get latency(): number {
-    return median(this.#latencies) ?? USUAL_LATENCY_MS;
+  /** Median milliseconds to the first text of late; `undefined` before the first answer. */
+  get measuredLatency(): number | undefined {
+    return median(this.#latencies);
   }
 
   /**
@@ -75,7 +75,7 @@ export class Pace {
 
   /** After this long without a word, a request no longer keeps another from being sent. */
   get overdueAfter(): number {
-    return Math.max(1_500, 4 * this.latency);
+    return Math.max(1_500, 4 * (this.measuredLatency ?? USUAL_LATENCY_MS));
   }
 }
 

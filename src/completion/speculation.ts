@@ -1,4 +1,9 @@
+import type { CaretView } from './caret-view.ts';
 import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
+import { withInsertion } from './document-text.ts';
+import type { OnScreen, Shown } from './on-screen.ts';
+import type { Sending } from './sending.ts';
+import type { SuggestionCache } from './suggestion-cache.ts';
 
 /** Share of generated text accepted of late from which on asking ahead pays for itself. */
 const PAYS_FROM = 0.6;
@@ -18,4 +23,39 @@ export function maySpeculate(
   if (setting === 'on') return true;
   const free = model.cost !== undefined && model.cost.input === 0 && model.cost.output === 0;
   return free || acceptance >= PAYS_FROM;
+}
+
+/** Asks for what comes after the suggestion on screen, when that is whole and asking ahead is allowed. */
+export class Speculation {
+  readonly #sending: Sending;
+  readonly #cache: SuggestionCache;
+  readonly #screen: OnScreen;
+  readonly #settings: () => CompletionSettings;
+
+  constructor(sending: Sending, cache: SuggestionCache, screen: OnScreen, settings: () => CompletionSettings) {
+    this.#sending = sending;
+    this.#cache = cache;
+    this.#screen = screen;
+    this.#settings = settings;
+  }
+
+  from(shown: Shown, view: CaretView): void {
+    if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
+    const after = withInsertion(view.document, shown.position, { text: shown.text, after: shown.replaceAfter });
+    const next = { ...after, model: view.model, request: view.request };
+    const isKnown = (): boolean =>
+      this.#cache.find(next.document, next.position, next.model.ref).some(({ answer }) => answer !== shown.answer);
+    if (isKnown()) return;
+    void this.#sending.snippets(view).then((snippets) => {
+      if (this.#screen.answer !== shown.answer || isKnown()) return;
+      this.#sending.send(next, snippets, { reason: 'speculation', basis: shown.answer });
+    });
+  }
+
+  #isAllowed(model: CompletionModel): boolean {
+    const { governor, circuit } = this.#sending;
+    const { speculation, budgetPerHour } = this.#settings();
+    const level = governor.level(budgetPerHour);
+    return circuit.open === undefined && maySpeculate(speculation, model, level, governor.acceptance());
+  }
 }

@@ -3,8 +3,8 @@ import type { DocumentText, Position } from './document-text.ts';
 export interface SuggestRequest {
   readonly document: DocumentText;
   readonly position: Position;
-  /** `invoke`: the person asked by hand. A re-trigger because a suggestion grew is `automatic`. */
-  readonly trigger: 'automatic' | 'invoke';
+  /** `invoke`: the person asked by hand. `grown`: after `onDidGrow`; nothing is sent for it. */
+  readonly trigger: 'automatic' | 'invoke' | 'grown';
   /** The IntelliSense item that is selected, and the columns of the caret's line that it replaces. */
   readonly selectedCompletion?: {
     readonly text: string;

@@ -24,8 +24,12 @@ export function silenceOf(request: SuggestRequest, settings: CompletionSettings)
   if ((request.carets ?? 1) > 1) return 'several-carets';
   if (request.selecting === true) return 'selection';
   if (/^(output|vscode-|git:|debug|search-editor)/.test(document.uri) && !isTyped(document.uri)) return 'output';
-  if (settings.trigger === 'manual' && request.trigger === 'automatic') return 'by-hand-only';
   return undefined;
+}
+
+/** Whether nothing is sent unless asked for by hand. What is known already is shown in any case. */
+export function onlyByHand(request: SuggestRequest, settings: CompletionSettings): boolean {
+  return settings.trigger === 'manual' && request.trigger === 'automatic';
 }
 
 /** Documents with a scheme of VS Code's own that a person writes in. */

@@ -28,6 +28,7 @@ import { registerOriginQuestion } from './origin-question.ts';
 import { registerProviderCommands } from './provider-commands.ts';
 import { RecentEdits } from './recent-edits.ts';
 import { StoredKeys } from './stored-keys.ts';
+import { offerTerminalCommand } from './terminal-command.ts';
 import { whenOpened } from './when-opened.ts';
 
 /** Builds the parts, hands each what it needs, and gives VS Code what to dispose. Reads nothing from disk. */
@@ -68,8 +69,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const simulated = ({ provider }: Model) => models.registry?.providers.get(provider)?.simulated ?? false;
   own(models.onDidChange(() => suggester.reconsider()));
   own(settings.onDidChange(() => suggester.reconsider()));
-  own(registerInlineCompletions(suggester));
-  own(registerCompletionCommands({ suggester, on }));
+  own(excluded.onDidChange(() => suggester.reconsider()));
+  const { trigger } = own(registerInlineCompletions(suggester, context.extension.id));
+  own(registerCompletionCommands({ suggester, on, trigger }));
   own(
     new CompletionStatus({
       suggester,
@@ -128,6 +130,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(registerProviderCommands({ extension: context.extensionUri, models, store, keys, transport, log, storage }));
   own(registerOriginQuestion(models));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
+  own(offerTerminalCommand(context.environmentVariableCollection, dist('bin')));
   own(followEditor(store));
   own(showConfigurationDiagnostics(store, log));
   own(

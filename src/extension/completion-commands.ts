@@ -6,16 +6,18 @@ import type { CompletionSwitch } from './completion-switch.ts';
 export interface CompletionCommandParts {
   readonly suggester: Suggester;
   readonly on: CompletionSwitch;
+  /** Asks by hand where the caret is. */
+  readonly trigger: () => Promise<void>;
 }
 
 const MINUTE = 60_000;
 
 /** The commands around ghost text. Those that VS Code has already are its own, under our name in the palette. */
-export function registerCompletionCommands({ suggester, on }: CompletionCommandParts): vscode.Disposable {
+export function registerCompletionCommands({ suggester, on, trigger }: CompletionCommandParts): vscode.Disposable {
   const register = vscode.commands.registerCommand;
   const alias = (id: string, editor: string) => register(id, () => vscode.commands.executeCommand(editor));
   return vscode.Disposable.from(
-    alias('svc.completion.trigger', 'editor.action.inlineSuggest.trigger'),
+    register('svc.completion.trigger', trigger),
     alias('svc.completion.next', 'editor.action.inlineSuggest.showNext'),
     alias('svc.completion.previous', 'editor.action.inlineSuggest.showPrevious'),
     alias('svc.completion.accept', 'editor.action.inlineSuggest.commit'),

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Model } from '../catalog/model.ts';
-import type { Suggester, SuggesterState } from '../completion/suggest.ts';
+import type { Suggester } from '../completion/suggest.ts';
+import type { SuggesterState } from '../completion/suggester-state.ts';
 import type { CompletionSwitch } from './completion-switch.ts';
 
 export interface CompletionStatusParts {

@@ -6,7 +6,9 @@ const MOST_FILES = 500;
 /** Which files must not be sent, kept up to date with the folders, their .gitignore files and the setting. */
 export class ExcludedFiles implements vscode.Disposable {
   readonly #globs: () => readonly string[];
+  readonly #changed = new vscode.EventEmitter<void>();
   readonly #lifetime: vscode.Disposable[];
+  readonly onDidChange = this.#changed.event;
   #rules: Exclusions | undefined;
   #reading = 0;
 
@@ -15,6 +17,7 @@ export class ExcludedFiles implements vscode.Disposable {
     const again = () => void this.#read();
     const watcher = vscode.workspace.createFileSystemWatcher('**/.gitignore');
     this.#lifetime = [
+      this.#changed,
       watcher,
       watcher.onDidChange(again),
       watcher.onDidCreate(again),
@@ -38,7 +41,9 @@ export class ExcludedFiles implements vscode.Disposable {
     const mine = this.#reading;
     const folders = await Promise.all((vscode.workspace.workspaceFolders ?? []).map(readFolder));
     // A later reading knows more.
-    if (mine === this.#reading) this.#rules = new Exclusions(folders, this.#globs());
+    if (mine !== this.#reading) return;
+    this.#rules = new Exclusions(folders, this.#globs());
+    this.#changed.fire();
   }
 }
 

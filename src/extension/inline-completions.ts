@@ -2,50 +2,34 @@ import * as vscode from 'vscode';
 import type { Suggester } from '../completion/suggest.ts';
 import type { Suggestion, SuggestRequest } from '../completion/suggestion.ts';
 import { documentView } from './document-view.ts';
+import { SuggestionAsking } from './suggestion-asking.ts';
 
 /** Run when a suggestion was taken whole; VS Code calls it with the suggestion's id. */
 export const ACCEPTED_COMMAND = 'svc.completion.accepted';
 
+export interface InlineCompletions extends vscode.Disposable {
+  /** Asks for the active editor's caret by hand, whatever VS Code knows already. */
+  trigger(): Promise<void>;
+}
+
 /** Ghost text: a thin translation between VS Code's provider and the engine. */
-export function registerInlineCompletions(suggester: Suggester): vscode.Disposable {
-  const growth = suggester.onDidGrow((uri) => {
-    if (vscode.window.activeTextEditor?.document.uri.toString() !== uri) return;
-    growing = true;
-    void vscode.commands.executeCommand('editor.action.inlineSuggest.trigger');
+export function registerInlineCompletions(suggester: Suggester, extension: string): InlineCompletions {
+  const asking = new SuggestionAsking(extension, async (document, position, context, token, trigger) => {
+    const abort = new AbortController();
+    const cancelled = token.onCancellationRequested(() => abort.abort());
+    try {
+      const answer = suggester.suggest(requestOf(document, position, context, trigger), abort.signal);
+      const suggestions = answer instanceof Promise ? await answer : answer;
+      return suggestions.map((suggestion) => itemOf(suggestion, position));
+    } finally {
+      cancelled.dispose();
+    }
   });
-  // A growth that came while VS Code was still taking the first lines is asked for again at the end.
-  let unfinished: string | undefined;
-  const settled = suggester.onDidChangeState(({ kind }) => {
-    if (kind !== 'ready' || unfinished === undefined) return;
-    const uri = unfinished;
-    unfinished = undefined;
-    if (vscode.window.activeTextEditor?.document.uri.toString() !== uri) return;
-    growing = true;
-    void vscode.commands.executeCommand('editor.action.inlineSuggest.trigger');
-  });
-  // The trigger command asks as if by hand; a suggestion that grew is not the person's wish for another.
-  let growing = false;
-  const provider: vscode.InlineCompletionItemProvider = {
-    async provideInlineCompletionItems(document, position, context, token) {
-      const byHand = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke && !growing;
-      growing = false;
-      const abort = new AbortController();
-      const cancelled = token.onCancellationRequested(() => abort.abort());
-      try {
-        const request = requestOf(document, position, context, byHand);
-        const answer = suggester.suggest(request, abort.signal);
-        const suggestions = answer instanceof Promise ? await answer : answer;
-        unfinished = suggestions[0]?.growing ? document.uri.toString() : undefined;
-        return suggestions.map((suggestion) => itemOf(suggestion, position));
-      } finally {
-        cancelled.dispose();
-      }
-    },
-  };
-  return vscode.Disposable.from(
-    { dispose: growth },
-    { dispose: settled },
-    vscode.languages.registerInlineCompletionItemProvider({ pattern: '**' }, provider),
+  const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
+  const lifetime = vscode.Disposable.from(
+    asking,
+    { dispose: suggester.onDidGrow((uri) => here(uri) && void asking.again('grown')) },
+    { dispose: suggester.onDidReopen((uri) => here(uri) && void asking.again('automatic')) },
     vscode.commands.registerCommand(ACCEPTED_COMMAND, (id: number) => suggester.accepted(id)),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) =>
       suggester.documentChanged({
@@ -56,13 +40,14 @@ export function registerInlineCompletions(suggester: Suggester): vscode.Disposab
     ),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
+  return { trigger: () => asking.again('invoke'), dispose: () => lifetime.dispose() };
 }
 
 function requestOf(
   document: vscode.TextDocument,
   position: vscode.Position,
   context: vscode.InlineCompletionContext,
-  byHand: boolean,
+  trigger: SuggestRequest['trigger'],
 ): SuggestRequest {
   const editor = vscode.window.activeTextEditor;
   const here = editor?.document === document ? editor : undefined;
@@ -71,7 +56,7 @@ function requestOf(
   return {
     document: documentView(document),
     position,
-    trigger: byHand ? 'invoke' : 'automatic',
+    trigger,
     ...(selected === undefined
       ? {}
       : {

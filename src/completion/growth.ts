@@ -1,0 +1,42 @@
+import type { Clock } from './clock.ts';
+
+/** At most one event in this time, the last one never lost. */
+const GROWTH_MS = 80;
+
+/** Tells that the suggestion on screen has more text at its end, not oftener than a person can see. */
+export class Growth {
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(uri: string) => void>();
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  dispose(): void {
+    this.#cancel?.();
+    this.#listeners.clear();
+  }
+
+  /** Returns what unsubscribes. */
+  onDidGrow(listener: (uri: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Another suggestion is handed over: the editor has yet to put it on screen. */
+  began(): void {
+    this.#lastAt = this.#clock.now();
+  }
+
+  grew(uri: string): void {
+    if (this.#cancel !== undefined) return;
+    const wait = Math.max(0, this.#lastAt + GROWTH_MS - this.#clock.now());
+    this.#cancel = this.#clock.after(wait, () => {
+      this.#cancel = undefined;
+      this.#lastAt = this.#clock.now();
+      for (const listener of this.#listeners) listener(uri);
+    });
+  }
+}

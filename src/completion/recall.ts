@@ -1,0 +1,49 @@
+import type { CaretView } from './caret-view.ts';
+import type { Dismissals } from './dismissal.ts';
+import { headOf, nextFilledLine, tailOf } from './document-text.ts';
+import { fit } from './fit.ts';
+import { languageOf } from './languages.ts';
+import type { Shown } from './on-screen.ts';
+import type { Answer, SuggestionCache } from './suggestion-cache.ts';
+
+/** What memory has for a caret. */
+export interface Known {
+  readonly shown: readonly Shown[];
+  readonly awaited: readonly Answer[];
+  /** There is an answer for this place, and it has nothing to show: asking again is no use. */
+  readonly settled: boolean;
+}
+
+/** What memory has for a caret: the suggestion on screen (`current`) first, then the newest. */
+export function recall(
+  { document, position, model }: CaretView,
+  memory: { readonly cache: SuggestionCache; readonly dismissals: Dismissals },
+  current: Answer | undefined,
+): Known {
+  const shown: Shown[] = [];
+  const awaited: Answer[] = [];
+  let settled = false;
+  const around = {
+    language: languageOf(document.languageId),
+    head: headOf(document, position),
+    tail: tailOf(document, position),
+    below: nextFilledLine(document, position.line),
+  };
+  const matches = memory.cache.find(document, position, model.ref);
+  // What is on screen comes first, before an answer that says the same could take its place.
+  matches.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
+  for (const match of matches) {
+    const { answer } = match;
+    if (memory.dismissals.holds(answer)) continue;
+    if (match.kind === 'awaited') awaited.push(answer);
+    else if (match.kind === 'indenting') settled = true;
+    else {
+      const fitted = fit(match.rest, around);
+      if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
+        shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
+      } else if (!answer.done) awaited.push(answer);
+      else if (match.rest === answer.text || match.rest !== '') settled = true;
+    }
+  }
+  return { shown, awaited, settled };
+}

@@ -1,0 +1,44 @@
+import type { GatewayError } from '../wire/errors.ts';
+import type { Silence } from './trigger.ts';
+
+/** What the status bar shows. */
+export type SuggesterState =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'silent'; readonly why: Silence | 'excluded'; readonly detail?: string }
+  | { readonly kind: 'no-model' }
+  /** `retryInMs`: one request goes out then by itself. `needsPerson`: waiting alone won't help. */
+  | {
+      readonly kind: 'problem';
+      readonly error: GatewayError;
+      readonly retryInMs: number;
+      readonly needsPerson: boolean;
+    }
+  | { readonly kind: 'budget-spent'; readonly roomInMs: number };
+
+/** The one owner of the engine's state. */
+export class StateOwner {
+  readonly #listeners = new Set<(state: SuggesterState) => void>();
+  #current: SuggesterState = { kind: 'ready' };
+
+  get current(): SuggesterState {
+    return this.#current;
+  }
+
+  become(state: SuggesterState): void {
+    const before = this.#current;
+    this.#current = state;
+    const same = before.kind === state.kind && state.kind !== 'problem' && state.kind !== 'silent';
+    if (!same) for (const listener of this.#listeners) listener(state);
+  }
+
+  /** Returns what unsubscribes. */
+  onDidChange(listener: (state: SuggesterState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  dispose(): void {
+    this.#listeners.clear();
+  }
+}
