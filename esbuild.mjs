@@ -66,6 +66,7 @@ await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon
 // src/catalog/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
 await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/snapshot.json', 'dist/chunks/snapshot.json');
+await cp('src/cli/launch', 'dist/bin', { recursive: true });
 await cp('src/webview/chat/chat.css', 'dist/webview/chat.css');
 await cp('src/webview/provider/provider.css', 'dist/webview/provider.css');
 

@@ -23,7 +23,9 @@ export function writeLicenses(root: string, inputs: Iterable<string>, extra: rea
 }
 
 function section(folder: string, name: string): string {
-  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { version, license: told, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  // Packages from before SPDX name theirs as a list of objects.
+  const license = told ?? (Array.isArray(licenses) ? licenses.map(({ type }) => type).join(' OR ') : undefined);
   const terms = String(license)
     .replace(/^\(|\)$/g, '')
     .split(' OR ');

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { editorConfig, type LocalGateway, startLocalGateway } from '../../scripts/local-gateway.ts';
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
 import { launchChromium } from '../host/chromium.ts';
-import { type CodeServer, startCodeServer } from '../host/code-server.ts';
+import { type CodeServer, installExtension, startCodeServer } from '../host/code-server.ts';
 import { openWorkbench, workbenchReady } from '../host/workbench.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -23,8 +23,8 @@ export interface Desk {
 export interface DeskOptions {
   /** The user's settings.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Use the extension that is installed in the host instead of this folder. */
-  readonly installed?: boolean;
+  /** A VSIX to install into the host; the extension then runs from there, not from this folder. */
+  readonly vsix?: string;
   /** Replaces what the editor's svc.jsonc says. */
   readonly config?: (gateway: LocalGateway) => unknown;
 }
@@ -44,8 +44,11 @@ export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
   const config = join(root, 'svc.jsonc');
   const content = options.config?.(gateway) ?? editorConfig(gateway, { simulated: true });
   writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
+  const extensionsDir = join(root, 'extensions');
+  if (options.vsix !== undefined) installExtension(options.vsix, extensionsDir, root);
   const host = await startCodeServer({
     env: { ...env, SVC_CONFIG: config },
+    extensionsDir,
     ...(options.settings ? { settings: options.settings } : {}),
   });
   const browser = await launchChromium();
@@ -55,7 +58,7 @@ export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
     gateway,
     workspace,
     open: async (viewport) => {
-      const extension = options.installed ? {} : { extension: ROOT };
+      const extension = options.vsix === undefined ? { extension: ROOT } : {};
       const page = await openWorkbench(browser, host, {
         folder: workspace,
         ...extension,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -126,6 +126,14 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
       if (made) rmSync(made, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Installs a VSIX as a person would from the terminal, before the host is started. */
+export function installExtension(vsix: string, extensionsDir: string, userDataDir: string): void {
+  installCodeServer();
+  const places = ['--extensions-dir', extensionsDir, '--user-data-dir', userDataDir];
+  const { file, args } = codeServerCommand([...places, '--install-extension', vsix]);
+  execFileSync(file, args, { stdio: 'pipe', cwd: userDataDir });
 }
 
 function listening(child: ChildProcess): Promise<void> {

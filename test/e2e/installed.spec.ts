@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { type Desk, setDesk } from './desk.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** What a person gets: the VSIX in a fresh profile, and the tarball from an empty folder. Nothing of the sources. */
+describe('the package', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-package-'));
+  let desk: Desk;
+  let page: Page;
+  let installed: string;
+
+  before(async function () {
+    this.timeout(240_000);
+    execFileSync(process.execPath, [join(ROOT, 'scripts', 'package.ts')], { cwd: ROOT, stdio: 'pipe' });
+    desk = await setDesk({ vsix: join(ROOT, `svc-${version}.vsix`) });
+    const [found] = readdirSync(desk.host.extensionsDir).filter((name) => name.startsWith('svc.svc-'));
+    installed = join(desk.host.extensionsDir, String(found));
+    page = await desk.open();
+  });
+  after(async () => {
+    await desk?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('holds what runs and what explains it, and nothing else', () => {
+    assert.ok(lstatSync(installed).isDirectory());
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).map((file) =>
+      file.replaceAll('\\', '/'),
+    );
+    for (const wanted of [
+      'package.json',
+      'LICENSE.txt',
+      'THIRD_PARTY_LICENSES.txt',
+      'dist/extension.js',
+      'dist/cli.js',
+    ]) {
+      assert.ok(files.includes(wanted), wanted);
+    }
+    const surplus = files.filter((file) => /\.map$|\.ts$|^src|^test|^docs|^scripts|node_modules|\.env/.test(file));
+    assert.deepEqual(surplus, []);
+  });
+
+  it('completes code', async () => {
+    await openFile(page, 'receipt.ts');
+    await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('export function formatPrice(cents', { delay: 30 });
+    await page.locator('.ghost-text-decoration, .ghost-text').filter({ hasText: 'number' }).first().waitFor();
+  });
+
+  it('answers in the panel', async () => {
+    await runCommand(page, 'Svc: Open Chat');
+    const panel = await webviewFrame(page, '.composer textarea');
+    await panel.locator('.composer textarea').fill('Hello');
+    await panel.locator('.composer textarea').press('Enter');
+    await panel.locator('.message.assistant[aria-busy="false"]').waitFor();
+    assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
+  });
+
+  it('brings `svc` into the terminals of VS Code', async () => {
+    const file = join(desk.workspace, 'models.txt');
+    const written = new Promise<void>((resolve) => {
+      const watcher = watch(desk.workspace, () => {
+        if (!existsSync(file) || !readFileSync(file, 'utf8').includes('done')) return;
+        watcher.close();
+        resolve();
+      });
+    });
+    await runCommand(page, 'Terminal: Create New Terminal');
+    await page.locator('.terminal-wrapper.active .xterm-helper-textarea').waitFor({ state: 'attached' });
+    await page.locator('.terminal-wrapper.active .xterm-screen').click();
+    await page.keyboard.type('(svc models; echo done) > models.txt');
+    await page.keyboard.press('Enter');
+    await written;
+    assert.match(readFileSync(file, 'utf8'), /^svc\/.+\n(?:.+\n)*done\n$/);
+  });
+
+  it('runs as `npx svc` from the packed tarball', async function () {
+    this.timeout(120_000);
+    const npm = join(ROOT, 'node_modules', '.bin', 'npm');
+    const run = (file: string, args: readonly string[], env = {}) =>
+      execFileSync(file, args, {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, npm_config_update_notifier: 'false', ...env },
+      });
+    const tool = existsSync(npm) ? npm : 'npm';
+    const tarball = run(tool, ['pack', ROOT, '--silent', '--ignore-scripts']).trim();
+    run(tool, ['init', '--yes', '--silent']);
+    run(tool, ['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)]);
+    assert.equal(run(tool, ['exec', '--offline', '--', 'svc', '--version']), `${version}\n`);
+    const config = JSON.stringify({
+      provider: { p: { options: { baseURL: 'http://127.0.0.1:1' }, models: { m: {} } } },
+    });
+    assert.equal(run(tool, ['exec', '--offline', '--', 'svc', 'models'], { SVC_CONFIG_CONTENT: config }), 'p/m\n');
+  });
+});
