@@ -29,14 +29,16 @@ export interface Call {
 export class AnswerWriter {
   readonly #parts: AnswerParts;
   readonly #calls = new Map<number, { id: string; name: string; text: string }>();
-  #base: number;
+  /** Where a part of the stream is in the message. A stream skips numbers: some blocks of a vendor say nothing here. */
+  readonly #places = new Map<string, number>();
+  #next: number;
   #said = false;
   #reasoned = false;
   #reasoning: { readonly part: number; readonly since: number } | undefined;
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
-    this.#base = parts.base;
+    this.#next = parts.base;
   }
 
   get calls(): readonly Call[] {
@@ -45,8 +47,8 @@ export class AnswerWriter {
 
   /** A further answer in the same message, after its tools ran. */
   beginStep(): void {
-    this.#patch(this.#base, { type: 'step' });
-    this.#base += 1;
+    this.#patch(this.#next, { type: 'step' });
+    this.#next += 1;
   }
 
   /** How the answer ended, once it has. */
@@ -56,7 +58,7 @@ export class AnswerWriter {
       case 'text':
       case 'refusal':
       case 'reasoning': {
-        const part = this.#base + event.part;
+        const part = this.#place(event.type, event.part);
         if (event.type !== 'reasoning') this.#said ||= event.text.trim() !== '';
         this.#follow(part, event.type === 'reasoning');
         patch({ type: 'append', message, part, kind: event.type, text: event.text });
@@ -64,16 +66,19 @@ export class AnswerWriter {
       }
       case 'reasoning-seal':
         this.#reasoned = true;
-        patch({ type: 'seal', message, part: this.#base + event.part, seal: event.seal });
+        patch({ type: 'seal', message, part: this.#place('reasoning', event.part), seal: event.seal });
         return undefined;
-      case 'tool-call':
-        this.#follow(this.#base + event.part, false);
-        this.#begin(this.#base + event.part, event.id, event.name);
+      case 'tool-call': {
+        const part = this.#place('tool', event.part);
+        this.#follow(part, false);
+        this.#begin(part, event.id, event.name);
         return undefined;
+      }
       case 'tool-arguments': {
-        const part = this.#base + event.part;
-        const call = this.#calls.get(part);
-        if (call) call.text += event.json;
+        const part = this.#places.get(`tool ${event.part}`);
+        const call = part === undefined ? undefined : this.#calls.get(part);
+        if (part === undefined || call === undefined) return undefined;
+        call.text += event.json;
         patch({ type: 'arguments', message, part, text: event.json });
         return undefined;
       }
@@ -144,6 +149,16 @@ export class AnswerWriter {
     const price = priceOf(model.cost, total);
     const context = usage.input + usage.output;
     patch({ type: 'usage', message, usage: total, context, ...(price === undefined ? {} : { price }) });
+  }
+
+  /** Parts of a message have no gaps, and one kind never takes another's place. */
+  #place(kind: Part['type'], part: number): number {
+    const key = `${kind} ${part}`;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    this.#places.set(key, this.#next);
+    this.#next += 1;
+    return this.#next - 1;
   }
 
   #patch(part: number, value: Part): void {

@@ -1,5 +1,5 @@
+import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
-import { outputTokens } from '../provider/request.ts';
 import type { Conversation } from '../wire/conversation.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';

@@ -158,6 +158,8 @@ function patchMessage(message: Message, patch: MessagePatch): Message {
       return { ...message, ending: patch.ending };
     default: {
       const parts = [...message.parts];
+      // A file that lost a line of its middle leaves a gap.
+      while (parts.length < patch.part) parts.push({ type: 'step' });
       parts[patch.part] = patchPart(parts[patch.part], patch);
       return { ...message, parts };
     }

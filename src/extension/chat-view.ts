@@ -1,15 +1,14 @@
 import * as vscode from 'vscode';
-import { usableTokens } from '../catalog/limits.ts';
+import { outputTokens, usableTokens } from '../catalog/limits.ts';
 import type { Attachment } from '../chat/attachment.ts';
 import { History } from '../chat/history.ts';
 import type { ModelView } from '../chat/page-messages.ts';
 import type { SessionParts } from '../chat/session.ts';
-import { outputTokens } from '../provider/request.ts';
 import { Attach } from './chat/attach.ts';
 import { codeBlockAction } from './chat/code-block-actions.ts';
 import { Complete } from './chat/complete.ts';
 import { Conversations, type OpenConversation } from './chat/conversations.ts';
-import { registerEditorCommands } from './chat/editor-commands.ts';
+import { editorCommands } from './chat/editor-commands.ts';
 import { editorTools } from './chat/editor-tools.ts';
 import { exportConversation, importConversation, pickConversation } from './chat/history-picker.ts';
 import { instructions } from './chat/instructions.ts';
@@ -18,12 +17,9 @@ import { changingTools, readingTools } from './chat/own-tools.ts';
 import { StoredPermissions } from './chat/permissions.ts';
 import { Proposals } from './chat/proposals.ts';
 import { Surface, type SurfaceHost } from './chat/surface.ts';
-import { watchTerminals } from './chat/terminal-text.ts';
+import { CHAT_PANEL, CHAT_VIEW, type ChatCommand } from './chat.ts';
 import { workspaceId } from './models.ts';
 import { webviewHtml, webviewOptions } from './webview-html.ts';
-
-export const CHAT_VIEW = 'svc.chat';
-const CHAT_PANEL = 'svc.chatPanel';
 
 export interface ChatViewParts extends SessionParts {
   readonly extension: vscode.Uri;
@@ -40,10 +36,10 @@ const LAST = 'svc.chat.conversation';
 /** Commands that cards and the composer can call; the page names them, it does not choose them. */
 const COMMANDS = {
   'pick-model': 'svc.model.pick',
-  'add-provider': 'svc.config.open',
+  'add-provider': 'svc.provider.add',
   'set-key': 'svc.key.set',
   'open-settings': 'svc.config.open',
-  'review-origin': 'svc.config.open',
+  'review-origin': 'svc.origin.review',
   'show-log': 'svc.log.show',
 } as const;
 
@@ -56,6 +52,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #complete: Complete;
   readonly #host: SurfaceHost;
   readonly #surfaces = new Set<Surface>();
+  readonly #commands: Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>>;
   readonly #lifetime: vscode.Disposable[] = [];
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
@@ -75,20 +72,17 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     const postModels = () => {
       for (const surface of this.#surfaces) surface.postModel();
     };
+    this.#commands = this.#ownCommands();
     this.#lifetime.push(
       this.#proposals,
-      watchTerminals(),
       parts.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
-      vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, this),
-      this.#registerCommands(),
-      registerEditorCommands({
-        ...{ attach: this.#attach, proposals: this.#proposals },
-        ...{ converse: parts.converse, model: parts.model, newId: parts.newId },
-        compose: async (attachments) => (await this.#focused()).attach(attachments),
-        begin: (text, attachments) => this.#begin(text, attachments),
-      }),
     );
+  }
+
+  /** What a command of the chat does. */
+  run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
+    return this.#commands[name](args);
   }
 
   dispose(): void {
@@ -121,29 +115,30 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#showPanel(panel, conversation);
   }
 
-  /** Begins a conversation in the side bar. */
-  async newConversation(): Promise<void> {
-    await this.#show(await this.#revealed());
-  }
-
-  #registerCommands(): vscode.Disposable {
-    const on = (name: string, run: () => Promise<unknown>) => vscode.commands.registerCommand(name, run);
+  #ownCommands(): Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>> {
     const current = () => this.#side?.surface.conversation.session;
-    return vscode.Disposable.from(
-      on('svc.chat.history', async () => this.#pick(await this.#revealed())),
-      on('svc.chat.openInEditor', () => this.#openPanel(false)),
-      on('svc.chat.openInWindow', () => this.#openPanel(true)),
-      on('svc.chat.compact', async () => current()?.compact()),
-      on('svc.chat.stop', async () => current()?.stop()),
-      on('svc.chat.export', async () => {
+    return {
+      'svc.chat.new': async () => this.#show(await this.#revealed()),
+      'svc.chat.history': async () => this.#pick(await this.#revealed()),
+      'svc.chat.openInEditor': () => this.#openPanel(false),
+      'svc.chat.openInWindow': () => this.#openPanel(true),
+      'svc.chat.compact': async () => current()?.compact(),
+      'svc.chat.stop': async () => current()?.stop(),
+      'svc.chat.export': async () => {
         const session = current();
         if (session) await exportConversation(session);
-      }),
-      on('svc.chat.import', async () => {
+      },
+      'svc.chat.import': async () => {
         const id = await importConversation(this.#conversations, this.#parts.newId, workspaceId());
         if (id !== undefined) await this.#show(await this.#focused(), id);
+      },
+      ...editorCommands({
+        ...{ attach: this.#attach, proposals: this.#proposals },
+        ...{ converse: this.#parts.converse, model: this.#parts.model, newId: this.#parts.newId },
+        compose: async (attachments) => (await this.#focused()).attach(attachments),
+        begin: (text, attachments) => this.#begin(text, attachments),
       }),
-    );
+    };
   }
 
   #surfaceHost(): SurfaceHost {

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { AnswerWriter } from '../../src/chat/answer.ts';
+import { applyPatch, EMPTY, type Message, type Patch } from '../../src/chat/transcript.ts';
+import type { Event } from '../../src/wire/event.ts';
+import { modelAt, toolNamed } from './sessions.ts';
+
+describe('writing an answer', () => {
+  function written(...events: readonly Event[]): Message['parts'] {
+    const message: Message = { id: 'a', role: 'assistant', parts: [], createdAt: 0 };
+    const patches: Patch[] = [];
+    const writer = new AnswerWriter({
+      ...{ message: 'a', base: 0, before: undefined, now: () => 0 },
+      model: modelAt({ url: 'http://127.0.0.1:1' }),
+      tools: [toolNamed('look')],
+      patch: (patch) => patches.push(patch),
+    });
+    for (const event of events) writer.take(event);
+    const transcript = patches.reduce(applyPatch, applyPatch(EMPTY, { type: 'add', message }));
+    return transcript.messages[0]?.parts ?? [];
+  }
+
+  it('leaves no hole where a stream skips a number', () => {
+    const parts = written({ type: 'reasoning', part: 1, text: 'Hm.' }, { type: 'text', part: 4, text: 'Yes.' });
+    assert.deepEqual(
+      parts.map((part) => part.type),
+      ['reasoning', 'text'],
+    );
+  });
+
+  it('loses no text where a vendor gives two kinds one number', () => {
+    const parts = written(
+      { type: 'reasoning', part: 0, text: 'Hm.' },
+      { type: 'text', part: 0, text: 'Yes, ' },
+      { type: 'reasoning', part: 0, text: ' Or?' },
+      { type: 'text', part: 0, text: 'it is.' },
+    );
+    assert.deepEqual(
+      parts.map((part) => 'text' in part && part.text),
+      ['Hm. Or?', 'Yes, it is.'],
+    );
+  });
+
+  it('pays no heed to arguments of a call that never began', () => {
+    const parts = written(
+      { type: 'tool-arguments', part: 3, json: '{}' },
+      { type: 'tool-call', part: 1, id: 'c', name: 'look' },
+      { type: 'tool-arguments', part: 1, json: '{"a":1}' },
+    );
+    assert.deepEqual(
+      parts.map((part) => part.type === 'tool' && [part.name, part.text]),
+      [['look', '{"a":1}']],
+    );
+  });
+
+  it('reads a history that lost a line of its middle', () => {
+    const message: Message = { id: 'a', role: 'assistant', parts: [], createdAt: 0 };
+    const begun = applyPatch(EMPTY, { type: 'add', message });
+    const read = applyPatch(begun, { type: 'append', message: 'a', part: 2, kind: 'text', text: 'Kept.' });
+    assert.deepEqual(read.messages[0]?.parts, [{ type: 'step' }, { type: 'step' }, { type: 'text', text: 'Kept.' }]);
+  });
+});
