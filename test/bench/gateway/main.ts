@@ -20,7 +20,7 @@ import { type Row, reportOf, tableOf } from './report.ts';
 const has = (flag: string) => process.argv.includes(flag);
 const QUICK = has('--quick');
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? (QUICK ? 3 : 7));
-const SECONDS = Number(process.env.BENCH_SECONDS ?? (QUICK ? 0.7 : 2));
+const SECONDS = Number(process.env.BENCH_SECONDS ?? (QUICK ? 0.7 : 1));
 const FRAMES = QUICK ? 400 : 3_000;
 const STREAMS = 32;
 const OPEN = 200;
@@ -46,27 +46,36 @@ function note(what: string, who: string, value: number): void {
 const percentile = (values: readonly number[], share: number) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 
-async function measure(who: Contestant, translated: boolean): Promise<void> {
-  const kind = translated ? 'translated' : 'same';
-  for (const connections of CONNECTIONS) {
-    const { url, bytes } = who.request(WHOLE, translated);
+/** One measurement of one contestant. */
+type Step = (who: Contestant, kind: 'same' | 'translated') => Promise<void>;
+
+const throughput =
+  (connections: number): Step =>
+  async (who, kind) => {
+    const { url, bytes } = who.request(WHOLE, kind === 'translated');
     const { perSecond, latencies } = await drive(url, bytes, connections, SECONDS);
     note(`${kind} requests/s at ${connections}`, who.name, perSecond);
-    if (connections === 1) {
-      note(`${kind} latency p50 ms`, who.name, percentile(latencies, 0.5));
-      note(`${kind} latency p99 ms`, who.name, percentile(latencies, 0.99));
-    }
-  }
-  const stream = who.request(STREAM, translated);
-  const found = await firstBytes(stream.url, stream.bytes, QUICK ? 40 : 150);
+    if (connections > 1) return;
+    note(`${kind} latency p50 ms`, who.name, percentile(latencies, 0.5));
+    note(`${kind} latency p99 ms`, who.name, percentile(latencies, 0.99));
+  };
+
+const firstByte: Step = async (who, kind) => {
+  const { url, bytes } = who.request(STREAM, kind === 'translated');
+  const found = await firstBytes(url, bytes, QUICK ? 40 : 100);
   note(`${kind} first byte p50 ms`, who.name, percentile(found, 0.5));
-  const flood = who.request(FLOOD, translated);
+};
+
+const flood: Step = async (who, kind) => {
+  const { url, bytes } = who.request(FLOOD, kind === 'translated');
   const before = cpuSeconds(who.pid);
-  const seconds = await drain(flood.url, flood.bytes, STREAMS);
+  const seconds = await drain(url, bytes, STREAMS);
   const frames = STREAMS * FRAMES;
   note(`${kind} frames/s`, who.name, frames / seconds);
   note(`${kind} CPU s per 100,000 frames`, who.name, ((cpuSeconds(who.pid) - before) / frames) * 100_000);
-}
+};
+
+const STEPS: readonly Step[] = [...CONNECTIONS.map(throughput), firstByte, flood];
 
 async function memory(who: Contestant): Promise<void> {
   const { url, bytes } = who.request(OPEN_STREAM, false);
@@ -95,12 +104,15 @@ try {
     }
   }
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Each round begins with another one.
-    const order = contestants.map((_, index) => contestants[(index + round) % contestants.length]);
-    for (const who of order) {
-      if (who === undefined) continue;
-      await measure(who, false);
-      if (who.name !== 'relay') await measure(who, true);
+    // One after another within each measurement, and another one first in each round: a machine that
+    // becomes slower or faster meanwhile does so for all of them.
+    const order = [
+      ...contestants.slice(round % contestants.length),
+      ...contestants.slice(0, round % contestants.length),
+    ];
+    for (const step of STEPS) {
+      for (const who of order) await step(who, 'same');
+      for (const who of order) if (who.name !== 'relay') await step(who, 'translated');
     }
     process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`);
   }
@@ -112,6 +124,7 @@ try {
 const rows: Row[] = [...samples].map(([what, of]) => ({
   what,
   medians: Object.fromEntries([...of].map(([who, values]) => [who, percentile(values, 0.5)])),
+  values: Object.fromEntries(of),
 }));
 const report = reportOf(rows, { rounds: ROUNDS, seconds: SECONDS, quick: QUICK });
 const root = path.resolve(import.meta.dirname, '..', '..', '..');

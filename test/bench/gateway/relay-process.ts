@@ -14,7 +14,8 @@ const server = createServer((request, response) => {
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     body.model = 'bench';
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    // After a complete answer there is nothing to abort, and an abort costs a tenth of the whole relay.
+    response.once('close', () => response.writableFinished || gone.abort());
     agent
       .request({
         origin: upstream,
