@@ -26,6 +26,12 @@ const steps: readonly Step[] = [
   { name: 'types of the pages', file: bin('tsc'), args: ['-p', 'src/webview'], counted: false },
   { name: 'build', file: process.execPath, args: ['esbuild.mjs', '--tests'], counted: false },
   { name: 'fast suites', file: bin('mocha'), args: reporter, counted: true },
+  {
+    name: 'pages in Chromium',
+    file: bin('mocha'),
+    args: ['--config', 'test/webview/.mocharc.json', ...reporter],
+    counted: true,
+  },
   { name: 'suites in VS Code', file: process.execPath, args: ['test/host/run-suites.ts'], counted: true },
   {
     name: 'end to end',
