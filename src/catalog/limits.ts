@@ -24,10 +24,9 @@ export function outputCap(env: Environment): OutputCap {
   return { cap: DEFAULT_OUTPUT_CAP, warning };
 }
 
-/** Tokens that a request asks for: `limit.output` up to the cap, the cap where it is unknown. */
-export function maxOutput(model: Pick<Model, 'limit'>, env: Environment): number {
-  const { cap } = outputCap(env);
-  return model.limit.output > 0 ? Math.min(model.limit.output, cap) : cap;
+/** Tokens that a request asks for: `limit.output` up to the cap, the cap where it is unknown (spec 8). */
+export function outputTokens({ limit }: Pick<Model, 'limit'>, cap = DEFAULT_OUTPUT_CAP): number {
+  return limit.output > 0 ? Math.min(limit.output, cap) : cap;
 }
 
 /**
@@ -43,7 +42,7 @@ export function usableTokens(model: Pick<Model, 'limit'>, output: number): numbe
   return usable < window / 4 ? window - Math.ceil(window / 4) : usable;
 }
 
-/** Whether a conversation has outgrown its model. @param output as `maxOutput` gives it. */
+/** Whether a conversation has outgrown its model. @param output as `outputTokens` gives it. */
 export function overflow(model: Pick<Model, 'limit'>, usedTokens: number, output: number): boolean {
   const usable = usableTokens(model, output);
   return usable !== undefined && usedTokens >= usable;

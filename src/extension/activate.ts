@@ -5,10 +5,9 @@ import type { Model } from '../catalog/model.ts';
 import type { Converse } from '../chat/session.ts';
 import { Suggester } from '../completion/suggest.ts';
 import { SettingsStore } from '../config/store.ts';
-import { converse } from '../provider/converse.ts';
 import { fetchTransport } from '../provider/fetch-transport.ts';
 import { fill } from '../provider/fill.ts';
-import { CHAT_VIEW, ChatView } from './chat-view.ts';
+import { registerChat } from './chat.ts';
 import { registerCompletionCommands } from './completion-commands.ts';
 import { completionContext } from './completion-context.ts';
 import { CompletionSettingsSource } from './completion-settings.ts';
@@ -84,32 +83,31 @@ export function activate(context: vscode.ExtensionContext): void {
   );
 
   const { cap } = outputCap(process.env);
-  const send: Converse = (model, conversation, signal, choices) =>
-    converse(model, conversation, { transport, signal, outputCap: cap, ...choices });
-  const chat = own(
-    new ChatView({
-      extension: context.extensionUri,
-      drafts: context.workspaceState,
-      storage: context.globalStorageUri,
-      log,
-      newId: randomUUID,
-      now: Date.now,
-      onModelChange: models.onDidChange,
-      converse: send,
-      outputCap: cap,
-      model: () => {
-        const model = models.chat;
-        if (!model) return undefined;
-        const { ref, name, provider } = model;
-        const variant = models.chatVariant;
-        const chosen = variant === undefined ? {} : { variant };
-        return { model, label: { ref, name, provider, simulated: simulated(model), ...chosen } };
-      },
-    }),
-  );
-  own(vscode.window.registerWebviewViewProvider(CHAT_VIEW, chat));
-  own(vscode.commands.registerCommand('svc.chat.open', () => vscode.commands.executeCommand(`${CHAT_VIEW}.focus`)));
-  own(vscode.commands.registerCommand('svc.chat.new', () => chat.newConversation()));
+  // The formats of chat are loaded with the first message: completions don't need them.
+  const send: Converse = async function* (model, conversation, signal, choices) {
+    const { converse } = await import('../provider/converse.ts');
+    yield* converse(model, conversation, { transport, signal, outputCap: cap, ...choices });
+  };
+  const chatParts = {
+    extension: context.extensionUri,
+    drafts: context.workspaceState,
+    storage: context.globalStorageUri,
+    log,
+    newId: randomUUID,
+    now: Date.now,
+    onModelChange: models.onDidChange,
+    converse: send,
+    outputCap: cap,
+    model: () => {
+      const model = models.chat;
+      if (!model) return undefined;
+      const { ref, name, provider } = model;
+      const variant = models.chatVariant;
+      const chosen = variant === undefined ? {} : { variant };
+      return { model, label: { ref, name, provider, simulated: simulated(model), ...chosen } };
+    },
+  };
+  own(registerChat(async () => new (await import('./chat-view.ts')).ChatView(chatParts)));
 
   own(
     registerLanguageModels({

@@ -132,6 +132,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         const id = await importConversation(this.#conversations, this.#parts.newId, workspaceId());
         if (id !== undefined) await this.#show(await this.#focused(), id);
       },
+      'svc.proposal.apply': ([uri]) => this.#proposals.act(uri, 'all'),
+      'svc.proposal.applyHunks': ([uri]) => this.#proposals.act(uri, 'hunks'),
+      'svc.proposal.discard': ([uri]) => this.#proposals.act(uri, 'none'),
       ...editorCommands({
         ...{ attach: this.#attach, proposals: this.#proposals },
         ...{ converse: this.#parts.converse, model: this.#parts.model, newId: this.#parts.newId },

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
+import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Converse } from '../chat/session.ts';
 import { estimateTokens, IMAGE_TOKENS } from '../chat/tokens.ts';
-import { outputTokens } from '../provider/request.ts';
 import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../wire/conversation.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';

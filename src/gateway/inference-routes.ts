@@ -1,7 +1,8 @@
 import type { Model } from '../catalog/model.ts';
 import type { Credential } from '../config/settings.ts';
 import { adaptBody, wantsCompletionTokens } from '../provider/dialect.ts';
-import { conversationRequest, withOptions } from '../provider/request.ts';
+import { withOptions } from '../provider/model-options.ts';
+import { conversationRequest } from '../provider/request.ts';
 import { repairBody } from '../wire/body-repair.ts';
 import type { Format, FormatName } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';

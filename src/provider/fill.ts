@@ -6,7 +6,7 @@ import { FimReader, readFimAnswer } from '../wire/fim-answer.ts';
 import type { FimDialect, Hole } from '../wire/hole.ts';
 import { type ExchangeOptions, exchange } from './exchange.ts';
 import { upstreamHeaders } from './headers.ts';
-import { withOptions } from './request.ts';
+import { withOptions } from './model-options.ts';
 import type { RetryPolicy } from './retry.ts';
 import { joinURL, notConfigured, requireBase, upstreamURL, withoutVersion } from './url.ts';
 

@@ -1,17 +1,14 @@
+import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
-import { revealOptions } from '../config/secret.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { GatewayError, unsupportedField } from '../wire/errors.ts';
+import { unsupportedField } from '../wire/errors.ts';
 import type { Format } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
-import { mergeDeep } from '../wire/json.ts';
 import { idRuleOf, normalizeIds, repairConversation } from '../wire/tool-call-repair.ts';
 import { adaptBody } from './dialect.ts';
 import { upstreamHeaders } from './headers.ts';
+import { withOptions } from './model-options.ts';
 import { upstreamURL } from './url.ts';
-
-/** Tokens (spec 8); `SVC_EXPERIMENTAL_OUTPUT_TOKEN_MAX` is read by configuration and handed in. */
-export const DEFAULT_OUTPUT_CAP = 32_000;
 
 export interface RequestChoices {
   /** Name of the variant whose fields go into the request. */
@@ -27,11 +24,6 @@ export interface UpstreamRequest {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Record<string, unknown>;
-}
-
-/** Tokens to ask for: `min(limit.output or cap, cap)` (spec 8). */
-export function outputTokens(model: Model, cap = DEFAULT_OUTPUT_CAP): number {
-  return Math.min(model.limit.output > 0 ? model.limit.output : cap, cap);
 }
 
 /**
@@ -58,24 +50,6 @@ export function conversationRequest(
     headers: upstreamHeaders(endpoint, endpoint.format, choices.apiKey),
     body: withOptions(model, written, choices.variant),
   };
-}
-
-/** The body with the model's `options` and the variant's fields merged in, which may replace anything but the model. */
-export function withOptions(model: Model, body: Record<string, unknown>, variant?: string): Record<string, unknown> {
-  const chosen = variant === undefined ? undefined : model.variants.get(variant);
-  if (variant !== undefined && chosen === undefined) {
-    const known = [...model.variants.keys()].join(', ') || 'none';
-    throw new GatewayError({
-      status: 400,
-      errorType: 'invalid_request',
-      message: `${model.ref} has no variant "${variant}" (it has: ${known}).`,
-      param: 'variant',
-    });
-  }
-  const optioned = mergeDeep(body, revealOptions(model.options));
-  if (chosen === undefined) return optioned;
-  const { disabled: _, ...fields } = chosen;
-  return mergeDeep(optioned, revealOptions(fields));
 }
 
 function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { maxOutput, outputCap, overflow, usableTokens } from '../../src/catalog/limits.ts';
+import { outputCap, outputTokens, overflow, usableTokens } from '../../src/catalog/limits.ts';
 
 const limited = (context: number, output: number, input?: number) => ({
   limit: input === undefined ? { context, output } : { context, output, input },
@@ -24,7 +24,7 @@ describe('the output cap', () => {
   ];
   for (const [output, value, expected] of cases) {
     it(`is ${expected} for a limit of ${output} and the variable ${value === undefined ? 'unset' : JSON.stringify(value)}`, () => {
-      assert.equal(maxOutput(limited(100_000, output), cap(value)), expected);
+      assert.equal(outputTokens(limited(100_000, output), outputCap(cap(value)).cap), expected);
     });
   }
 
@@ -49,7 +49,7 @@ describe('overflow', () => {
   ];
   for (const [model, first, name] of cases) {
     it(`begins at ${first}: ${name}`, () => {
-      const output = maxOutput(model, {});
+      const output = outputTokens(model);
       assert.equal(overflow(model, first, output), true);
       assert.equal(overflow(model, first - 1, output), false);
     });

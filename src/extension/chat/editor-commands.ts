@@ -25,50 +25,30 @@ export interface EditorCommandParts {
 
 const prompt = (name: string) => SLASH_COMMANDS.find((command) => command.name === name)?.prompt ?? '';
 
-/** What can be done from the editor, the SCM view and the terminal. */
-export function registerEditorCommands(parts: EditorCommandParts): vscode.Disposable {
+/** What can be done from the editor, the SCM view and the terminal, by the name of its command. */
+export function editorCommands(parts: EditorCommandParts) {
   const { attach } = parts;
-  const on = (name: string, run: (...args: unknown[]) => Promise<unknown>) =>
-    vscode.commands.registerCommand(name, async (...args: unknown[]) => {
-      try {
-        await run(...args);
-      } catch (thrown) {
-        const { message } = asGatewayError(thrown);
-        void vscode.window.showErrorMessage(message);
-      }
-    });
-  const about = (name: string) => on(`svc.chat.${name}`, () => parts.begin(prompt(name), attach.selection()));
-  return vscode.Disposable.from(
-    on('svc.chat.addSelection', () => parts.compose(attach.selection())),
-    on('svc.chat.addFile', async (uri) => {
+  const shown = (run: (...args: unknown[]) => Promise<unknown>) => async (args: readonly unknown[]) => {
+    try {
+      await run(...args);
+    } catch (thrown) {
+      void vscode.window.showErrorMessage(asGatewayError(thrown).message);
+    }
+  };
+  const about = (name: string) => shown(() => parts.begin(prompt(name), attach.selection()));
+  return {
+    'svc.chat.addSelection': shown(() => parts.compose(attach.selection())),
+    'svc.chat.addFile': shown(async (uri) => {
       if (uri instanceof vscode.Uri) await parts.compose(await attach.uri(uri));
     }),
-    about('explain'),
-    about('tests'),
-    about('doc'),
-    on('svc.chat.fix', (uri, range) => fix(parts, uri, range)),
-    on('svc.chat.editSelection', () => editSelection(parts)),
-    on('svc.chat.commitMessage', () => commitMessage(parts)),
-    on('svc.chat.explainTerminal', () => explainTerminal(parts)),
-    vscode.languages.registerCodeActionsProvider({ scheme: '*' }, new FixActions(), {
-      providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
-    }),
-  );
-}
-
-/** Offered on problems alone, never preferred: no light bulb on every line, and auto-fix stays what it was. */
-class FixActions implements vscode.CodeActionProvider {
-  provideCodeActions(
-    document: vscode.TextDocument,
-    range: vscode.Range,
-    context: vscode.CodeActionContext,
-  ): vscode.CodeAction[] {
-    if (context.diagnostics.length === 0) return [];
-    const action = new vscode.CodeAction(vscode.l10n.t('Fix with Svc'), vscode.CodeActionKind.QuickFix);
-    action.diagnostics = [...context.diagnostics];
-    action.command = { command: 'svc.chat.fix', title: action.title, arguments: [document.uri, range] };
-    return [action];
-  }
+    'svc.chat.explain': about('explain'),
+    'svc.chat.tests': about('tests'),
+    'svc.chat.doc': about('doc'),
+    'svc.chat.fix': shown((uri, range) => fix(parts, uri, range)),
+    'svc.chat.editSelection': shown(() => editSelection(parts)),
+    'svc.chat.commitMessage': shown(() => commitMessage(parts)),
+    'svc.chat.explainTerminal': shown(() => explainTerminal(parts)),
+  };
 }
 
 async function fix(parts: EditorCommandParts, uri: unknown, range: unknown): Promise<void> {

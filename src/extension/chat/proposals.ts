@@ -19,9 +19,6 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   constructor() {
     this.#lifetime = vscode.Disposable.from(
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-      vscode.commands.registerCommand('svc.proposal.apply', (uri?: vscode.Uri) => this.#act(uri, 'all')),
-      vscode.commands.registerCommand('svc.proposal.applyHunks', (uri?: vscode.Uri) => this.#act(uri, 'hunks')),
-      vscode.commands.registerCommand('svc.proposal.discard', (uri?: vscode.Uri) => this.#act(uri, 'none')),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#forget(uri)),
     );
   }
@@ -58,8 +55,9 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     return uri;
   }
 
-  async #act(uri: vscode.Uri | undefined, what: 'all' | 'hunks' | 'none'): Promise<void> {
-    const shown = uri ?? activeProposal();
+  /** Makes a shown change, chosen hunks of it, or none. @param uri of the proposal; absent: the one in front. */
+  async act(uri: unknown, what: 'all' | 'hunks' | 'none'): Promise<void> {
+    const shown = uri instanceof vscode.Uri ? uri : activeProposal();
     const proposal = shown && this.#proposals.get(shown.toString());
     if (!shown || !proposal) return;
     if (what !== 'none') {

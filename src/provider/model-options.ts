@@ -1,0 +1,22 @@
+import type { Model } from '../catalog/model.ts';
+import { revealOptions } from '../config/secret.ts';
+import { GatewayError } from '../wire/errors.ts';
+import { mergeDeep } from '../wire/json.ts';
+
+/** The body with the model's `options` and the variant's fields merged in, which may replace anything but the model. */
+export function withOptions(model: Model, body: Record<string, unknown>, variant?: string): Record<string, unknown> {
+  const chosen = variant === undefined ? undefined : model.variants.get(variant);
+  if (variant !== undefined && chosen === undefined) {
+    const known = [...model.variants.keys()].join(', ') || 'none';
+    throw new GatewayError({
+      status: 400,
+      errorType: 'invalid_request',
+      message: `${model.ref} has no variant "${variant}" (it has: ${known}).`,
+      param: 'variant',
+    });
+  }
+  const optioned = mergeDeep(body, revealOptions(model.options));
+  if (chosen === undefined) return optioned;
+  const { disabled: _, ...fields } = chosen;
+  return mergeDeep(optioned, revealOptions(fields));
+}
