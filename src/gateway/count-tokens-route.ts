@@ -26,7 +26,8 @@ export function countTokensRoute(parts: GatewayParts): Route {
 async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const caller = identify(parts, exchange);
   const settings = parts.settings();
-  const { text, value } = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
+  const received = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
+  const { value } = received;
   const { model } = requestedModel(parts, value);
   exchange.facts.model = model.ref;
   admit(parts, caller, { ...model, ref: model.ref });
@@ -38,7 +39,7 @@ async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
       await relay(exchange, {
         ...target,
         dispatcher: parts.dispatcher,
-        body: spliceBody(text, value, model.id),
+        body: spliceBody(received, model.id),
         tap: new PlainTap(model.provider, byok !== undefined),
         provider: model.provider,
         byok: byok !== undefined,

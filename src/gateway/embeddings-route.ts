@@ -23,7 +23,8 @@ export function embeddingsRoute(parts: GatewayParts): Route {
 async function embed(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const caller = identify(parts, exchange);
   const settings = parts.settings();
-  const { text, value } = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
+  const received = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
+  const { value } = received;
   const model = specialModel(parts, requestedRef(value), settings.gateway.embeddingModels);
   exchange.facts.model = model.ref;
   admit(parts, caller, model);
@@ -34,7 +35,7 @@ async function embed(parts: GatewayParts, exchange: Exchange): Promise<void> {
   optionalCount(value, 'dimensions');
   const byok = byokOf(caller.organization, model, settings);
   const target = upstreamTarget(model.endpoint, '/embeddings', undefined, byok);
-  const body = spliceBody(text, value, model.id);
+  const body = spliceBody(received, model.id);
   const tap = new PlainTap(model.provider, byok !== undefined);
   const outcome = await countingFailures(parts, exchange, model, byok !== undefined, () =>
     relay(exchange, {

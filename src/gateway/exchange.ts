@@ -31,6 +31,8 @@ export class Exchange {
   format: FormatName | undefined;
   /** What the log and the metrics say of it. */
   readonly facts: Facts = {};
+  /** On every answer, besides its own. Written with those in one go: set one by one they cost more. */
+  readonly #headers: Record<string, string>;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
@@ -39,7 +41,17 @@ export class Exchange {
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
-    response.setHeader('x-request-id', this.id);
+    this.#headers = { 'x-request-id': this.id };
+  }
+
+  /** Headers that the answer gets whatever it will be. */
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#headers, headers);
+  }
+
+  /** The head of the answer; the only place that writes one. */
+  writeHead(status: number, headers: Readonly<Record<string, string | number>>): ServerResponse {
+    return this.response.writeHead(status, { ...this.#headers, ...headers });
   }
 
   /** A header as one string; several of one name are no header of ours. */
@@ -60,7 +72,7 @@ export class Exchange {
 
   sendBytes(status: number, body: Buffer, headers: Readonly<Record<string, string>>): void {
     if (this.response.headersSent || this.response.destroyed) return;
-    this.response.writeHead(status, { ...headers, 'content-length': body.length });
+    this.writeHead(status, { ...headers, 'content-length': body.length });
     this.response.end(body);
   }
 
@@ -82,7 +94,7 @@ export class Exchange {
   #sendBeforeEnd(status: number, body: Buffer, headers: Record<string, string>): void {
     const { request, response } = this;
     if (response.headersSent || response.destroyed) return;
-    response.writeHead(status, {
+    this.writeHead(status, {
       'content-type': 'application/json',
       ...headers,
       connection: 'close',

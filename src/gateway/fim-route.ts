@@ -86,7 +86,7 @@ async function streamed(exchange: Exchange, events: AsyncIterable<Event>, writer
     if (event.type === 'error' && !response.headersSent) throw event.error;
     const text = writer.write(event).map(frameText).join('');
     if (text === '' || event.type === 'start' || response.destroyed) continue;
-    if (!response.headersSent) response.writeHead(200, STREAM_HEAD);
+    if (!response.headersSent) exchange.writeHead(200, STREAM_HEAD);
     if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
   }
   response.end();

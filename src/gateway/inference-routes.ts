@@ -64,10 +64,11 @@ function sameFormat(
   parts: GatewayParts,
   exchange: Exchange,
   { model, variant }: AskedModel,
-  { text, value }: JsonBody,
+  received: JsonBody,
   byok: Credential | undefined,
 ): Attempt {
   const { endpoint } = model;
+  const { value } = received;
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok);
   const repaired = repairBody(endpoint.format, value, idRuleOf(endpoint.kind, endpoint.format));
@@ -76,7 +77,7 @@ function sameFormat(
   const adapted = adapt(model, repaired.body);
   const asIs = adapted === value && variant === undefined && isEmpty(model.options);
   const body = asIs
-    ? spliceBody(text, value, model.id, add)
+    ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
   return {
     ...target,

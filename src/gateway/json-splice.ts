@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
+import type { JsonBody } from './request-body.ts';
 
 /**
  * Replaces the top-level `model` of a JSON body and adds members to it, without serialising the rest
  * again: bytes that the client wrote reach the upstream as they are. The body was parsed before, so it
  * is known to be an object.
  */
-export function spliceBody(text: string, parsed: JsonObject, model: string, add: JsonObject = {}): Buffer {
+export function spliceBody({ bytes, text, value: parsed }: JsonBody, model: string, add: JsonObject = {}): Buffer {
   const additions = Object.entries(add).filter(([key]) => !(key in parsed));
   const span = memberValue(text, 'model');
   const merged = Object.keys(add).some((key) => key in parsed);
@@ -13,9 +14,13 @@ export function spliceBody(text: string, parsed: JsonObject, model: string, add:
     return Buffer.from(JSON.stringify({ ...parsed, ...mergeAdded(parsed, add), model }));
   const open = text.indexOf('{') + 1;
   const extra = additions.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`).join('');
-  return Buffer.from(
-    text.slice(0, open) + extra + text.slice(open, span.start) + JSON.stringify(model) + text.slice(span.end),
-  );
+  const inserted = JSON.stringify(model);
+  if (bytes.length !== text.length) {
+    return Buffer.from(text.slice(0, open) + extra + text.slice(open, span.start) + inserted + text.slice(span.end));
+  }
+  // One byte a character: the places in the text are those in the bytes, which are copied as they are.
+  const middle = Buffer.from(extra + text.slice(open, span.start) + inserted);
+  return Buffer.concat([bytes.subarray(0, open), middle, bytes.subarray(span.end)]);
 }
 
 function mergeAdded(parsed: JsonObject, add: JsonObject): JsonObject {

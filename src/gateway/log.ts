@@ -61,7 +61,8 @@ async function load(descriptor: number, level: Level) {
 /** By name, at any depth; the library's own way costs more than the line. */
 export function redacted(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const safe: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
     if (REDACTED.has(name)) safe[name] = '[redacted]';
     else if (value instanceof Error) safe[name] = value.stack ?? value.message;
     else safe[name] = isObject(value) ? redacted(value) : value;

@@ -167,7 +167,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       // An error that comes first is still an error with a status of its own.
       const early = tap.firstError();
       if (early) return this.#fail(early);
-      if (passed.length > 0) response.writeHead(200, STREAM_HEAD);
+      if (passed.length > 0) this.#exchange.writeHead(200, STREAM_HEAD);
     }
     if (passed.length > 0 && !response.write(passed)) {
       this.#pause();
@@ -231,7 +231,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (!response.headersSent) {
       const early = tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.provider) : undefined);
       if (early) return this.#fail(early);
-      response.writeHead(200, STREAM_HEAD);
+      this.#exchange.writeHead(200, STREAM_HEAD);
     }
     response.end(bytes);
     this.#finish(error === undefined ? 'complete' : 'failed', error);
@@ -244,11 +244,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       return this.#fail(vendorError({ provider, status: this.#status, header, bodyText: body.toString('utf8'), byok }));
     }
     if (anyBody !== true && firstCharacter(body) !== '{') return this.#fail(notJson(provider, this.#contentType));
-    const { response } = this.#exchange;
     try {
       if (stream) {
         const passed = tap.wholeAsStream(body);
-        response.writeHead(200, STREAM_HEAD).end(passed);
+        this.#exchange.writeHead(200, STREAM_HEAD).end(passed);
       } else {
         const type = anyBody === true && this.#contentType !== '' ? this.#contentType : 'application/json';
         this.#exchange.sendBytes(200, tap.whole(body), { 'content-type': type });

@@ -26,6 +26,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
 
 /** A body that is a JSON object, and its text as it came. */
 export interface JsonBody {
+  readonly bytes: Buffer;
   readonly text: string;
   readonly value: JsonObject;
 }
@@ -45,7 +46,7 @@ export function parseBody(body: Buffer): JsonBody {
       action: 'Send a JSON object.',
     });
   }
-  if (isObject(value)) return { text, value };
+  if (isObject(value)) return { bytes: body, text, value };
   throw new GatewayError({ status: 400, errorType: 'invalid_request', message: 'The body must be a JSON object.' });
 }
 

@@ -81,7 +81,7 @@ async function serve(
   try {
     guardAgainstPages(exchange, parts.settings().gateway);
     if (exchange.header('origin') !== undefined) {
-      for (const [name, value] of Object.entries(corsHeaders(exchange))) response.setHeader(name, value);
+      exchange.addHeaders(corsHeaders(exchange));
       if (request.method === 'OPTIONS') return preflight(exchange);
     }
     const { route, params } = router.find(exchange);
@@ -129,9 +129,9 @@ function internal(id: string): GatewayError {
   });
 }
 
-function preflight({ request, response }: Exchange): void {
-  const asked = request.headers['access-control-request-headers'];
-  response.writeHead(204, {
+function preflight(exchange: Exchange): void {
+  const asked = exchange.request.headers['access-control-request-headers'];
+  const response = exchange.writeHead(204, {
     'access-control-allow-methods': 'GET, POST',
     'access-control-allow-headers': asked ?? 'authorization, content-type',
     'access-control-max-age': '600',

@@ -68,19 +68,33 @@ export function mentionsUsage(bytes: Buffer): boolean {
   return false;
 }
 
+/** Where a whole answer says its usage, as all vendors write it: looked at before the rest. */
+const TAIL_BYTES = 2048;
+
 /** The usage of a whole answer, read from its bytes without parsing the rest of it. */
 export function usageOfAnswer(format: FormatName, body: Buffer): Usage | undefined {
-  const at = body.lastIndexOf(USAGE);
-  if (at < 0) return undefined;
-  const open = body.indexOf(0x7b, at);
+  if (body.length > TAIL_BYTES) {
+    const usage = usageIn(format, body.subarray(body.length - TAIL_BYTES));
+    if (usage) return usage;
+  }
+  const usage = usageIn(format, body);
+  if (usage !== undefined || !body.includes(USAGE)) return usage;
+  // Text of the answer may itself say "usage": then the whole body is parsed.
+  return readUsage(format, objectOf(objectOf(parseJson(body.toString('utf8'))).usage));
+}
+
+/** The last object that stands behind "usage". Names and numbers of a usage are ASCII, whatever is around it. */
+function usageIn(format: FormatName, bytes: Buffer): Usage | undefined {
+  const text = bytes.toString('latin1');
+  const at = text.lastIndexOf('"usage"');
+  const open = at < 0 ? -1 : text.indexOf('{', at);
   if (open < 0) return undefined;
   let depth = 0;
-  for (let end = open; end < body.length; end += 1) {
-    if (body[end] === 0x7b) depth += 1;
-    else if (body[end] === 0x7d && --depth === 0) {
-      const usage = readUsage(format, objectOf(parseJson(body.toString('utf8', open, end + 1))));
-      // Text of the answer may itself say "usage": then the whole body is parsed.
-      return usage ?? readUsage(format, objectOf(objectOf(parseJson(body.toString('utf8'))).usage));
+  for (let end = open; end < text.length; end += 1) {
+    const code = text.charCodeAt(end);
+    if (code === 0x7b) depth += 1;
+    else if (code === 0x7d && --depth === 0) {
+      return readUsage(format, objectOf(parseJson(text.slice(open, end + 1))));
     }
   }
   return undefined;
