@@ -54,6 +54,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
       {
         settings: () => upstreams.settings,
         registry: () => upstreams.registry,
+        listing: upstreams,
         keys,
         ledger,
         metrics: new Metrics(),

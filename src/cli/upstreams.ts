@@ -23,6 +23,11 @@ export interface UpstreamEvents {
   readonly unlisted: (provider: string, reason: string) => void;
 }
 
+/** Milliseconds that a request waits for the lists of endpoints, at most. */
+const LISTING_WAIT_MS = 5_000;
+/** Milliseconds after which a request for an unknown model has the endpoints asked anew. */
+const LOOK_AGAIN_MS = 10_000;
+
 /** Settings and models of a process that runs on: they follow the files, and what endpoints list. */
 export class Upstreams {
   readonly #io: Io;
@@ -36,6 +41,9 @@ export class Upstreams {
   readonly #listed = new Map<string, readonly string[]>();
   #registry: Registry;
   #generation = 0;
+  /** The lists that are asked for now. */
+  #listing: Promise<void> | undefined;
+  #listingSince = 0;
 
   /** @throws GatewayError configuration_error when the managed configuration is invalid. */
   static async open(io: Io, transport: Transport, events: UpstreamEvents): Promise<Upstreams> {
@@ -44,7 +52,10 @@ export class Upstreams {
     requireManaged(settings);
     const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home) };
     const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
-    return new Upstreams(io, transport, events, store, catalog, place);
+    const upstreams = new Upstreams(io, transport, events, store, catalog, place);
+    // Before the first request: what is asked for meanwhile waits for it.
+    upstreams.#list();
+    return upstreams;
   }
 
   private constructor(
@@ -81,14 +92,36 @@ export class Upstreams {
     return this.#registry;
   }
 
-  /** Follows the configuration's files and asks providers without models for theirs, until `dispose`. */
+  /** Whether all lists that were asked for are there, have failed, or take too long. */
+  get listed(): boolean {
+    return this.#patience() <= 0;
+  }
+
+  /** Resolves when `listed`. */
+  async whenListed(): Promise<void> {
+    const patience = this.#patience();
+    if (patience <= 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patience);
+    });
+    await Promise.race([this.#listing, late]);
+    clearTimeout(timer);
+  }
+
+  /** As `whenListed`, for a model that nobody lists: a server may have got it meanwhile. */
+  async lookAgain(): Promise<void> {
+    if (this.#listing === undefined && performance.now() - this.#listingSince > LOOK_AGAIN_MS) this.#list();
+    await this.whenListed();
+  }
+
+  /** Follows the configuration's files, until `dispose`. */
   async follow(): Promise<void> {
     this.#store.onChange((settings) => {
       this.#registry = this.#build(settings);
       this.#events.changed(settings);
-      void this.#list();
+      this.#list();
     });
-    void this.#list();
     if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
     await this.#store.watch();
   }
@@ -112,7 +145,21 @@ export class Upstreams {
     );
   }
 
-  async #list(): Promise<void> {
+  /** Milliseconds that the running lists may still be waited for; 0 when none run. */
+  #patience(): number {
+    return this.#listing === undefined ? 0 : this.#listingSince + LISTING_WAIT_MS - performance.now();
+  }
+
+  /** Asks providers without models for theirs. */
+  #list(): void {
+    this.#listingSince = performance.now();
+    const listing = this.#ask().finally(() => {
+      if (this.#listing === listing) this.#listing = undefined;
+    });
+    this.#listing = listing;
+  }
+
+  async #ask(): Promise<void> {
     const generation = this.#generation;
     const options = { transport: this.#transport, signal: this.#stop.signal };
     await Promise.all(

@@ -13,8 +13,10 @@ export function catalogRoutes(parts: GatewayParts): Route[] {
   const list = (path: string, items: (organization: OrganizationSettings | undefined) => unknown[]): Route => ({
     method: 'GET',
     path,
-    handle: (exchange) => {
-      const data = items(viewer(parts, exchange));
+    handle: async (exchange) => {
+      const organization = viewer(parts, exchange);
+      await parts.listing.whenListed();
+      const data = items(organization);
       exchange.sendJson(200, { object: 'list', data });
     },
   });
@@ -38,8 +40,9 @@ function offered(parts: GatewayParts, organization: OrganizationSettings | undef
   );
 }
 
-function retrieve(parts: GatewayParts, exchange: Exchange, ref: string): void {
+async function retrieve(parts: GatewayParts, exchange: Exchange, ref: string): Promise<void> {
   const organization = viewer(parts, exchange);
+  await parts.listing.whenListed();
   const model = findModel(parts.registry(), ref)?.model;
   if (model === undefined || !allows(organization, model.ref)) {
     throw new GatewayError({

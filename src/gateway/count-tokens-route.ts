@@ -28,7 +28,7 @@ async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const settings = parts.settings();
   const received = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
   const { value } = received;
-  const { model } = requestedModel(parts, value);
+  const { model } = await requestedModel(parts, value);
   exchange.facts.model = model.ref;
   admit(parts, caller, { ...model, ref: model.ref });
   requiredList(value, 'messages');

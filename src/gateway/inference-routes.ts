@@ -35,7 +35,7 @@ export function inferenceRoutes(parts: GatewayParts): Route[] {
 async function infer(parts: GatewayParts, exchange: Exchange, format: Format): Promise<void> {
   const caller = identify(parts, exchange);
   const body = parseBody(await readBody(exchange.request, parts.settings().gateway.maxBodyBytes));
-  const asked = requestedModel(parts, body.value);
+  const asked = await requestedModel(parts, body.value);
   exchange.facts.model = asked.model.ref;
   admit(parts, caller, asked.model);
   checkBody(format.name, body.value);

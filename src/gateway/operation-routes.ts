@@ -11,9 +11,10 @@ export function operationRoutes(parts: GatewayParts, accepting: () => boolean): 
       method: 'GET',
       path: '/readyz',
       handle: (exchange) => {
-        const ready = accepting() && !parts.ledger.full;
+        const ready = accepting() && !parts.ledger.full && parts.listing.listed;
         const ledger = parts.ledger.broken ? 'failing' : 'ok';
-        exchange.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger });
+        const models = parts.listing.listed ? 'ok' : 'listing';
+        exchange.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models });
       },
     },
     {

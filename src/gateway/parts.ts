@@ -16,10 +16,21 @@ export interface Log {
   error(fields: Fields, message: string): void;
 }
 
+/** Models that endpoints list themselves become known after the start. */
+export interface Listing {
+  /** Nothing is being asked for. */
+  readonly listed: boolean;
+  /** Resolves when `listed`, or when it takes too long. */
+  whenListed(): Promise<void>;
+  /** As `whenListed`, for a model that nobody knows: asks anew when the last time is long ago. */
+  lookAgain(): Promise<void>;
+}
+
 /** What the gateway is made of. Settings and registry are asked for at each request: they reload. */
 export interface GatewayParts {
   readonly settings: () => Settings;
   readonly registry: () => Registry;
+  readonly listing: Listing;
   readonly keys: KeyCheck;
   readonly ledger: Ledger;
   readonly metrics: Metrics;

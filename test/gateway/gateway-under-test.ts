@@ -74,8 +74,9 @@ export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<
   const metrics = new Metrics();
   const transport = undiciTransport();
   const { dispatcher } = transport;
+  const listing = { listed: true, whenListed: async () => undefined, lookAgain: async () => undefined };
   const gateway = await startGateway(
-    { settings: () => settings, registry: () => registry, keys, ledger, metrics, transport, dispatcher, log },
+    { settings: () => settings, registry: () => registry, listing, keys, ledger, metrics, transport, dispatcher, log },
     { host: '127.0.0.1', port: 0, ...options.listen },
   );
   const authorized = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };

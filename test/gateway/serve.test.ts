@@ -7,6 +7,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { play } from '../upstream/scenarios.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -97,6 +98,27 @@ describe('svc serve', () => {
       body: JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: text }], ...more }),
     });
   const database = () => path.join(folder, 'data', 'svc', 'gateway.db');
+
+  it('waits for the lists of endpoints: neither /models nor a request comes too early', async () => {
+    let answer: (() => void) | undefined;
+    const asked = new Promise<void>((resolve) => {
+      upstream.respond((request, response) => {
+        if (!request.path.endsWith('/models')) return void play(request, response);
+        answer = () => void response.end(JSON.stringify({ data: [{ id: 'late' }] }));
+        resolve();
+      });
+    });
+    const { url } = await serve();
+    await asked;
+    assert.equal((await fetch(`${url}/readyz`)).status, 503);
+    const models = fetch(`${url}/models`);
+    const said = send(url, { model: 'listed/late' });
+    answer?.();
+    const { data } = JSON.parse(await (await models).text());
+    assert.deepEqual(data.map((item: { id: string }) => item.id).sort(), ['listed/late', 'up/m']);
+    assert.equal((await said).status, 200);
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  });
 
   it('takes keys made, rotated and revoked beside it, keeps only hashes, and sums usage up', async () => {
     const { url, child } = await serve();

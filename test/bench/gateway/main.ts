@@ -53,8 +53,11 @@ const throughput =
   (connections: number): Step =>
   async (who, kind) => {
     const { url, bytes } = who.request(WHOLE, kind === 'translated');
+    const before = cpuSeconds(who.pid);
     const { perSecond, latencies } = await drive(url, bytes, connections, SECONDS);
     note(`${kind} requests/s at ${connections}`, who.name, perSecond);
+    const used = ((cpuSeconds(who.pid) - before) / latencies.length) * 1e6;
+    if (connections === 64) note(`${kind} CPU µs a request at 64`, who.name, used);
     if (connections > 1) return;
     note(`${kind} latency p50 ms`, who.name, percentile(latencies, 0.5));
     note(`${kind} latency p99 ms`, who.name, percentile(latencies, 0.99));
