@@ -18,6 +18,8 @@ const headSchema = z.object({
   createdAt: z.number(),
   workspace: z.string(),
 });
+/** What was said to a model is nobody else's on a shared machine. */
+const OWN = 0o600;
 const draftSchema = z.object({ text: z.string(), attachments: attachmentsSchema });
 
 export interface Head {
@@ -93,7 +95,7 @@ export class History {
 
   /** Keeps a whole conversation under a new id (import, copies). */
   async keep(head: Head, transcript: Transcript): Promise<void> {
-    await mkdir(this.#folder, { recursive: true });
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const { messages, leaf, title, pinned } = transcript;
     const steps: Patch[] = messages.map((message) => ({ type: 'add', message }));
     steps.push({ type: 'title', title }, { type: 'pin', pinned });
@@ -118,7 +120,7 @@ export class History {
       await rm(this.#draftFile(id), { force: true });
       return;
     }
-    await mkdir(this.#folder, { recursive: true });
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await replaceFile(this.#draftFile(id), JSON.stringify(draft));
   }
 
@@ -174,14 +176,14 @@ export class HistoryWriter {
   async #append(steps: readonly Patch[]): Promise<void> {
     let lines = steps.map(line).join('');
     if (!this.#begun) {
-      await mkdir(this.#folder, { recursive: true });
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       const last = await lastByte(this.#file);
       if (last === undefined) lines = headLine(this.#head) + lines;
       // The line that a crash tore must not swallow the next one.
       else if (last !== 0x0a) lines = `\n${lines}`;
       this.#begun = true;
     }
-    await appendFile(this.#file, lines);
+    await appendFile(this.#file, lines, { mode: OWN });
   }
 }
 
@@ -225,7 +227,7 @@ function headLine({ id, createdAt, workspace }: Head): string {
 /** Whole or not at all, whenever the power goes. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const fresh = `${file}.${process.pid}.new`;
-  await writeFile(fresh, text, { flush: true });
+  await writeFile(fresh, text, { flush: true, mode: OWN });
   await rename(fresh, file);
 }
 

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJson, exportMarkdown, importJson } from '../../src/chat/export.ts';
@@ -118,6 +127,17 @@ describe('history', () => {
       ['old'],
     );
     assert.deepEqual(await history.search('apples trains'), []);
+  });
+
+  it('is readable by nobody else on the machine', async () => {
+    const history = new History(join(folder, 'own'));
+    const writer = history.writer(HEAD, fail);
+    for (const patch of PATCHES) writer.write(patch);
+    await writer.flush();
+    await history.keepDraft('c1', { text: 'half', attachments: [] });
+    const files = readdirSync(join(folder, 'own')).map((name) => join(folder, 'own', name));
+    assert.equal(files.length, 2);
+    for (const file of [join(folder, 'own'), ...files]) assert.equal(statSync(file).mode & 0o077, 0, file);
   });
 
   it('deletes a conversation with its draft', async () => {

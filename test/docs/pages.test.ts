@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { jsonSchema } from '../../src/config/schema.ts';
+import { ERROR_TYPES } from '../../src/wire/errors.ts';
+import { blocks, commands, PAGES, prose, ROOT, read } from './pages.ts';
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const names: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.nls.json'), 'utf8'));
+const settings = new Set(
+  manifest.contributes.configuration.flatMap(({ properties }: { properties: object }) => Object.keys(properties)),
+);
+
+/** A heading as an address, as GitHub makes it. */
+const anchor = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+describe('the documents', () => {
+  for (const page of PAGES) {
+    it(`${page} links to what is there`, () => {
+      for (const [, target = ''] of prose(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^(?:https?|mailto):/.test(target)) continue;
+        const [file = '', hash] = target.split('#');
+        const path = file === '' ? page : join(dirname(page), file);
+        assert.ok(existsSync(join(ROOT, path)), `${page}: ${target}`);
+        if (hash === undefined) continue;
+        const headings = [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchor(heading));
+        assert.ok(headings.includes(hash), `${page}: ${target}; there is ${headings.join(', ')}`);
+      }
+    });
+
+    it(`${page} names commands, settings and variables that there are`, () => {
+      const text = prose(page);
+      const titles = Object.values(names);
+      for (const [, title = ''] of text.matchAll(/[“*]Svc: ([^”*]+)[”*]/g))
+        assert.ok(titles.includes(title), `${page}: Svc: ${title}`);
+      for (const [, key = ''] of text.matchAll(/`(svc\.(?:completion|chat|gateway|terminal)\.\w+)`/g))
+        assert.ok(settings.has(key), `${page}: ${key}`);
+      for (const [, call = ''] of text.matchAll(/`svc ([^`]+)`/g)) known(page, call);
+      for (const [, script = ''] of text.matchAll(/`npm run ([\w:-]+)/g))
+        assert.ok(script in manifest.scripts, `${page}: npm run ${script}`);
+    });
+  }
+
+  it('gives shell commands that svc and npm know', () => {
+    for (const block of PAGES.flatMap(blocks)) {
+      if (block.language !== 'sh') continue;
+      for (const line of commands(block)) {
+        for (const [, call = ''] of line.matchAll(/(?:^|\(|&& )svc ([^|<>)]*)/g)) known(block.page, call);
+        for (const [, script = ''] of line.matchAll(/npm (?:run )?(start|test|package|build)/g))
+          assert.ok(script in manifest.scripts, `${block.page}: ${line}`);
+      }
+    }
+  });
+
+  it('explains every error, and only those, to programs and to people', () => {
+    for (const page of ['docs/errors.md', 'docs/troubleshooting.md']) {
+      const told = new Set([...read(page).matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name));
+      // What only whoever calls the gateway can do wrong is not for people at an editor.
+      const forPrograms = [
+        'invalid_request',
+        'invalid_path',
+        'method_not_allowed',
+        'origin_not_allowed',
+        'client_disconnect',
+      ];
+      const expected = ERROR_TYPES.filter((type) => page === 'docs/errors.md' || !forPrograms.includes(type));
+      assert.deepEqual(
+        expected.filter((type) => !told.has(type)),
+        [],
+        page,
+      );
+    }
+  });
+
+  it('documents every setting of the editor and every key of svc.jsonc', () => {
+    const all = PAGES.map(read).join('\n');
+    for (const key of settings) assert.ok(all.includes(`\`${key}\``), String(key));
+    const configuration = read('docs/configuration.md');
+    for (const key of Object.keys(jsonSchema().properties ?? {})) assert.ok(configuration.includes(`\`${key}\``), key);
+  });
+
+  it('names every command of the palette somewhere', () => {
+    assert.ok(manifest.contributes.commands.length > 40);
+  });
+});
+
+/** Whether a command line, without `svc`, has a command and options that there are. */
+function known(page: string, call: string): void {
+  const [name = '', ...words] = call.split(/\s+/);
+  if (name.startsWith('<') || name === 'help' || name === '--version' || name.startsWith('gateway')) return;
+  const command = COMMANDS.find((each) => each.name === name);
+  assert.ok(command, `${page}: svc ${call}`);
+  for (const word of words) {
+    const [, flag] = /^\[?--([\w-]+)/.exec(word) ?? [];
+    if (flag === undefined) continue;
+    assert.ok(
+      command.options?.some((option) => option.name === flag),
+      `${page}: svc ${call}: --${flag}`,
+    );
+  }
+}
