@@ -358,7 +358,10 @@ class ProviderBuilder {
 
 /** `*` stands for any text; without one the whole key must be the same. */
 export function matches(pattern: string, key: string): boolean {
-  if (!pattern.includes('*')) return pattern === key;
+  const star = pattern.indexOf('*');
+  if (star < 0) return pattern === key;
+  // `vendor/*`, at every request of the gateway.
+  if (star === pattern.length - 1) return key.startsWith(pattern.slice(0, star));
   const parts = pattern.split('*');
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';

@@ -2,7 +2,7 @@ import type { Model } from '../catalog/model.ts';
 import type { Credential } from '../config/settings.ts';
 import { adaptBody, wantsCompletionTokens } from '../provider/dialect.ts';
 import { withOptions } from '../provider/model-options.ts';
-import { conversationRequest } from '../provider/request.ts';
+import { conversationBody } from '../provider/request.ts';
 import { repairBody } from '../wire/body-repair.ts';
 import type { Format, FormatName } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
@@ -20,7 +20,7 @@ import type { Route } from './router.ts';
 import { type Attempt, serveFrom } from './serve-from.ts';
 import { StreamTap } from './stream-tap.ts';
 import { TranslatingTap } from './translating-tap.ts';
-import { refuseWithheld, splitURL, upstreamTarget } from './upstream-target.ts';
+import { upstreamTarget } from './upstream-target.ts';
 
 /** The three request formats, each to any upstream (spec 4.1). */
 export function inferenceRoutes(parts: GatewayParts): Route[] {
@@ -150,18 +150,13 @@ function translated(
   client: Format,
   byok: Credential | undefined,
 ): Attempt {
-  refuseWithheld(model.endpoint);
   // Repaired on the client's own body, so that what was repaired is counted in one way for all.
   const repaired = repairBody(client.name, body);
   for (const { kind } of repaired.changes) parts.metrics.repair(kind);
   const context = contextOf(exchange, client, repaired.body);
-  const request = conversationRequest(model, context.request, {
-    ...(variant === undefined ? {} : { variant }),
-    ...(byok === undefined ? {} : { apiKey: byok.secret.reveal() }),
-  });
+  const request = conversationBody(model, context.request, variant === undefined ? {} : { variant });
   return {
-    ...splitURL(request.url),
-    headers: request.headers,
+    ...upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok),
     body: Buffer.from(JSON.stringify(request.body)),
     tap: new TranslatingTap(request.format, client, context),
   };

@@ -26,17 +26,33 @@ export interface UpstreamRequest {
   readonly body: Record<string, unknown>;
 }
 
-/**
- * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
- * model's options and the variant merged in.
- *
- * @throws GatewayError 400 that names what the model can't take, 500 configuration_error.
- */
+/** Where a conversation goes, and what of it. @throws GatewayError as `conversationBody`, 500 configuration_error. */
 export function conversationRequest(
   model: Model,
   conversation: Conversation,
   choices: RequestChoices = {},
 ): UpstreamRequest {
+  const { endpoint } = model;
+  const { format, body } = conversationBody(model, conversation, choices);
+  return {
+    format,
+    url: upstreamURL(endpoint, format.path),
+    headers: upstreamHeaders(endpoint, endpoint.format, choices.apiKey),
+    body,
+  };
+}
+
+/**
+ * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
+ * model's options and the variant merged in.
+ *
+ * @throws GatewayError 400 that names what the model can't take.
+ */
+export function conversationBody(
+  model: Model,
+  conversation: Conversation,
+  choices: RequestChoices = {},
+): Pick<UpstreamRequest, 'format' | 'body'> {
   const { endpoint } = model;
   const format = FORMATS[endpoint.format];
   checkAbilities(model, conversation);
@@ -44,12 +60,7 @@ export function conversationRequest(
   const idRule = idRuleOf(endpoint.kind, endpoint.format);
   const fitted = fit(model, idRule ? normalizeIds(repaired, idRule) : repaired, choices);
   const written = adaptBody(model, format.writeRequest(fitted));
-  return {
-    format,
-    url: upstreamURL(endpoint, format.path),
-    headers: upstreamHeaders(endpoint, endpoint.format, choices.apiKey),
-    body: withOptions(model, written, choices.variant),
-  };
+  return { format, body: withOptions(model, written, choices.variant) };
 }
 
 function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
