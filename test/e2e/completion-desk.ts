@@ -2,16 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { openFile, runCommand } from '../host/workbench.ts';
-import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { runCommand, screenshot } from '../host/workbench.ts';
+import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { type Desk, type DeskOptions, setDesk } from './desk.ts';
 
-export const GHOST = '.ghost-text-decoration, .ghost-text';
+/** Ghost text has a class of its own while an item of the list of suggestions is previewed. */
+const GHOST = '.ghost-text-decoration, .ghost-text-decoration-preview, .ghost-text';
 /** The status bar when completions rest and know their model. */
 const READY = '.statusbar-item[aria-label^="Svc: Completions by"]';
 
+type Pieces = readonly (string | Promise<void>)[];
+
 /** What is seen of the ghost text: each text that was on screen, in order, without repetitions. */
-export interface Seen {
+interface Seen {
   readonly texts: () => Promise<readonly string[]>;
 }
 
@@ -19,9 +22,8 @@ export interface Seen {
 export interface CompletionDesk {
   readonly desk: Desk;
   readonly page: Page;
-  readonly upstream: Upstream;
-  /** The pieces of the next answers; a promise among them holds back what follows. */
-  answer: readonly (string | Promise<void>)[];
+  /** The pieces of the answers to come; a promise among them holds back what follows. */
+  answer: Pieces | ((prompt: string) => Pieces);
   /** Anything but 200 is answered with an error body. */
   status: number;
   /** Requests for a completion so far. */
@@ -31,7 +33,11 @@ export interface CompletionDesk {
   type(text: string): Promise<void>;
   /** Waits until the ghost text on screen is this, with LF. */
   shows(text: string): Promise<void>;
+  /** Waits until ghost text is on screen that ends so. */
+  appears(end?: string): Promise<void>;
   gone(): Promise<void>;
+  /** Presses Tab and waits until nothing is left to accept. */
+  accept(): Promise<void>;
   rests(): Promise<void>;
   saved(name: string): Promise<string>;
   watch(): Promise<Seen>;
@@ -40,37 +46,37 @@ export interface CompletionDesk {
 
 export async function setCompletionDesk(options: Pick<DeskOptions, 'settings'> = {}): Promise<CompletionDesk> {
   const upstream = await startUpstream((request, response) => say(self, request, response));
-  const options_ = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
+  const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
   const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
   const desk = await setDesk({
     ...options,
     config: () => ({
-      provider: { model: { name: 'Model', fim: 'mistral', options: options_, models } },
+      provider: { model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',
     }),
   });
   const page = await desk.open();
-  const asked = () => upstream.requests.filter(({ path }) => path.includes('/fim/'));
+  page.setDefaultTimeout(15_000);
+  const gone = () => page.locator(GHOST).first().waitFor({ state: 'detached' });
   const self: CompletionDesk = {
     desk,
     page,
-    upstream,
     answer: [],
     status: 200,
-    asked,
+    asked: () => upstream.requests.filter(({ path }) => path.includes('/fim/')),
     edit: async (name, content) => {
       writeFileSync(join(desk.workspace, name), content);
-      await openFile(page, name);
+      await openPath(page, desk.workspace, name);
       await page.keyboard.press('ControlOrMeta+End');
     },
     type: (text) => page.keyboard.type(text, { delay: 40 }),
-    shows: async (text) => {
-      await page.waitForFunction(
-        ([wanted, read]) => new Function(`return (${read})()`)() === wanted,
-        [text, `${ghost}`],
-      );
+    shows: (text) => showsGhost(page, text),
+    appears: (end = '') => awaitGhost(page, 'endsWith', end),
+    gone,
+    accept: async () => {
+      await page.keyboard.press('Tab');
+      await gone();
     },
-    gone: () => page.locator(GHOST).first().waitFor({ state: 'detached' }),
     rests: () => page.locator(READY).first().waitFor(),
     saved: async (name) => {
       await page.keyboard.press('ControlOrMeta+S');
@@ -83,12 +89,25 @@ export async function setCompletionDesk(options: Pick<DeskOptions, 'settings'> =
       await upstream.close();
     },
   };
-  await self.rests();
+  await page.locator(READY).first().waitFor({ timeout: 60_000 });
   return self;
 }
 
-/** Closes the editor without saving, for the next test. */
-export async function clear(each: CompletionDesk): Promise<void> {
+/** By its whole path: Quick Open may not have seen yet that the file is there. */
+async function openPath(page: Page, folder: string, name: string): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+P');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.waitFor();
+  await input.fill(join(folder, name));
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+  await page.locator('.editor-instance .monaco-editor .view-lines').first().waitFor();
+}
+
+/** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */
+export async function clear(each: CompletionDesk, test: Mocha.Test | undefined): Promise<void> {
+  if (test?.state === 'failed') await screenshot(each.page, `failed-${test.title.replaceAll(/\W+/g, '-')}`);
   each.status = 200;
   each.answer = [];
   await runCommand(each.page, 'View: Revert and Close Editor');
@@ -97,10 +116,26 @@ export async function clear(each: CompletionDesk): Promise<void> {
 /** Runs in the page: the ghost text on screen, lines joined with LF. */
 function ghost(): string {
   const read = (element: Element): string => (element.textContent ?? '').replaceAll('\u00a0', ' ');
-  const inline = [...document.querySelectorAll('.view-lines .ghost-text-decoration, .view-lines .ghost-text')];
+  const classes = ['ghost-text-decoration', 'ghost-text-decoration-preview', 'ghost-text'];
+  const inline = [...document.querySelectorAll(classes.map((one) => `.view-lines .${one}`).join())];
   const first = inline.map(read).join('');
   const below = [...document.querySelectorAll('.suggest-preview-text .view-line')].map(read);
   return [first, ...below].join('\n');
+}
+
+/** Waits until the ghost text on screen is this, with LF. */
+export async function showsGhost(page: Page, text: string): Promise<void> {
+  await awaitGhost(page, 'equals', text);
+}
+
+async function awaitGhost(page: Page, how: 'equals' | 'endsWith', text: string): Promise<void> {
+  await page.waitForFunction(
+    ([rule, wanted, read]) => {
+      const now: string = new Function(`return (${read})()`)();
+      return rule === 'equals' ? now === wanted : now !== '' && now.endsWith(wanted ?? '');
+    },
+    [how, text, `${ghost}`],
+  );
 }
 
 async function watch(page: Page): Promise<Seen> {
@@ -115,7 +150,7 @@ async function watch(page: Page): Promise<Seen> {
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
     Object.assign(globalThis, { ghostTexts: texts });
   }, `${ghost}`);
-  return { texts: () => page.evaluate(() => (Reflect.get(globalThis, 'ghostTexts') as string[]).slice()) };
+  return { texts: () => page.evaluate(() => [...Reflect.get(globalThis, 'ghostTexts')].map(String)) };
 }
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
@@ -132,7 +167,8 @@ async function say(desk: CompletionDesk, request: ReceivedRequest, response: Ser
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const piece of desk.answer) {
+  const { prompt } = request.body;
+  for (const piece of typeof desk.answer === 'function' ? desk.answer(`${prompt}`) : desk.answer) {
     if (typeof piece === 'string') response.write(chunk({ delta: { content: piece }, finish_reason: null }));
     else await piece;
   }

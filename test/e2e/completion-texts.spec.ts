@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+
+/** A file as it is, what is typed at its end, what the model says, and the file with that accepted. */
+const TEXTS = [
+  {
+    name: 'Windows line ends',
+    file: 'crlf.ts',
+    before: 'const a = 1;\r\nconst b = ',
+    typed: 'a + ',
+    says: 'a * 2;\nconst c = b;',
+    after: 'const a = 1;\r\nconst b = a + a * 2;\r\nconst c = b;',
+  },
+  {
+    name: 'emoji and combining characters',
+    file: 'emoji.ts',
+    before: 'const s = "👩‍👩‍👧 e\u0301";\nconst t = ',
+    typed: 's + ',
+    says: '"🎉👍🏽 nai\u0308ve";',
+    after: 'const s = "👩‍👩‍👧 e\u0301";\nconst t = s + "🎉👍🏽 nai\u0308ve";',
+  },
+  {
+    name: 'right-to-left text',
+    file: 'rtl.ts',
+    before: 'const s = "שלום עולם";\nconst t = ',
+    typed: 's + ',
+    says: '"مرحبا بالعالم";',
+    after: 'const s = "שלום עולם";\nconst t = s + "مرحبا بالعالم";',
+  },
+  {
+    name: 'tabs, where the model says spaces',
+    file: 'tabs.ts',
+    before: 'function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n\tconst x = ',
+    typed: '2 * ',
+    says: '3;\n    return x;\n}',
+    after: 'function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n\tconst x = 2 * 3;\n\treturn x;\n}',
+  },
+  {
+    name: 'spaces, where the model says tabs',
+    file: 'spaces.ts',
+    before: 'function f() {\n  if (a) {\n    return 1;\n  }\n  const x = ',
+    typed: '2 * ',
+    says: '3;\n\treturn x;\n}',
+    after: 'function f() {\n  if (a) {\n    return 1;\n  }\n  const x = 2 * 3;\n  return x;\n}',
+  },
+] as const;
+
+describe('ghost text fits into a file with', () => {
+  let at: CompletionDesk;
+
+  before(async () => {
+    at = await setCompletionDesk();
+  });
+  after(() => at.close());
+  afterEach(function () {
+    return clear(at, this.currentTest);
+  });
+
+  for (const { name, file, before, typed, says, after } of TEXTS) {
+    it(name, async () => {
+      at.answer = [says];
+      await at.edit(file, before);
+      await at.type(typed);
+      await at.appears(says.split('\n').at(-1));
+      await at.accept();
+      assert.equal(await at.saved(file), after);
+    });
+  }
+
+  it('emoji and right-to-left text that are typed through', async () => {
+    at.answer = ['"🎉 مرحبا e\u0301";'];
+    await at.edit('through.ts', 'const t = ');
+    await at.type('s + ');
+    await at.shows('"🎉 مرحبا e\u0301";');
+    const before = at.asked().length;
+    for (const character of ['"', '🎉', ' ', 'م']) await at.page.keyboard.insertText(character);
+    // The editor has closed the quote.
+    await at.appears(';');
+    await at.accept();
+    assert.equal(at.asked().length, before);
+    assert.equal(await at.saved('through.ts'), 'const t = s + "🎉 مرحبا e\u0301";');
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../host/workbench.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+
+describe('what completions send, and when', () => {
+  let at: CompletionDesk;
+
+  before(async () => {
+    at = await setCompletionDesk({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
+  });
+  after(() => at.close());
+  afterEach(function () {
+    return clear(at, this.currentTest);
+  });
+
+  it('nothing of files that hold secrets, that git ignores or that a setting excludes, not even as context', async () => {
+    writeFileSync(join(at.desk.workspace, '.gitignore'), 'ignored.ts\n');
+    at.answer = ['leaked'];
+    for (const name of ['.env', 'key.pem', 'ignored.ts', 'plan.private.ts']) {
+      await at.edit(name, 'const sesame = openDoor(');
+      await at.type('abc + ');
+      await at.page.locator('.statusbar-item[aria-label^="Svc: No completions here"]').waitFor();
+      await runCommand(at.page, 'Svc: Trigger Completion');
+      await runCommand(at.page, 'File: Save');
+    }
+    assert.deepEqual(at.asked(), []);
+    at.answer = ['fine;'];
+    await at.edit('open.ts', 'const sesame = openDoor();\nconst ok = ');
+    await at.type('sesame + ');
+    await at.shows('fine;');
+    const bodies = at.asked().map(({ bytes }) => bytes.toString('utf8'));
+    assert.ok(bodies.length > 0);
+    for (const body of bodies) assert.doesNotMatch(body, /abc \+|\.env|key\.pem|ignored\.ts|private/);
+  });
+
+  it('a stand-in for what looks like a key, and the key comes back in the answer', async () => {
+    const key = `sk-${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7'}`;
+    at.answer = (prompt) => [`connect("${/token = "([^"]+)"/.exec(prompt)?.[1] ?? ''}");`];
+    await at.edit('keyed.ts', `const token = "${key}";\nconst link = `);
+    await at.type('await ');
+    await at.shows(`connect("${key}");`);
+    assert.ok(!at.asked().some(({ bytes }) => bytes.toString('utf8').includes(key)));
+  });
+
+  it('two requests at most in thirty keys when credit is out: no popup, and a status that says so', async () => {
+    at.status = 402;
+    await at.edit('credit.ts', 'const value = ');
+    const before = at.asked().length;
+    await at.page.keyboard.type('someCall(other, third) + more +', { delay: 60 });
+    await at.page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).waitFor();
+    const requests = at.asked().length - before;
+    assert.ok(requests >= 1 && requests <= 2, `${requests} requests`);
+    assert.equal(await at.page.locator('.notification-toast').count(), 0);
+    at.status = 200;
+    at.answer = ['again;'];
+    await at.page.keyboard.press('Enter');
+    await at.type('x = ');
+    await runCommand(at.page, 'Svc: Completion Menu');
+    await at.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again' }).click();
+    await at.shows('again;');
+  });
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { runCommand } from '../host/workbench.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+
+describe('ghost text while a person types', () => {
+  let at: CompletionDesk;
+
+  before(async () => {
+    at = await setCompletionDesk();
+  });
+  after(() => at.close());
+  afterEach(function () {
+    return clear(at, this.currentTest);
+  });
+
+  it('shows its first line at once and grows at its end only, line by line, while nothing is typed', async () => {
+    const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    at.answer = ['alpha;\n', second.promise, 'const beta = 2;\n', third.promise, 'const gamma = 3;'];
+    await at.edit('grows.ts', 'const first =');
+    const seen = await at.watch();
+    await at.type(' ');
+    await at.shows('alpha;');
+    second.resolve();
+    await at.shows('alpha;\nconst beta = 2;');
+    third.resolve();
+    await at.shows('alpha;\nconst beta = 2;\nconst gamma = 3;');
+    const texts = await seen.texts();
+    for (const [index, text] of texts.entries()) {
+      assert.ok(text.startsWith(texts[index - 1] ?? ''), JSON.stringify(texts));
+    }
+    assert.equal(at.asked().length, 1);
+    await at.accept();
+    assert.equal(await at.saved('grows.ts'), 'const first = alpha;\nconst beta = 2;\nconst gamma = 3;');
+  });
+
+  it('keeps what is shown while it is typed through, without a gap and without asking again', async () => {
+    const whole = 'items.length * factor;\nconst more = total;';
+    at.answer = [whole];
+    await at.edit('typed.ts', 'const total = ');
+    await at.type('0 + ');
+    await at.shows(whole);
+    const before = at.asked().length;
+    const seen = await at.watch();
+    await at.type('items.len');
+    await at.shows(whole.slice('items.len'.length));
+    const texts = await seen.texts();
+    assert.ok(texts.length >= 10, JSON.stringify(texts));
+    for (const [index, text] of texts.entries()) assert.equal(text, whole.slice(index), JSON.stringify(texts));
+    assert.equal(at.asked().length, before);
+    await at.accept();
+    assert.equal(await at.saved('typed.ts'), `const total = 0 + ${whole}`);
+  });
+
+  it('comes back at once when a wrong character is deleted', async () => {
+    at.answer = ['first(second);'];
+    await at.edit('deleted.ts', 'const total = ');
+    await at.type('0 + ');
+    await at.shows('first(second);');
+    at.answer = [''];
+    await at.page.keyboard.type('x');
+    await at.gone();
+    const before = at.asked().length;
+    await at.page.keyboard.press('Backspace');
+    await at.shows('first(second);');
+    assert.equal(at.asked().length, before);
+  });
+
+  it('is accepted by word, then by line, then whole', async () => {
+    at.answer = ['alpha beta gamma;\nconst next = delta;\nconst last = epsilon;'];
+    await at.edit('parts.ts', 'const first = ');
+    await at.type('1 + ');
+    await at.shows('alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
+    const before = at.asked().length;
+    await at.page.keyboard.press('Control+ArrowRight');
+    await at.shows(' beta gamma;\nconst next = delta;\nconst last = epsilon;');
+    await at.page.keyboard.press('Control+Alt+ArrowRight');
+    await at.shows('const next = delta;\nconst last = epsilon;');
+    assert.equal(at.asked().length, before);
+    await at.accept();
+    const saved = await at.saved('parts.ts');
+    assert.equal(saved, 'const first = 1 + alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
+  });
+
+  it('leaves Tab to indentation where nothing is shown and at the start of a line', async () => {
+    at.answer = [''];
+    await at.edit('indent.ts', 'function f() {\n');
+    await at.page.keyboard.press('Tab');
+    await at.page.keyboard.type('x');
+    assert.match(await at.saved('indent.ts'), /^function f\(\) \{\n[ \t]+x$/);
+    at.answer = ['        return 1;\n    }'];
+    await at.edit('indent-shown.ts', 'class A {\n    f() {\n');
+    await runCommand(at.page, 'Svc: Trigger Completion');
+    await at.shows('        return 1;\n    }');
+    await at.page.keyboard.press('Tab');
+    await at.shows('return 1;\n    }');
+    assert.equal(await at.saved('indent-shown.ts'), 'class A {\n    f() {\n        ');
+  });
+
+  it('goes with Escape, and stays away at that place until asked for', async () => {
+    at.answer = ['dismissed();'];
+    await at.edit('escape.ts', 'const value = ');
+    await at.type('a.');
+    await at.shows('dismissed();');
+    const before = at.asked().length;
+    const seen = await at.watch();
+    await at.page.keyboard.press('Escape');
+    await at.gone();
+    await at.page.keyboard.press('ArrowLeft');
+    await at.page.keyboard.press('ArrowRight');
+    await at.type('d');
+    await at.page.keyboard.press('Backspace');
+    await at.rests();
+    assert.deepEqual((await seen.texts()).slice(1), ['']);
+    assert.equal(at.asked().length, before);
+    await runCommand(at.page, 'Svc: Trigger Completion');
+    await at.shows('dismissed();');
+  });
+
+  it('continues the item that is selected in the list of suggestions', async () => {
+    at.answer = (prompt) => (prompt.endsWith('person.nationality') ? ['.trim();'] : ['']);
+    await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person.");
+    await at.type('nati');
+    await at.page.locator('.suggest-widget.visible .monaco-list-row.focused', { hasText: 'nationality' }).waitFor();
+    await at.shows('onality.trim();');
+    await at.page.keyboard.press('Tab');
+    await at.shows('.trim();');
+    await at.accept();
+    assert.match(await at.saved('list.ts'), /const x = person\.nationality\.trim\(\);$/);
+  });
+
+  it('does not double the bracket that the editor closed by itself', async () => {
+    at.answer = ['item.price)'];
+    await at.edit('bracket.ts', 'const sum = ');
+    await at.type('add(');
+    await at.shows('item.price');
+    await at.accept();
+    assert.equal(await at.saved('bracket.ts'), 'const sum = add(item.price)');
+  });
+});
