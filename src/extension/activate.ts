@@ -119,9 +119,19 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
 
-  const port = () => vscode.workspace.getConfiguration('svc.gateway').get('port', 0);
-  const gateway = own(new GatewayProcess({ cli: dist('cli.js'), secrets: context.secrets, log, port }));
-  own(registerGatewayCommands(gateway));
+  const gateway = own(
+    new GatewayProcess({
+      cli: dist('cli.js'),
+      secrets: context.secrets,
+      log,
+      port: () => vscode.workspace.getConfiguration('svc.gateway').get('port', 0),
+      keep: () => vscode.workspace.getConfiguration('svc.gateway').get('keepRunning', false),
+      memory,
+      storage: context.globalStorageUri,
+    }),
+  );
+  own(registerGatewayCommands(gateway, dist('cli.js')));
+  void gateway.adopt();
   own(registerModelPickers(models));
   own(registerConfigurationCommands(models, keys));
   const storage = context.globalStorageUri;

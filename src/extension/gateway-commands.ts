@@ -1,17 +1,21 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import type { GatewayProcess } from './gateway-process.ts';
+import type { GatewayProcess, GatewayState } from './gateway-process.ts';
 
-/** Start, stop, and what other tools need to use the local gateway. */
-export function registerGatewayCommands(gateway: GatewayProcess): vscode.Disposable {
+/** Start, stop, what it does, and what other tools need to use the local gateway. @param cli the terminal program. */
+export function registerGatewayCommands(gateway: GatewayProcess, cli: string): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.gateway', vscode.StatusBarAlignment.Right, 99);
   item.name = vscode.l10n.t('Svc Gateway');
-  item.command = 'svc.gateway.copyEnvironment';
+  item.command = 'svc.gateway.status';
   const draw = () => drawState(item, gateway);
   return vscode.Disposable.from(
     item,
     gateway.onDidChange(draw),
     vscode.commands.registerCommand('svc.gateway.start', () => start(gateway)),
     vscode.commands.registerCommand('svc.gateway.stop', () => gateway.stop()),
+    vscode.commands.registerCommand('svc.gateway.status', () => showStatus(gateway)),
+    vscode.commands.registerCommand('svc.gateway.usage', () => openUsage(cli)),
     vscode.commands.registerCommand('svc.gateway.copyEnvironment', () => copyEnvironment(gateway)),
   );
 }
@@ -32,6 +36,54 @@ async function start(gateway: GatewayProcess): Promise<string | undefined> {
       .then((choice) => (choice === log ? vscode.commands.executeCommand('svc.log.show') : undefined));
     return undefined;
   }
+}
+
+/** What it does and what can be done about it, in one list. */
+async function showStatus(gateway: GatewayProcess): Promise<void> {
+  const { state } = gateway;
+  const item = (label: string, command: string) => ({ label, command });
+  const running = state.kind === 'running' || state.kind === 'starting';
+  const items = [
+    ...(running
+      ? [
+          item(`$(copy) ${vscode.l10n.t('Copy Environment')}`, 'svc.gateway.copyEnvironment'),
+          item(`$(debug-stop) ${vscode.l10n.t('Stop')}`, 'svc.gateway.stop'),
+        ]
+      : [item(`$(play) ${vscode.l10n.t('Start')}`, 'svc.gateway.start')]),
+    item(`$(graph) ${vscode.l10n.t('Open Usage')}`, 'svc.gateway.usage'),
+    item(`$(output) ${vscode.l10n.t('Show Log')}`, 'svc.log.show'),
+  ];
+  const options = { title: vscode.l10n.t('Svc Gateway'), placeHolder: sentence(state) };
+  const chosen = await vscode.window.showQuickPick(items, options);
+  if (chosen) await vscode.commands.executeCommand(chosen.command);
+}
+
+function sentence(state: GatewayState): string {
+  switch (state.kind) {
+    case 'stopped':
+      return vscode.l10n.t('The gateway is not running.');
+    case 'starting':
+      return vscode.l10n.t('The gateway is starting.');
+    case 'running':
+      return state.kept
+        ? vscode.l10n.t('The gateway listens on {0} and goes on when the window is closed.', state.url)
+        : vscode.l10n.t('The gateway listens on {0}.', state.url);
+    case 'failed':
+      return vscode.l10n.t('The gateway ended: {0}', state.reason);
+  }
+}
+
+/** The report of `svc usage`, as a document. */
+async function openUsage(cli: string): Promise<void> {
+  const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1' };
+  const parts = await Promise.all(
+    ['model', 'key', 'day'].map(async (by) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [cli, 'usage', '--by', by], { env });
+      return stdout;
+    }),
+  );
+  const document = await vscode.workspace.openTextDocument({ content: parts.join('\n') });
+  await vscode.window.showTextDocument(document, { preview: true });
 }
 
 async function copyEnvironment(gateway: GatewayProcess): Promise<void> {
@@ -60,10 +112,7 @@ function drawState(item: vscode.StatusBarItem, gateway: GatewayProcess): void {
       break;
     case 'running':
       item.text = '$(radio-tower) Gateway';
-      item.tooltip = vscode.l10n.t(
-        'The gateway listens on {0}. Select to copy the environment for other tools.',
-        state.url,
-      );
+      item.tooltip = vscode.l10n.t('The gateway listens on {0}.', state.url);
       break;
     case 'failed':
       item.text = '$(warning) Gateway';

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { endKept, findKept, type Kept, startKept } from './kept-gateway.ts';
 
 export interface GatewayProcessParts {
   /** Absolute path of the terminal program that ships with the extension. */
@@ -9,12 +11,17 @@ export interface GatewayProcessParts {
   readonly log: vscode.LogOutputChannel;
   /** Port to listen on; 0: any. */
   readonly port: () => number;
+  /** Whether it goes on when the window is closed. */
+  readonly keep: () => boolean;
+  readonly memory: vscode.Memento;
+  /** Folder for the log of one that goes on. */
+  readonly storage: vscode.Uri;
 }
 
 export type GatewayState =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'starting' }
-  | { readonly kind: 'running'; readonly url: string }
+  | { readonly kind: 'running'; readonly url: string; readonly pid: number; readonly kept: boolean }
   | { readonly kind: 'failed'; readonly reason: string };
 
 const KEY = 'svc.gatewayKey';
@@ -27,7 +34,8 @@ const STEADY_MS = 30_000;
 
 /**
  * The local gateway: the same server as `svc serve`, as a child on loopback with a key of its own. It ends
- * with the window, because its standard input closes then, and is started again with back-off when it fails.
+ * with the window, because its standard input closes then, unless the person wants to keep it, and is started
+ * again with back-off, at the same port, when it fails.
  */
 export class GatewayProcess implements vscode.Disposable {
   readonly #parts: GatewayProcessParts;
@@ -37,13 +45,16 @@ export class GatewayProcess implements vscode.Disposable {
   #child: ChildProcess | undefined;
   #backOff = FIRST_BACK_OFF;
   #restart: NodeJS.Timeout | undefined;
+  #kept: Kept | undefined;
+  /** Where it listened last: what other tools were told stays true. */
+  #lastPort = 0;
 
   constructor(parts: GatewayProcessParts) {
     this.#parts = parts;
   }
 
   dispose(): void {
-    this.stop();
+    if (this.#kept === undefined) this.stop();
     this.#changed.dispose();
   }
 
@@ -60,12 +71,19 @@ export class GatewayProcess implements vscode.Disposable {
     return made;
   }
 
+  /** Takes over the gateway that an earlier window has kept running. */
+  async adopt(): Promise<void> {
+    const kept = await findKept(this.#parts.memory, () => this.key());
+    if (kept !== undefined && this.#state.kind === 'stopped') this.#hold(kept);
+  }
+
   /** Resolves with the address when it listens. Rejects with what the gateway said when it can't. */
   async start(): Promise<string> {
     if (this.#state.kind === 'running') return this.#state.url;
     this.stop();
     this.#set({ kind: 'starting' });
-    return this.#spawn(await this.key());
+    const key = await this.key();
+    return this.#parts.keep() ? this.#startKept(key) : this.#spawn(key);
   }
 
   stop(): void {
@@ -73,17 +91,37 @@ export class GatewayProcess implements vscode.Disposable {
     const child = this.#child;
     this.#child = undefined;
     child?.kill('SIGTERM');
+    if (this.#kept) void endKept(this.#parts.memory, this.#kept);
+    this.#kept = undefined;
     if (this.#state.kind !== 'stopped') this.#set({ kind: 'stopped' });
   }
 
+  async #startKept(key: string): Promise<string> {
+    const { cli, port, memory, storage } = this.#parts;
+    try {
+      const found = await findKept(memory, async () => key);
+      const launch = { file: process.execPath, args: [cli, 'serve'], env: environment(key), cwd: workingFolder() };
+      const kept = found ?? (await startKept(memory, { ...launch, port: port(), storage: storage.fsPath }));
+      this.#hold(kept);
+      return kept.url;
+    } catch (thrown) {
+      this.#set({ kind: 'failed', reason: thrown instanceof Error ? thrown.message : String(thrown) });
+      throw thrown;
+    }
+  }
+
+  #hold(kept: Kept): void {
+    this.#kept = kept;
+    this.#set({ kind: 'running', ...kept, kept: true });
+  }
+
   #spawn(key: string): Promise<string> {
-    const args = [this.#parts.cli, 'serve', '--exit-with-stdin', '--port', String(this.#parts.port())];
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    const port = this.#parts.port() || this.#lastPort;
+    const args = [this.#parts.cli, 'serve', '--exit-with-stdin', '--port', String(port)];
     const child = spawn(process.execPath, args, {
-      // ELECTRON_RUN_AS_NODE: a desktop VS Code's own binary serves as Node. The key never stands in the arguments.
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key },
+      env: environment(key),
       stdio: ['pipe', 'pipe', 'pipe'],
-      ...(folder?.scheme === 'file' ? { cwd: folder.fsPath } : {}),
+      cwd: workingFolder(),
     });
     this.#child = child;
     const startedAt = Date.now();
@@ -95,7 +133,8 @@ export class GatewayProcess implements vscode.Disposable {
         this.#parts.log.debug(text.trimEnd());
         const url = LISTENING.exec(said)?.[1];
         if (url === undefined || this.#state.kind !== 'starting' || this.#child !== child) return;
-        this.#set({ kind: 'running', url });
+        this.#lastPort = Number(new URL(url).port);
+        this.#set({ kind: 'running', url, pid: child.pid ?? 0, kept: false });
         resolve(url);
       };
       child.stdout.on('data', read);
@@ -109,6 +148,8 @@ export class GatewayProcess implements vscode.Disposable {
     if (this.#child !== child) return;
     this.#child = undefined;
     reject(new Error(reason));
+    // Somebody else may have taken the port meanwhile.
+    if (this.#state.kind === 'starting') this.#lastPort = 0;
     if (Date.now() - startedAt > STEADY_MS) this.#backOff = FIRST_BACK_OFF;
     this.#parts.log.error(`The local gateway ended: ${reason}`);
     this.#set({ kind: 'failed', reason });
@@ -126,4 +167,15 @@ export class GatewayProcess implements vscode.Disposable {
     this.#state = state;
     this.#changed.fire(state);
   }
+}
+
+/** ELECTRON_RUN_AS_NODE: a desktop VS Code's own binary serves as Node. The key never stands in the arguments. */
+function environment(key: string): NodeJS.ProcessEnv {
+  return { ...process.env, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key };
+}
+
+/** `svc serve` trusts the folder it is started in: one that the person does not trust must not be that folder. */
+function workingFolder(): string {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  return vscode.workspace.isTrusted && folder?.scheme === 'file' ? folder.fsPath : homedir();
 }

@@ -1,3 +1,4 @@
 import './activation.suite.ts';
 import './chat.suite.ts';
 import './configuration.suite.ts';
+import './gateway.suite.ts';

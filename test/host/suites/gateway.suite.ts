@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+
+/** The local gateway as a person starts and stops it. */
+describe('the local gateway in VS Code', () => {
+  const start = () => vscode.commands.executeCommand<string>('svc.gateway.start');
+  const stop = () => vscode.commands.executeCommand('svc.gateway.stop');
+  const healthy = async (url: string) => (await fetch(`${url}/healthz`)).ok;
+  /** Until nobody listens there any more. */
+  async function gone(url: string): Promise<void> {
+    for (;;) {
+      try {
+        await (await fetch(`${url}/healthz`)).text();
+      } catch {
+        return;
+      }
+    }
+  }
+  const keep = (value: boolean | undefined) =>
+    vscode.workspace.getConfiguration('svc.gateway').update('keepRunning', value, vscode.ConfigurationTarget.Global);
+
+  it('starts on loopback, tells other tools how to reach it, and stops', async () => {
+    const url = await start();
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    assert.ok(await healthy(url));
+    assert.equal(await start(), url);
+    await vscode.commands.executeCommand('svc.gateway.copyEnvironment');
+    const copied = await vscode.env.clipboard.readText();
+    const [, key] = /^export OPENAI_API_KEY=(\S+)$/m.exec(copied) ?? [];
+    assert.ok(copied.includes(`export OPENAI_BASE_URL=${url}/v1\n`));
+    const ask = (bearer: string | undefined) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: '{}',
+      });
+    assert.equal((await ask('svc-wrong-key')).status, 401);
+    assert.equal((await ask(key)).status, 400);
+    await stop();
+    await gone(url);
+  });
+
+  it('comes back at the same address when it was killed', async () => {
+    const url = await start();
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,command=']);
+    const rows = stdout.split('\n').map((row) => row.trim().split(/\s+/));
+    const child = rows.find(([, parent, ...words]) => parent === String(process.pid) && words.includes('serve'));
+    assert.ok(child?.[0]);
+    process.kill(Number(child[0]), 'SIGKILL');
+    await gone(url);
+    for (;;) {
+      const back = await fetch(`${url}/healthz`).catch(() => undefined);
+      if (back?.ok) break;
+    }
+    await stop();
+    await gone(url);
+  });
+
+  it('shows what went through it', async () => {
+    await vscode.commands.executeCommand('svc.gateway.usage');
+    assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /^MODEL .*COST USD\n/);
+  });
+
+  it('goes on by itself when the person wants that, and is found again', async () => {
+    await keep(true);
+    try {
+      const url = await start();
+      assert.ok(await healthy(url));
+      // Not a child that ends with its input: it is asked to end.
+      await stop();
+      await gone(url);
+    } finally {
+      await keep(undefined);
+    }
+  });
+}).timeout(60_000);
