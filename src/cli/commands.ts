@@ -84,6 +84,7 @@ export const COMMANDS: readonly Command[] = [
         summary: 'How much is logged.',
       },
       { name: 'drain', value: 'SECONDS', summary: 'How long requests may go on after SIGTERM, 10 by default.' },
+      { name: 'no-project', summary: 'Leave out the svc.jsonc of this folder and those above it.' },
       { name: 'exit-with-stdin', summary: 'End when standard input ends.' },
       { name: 'parent-pid', value: 'PID', summary: 'End when this process has ended.' },
     ],

@@ -8,10 +8,10 @@ import { type Gateway, startGateway } from '../gateway/server.ts';
 import { openState, stateFile } from '../gateway/state-database.ts';
 import { undiciTransport } from '../provider/undici-transport.ts';
 import { GatewayError } from '../wire/errors.ts';
-import { reportDiagnostics } from './context.ts';
+import { reportDiagnostics, terminalInput } from './context.ts';
 import { type Io, UsageError } from './io.ts';
 import { untilParentEnds } from './parent.ts';
-import { Upstreams } from './upstreams.ts';
+import { type UpstreamEvents, Upstreams } from './upstreams.ts';
 
 const OPTIONS = {
   config: { type: 'string' },
@@ -19,6 +19,7 @@ const OPTIONS = {
   port: { type: 'string' },
   'log-level': { type: 'string' },
   drain: { type: 'string' },
+  'no-project': { type: 'boolean' },
   'exit-with-stdin': { type: 'boolean' },
   'parent-pid': { type: 'string' },
 } as const;
@@ -42,10 +43,13 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const database = await openState(stateFile(io));
   const keys = new KeyRing(new KeyStore(database), fixedKeys(io));
   const ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'));
-  const upstreams = await Upstreams.open(io, transport, {
+  const events: UpstreamEvents = {
     changed: (settings) => log.info({ providers: settings.providers.size }, 'the configuration was read anew'),
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
-  });
+  };
+  // A folder that nobody has chosen to trust must not say where requests go.
+  const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
+  const upstreams = await Upstreams.open(io, transport, events, input);
   try {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;

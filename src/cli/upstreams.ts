@@ -10,6 +10,7 @@ import {
 import { buildRegistry, providersToList, type Registry } from '../catalog/registry.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import type { Settings } from '../config/settings.ts';
+import type { LoadInput } from '../config/sources.ts';
 import { SettingsStore } from '../config/store.ts';
 import { listModels } from '../provider/list-models.ts';
 import type { Transport } from '../provider/transport.ts';
@@ -46,8 +47,13 @@ export class Upstreams {
   #listingSince = 0;
 
   /** @throws GatewayError configuration_error when the managed configuration is invalid. */
-  static async open(io: Io, transport: Transport, events: UpstreamEvents): Promise<Upstreams> {
-    const store = new SettingsStore(() => terminalInput(io));
+  static async open(
+    io: Io,
+    transport: Transport,
+    events: UpstreamEvents,
+    input: LoadInput = terminalInput(io),
+  ): Promise<Upstreams> {
+    const store = new SettingsStore(() => input);
     const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
     requireManaged(settings);
     const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home) };

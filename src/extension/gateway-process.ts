@@ -100,7 +100,12 @@ export class GatewayProcess implements vscode.Disposable {
     const { cli, port, memory, storage } = this.#parts;
     try {
       const found = await findKept(memory, async () => key);
-      const launch = { file: process.execPath, args: [cli, 'serve'], env: environment(key), cwd: workingFolder() };
+      const launch = {
+        file: process.execPath,
+        args: [cli, 'serve', ...projectArguments()],
+        env: environment(key),
+        cwd: workingFolder(),
+      };
       const kept = found ?? (await startKept(memory, { ...launch, port: port(), storage: storage.fsPath }));
       this.#hold(kept);
       return kept.url;
@@ -117,7 +122,7 @@ export class GatewayProcess implements vscode.Disposable {
 
   #spawn(key: string): Promise<string> {
     const port = this.#parts.port() || this.#lastPort;
-    const args = [this.#parts.cli, 'serve', '--exit-with-stdin', '--port', String(port)];
+    const args = [this.#parts.cli, 'serve', ...projectArguments(), '--exit-with-stdin', '--port', String(port)];
     const child = spawn(process.execPath, args, {
       env: environment(key),
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -174,7 +179,12 @@ function environment(key: string): NodeJS.ProcessEnv {
   return { ...process.env, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key };
 }
 
-/** `svc serve` trusts the folder it is started in: one that the person does not trust must not be that folder. */
+/** `svc serve` trusts the folder it is started in: one that the person does not trust has nothing to say. */
+function projectArguments(): readonly string[] {
+  return vscode.workspace.isTrusted ? [] : ['--no-project'];
+}
+
+/** Nor is it where the gateway works: a relative path of the environment would lead into it. */
 function workingFolder(): string {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   return vscode.workspace.isTrusted && folder?.scheme === 'file' ? folder.fsPath : homedir();

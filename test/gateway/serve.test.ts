@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -55,11 +55,11 @@ describe('svc serve', () => {
     SVC_DISABLE_CATALOG_REFRESH: '1',
   });
 
-  async function serve(args: string[] = [], key = KEY): Promise<Running> {
+  async function serve(args: string[] = [], key = KEY, cwd = folder): Promise<Running> {
     const child = spawn(
       process.execPath,
       [CLI, 'serve', '--port', '0', '--config', path.join(folder, 'svc.jsonc'), ...args],
-      { cwd: folder, env: { ...env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', 'pipe'] },
+      { cwd, env: { ...env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', 'pipe'] },
     );
     children.push(child);
     let log = '';
@@ -118,6 +118,23 @@ describe('svc serve', () => {
     assert.deepEqual(data.map((item: { id: string }) => item.id).sort(), ['listed/late', 'up/m']);
     assert.equal((await said).status, 200);
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  });
+
+  it('leaves the project’s configuration out with --no-project', async () => {
+    const project = path.join(folder, 'project');
+    await mkdir(project);
+    const options = { baseURL: `${upstream.url}/v1`, apiKey: 'k' };
+    await writeFile(
+      path.join(project, 'svc.jsonc'),
+      JSON.stringify({ provider: { own: { options, models: { m: {} } } } }),
+    );
+    const ids = async (args: string[]) => {
+      const { url } = await serve(args, KEY, project);
+      const { data } = JSON.parse(await (await fetch(`${url}/models`)).text());
+      return data.map(({ id }: { id: string }) => id).filter((id: string) => !id.startsWith('listed/'));
+    };
+    assert.deepEqual((await ids([])).sort(), ['own/m', 'up/m']);
+    assert.deepEqual(await ids(['--no-project']), ['up/m']);
   });
 
   it('takes keys made, rotated and revoked beside it, keeps only hashes, and sums usage up', async () => {
