@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { gatewayLaunch } from './gateway-launch.ts';
 import { endKept, findKept, type Kept, startKept } from './kept-gateway.ts';
 
 export interface GatewayProcessParts {
@@ -100,12 +101,7 @@ export class GatewayProcess implements vscode.Disposable {
     const { cli, port, memory, storage } = this.#parts;
     try {
       const found = await findKept(memory, async () => key);
-      const launch = {
-        file: process.execPath,
-        args: [cli, 'serve', ...projectArguments()],
-        env: environment(key),
-        cwd: workingFolder(),
-      };
+      const launch = { file: process.execPath, ...launchHere(cli), env: environment(key) };
       const kept = found ?? (await startKept(memory, { ...launch, port: port(), storage: storage.fsPath }));
       this.#hold(kept);
       return kept.url;
@@ -122,11 +118,11 @@ export class GatewayProcess implements vscode.Disposable {
 
   #spawn(key: string): Promise<string> {
     const port = this.#parts.port() || this.#lastPort;
-    const args = [this.#parts.cli, 'serve', ...projectArguments(), '--exit-with-stdin', '--port', String(port)];
-    const child = spawn(process.execPath, args, {
+    const { args, cwd } = launchHere(this.#parts.cli);
+    const child = spawn(process.execPath, [...args, '--exit-with-stdin', '--port', String(port)], {
       env: environment(key),
       stdio: ['pipe', 'pipe', 'pipe'],
-      cwd: workingFolder(),
+      cwd,
     });
     this.#child = child;
     const startedAt = Date.now();
@@ -179,13 +175,12 @@ function environment(key: string): NodeJS.ProcessEnv {
   return { ...process.env, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key };
 }
 
-/** `svc serve` trusts the folder it is started in: one that the person does not trust has nothing to say. */
-function projectArguments(): readonly string[] {
-  return vscode.workspace.isTrusted ? [] : ['--no-project'];
-}
-
-/** Nor is it where the gateway works: a relative path of the environment would lead into it. */
-function workingFolder(): string {
+function launchHere(cli: string): { args: string[]; cwd: string } {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  return vscode.workspace.isTrusted && folder?.scheme === 'file' ? folder.fsPath : homedir();
+  return gatewayLaunch({
+    cli,
+    trusted: vscode.workspace.isTrusted,
+    folder: folder?.scheme === 'file' ? folder.fsPath : undefined,
+    home: homedir(),
+  });
 }

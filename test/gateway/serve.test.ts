@@ -7,6 +7,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gatewayLaunch } from '../../src/extension/gateway-launch.ts';
 import { play } from '../upstream/scenarios.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
@@ -120,7 +121,7 @@ describe('svc serve', () => {
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
   });
 
-  it('leaves the project’s configuration out with --no-project', async () => {
+  it('leaves the project’s configuration out with --no-project, which the editor passes for an untrusted folder', async () => {
     const project = path.join(folder, 'project');
     await mkdir(project);
     const options = { baseURL: `${upstream.url}/v1`, apiKey: 'k' };
@@ -135,6 +136,12 @@ describe('svc serve', () => {
     };
     assert.deepEqual((await ids([])).sort(), ['own/m', 'up/m']);
     assert.deepEqual(await ids(['--no-project']), ['up/m']);
+    const place = { cli: CLI, folder: project, home: folder };
+    assert.deepEqual(gatewayLaunch({ ...place, trusted: true }), { args: [CLI, 'serve'], cwd: project });
+    assert.deepEqual(gatewayLaunch({ ...place, trusted: false }), {
+      args: [CLI, 'serve', '--no-project'],
+      cwd: folder,
+    });
   });
 
   it('takes keys made, rotated and revoked beside it, keeps only hashes, and sums usage up', async () => {
