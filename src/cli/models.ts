@@ -3,18 +3,17 @@ import { fillListedModels } from '../catalog/listing.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Registry } from '../catalog/registry.ts';
 import { nearMisses } from '../config/near-miss.ts';
+import { listModels } from '../provider/list-models.ts';
+import { undiciTransport } from '../provider/undici-transport.ts';
 import { openContext, reportDiagnostics } from './context.ts';
 import { type Io, UsageError } from './io.ts';
-import { listModels } from './list-models.ts';
 
 /** `svc models`: `<provider_id>/<model_id>`, sorted, one a line. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args, options: { provider: { type: 'string' }, json: { type: 'boolean' } } });
   const context = await openContext(io);
   await reportDiagnostics(context.settings, io);
-  const registry = await fillListedModels(context.registry, listModels, io.signal, async (id, reason) => {
-    await io.err(`warning: ${id} does not list its models: ${reason}\n`);
-  });
+  const registry = await withListed(context.registry, io);
   const { provider } = values;
   if (provider !== undefined && !registry.providers.has(provider)) {
     const [near] = nearMisses(provider, registry.providers.keys());
@@ -25,6 +24,26 @@ export async function run(args: string[], io: Io): Promise<number> {
     values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : models.map(({ ref }) => `${ref}\n`).join(''),
   );
   return 0;
+}
+
+/** Milliseconds that a person waits for a list. */
+const LIST_TIMEOUT_MS = 5_000;
+
+async function withListed(registry: Registry, io: Io): Promise<Registry> {
+  const transport = undiciTransport({ env: io.env });
+  try {
+    return await fillListedModels(
+      registry,
+      async ({ id, endpoint }, signal) => {
+        const models = await listModels(endpoint, { transport, signal, provider: id, timeout: LIST_TIMEOUT_MS });
+        return models.map((model) => model.id);
+      },
+      io.signal,
+      (id, reason) => io.err(`warning: ${id} does not list its models: ${reason}\n`),
+    );
+  } finally {
+    await transport.close();
+  }
 }
 
 /** By code unit, so that every machine sorts alike. A provider that only a variable brings and that can't be called is left out. */

@@ -45,7 +45,8 @@ function proxiesOf(env: Readonly<Record<string, string | undefined>>) {
   const httpProxy = variable('HTTP_PROXY');
   const httpsProxy = variable('HTTPS_PROXY');
   if (httpProxy === '' && httpsProxy === '') return undefined;
-  return { httpProxy, httpsProxy, noProxy: variable('NO_PROXY') };
+  // Plain http goes to the proxy as it is, as with curl: many let tunnels through to port 443 alone.
+  return { httpProxy, httpsProxy, noProxy: variable('NO_PROXY'), proxyTunnel: false };
 }
 
 async function send(dispatcher: Dispatcher, request: TransportRequest): Promise<TransportResponse> {

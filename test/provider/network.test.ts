@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { converse } from '../../src/provider/converse.ts';
+import { fetchTransport } from '../../src/provider/fetch-transport.ts';
+import type { Transport } from '../../src/provider/transport.ts';
+import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { fold } from '../../src/wire/fold.ts';
+import type { FormatName } from '../../src/wire/format.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { streamFrames } from '../upstream/answers.ts';
+import { ask, modelAt } from './models.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const certificate = (name: string) => fileURLToPath(new URL(`./certificates/${name}`, import.meta.url));
+const TLS = { key: readFileSync(certificate('loopback.key')), cert: readFileSync(certificate('loopback.pem')) };
+const WIRES = { 'chat-completions': 'chat', responses: 'responses', messages: 'messages' } as const;
+const NAMES: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Listens on a free port of 127.0.0.1; closed after the test. */
+async function listening(server: Server, open: Server[]): Promise<number> {
+  open.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** A forward proxy that also tunnels; `seen` gets the line of each request. */
+function proxyServer(seen: string[]): Server {
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    const target = new URL(request.url ?? '');
+    const { method, headers } = request;
+    const onward = httpRequest(target, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    seen.push(`CONNECT ${request.url}`);
+    const [host = '', port = ''] = (request.url ?? '').split(':');
+    const onward = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on('error', () => socket.destroy());
+    socket.on('error', () => onward.destroy());
+  });
+  return server;
+}
+
+const models: Listener = (_request, response) => void response.end(JSON.stringify({ data: [{ id: 'one' }] }));
+
+describe('the network between us and a provider', () => {
+  const open: Server[] = [];
+  afterEach(async () => {
+    for (const server of open.splice(0)) {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  async function answerOf(transport: Transport, baseURL: string, format: FormatName = 'chat-completions') {
+    const model = modelAt(baseURL, { format, kind: format === 'messages' ? 'anthropic' : 'openai-compatible' });
+    const options = { transport, signal: new AbortController().signal, retry: { baseMs: 1, limit: 0 } };
+    const events = [];
+    for await (const event of converse(model, ask('Hi'), options)) events.push(event);
+    return fold(events);
+  }
+
+  const WAYS: readonly (readonly [string, () => Transport & { close?: () => Promise<void> }])[] = [
+    ['fetch', () => fetchTransport(fetch)],
+    ['undici', () => undiciTransport()],
+  ];
+
+  for (const [way, make] of WAYS) {
+    for (const format of NAMES) {
+      it(`reads over informational answers (${format}, ${way})`, async () => {
+        const server = createServer((request, response) => {
+          request.resume();
+          response.writeProcessing();
+          response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.end(`${streamFrames(WIRES[format], { text: ['fine'] }).join('\n\n')}\n\n`);
+        });
+        const port = await listening(server, open);
+        const transport = make();
+        const answer = await answerOf(transport, `http://127.0.0.1:${port}/v1`, format);
+        await transport.close?.();
+        assert.equal(answer.error, undefined);
+        assert.deepEqual(answer.parts, [{ type: 'text', text: 'fine' }]);
+      });
+    }
+
+    it(`says that a name can’t be found (${way})`, async () => {
+      const transport = make();
+      const { error } = await answerOf(transport, 'http://svc-test.invalid/v1');
+      await transport.close?.();
+      assert.equal(error?.errorType, 'network_error');
+      assert.match(error?.message ?? '', /^svc-test\.invalid could not be (found|looked up) \(DNS\) \(E/);
+      assert.equal(error?.retryable, true);
+    });
+
+    it(`refuses a certificate that nobody vouches for, and says what to do (${way})`, async () => {
+      let reached = 0;
+      const port = await listening(
+        createTlsServer(TLS, () => {
+          reached += 1;
+        }),
+        open,
+      );
+      const transport = make();
+      const { error } = await answerOf(transport, `https://127.0.0.1:${port}/v1`);
+      await transport.close?.();
+      assert.equal(error?.errorType, 'network_error');
+      assert.match(error?.message ?? '', /uses a certificate that is not trusted/);
+      assert.match(error?.action ?? '', /NODE_EXTRA_CA_CERTS/);
+      assert.equal(error?.retryable, false);
+      assert.equal(reached, 0);
+    });
+  }
+
+  /** The terminal as a process of its own: proxies and certificates are read at its start. */
+  async function modelsCommand(baseURL: string, env: Record<string, string>) {
+    using folder = new ProjectFolder();
+    folder.global({ provider: { here: { options: { baseURL, apiKey: 'k' } } } });
+    return await new Promise<{ out: string; err: string }>((resolve) => {
+      const options = {
+        cwd: folder.project,
+        env: { ...folder.env, HOME: folder.home, PATH: process.env.PATH, ...env },
+      };
+      execFile(process.execPath, [CLI, 'models'], options, (_error, out, err) => resolve({ out, err }));
+    });
+  }
+
+  it('trusts a company’s own authority that NODE_EXTRA_CA_CERTS names', async () => {
+    const port = await listening(createTlsServer(TLS, models), open);
+    const baseURL = `https://127.0.0.1:${port}/v1`;
+    const without = await modelsCommand(baseURL, {});
+    assert.equal(without.out, '');
+    assert.match(without.err, /not trusted/);
+    const trusting = await modelsCommand(baseURL, { NODE_EXTRA_CA_CERTS: certificate('ca.pem') });
+    assert.deepEqual(trusting, { out: 'here/one\n', err: '' });
+  });
+
+  it('goes through HTTP_PROXY in the terminal, and around it where NO_PROXY says so', async () => {
+    const seen: string[] = [];
+    const port = await listening(createServer(models), open);
+    const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
+    const baseURL = `http://127.0.0.1:${port}/v1`;
+    assert.equal((await modelsCommand(baseURL, { HTTP_PROXY: proxy })).out, 'here/one\n');
+    assert.deepEqual(seen.splice(0), [`GET ${baseURL}/models`]);
+    assert.equal((await modelsCommand(baseURL, { HTTP_PROXY: proxy, NO_PROXY: '127.0.0.1' })).out, 'here/one\n');
+    assert.deepEqual(seen, []);
+  });
+
+  it('tunnels to an https provider through HTTPS_PROXY', async () => {
+    const seen: string[] = [];
+    const port = await listening(createTlsServer(TLS, models), open);
+    const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
+    const env = { https_proxy: proxy, NODE_EXTRA_CA_CERTS: certificate('ca.pem') };
+    assert.equal((await modelsCommand(`https://127.0.0.1:${port}/v1`, env)).out, 'here/one\n');
+    assert.deepEqual(seen, [`CONNECT 127.0.0.1:${port}`]);
+  });
+
+  it('streams through a proxy (gateway’s transport)', async () => {
+    const seen: string[] = [];
+    const port = await listening(
+      createServer((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`${streamFrames('chat', { text: ['fine'] }).join('\n\n')}\n\n`);
+      }),
+      open,
+    );
+    const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
+    const transport = undiciTransport({ env: { HTTP_PROXY: proxy } });
+    const answer = await answerOf(transport, `http://127.0.0.1:${port}/v1`);
+    await transport.close();
+    assert.deepEqual(answer.parts, [{ type: 'text', text: 'fine' }]);
+    assert.deepEqual(seen, [`POST http://127.0.0.1:${port}/v1/chat/completions`]);
+  });
+});
