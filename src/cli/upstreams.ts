@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings.ts';
 import type { LoadInput } from '../config/sources.ts';
 import { SettingsStore } from '../config/store.ts';
 import { listModels } from '../provider/list-models.ts';
-import type { Transport } from '../provider/transport.ts';
+import type { UndiciTransport } from '../provider/undici-transport.ts';
 import { requireManaged, terminalInput } from './context.ts';
 import type { Io } from './io.ts';
 
@@ -32,7 +32,7 @@ const LOOK_AGAIN_MS = 10_000;
 /** Settings and models of a process that runs on: they follow the files, and what endpoints list. */
 export class Upstreams {
   readonly #io: Io;
-  readonly #transport: Transport;
+  readonly #transport: UndiciTransport;
   readonly #events: UpstreamEvents;
   readonly #store: SettingsStore;
   readonly #refresher: CatalogRefresher;
@@ -49,14 +49,15 @@ export class Upstreams {
   /** @throws GatewayError configuration_error when the managed configuration is invalid. */
   static async open(
     io: Io,
-    transport: Transport,
+    transport: UndiciTransport,
     events: UpstreamEvents,
     input: LoadInput = terminalInput(io),
   ): Promise<Upstreams> {
     const store = new SettingsStore(() => input);
     const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
     requireManaged(settings);
-    const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home) };
+    const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
+    const place = { snapshot, cacheFile, fetch: transport.fetch };
     const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
     const upstreams = new Upstreams(io, transport, events, store, catalog, place);
     // Before the first request: what is asked for meanwhile waits for it.
@@ -66,7 +67,7 @@ export class Upstreams {
 
   private constructor(
     io: Io,
-    transport: Transport,
+    transport: UndiciTransport,
     events: UpstreamEvents,
     store: SettingsStore,
     catalog: CatalogData,

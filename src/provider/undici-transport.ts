@@ -8,6 +8,8 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 export interface UndiciTransport extends Transport {
   /** The connections' owner, for callers that stream bytes through on their own. */
   readonly dispatcher: Dispatcher;
+  /** For what is written for the platform's `fetch`. */
+  readonly fetch: typeof globalThis.fetch;
   /** Closes idle connections, then those in use when their answers are done. */
   close(): Promise<void>;
 }
@@ -36,7 +38,13 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
   // Asking at each request whether there is a proxy costs a twentieth of the gateway's throughput.
   const dispatcher = proxies === undefined ? new Agent(agent) : new EnvHttpProxyAgent({ ...agent, ...proxies });
   const followed = sameOrigin({ send: (request) => send(dispatcher, request) });
-  return { send: followed.send, dispatcher, close: () => dispatcher.close() };
+  return {
+    send: followed.send,
+    dispatcher,
+    // Node's own takes undici's dispatchers (nodejs.org, "Custom dispatcher"); its types do not say so.
+    fetch: (input, init) => fetch(input, { ...init, dispatcher } as RequestInit),
+    close: () => dispatcher.close(),
+  };
 }
 
 /** Lower case goes first, as curl has it. */

@@ -79,7 +79,7 @@ describe('svc models', () => {
       if (request.url !== '/v1/models') response.writeHead(404).end();
       else {
         authorization = request.headers.authorization;
-        response.end(JSON.stringify({ data: [{ id: 'two' }, { id: 'one' }, { name: 'no id' }] }));
+        response.end(JSON.stringify({ data: [{ id: 'two' }, { id: 'one' }, { object: 'model' }] }));
       }
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -192,8 +192,13 @@ describe('the network between us and a provider', () => {
     const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
     const transport = undiciTransport({ env: { HTTP_PROXY: proxy } });
     const answer = await answerOf(transport, `http://127.0.0.1:${port}/v1`);
+    const fetched = await transport.fetch(`http://127.0.0.1:${port}/catalog`);
+    await fetched.text();
     await transport.close();
     assert.deepEqual(answer.parts, [{ type: 'text', text: 'fine' }]);
-    assert.deepEqual(seen, [`POST http://127.0.0.1:${port}/v1/chat/completions`]);
+    assert.deepEqual(seen, [
+      `POST http://127.0.0.1:${port}/v1/chat/completions`,
+      `GET http://127.0.0.1:${port}/catalog`,
+    ]);
   });
 });
