@@ -32,7 +32,7 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
  * What a completion provider is without any of it: 150 ms of debounce, one request at a time (the
  * one before is aborted), no memory, the whole answer awaited, shown as it came.
  */
-export function plain(fill: Fill, clock: Clock, singleLine = false): Contestant {
+export function plain(fill: Fill, clock: Clock): Contestant {
   let running: AbortController | undefined;
   let id = 0;
   async function suggest(
@@ -48,7 +48,7 @@ export function plain(fill: Fill, clock: Clock, singleLine = false): Contestant 
     const hole = {
       prefix: textBefore(document, position, 8_000),
       suffix: textAfter(document, position, 2_800),
-      ...(singleLine ? { maxTokens: 64, stop: ['\n'] } : { maxTokens: 256 }),
+      maxTokens: 256,
     };
     for await (const event of fill(hole, stop)) {
       if (stop.aborted) return [];

@@ -2,6 +2,9 @@ import type { Clock } from '../../../src/completion/clock.ts';
 import type { DocumentText, Position } from '../../../src/completion/document-text.ts';
 import type { Suggestion } from '../../../src/completion/suggestion.ts';
 
+/** VS Code lets this go by before it asks its providers (`InlineCompletionsDebounce` in its controller). */
+const EDITOR_WAITS_MS = 50;
+
 export interface Edit {
   readonly start: Position;
   readonly end: Position;
@@ -115,12 +118,15 @@ export class Editor {
     this.#controller.abort();
     const controller = new AbortController();
     this.#controller = controller;
-    const result = this.#contestant.suggest(this.document, this.position, controller.signal);
-    if (!(result instanceof Promise)) this.#show(result);
-    else
-      void result.then((items) => {
-        if (!controller.signal.aborted) this.#show(items);
-      });
+    this.#clock.after(EDITOR_WAITS_MS, () => {
+      if (controller.signal.aborted) return;
+      const result = this.#contestant.suggest(this.document, this.position, controller.signal);
+      if (!(result instanceof Promise)) this.#show(result);
+      else
+        void result.then((items) => {
+          if (!controller.signal.aborted) this.#show(items);
+        });
+    });
   }
 
   #show(items: readonly Suggestion[]): void {

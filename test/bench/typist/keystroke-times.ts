@@ -6,11 +6,39 @@ import { Oracle } from './oracle.ts';
 import { oracleFill } from './oracle-fill.ts';
 import type { Times } from './report.ts';
 
+/** Other programs take the machine now and then, but not three times at the same key. */
+const PASSES = 3;
+
 /**
  * What a key costs the engine in a very large document: everything that runs before the editor gets
- * its answer, and apart from that what it takes to prepare a request behind the debounce.
+ * its answer, and apart from that what it takes to prepare a request behind the debounce. The same keys are typed
+ * three times over; of each the fastest counts.
  */
 export async function keystrokeTimes(files: readonly string[], keys: number): Promise<Times> {
+  const passes: { onKey: number[]; preparing: number[] }[] = [];
+  for (let pass = 0; pass < PASSES; pass++) passes.push(await typeOnce(files, keys));
+  const fastest = (of: 'onKey' | 'preparing'): number[] =>
+    (passes[0]?.[of] ?? []).map((_, key) =>
+      Math.min(...passes.map((pass) => pass[of][key] ?? Number.POSITIVE_INFINITY)),
+    );
+  // The first keys are compiled while they run; a person types those once a day.
+  const warm = fastest('onKey')
+    .slice(100)
+    .sort((a, b) => a - b);
+  const preparing = fastest('preparing').sort((a, b) => a - b);
+  const at = (values: number[], share: number): number => values[Math.floor(values.length * share)] ?? 0;
+  return {
+    lines: 20_000,
+    keys: warm.length,
+    p50: at(warm, 0.5),
+    p99: at(warm, 0.99),
+    worst: warm.at(-1) ?? 0,
+    preparingP50: at(preparing, 0.5),
+    preparingP99: at(preparing, 0.99),
+  };
+}
+
+async function typeOnce(files: readonly string[], keys: number): Promise<{ onKey: number[]; preparing: number[] }> {
   const lines: string[] = [];
   while (lines.length < 20_000) lines.push(...files.flatMap((file) => file.split('\n')));
   const clock = new VirtualClock();
@@ -56,17 +84,5 @@ export async function keystrokeTimes(files: readonly string[], keys: number): Pr
     await clock.pass(60);
   }
   suggester.dispose();
-  // The first keys are compiled while they run; a person types those once a day.
-  const warm = onKey.slice(100).sort((a, b) => a - b);
-  preparing.sort((a, b) => a - b);
-  const at = (values: number[], share: number): number => values[Math.floor(values.length * share)] ?? 0;
-  return {
-    lines: 20_000,
-    keys: warm.length,
-    p50: at(warm, 0.5),
-    p99: at(warm, 0.99),
-    worst: warm.at(-1) ?? 0,
-    preparingP50: at(preparing, 0.5),
-    preparingP99: at(preparing, 0.99),
-  };
+  return { onKey, preparing };
 }

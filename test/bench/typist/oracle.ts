@@ -7,6 +7,8 @@ export interface OracleAnswer {
 }
 
 const BLOCK_LINES = 12;
+/** Places in a hundred where the model writes on to the next blank line. */
+const BLOCK_PERCENT = 5;
 const WRONG_LINES = [
   'return undefined;',
   'const result = compute(value);',
@@ -32,7 +34,7 @@ export class Oracle {
     if (hash(`${offset}`) % 100 < this.#errorPercent) {
       return { text: limited(wrongLine(offset), maxTokens, stop), offset, truthful: false };
     }
-    return { text: limited(block(file.slice(offset, end)), maxTokens, stop), offset, truthful: true };
+    return { text: limited(thought(file, offset, end), maxTokens, stop), offset, truthful: true };
   }
 
   #locate(prefix: string, suffix: string): { file: string; offset: number; end: number } | undefined {
@@ -55,18 +57,31 @@ export class Oracle {
   }
 }
 
-/** Up to the first blank line behind something written, or 12 lines. */
-function block(text: string): string {
-  const lines = text.trimEnd().split('\n');
-  let end = 0;
-  let written = false;
-  while (end < lines.length && end < BLOCK_LINES) {
-    const blank = (lines[end] ?? '').trim() === '';
-    if (blank && written) break;
-    if (!blank) written = true;
-    end++;
-  }
-  return lines.slice(0, end).join('\n');
+/**
+ * What a model writes before it stops by itself: the rest of the line with the block that it opens, and at some
+ * places, by hash of the offset, the lines up to a blank one. Twelve lines at most.
+ */
+function thought(file: string, offset: number, end: number): string {
+  const lines = file.slice(offset, end).trimEnd().split('\n');
+  if (hash(`b${offset}`) % 100 < BLOCK_PERCENT) return lines.slice(0, blockEnd(lines)).join('\n');
+  const from = lines.findIndex((line) => line.trim() !== '');
+  const first = lines[from] ?? '';
+  const head = file.slice(file.lastIndexOf('\n', offset - 1) + 1, offset);
+  if (head.trim() !== '' || !/[([{]$/.test(first)) return lines.slice(0, from + 1).join('\n');
+  const indentation = leadOf(from === 0 ? head + first : first);
+  const close = lines.findIndex((line, at) => at > from && /^ *[)\]}]/.test(line) && leadOf(line) <= indentation);
+  return lines.slice(0, close < 0 ? BLOCK_LINES : Math.min(BLOCK_LINES, close + 1)).join('\n');
+}
+
+/** How many lines come before the first blank one behind something written. */
+function blockEnd(lines: readonly string[]): number {
+  const from = lines.findIndex((line) => line.trim() !== '');
+  const blank = lines.findIndex((line, index) => index > from && line.trim() === '');
+  return Math.min(BLOCK_LINES, blank < 0 ? lines.length : blank);
+}
+
+function leadOf(line: string): number {
+  return /^ */.exec(line)?.[0].length ?? 0;
 }
 
 /** Four characters are a token. */

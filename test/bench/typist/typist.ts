@@ -1,5 +1,6 @@
 import type { VirtualClock } from '../../completion/virtual-clock.ts';
 import { type Contestant, Editor } from './editor.ts';
+import { READING_MS, Rhythm } from './rhythm.ts';
 import { pairsOf, random, type Task } from './truth.ts';
 
 export type Policy = 'never' | 'all' | 'word';
@@ -18,9 +19,6 @@ export interface Session {
   wrongTails: number;
 }
 
-const MEDIAN_GAP_MS = 140;
-const GAP_SPREAD = 0.35;
-const READING_MS = 400;
 const TYPO = 0.03;
 
 /** A closer that the editor has put behind the caret, and where the finished file has it. */
@@ -50,6 +48,7 @@ export class Typist {
   };
   readonly #clock: VirtualClock;
   readonly #random: () => number;
+  readonly #rhythm: Rhythm;
   readonly #policy: Policy;
   readonly #task: Task;
   readonly #pairs: Map<number, number>;
@@ -62,6 +61,7 @@ export class Typist {
     this.#policy = policy;
     this.#clock = clock;
     this.#random = random(seed);
+    this.#rhythm = new Rhythm(this.#random);
     this.#pairs = pairsOf(task.file);
     const { file, start, end } = task;
     this.#editor = new Editor(file.slice(0, start), file.slice(end), contestant, clock, () => this.#sawGhost());
@@ -87,7 +87,7 @@ export class Typist {
 
   /** Lets the gap before the next key go by; true: the person would rather accept what is shown. */
   async #rest(): Promise<boolean> {
-    await this.#clock.pass(this.#gap());
+    await this.#clock.pass(this.#rhythm.gap(this.#editor.before));
     while (this.#wanted()) {
       const since = this.#editor.ghost?.since ?? 0;
       const read = since + READING_MS - this.#clock.now();
@@ -95,14 +95,6 @@ export class Typist {
       await this.#clock.pass(Math.min(read, 50));
     }
     return false;
-  }
-
-  #gap(): number {
-    const normal = Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
-    const gap = MEDIAN_GAP_MS * Math.exp(GAP_SPREAD * normal);
-    const before = this.#editor.before;
-    if (/\n\s*$/.test(before)) return gap + 250;
-    return before.endsWith('(') ? gap + 100 : gap;
   }
 
   #wanted(): boolean {
@@ -145,10 +137,10 @@ export class Typist {
     if (/[a-z]/.test(character) && this.#random() < TYPO) {
       this.#key();
       this.#editor.edit(character === 'z' ? 'q' : 'z');
-      await this.#clock.pass(this.#gap() + 80);
+      await this.#clock.pass(this.#rhythm.gap(this.#editor.before) + 80);
       this.#key();
       this.#editor.edit('', { deleted: 1 });
-      await this.#clock.pass(this.#gap());
+      await this.#clock.pass(this.#rhythm.gap(this.#editor.before));
     }
     this.#key();
     this.session.typed++;

@@ -1,0 +1,81 @@
+import type { Page } from 'playwright-core';
+
+/** What happened in the page, in its own milliseconds. */
+export type ScreenEvent =
+  | { readonly kind: 'key'; readonly at: number; readonly key: string }
+  | { readonly kind: 'ghost'; readonly at: number; readonly text: string };
+
+/** Runs in the page: notes each key and each change of the ghost text. */
+function record(): void {
+  const events: ScreenEvent[] = [];
+  const read = (element: Element): string => (element.textContent ?? '').replaceAll('\u00a0', ' ');
+  const ghost = (): string => {
+    const inline = document.querySelectorAll('.view-lines .ghost-text-decoration, .view-lines .ghost-text');
+    const below = document.querySelectorAll('.suggest-preview-text .view-line');
+    return [[...inline].map(read).join(''), ...[...below].map(read)].join('\n');
+  };
+  let shown = ghost();
+  document.addEventListener('keydown', ({ key }) => events.push({ kind: 'key', at: performance.now(), key }), true);
+  const look = (): void => {
+    const text = ghost();
+    if (text === shown) return;
+    shown = text;
+    events.push({ kind: 'ghost', at: performance.now(), text });
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+  Object.assign(globalThis, {
+    typistEvents: events,
+    typistNow: () => ({
+      text: shown,
+      forMs: performance.now() - (events.findLast(({ kind }) => kind === 'ghost')?.at ?? 0),
+    }),
+  });
+}
+
+export async function watchScreen(page: Page): Promise<void> {
+  // The compiler's name helper doesn't exist in the page.
+  await page.evaluate(`(${record})()`);
+}
+
+/** The ghost text on screen and for how long it has not changed. */
+export async function ghostNow(page: Page): Promise<{ readonly text: string; readonly forMs: number }> {
+  return page.evaluate('typistNow()');
+}
+
+export async function takeEvents(page: Page): Promise<readonly ScreenEvent[]> {
+  return page.evaluate('typistEvents.splice(0)');
+}
+
+export interface ScreenFigures {
+  /** Milliseconds from a key to ghost text, for keys that were followed by it before the next key. */
+  readonly waits: readonly number[];
+  /** Ghost text that gave way to something else although the typing agreed with it. */
+  readonly flicker: number;
+}
+
+/** Reads the events of one typed part. */
+export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
+  const waits: number[] = [];
+  let flicker = 0;
+  let keyAt: number | undefined;
+  let shown = '';
+  /** What has to be on screen by now, or a start of what is; undefined: anything may be. */
+  let rest: string | undefined;
+  for (const event of events) {
+    if (event.kind === 'key') {
+      if (event.key.length > 1 && event.key !== 'Enter' && event.key !== 'Tab') continue;
+      keyAt = event.at;
+      const character = event.key === 'Enter' ? '\n' : event.key;
+      const from = rest ?? shown;
+      rest = from !== '' && from.startsWith(character) && from.length > 1 ? from.slice(1) : undefined;
+      continue;
+    }
+    if (rest !== undefined && event.text !== shown && !event.text.startsWith(rest)) flicker += 1;
+    shown = event.text;
+    if (shown === '') continue;
+    rest = shown;
+    if (keyAt !== undefined) waits.push(event.at - keyAt);
+    keyAt = undefined;
+  }
+  return { waits, flicker };
+}
