@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry.ts';
 import { Account } from '../../src/gateway/account.ts';
+import { FrameCutter } from '../../src/gateway/frame-cutter.ts';
 import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
 import { redacted } from '../../src/gateway/log.ts';
 import { byokOf } from '../../src/gateway/organization.ts';
@@ -85,6 +87,21 @@ describe('an organization’s own key', () => {
 });
 
 describe('small parts', () => {
+  it('a stream is cut behind blank lines alone, wherever its reads end, and nothing of it is lost', () => {
+    const piece = fc.stringMatching(/^[\r\nab]{0,4}$/);
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const cutter = new FrameCutter();
+        const passed = pieces.flatMap((text) => cutter.push(Buffer.from(text)) ?? []);
+        for (const frames of passed) assert.match(frames.toString(), /(\n\n|\r\r|\n\r|[\r\n]\r\n)$/);
+        const rest = cutter.rest()?.toString() ?? '';
+        assert.equal(Buffer.concat(passed).toString() + rest, pieces.join(''));
+        assert.doesNotMatch(rest, /\n\n|\r\r|\n\r/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('a rate opens again after a minute', () => {
     const window = new RateWindow();
     assert.deepEqual([window.take(2, 0), window.take(2, 1), window.take(2, 2)], [0, 0, 59_998]);

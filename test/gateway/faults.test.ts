@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer as createTlsServer, type Server } from 'node:https';
+import { streamFrames } from '../upstream/answers.ts';
+import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
+
+const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
+const CLIENTS = [
+  { own: 'Chat Completions', path: '/chat/completions', more: {}, field: 'messages' },
+  { own: 'Messages', path: '/messages', more: { max_tokens: 50 }, field: 'messages' },
+  { own: 'Responses', path: '/responses', more: {}, field: 'input' },
+] as const;
+
+const pem = (name: string) => readFileSync(new URL(`../provider/certificates/${name}`, import.meta.url));
+
+/** Every client format over every upstream format, each fault (docs/reliability.md). */
+describe('what upstreams and networks do to the gateway', () => {
+  let under: UnderTest;
+  let tls: Server;
+
+  before(async () => {
+    tls = createTlsServer({ key: pem('loopback.key'), cert: pem('loopback.pem') });
+    await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
+    const address = tls.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    under = await gatewayUnderTest({
+      config: (url) => {
+        const at = (baseURL: string) => ({ options: { baseURL, apiKey: 'k' }, models: { m: {} } });
+        const limited = Object.entries(providers(url)).map(([id, provider]) => {
+          const { options, ...rest } = JSON.parse(JSON.stringify(provider));
+          return [`hasty-${id}`, { ...rest, options: { ...options, timeout: 400, chunkTimeout: 400 } }];
+        });
+        return {
+          provider: {
+            ...providers(url),
+            ...Object.fromEntries(limited),
+            lost: at('http://svc-test.invalid/v1'),
+            closed: at('http://127.0.0.1:1/v1'),
+            untrusted: at(`https://127.0.0.1:${port}/v1`),
+            plain: at(`${url.replace('http:', 'https:')}/v1`),
+          },
+        };
+      },
+    });
+  });
+  after(async () => {
+    await under.close();
+    tls.close();
+    tls.closeAllConnections();
+  });
+  afterEach(async () => {
+    // Nothing is left of any fault: no request that counts as running.
+    assert.equal(under.metrics.active, 0);
+  });
+
+  type Client = (typeof CLIENTS)[number];
+  const modelFor = (up: string, scenario: string) => `${scenario.startsWith('stall') ? 'hasty-' : ''}${up}/m`;
+  async function send({ path, more, field }: Client, model: string, scenario: string, stream: boolean) {
+    const content = `[[scenario:${scenario}]]`;
+    const response = await under.post(path, { model, ...more, [field]: [{ role: 'user', content }], stream });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  }
+  const typeOf = (text: string) => JSON.parse(text).error_type;
+
+  /** Scenario, status, error_type: before the first byte, streamed or not. */
+  const REFUSALS: readonly (readonly [string, number, string])[] = [
+    ['status-400', 400, 'invalid_request'],
+    ['status-401', 503, 'temporarily_unavailable'],
+    ['status-402', 503, 'temporarily_unavailable'],
+    ['status-403', 503, 'temporarily_unavailable'],
+    ['status-404', 400, 'model_not_found'],
+    ['status-408', 503, 'upstream_timeout'],
+    ['status-413', 413, 'request_too_large'],
+    ['status-422', 400, 'invalid_request'],
+    ['status-429-retry-after-7', 429, 'rate_limit_exceeded'],
+    ['status-429-retry-after-99999999999', 429, 'rate_limit_exceeded'],
+    ['status-500', 503, 'upstream_error'],
+    ['status-502', 503, 'upstream_error'],
+    ['status-503', 503, 'temporarily_unavailable'],
+    ['status-504', 503, 'upstream_timeout'],
+    ['status-529', 503, 'temporarily_unavailable'],
+    ['html', 503, 'upstream_invalid_response'],
+    ['reset-before-headers', 503, 'network_error'],
+    ['stall-before-headers', 503, 'upstream_timeout'],
+    ['stall-after-headers', 503, 'upstream_timeout'],
+  ];
+  /** Without a stream, what breaks in the middle is an error with a status too. */
+  const WHOLE: readonly (readonly [string, number, string])[] = [
+    ['empty', 503, 'upstream_invalid_response'],
+    ['invalid-json', 503, 'upstream_invalid_response'],
+    ['reset-mid-stream', 503, 'upstream_disconnect'],
+  ];
+  const STREAMED: readonly (readonly [string, number, string])[] = [['empty', 503, 'upstream_disconnect']];
+  const BROKEN = ['reset-mid-stream', 'reset-mid-frame', 'reset-mid-character', 'stall-mid-stream'];
+
+  for (const client of CLIENTS) {
+    for (const up of UPSTREAMS) {
+      it(`${client.own} over ${up}: each refusal has its status, streamed or not`, async () => {
+        const cases = [true, false].flatMap((stream) =>
+          [...REFUSALS, ...(stream ? STREAMED : WHOLE)].map((row) => ({ stream, row })),
+        );
+        const check = async ({ stream, row: [scenario, status, type] }: (typeof cases)[number]) => {
+          const answer = await send(client, modelFor(up, scenario), scenario, stream);
+          assert.deepEqual([answer.status, typeOf(answer.text)], [status, type], `${scenario}, stream ${stream}`);
+          if (scenario.endsWith('-7')) assert.equal(answer.headers.get('retry-after'), '7');
+        };
+        await Promise.all(cases.map(check));
+      });
+
+      it(`${client.own} over ${up}: a stream that breaks ends with an error, and its upstream with it`, async () => {
+        const at = under.upstream.requests.length;
+        const check = async (scenario: string) => {
+          const { status, text } = await send(client, modelFor(up, scenario), scenario, true);
+          assert.equal(status, 200, scenario);
+          assert.match(text, /Hello/, `${scenario}: what came is kept`);
+          const last = text.trim().split('\n\n').at(-1) ?? '';
+          assert.match(last, client.own === 'Responses' ? /event: response\.failed/ : /"error"/, scenario);
+          assert.equal(text.includes('[DONE]') || text.includes('message_stop'), false, scenario);
+        };
+        await Promise.all(BROKEN.map(check));
+        for (const request of under.upstream.requests.slice(at)) assert.equal(await request.closed, true);
+      });
+
+      it(`${client.own} over ${up}: usage that is missing, negative or said twice harms nothing`, async () => {
+        for (const scenario of ['no-usage', 'negative-usage']) {
+          for (const stream of [true, false]) {
+            const { status, text } = await send(client, `${up}/m`, scenario, stream);
+            assert.equal(status, 200, scenario);
+            assert.match(text, /wörld/, scenario);
+          }
+        }
+        const rows = under.rows().slice(-4);
+        assert.equal(rows.length, 4);
+        for (const row of rows) assert.ok(Number(row.input) >= 0 && Number(row.output) >= 0 && Number(row.cost) >= 0);
+      });
+    }
+  }
+
+  it('takes an event of 8 MB, an informational answer before it, and a redirect never', async () => {
+    const long = 'x'.repeat(8_000_000);
+    for (const up of UPSTREAMS) {
+      under.upstream.respond((request, response) => {
+        response.writeProcessing();
+        response.writeEarlyHints({ link: '</a>; rel=preload' });
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`${streamFrames(request.wire, { text: [long] }).join('\n\n')}\n\n`);
+      });
+      for (const client of CLIENTS.filter(({ path }) => path === '/chat/completions' || path.includes(up))) {
+        const { status, text } = await send(client, `${up}/m`, 'text', true);
+        assert.equal(status, 200);
+        assert.ok(text.includes(long), `${client.own} over ${up}`);
+      }
+      let followed = 0;
+      under.upstream.respond((request, response) => {
+        if (request.path.includes('elsewhere')) followed += 1;
+        response.writeHead(307, { location: `${under.upstream.url}/elsewhere` }).end();
+      });
+      const answer = await send(CLIENTS[0], `${up}/m`, 'text', true);
+      assert.equal(answer.status, 503);
+      assert.equal(followed, 0);
+    }
+    under.upstream.respond(undefined);
+  });
+
+  for (const [provider, words] of [
+    ['lost', /could not be (found|looked up) \(DNS\)/],
+    ['closed', /refused the connection/],
+    ['untrusted', /certificate that is not trusted/],
+    ['plain', /TLS problem|could not be reached|closed the connection/],
+  ] as const) {
+    it(`says in each format that ${provider} can’t be reached`, async () => {
+      for (const client of CLIENTS) {
+        const { status, text } = await send(client, `${provider}/m`, 'text', true);
+        assert.deepEqual([status, typeOf(text)], [503, 'network_error']);
+        assert.match(JSON.parse(text).error.message, words);
+      }
+    });
+  }
+});
