@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
@@ -159,7 +160,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const { tap } = this.#request;
     let passed: Buffer;
     try {
-      passed = tap.pass(frames);
+      passed = tap.pass(errorsWithoutCredentials(frames, this.#request.headers));
     } catch (thrown) {
       return this.#fail(asGatewayError(thrown));
     }
@@ -237,11 +238,13 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#finish(error === undefined ? 'complete' : 'failed', error);
   }
 
-  #endWhole(body: Buffer): void {
+  #endWhole(received: Buffer): void {
+    const body = errorsWithoutCredentials(received, this.#request.headers);
     const { provider, byok, tap, stream, anyBody } = this.#request;
     if (this.#status < 200 || this.#status >= 300) {
       const header = (name: string) => single(this.#headers[name]);
-      return this.#fail(vendorError({ provider, status: this.#status, header, bodyText: body.toString('utf8'), byok }));
+      const bodyText = withoutCredentials(body.toString('utf8'), this.#request.headers);
+      return this.#fail(vendorError({ provider, status: this.#status, header, bodyText, byok }));
     }
     if (anyBody !== true && firstCharacter(body) !== '{') return this.#fail(notJson(provider, this.#contentType));
     try {

@@ -102,6 +102,9 @@ async function serve(
   }
 }
 
+/** A key of ours that somebody wrote into an address. */
+const OWN_KEY = /svc[_-][\w-]{12,}/g;
+
 function finished(parts: GatewayParts, exchange: Exchange): void {
   const { facts, response, request, id, startedAt } = exchange;
   const milliseconds = performance.now() - startedAt;
@@ -111,7 +114,7 @@ function finished(parts: GatewayParts, exchange: Exchange): void {
     {
       id,
       method: request.method,
-      route: facts.route ?? exchange.path.slice(0, 200),
+      route: facts.route ?? exchange.path.slice(0, 200).replace(OWN_KEY, '[redacted]'),
       status,
       ms: Math.round(milliseconds * 100) / 100,
       ...facts,

@@ -6,6 +6,7 @@ import { NdjsonDecoder } from '../wire/ndjson.ts';
 import { SseDecoder } from '../wire/sse.ts';
 import { vendorError, vendorErrorValue } from '../wire/vendor-errors.ts';
 import { Deadline } from './deadline.ts';
+import { cleanError } from './echoed-credentials.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retryDelay, sleep } from './retry.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
@@ -58,7 +59,7 @@ export async function* exchange(request: Exchange, options: ExchangeOptions): As
     // Start and usage show nothing yet: they wait, so that a retry does not repeat them.
     const waiting: Event[] = [];
     for await (const event of attemptOnce(request, options)) {
-      if (event.type === 'error') failure = named(event.error, request.provider);
+      if (event.type === 'error') failure = cleanError(named(event.error, request.provider), request.headers);
       else if (event.type === 'finish' && event.reason === 'closed' && !shown) failure = emptyAnswer(request.provider);
       else if (!shown && (event.type === 'start' || event.type === 'usage')) waiting.push(event);
       else {

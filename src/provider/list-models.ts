@@ -3,6 +3,7 @@ import { GatewayError } from '../wire/errors.ts';
 import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { Deadline } from './deadline.ts';
+import { withoutCredentials } from './echoed-credentials.ts';
 import { textUpTo } from './exchange.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Transport } from './transport.ts';
@@ -76,7 +77,7 @@ async function fetchList(
   const { 'content-type': _, ...sent } = headers;
   const request = { method: 'GET' as const, url, headers: { accept: 'application/json', ...sent }, signal };
   const response = await options.transport.send(request);
-  const bodyText = await textUpTo(response.body, MAX_LIST_BYTES);
+  const bodyText = withoutCredentials(await textUpTo(response.body, MAX_LIST_BYTES), sent);
   const { status, header } = response;
   if (status < 200 || status >= 300) {
     throw vendorError({ provider: options.provider ?? '', status, header, bodyText, byok: true });

@@ -1,0 +1,48 @@
+import { GatewayError } from '../wire/errors.ts';
+import { defined } from '../wire/json.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Headers whose values are no secret of anybody. */
+const PLAIN = new Set(['accept', 'anthropic-beta', 'anthropic-version', 'content-type', 'openai-beta', 'user-agent']);
+/** Shorter ones could be any word of a message. */
+const SHORTEST = 6;
+const INSTEAD = '[redacted]';
+
+/** What an upstream was sent to know us by. Some repeat it in their errors, which people and logs get to see. */
+export function sentCredentials(headers: Headers): readonly string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) =>
+    PLAIN.has(name.toLowerCase()) ? [] : [value.replace(/^(Bearer|Basic)\s+/i, '')],
+  );
+  return values.filter((value) => value.length >= SHORTEST);
+}
+
+/** The text without the credentials that its request carried. */
+export function withoutCredentials(text: string, headers: Headers): string {
+  let clean = text;
+  for (const credential of sentCredentials(headers)) clean = clean.replaceAll(credential, INSTEAD);
+  return clean;
+}
+
+const ERROR_MARK = Buffer.from('"error"');
+
+/** As `withoutCredentials`, for bytes that hold an error; the same bytes where there is nothing to hide. */
+export function errorsWithoutCredentials(bytes: Buffer, headers: Headers): Buffer {
+  if (!bytes.includes(ERROR_MARK)) return bytes;
+  const found = sentCredentials(headers).some((credential) => bytes.includes(credential));
+  return found ? Buffer.from(withoutCredentials(bytes.toString('utf8'), headers)) : bytes;
+}
+
+/** The error with its vendor's words cleaned. */
+export function cleanError(error: GatewayError, headers: Headers): GatewayError {
+  const clean = (text: string | undefined) => (text === undefined ? undefined : withoutCredentials(text, headers));
+  const message = withoutCredentials(error.message, headers);
+  const code = clean(error.code);
+  const param = clean(error.param);
+  if (message === error.message && code === error.code && param === error.param) return error;
+  const { status, errorType, retryable, action, retryAfterMs, provider, upstreamStatus } = error;
+  return new GatewayError({
+    ...{ status, errorType, retryable, message },
+    ...defined({ action, retryAfterMs, provider, upstreamStatus, code, param }),
+  });
+}
