@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { openApi } from '../../src/gateway/openapi.ts';
 import { ERROR_TYPES } from '../../src/wire/errors.ts';
 
@@ -9,6 +9,12 @@ describe('what the documents promise', () => {
   it('docs/errors.md has a row for every error_type and no other', async () => {
     const rows = [...(await read('errors.md')).matchAll(/^\| `(\w+)` \| \d{3} \|/gm)].map((match) => match[1]);
     assert.deepEqual([...rows].sort(), [...ERROR_TYPES].sort());
+  });
+
+  it('docs/reliability.md names tests that there are', async () => {
+    const named = [...(await read('reliability.md')).matchAll(/`(test\/[\w/.-]+)`/g)].map((match) => match[1] ?? '');
+    assert.ok(new Set(named).size > 15);
+    for (const file of named) await access(new URL(`../../${file}`, import.meta.url));
   });
 
   it('docs/gateway.md names every path of the API', async () => {

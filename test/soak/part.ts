@@ -1,0 +1,46 @@
+/** One line of the report. */
+export interface SoakRow {
+  readonly what: string;
+  readonly measured: string;
+  /** What it may be at most, or has to be. */
+  readonly wanted: string;
+  readonly holds: boolean;
+}
+
+export interface SoakOptions {
+  readonly seconds: number;
+  /** The same seed gives the same load. */
+  readonly seed: number;
+  /** How many things go on at once; a short run has fewer. */
+  readonly scale: 'short' | 'long';
+  /** Says how it goes, for whoever watches. */
+  readonly progress: (text: string) => void;
+}
+
+/** A part of the product under mixed load with faults, for as long as it is told. A new one is a row in main.ts. */
+export interface SoakPart {
+  readonly name: string;
+  readonly run: (options: SoakOptions) => Promise<readonly SoakRow[]>;
+}
+
+/** A row that holds while a number is not above a limit. */
+export function atMost(what: string, measured: number, limit: number, unit = ''): SoakRow {
+  const shown = (value: number) => `${Number.isInteger(value) ? value : value.toFixed(1)}${unit}`;
+  return { what, measured: shown(measured), wanted: `≤ ${shown(limit)}`, holds: measured <= limit };
+}
+
+/** A row that only says how much was done. */
+export function count(what: string, measured: number): SoakRow {
+  return { what, measured: String(measured), wanted: '> 0', holds: measured > 0 };
+}
+
+/** Numbers from 0 to 1 by a seed (mulberry32). */
+export function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
