@@ -69,7 +69,8 @@ export async function openFile(page: Page, name: string): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
   await input.waitFor();
   await input.fill(name);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+  // Until the list is filtered, it shows recent files: only the first row is what Enter takes.
+  await page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
   await page.locator('.editor-instance .monaco-editor .view-lines').first().waitFor();

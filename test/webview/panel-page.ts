@@ -125,8 +125,8 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
     reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  // Everything is on this machine: what takes longer will not come.
-  context.setDefaultTimeout(5000);
+  // Everything is on this machine, which may be slow: what takes longer will not come.
+  context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   await page.addInitScript(
     ({ variables }) => {

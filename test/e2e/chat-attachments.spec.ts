@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import type { Frame } from 'playwright-core';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { type ChatDesk, ended, extensionReady, saying, setChatDesk } from './chat-desk.ts';
+
+/** A picture of one pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
+
+describe('what is attached in the editor', () => {
+  let desk: ChatDesk;
+  before(async () => {
+    desk = await setChatDesk();
+    desk.write('broken.json', '{ "a": }');
+    desk.write('.github/prompts/review.prompt.md', '---\nmode: ask\n---\nReview this as a stranger would.\n');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: desk.workspace });
+    git('init', '-q');
+    git('add', '.');
+    git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'Begin');
+    desk.write('README.md', 'A changed line.\n');
+    await openFile(desk.page, 'receipt.ts');
+  });
+  after(() => desk.close());
+  beforeEach(async () => {
+    desk.answer(saying({ text: ['I see.'] }));
+    await desk.fresh();
+  });
+
+  async function complete(frame: Frame, typed: string, label: string | RegExp): Promise<void> {
+    await frame.locator('.composer textarea').pressSequentially(typed);
+    await frame.locator('.completions [role="option"]').filter({ hasText: label }).first().click();
+  }
+  const chip = (frame: Frame, text: string | RegExp) =>
+    frame.locator('.composer .chip').filter({ hasText: text }).waitFor();
+
+  async function sent(frame: Frame): Promise<string> {
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await ended(frame);
+    assert.equal(await frame.locator('.composer .chip').count(), 0);
+    return desk.lastBody();
+  }
+
+  it('takes a file, a folder and the changes in Git by @', async () => {
+    const frame = await desk.panel();
+    await complete(frame, 'Look at @bask', /^basket\.ts/);
+    await chip(frame, /basket\.ts\d+ tokens/);
+    await complete(frame, ' and @sr', /^src\//);
+    await chip(frame, 'src/');
+    await complete(frame, ' and @di', '@diff');
+    await chip(frame, 'Git diff');
+    const body = await sent(frame);
+    assert.match(body, /export function basketTotal/);
+    assert.match(body, /src\/basket\.ts\\nsrc\/receipt\.ts/);
+    assert.match(body, /\+A changed line\./);
+    assert.match(body, /Look at {2}and {2}and"/);
+  });
+
+  it('takes a symbol by its name, with all that belongs to it', async () => {
+    const frame = await desk.panel();
+    await complete(frame, '@lineTot', /^lineTotal/);
+    await chip(frame, 'lineTotal');
+    assert.match(await sent(frame), /function lineTotal/);
+  });
+
+  it('takes what is selected, and the problems that the editor knows', async () => {
+    await openFile(desk.page, 'broken.json');
+    await desk.page.locator('.squiggly-error').first().waitFor();
+    await openFile(desk.page, 'receipt.ts');
+    await desk.page.keyboard.press('ControlOrMeta+A');
+    await runCommand(desk.page, 'Svc: Ask About Selection');
+    const frame = await desk.panel();
+    await chip(frame, /receipt\.ts:1-\d+/);
+    await complete(frame, '@prob', '@problems');
+    await chip(frame, 'Problems');
+    const body = await sent(frame);
+    assert.match(body, /A receipt as plain text/);
+    assert.match(body, /broken\.json:1:\d+: error/);
+  });
+
+  it('takes a pasted picture and a dropped PDF, shows both, and lets one be removed', async () => {
+    const frame = await desk.panel();
+    await give(frame, 'paste', 'dot.png', 'image/png', PIXEL);
+    await frame.locator('.composer .chip img').waitFor();
+    await give(frame, 'drop', 'page.pdf', 'application/pdf', PDF);
+    await give(frame, 'drop', 'other.pdf', 'application/pdf', PDF);
+    await chip(frame, 'page.pdf');
+    await frame.getByRole('button', { name: 'Remove other.pdf' }).click();
+    await frame.locator('.composer .chip', { hasText: 'other.pdf' }).waitFor({ state: 'detached' });
+    const body = await sent(frame);
+    assert.match(body, /data:image\/png;base64,/);
+    assert.match(body, /page\.pdf/);
+    assert.doesNotMatch(body, /other\.pdf/);
+    await frame.locator('.message.user .chip', { hasText: 'dot.png' }).waitFor();
+  });
+
+  it('words out a prompt file of the workspace, and brings the open file along for a command', async () => {
+    const frame = await desk.panel();
+    await complete(frame, '/rev', '/review');
+    assert.match(await sent(frame), /Review this as a stranger would\./);
+    await frame.locator('.composer textarea').fill('/tests');
+    assert.match(await sent(frame), /A receipt as plain text/);
+  });
+
+  it('keeps a draft with its attachment through hiding and through a restart of the window', async () => {
+    const frame = await desk.panel();
+    await complete(frame, 'What is @sel', '@selection');
+    await chip(frame, 'receipt.ts');
+    await desk.page.keyboard.press('ControlOrMeta+Shift+E');
+    await desk.page.locator('.explorer-folders-view').waitFor();
+    await runCommand(desk.page, 'Svc: Open Chat');
+    await webviewFrame(desk.page, '.composer .chip');
+    await desk.kept('"text":"What is "');
+    await desk.page.reload();
+    await extensionReady(desk.page);
+    await runCommand(desk.page, 'Svc: Open Chat');
+    const restored = await webviewFrame(desk.page, '.composer .chip');
+    assert.equal(await restored.locator('.composer textarea').inputValue(), 'What is ');
+    assert.match(await sent(restored), /A receipt as plain text/);
+  });
+});
+
+/** Pastes or drops a file, as the browser tells the page of it. */
+async function give(frame: Frame, kind: 'paste' | 'drop', name: string, type: string, base64: string): Promise<void> {
+  await frame.locator('.composer textarea').evaluate(
+    (area, { kind, name, type, base64 }) => {
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], name, { type }));
+      const init = { bubbles: true, cancelable: true };
+      const event =
+        kind === 'paste'
+          ? new ClipboardEvent('paste', { ...init, clipboardData: data })
+          : new DragEvent('drop', { ...init, dataTransfer: data });
+      area.dispatchEvent(event);
+    },
+    { kind, name, type, base64 },
+  );
+}

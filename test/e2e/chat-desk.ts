@@ -1,0 +1,196 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Frame, Locator, Page } from 'playwright-core';
+import { launchChromium } from '../host/chromium.ts';
+import { startCodeServer } from '../host/code-server.ts';
+import { openWorkbench, runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { type Script, streamFrames } from '../upstream/answers.ts';
+import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export type Answer = (request: ReceivedRequest, response: ServerResponse) => void;
+
+export interface ChatDeskOptions {
+  /** Models by their key; absent: one that takes everything. */
+  readonly models?: Readonly<Record<string, unknown>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** What `svc.jsonc` says instead of the provider of the desk. */
+  readonly config?: unknown;
+}
+
+const LARGE = {
+  name: 'Large',
+  tool_call: true,
+  reasoning: true,
+  attachment: true,
+  modalities: { input: ['text', 'image', 'pdf'], output: ['text'] },
+  limit: { context: 50_000, output: 4000 },
+  cost: { input: 3, output: 15 },
+};
+
+export type ChatDesk = Awaited<ReturnType<typeof setChatDesk>>;
+
+/** A person at the chat: a provider that says what the test wants, VS Code, a folder, a page. */
+export async function setChatDesk(options: ChatDeskOptions = {}) {
+  const root = mkdtempSync(join(tmpdir(), 'svc-chat-'));
+  const workspace = join(root, 'workspace');
+  cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
+  let answer: Answer = saying({ text: ['Hello', ' there.'] });
+  const upstream = await startUpstream((request, response) => answer(request, response));
+  const provider = {
+    up: { name: 'Up', options: { baseURL: `${upstream.url}/v1` }, models: options.models ?? { large: LARGE } },
+  };
+  const config = join(root, 'svc.jsonc');
+  writeFileSync(config, JSON.stringify(options.config ?? { model: 'up/large', provider }), { mode: 0o600 });
+  const home = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
+  const start = (port?: number) =>
+    startCodeServer({
+      userDataDir: join(root, 'user'),
+      env: { ...home, SVC_CONFIG: config },
+      ...(options.settings ? { settings: options.settings } : {}),
+      ...(port === undefined ? {} : { port }),
+    });
+  let host = await start();
+  const browser = await launchChromium();
+  const open = async () => {
+    const opened = await openWorkbench(browser, host, { folder: workspace, extension: ROOT });
+    await workbenchReady(opened);
+    await extensionReady(opened);
+    return opened;
+  };
+  const page = await open();
+  const panel = () => webviewFrame(page, '.composer textarea');
+
+  return {
+    page,
+    upstream,
+    workspace,
+    open,
+    panel,
+    /** Ends VS Code with all its processes, as a crash would, and starts it again at the same address. */
+    crash: async () => {
+      const { port } = host;
+      await host.close();
+      host = await start(port);
+      await page.reload();
+      await workbenchReady(page);
+      await extensionReady(page);
+    },
+    hostPort: () => host.port,
+    /** Resolves when each of the texts is on disk with the conversations. */
+    kept: async (...texts: readonly string[]) => {
+      const storage = join(root, 'user', 'User', 'globalStorage');
+      for (;;) {
+        const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) =>
+          /\.jsonl?$/.test(name),
+        );
+        const all = files.map((name) => readFileSync(join(storage, name), 'utf8')).join('\n');
+        if (texts.every((text) => all.includes(text))) return;
+        await sleep(50);
+      }
+    },
+    answer: (next: Answer) => {
+      answer = next;
+    },
+    requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
+    lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
+    fresh: () => fresh(page),
+    send: async (text: string) => sendIn(await panel(), text),
+    close: async () => {
+      await browser.close();
+      await host.close();
+      await upstream.close();
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+    /** Writes a file into the folder. */
+    write: (name: string, content: string | Buffer) => {
+      mkdirSync(join(workspace, name, '..'), { recursive: true });
+      writeFileSync(join(workspace, name), content);
+    },
+  };
+}
+
+/** Its commands are in the palette from now on. */
+export async function extensionReady(page: Page): Promise<void> {
+  await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
+}
+
+/** Answers with scripts, one a request, the last from then on. */
+export function saying(...scripts: readonly Script[]): Answer {
+  let at = 0;
+  return (_request, response) => {
+    const script = scripts[Math.min(at, scripts.length - 1)] ?? {};
+    at += 1;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(
+      streamFrames('chat', script)
+        .map((frame) => `${frame}\n\n`)
+        .join(''),
+    );
+  };
+}
+
+/** Says the first frames at once and the rest when the test lets it. */
+export function halting(script: Script, frames = 2): { readonly answer: Answer; readonly goOn: () => void } {
+  const gate = Promise.withResolvers<void>();
+  const all = streamFrames('chat', script);
+  return {
+    answer: async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`${all.slice(0, frames).join('\n\n')}\n\n`);
+      await gate.promise;
+      response.end(`${all.slice(frames).join('\n\n')}\n\n`);
+    },
+    goOn: () => gate.resolve(),
+  };
+}
+
+/** Fails as a provider does. */
+export function failing(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+  };
+}
+
+export async function sendIn(frame: Frame, text: string): Promise<Frame> {
+  await frame.locator('.composer textarea').fill(text);
+  await frame.locator('.composer textarea').press('Enter');
+  return frame;
+}
+
+/** The last answer is whole, or has failed. */
+export const ended = (frame: Frame) => frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
+
+/** No page of ours has the focus: when one has it again, it was asked to. */
+export async function letGo(page: Page): Promise<void> {
+  for (const frame of page.frames()) {
+    await frame
+      .evaluate(() => document.activeElement instanceof HTMLTextAreaElement && document.activeElement.blur())
+      .catch(() => undefined);
+  }
+}
+
+/** A new conversation whose page has the focus that it asked for: what comes next keeps its own. */
+export async function fresh(page: Page): Promise<Frame> {
+  await letGo(page);
+  await runCommand(page, 'Svc: New Conversation');
+  const frame = await webviewFrame(page, '.transcript .empty');
+  await frame.locator('.composer textarea:focus').waitFor();
+  return frame;
+}
+
+/** Opens a list of ours: it stays open, which `runCommand` would wait for the end of. */
+export async function openList(page: Page, command: string, title: string): Promise<Locator> {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.fill(`>${command}`);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-title', { hasText: title }).waitFor();
+  return input;
+}

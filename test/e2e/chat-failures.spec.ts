@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
+import { type Answer, type ChatDesk, extensionReady, failing, halting, saying, setChatDesk } from './chat-desk.ts';
+
+const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
+
+/** What a provider says, the title of the card, and its first button. */
+const CARDS: Readonly<Record<string, readonly [Answer, RegExp, RegExp]>> = {
+  'no key': [failing(401, openAi('authentication_error', 'Invalid key.')), /The key was not accepted/, /Set key/],
+  'no funds': [
+    failing(402, openAi('insufficient_quota', 'Pay first.', 'insufficient_quota')),
+    /out of funds/,
+    /Choose another model/,
+  ],
+  'no such model': [
+    failing(404, openAi('invalid_request_error', 'No such model.', 'model_not_found')),
+    /The model was not found/,
+    /Choose another model/,
+  ],
+  'too many requests': [
+    failing(429, openAi('rate_limit_error', 'Slow down.'), { 'retry-after': '600' }),
+    /Too many requests/,
+    /Try again in \d+ s/,
+  ],
+  'too long': [
+    failing(400, openAi('invalid_request_error', 'Too many tokens.', 'context_length_exceeded')),
+    /too long for this model/,
+    /Summarize and try again/,
+  ],
+  'a bad request': [failing(400, openAi('invalid_request_error', 'Bad field.')), /refused the request/, /Show log/],
+  'no sense': [
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<html>Login</html>');
+    },
+    /could not be understood/,
+    /Open settings/,
+  ],
+};
+
+describe('failures of a conversation in the editor', () => {
+  let desk: ChatDesk;
+  before(async () => {
+    desk = await setChatDesk();
+  });
+  after(() => desk.close());
+  beforeEach(async () => {
+    desk.answer(saying({ text: ['Hello there.'] }));
+    await desk.fresh();
+  });
+
+  for (const [name, [answer, title, button]] of Object.entries(CARDS)) {
+    it(`shows a card with one main thing to do: ${name}`, async () => {
+      desk.answer(answer);
+      const frame = await desk.send('Hi');
+      const card = frame.locator('.card.error');
+      await card.waitFor();
+      assert.match(await card.locator('h2').innerText(), title);
+      assert.match(await card.locator('.primary').innerText(), button);
+      assert.equal(await card.locator('.primary').count(), 1);
+      assert.equal(await card.getByRole('button', { name: 'Copy details' }).count(), 1);
+      assert.equal(await card.getByRole('button', { name: 'Show log' }).count(), 1);
+      assert.doesNotMatch(await card.innerText(), /\bat \S+:\d+/);
+    });
+  }
+
+  it('keeps what came before the connection was lost, and goes on from there', async () => {
+    desk.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunk = { id: '1', choices: [{ index: 0, delta: { content: 'Half of it' }, finish_reason: null }] };
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => response.socket?.destroy());
+    });
+    const frame = await desk.send('Hi');
+    await frame.locator('.card.error, .note.warning').waitFor();
+    assert.match(await frame.locator('.markdown').innerText(), /Half of it/);
+    desk.answer(saying({ text: [' and the rest.'] }));
+    await frame.getByRole('button', { name: 'Continue' }).click();
+    await frame.locator('.markdown', { hasText: 'and the rest.' }).waitFor();
+    assert.match(desk.lastBody(), /Half of it.*Continue exactly/);
+  });
+
+  it('asks the rest of an answer that reached its limit', async () => {
+    desk.answer(saying({ text: ['One, two'], finish: 'length' }, { text: [', three.'] }));
+    const frame = await desk.send('Count');
+    await frame.getByText('This answer may be incomplete').waitFor();
+    await frame.getByRole('button', { name: 'Continue' }).click();
+    await frame.locator('.markdown', { hasText: ', three.' }).waitFor();
+  });
+
+  it('has the whole conversation after the extension host was killed in the middle of an answer', async () => {
+    await streamed('first');
+    killExtensionHost(desk.hostPort());
+    await desk.page.reload();
+    await workbenchReady(desk.page);
+    await extensionReady(desk.page);
+    await survived('first');
+  });
+
+  it('has it after all of VS Code was killed, too', async () => {
+    await streamed('second');
+    await desk.crash();
+    await survived('second');
+  });
+
+  /** A question, half an answer and a draft that are on disk. */
+  async function streamed(name: string): Promise<void> {
+    desk.answer(halting({ text: [`Said before the ${name} kill.`, ' Never said.'] }).answer);
+    const frame = await desk.send(`A ${name} question`);
+    await frame.locator('.markdown', { hasText: `the ${name} kill.` }).waitFor();
+    await frame.locator('.composer textarea').fill(`A ${name} draft`);
+    await desk.kept(`A ${name} draft`, `Said before the ${name} kill.`);
+  }
+
+  async function survived(name: string): Promise<void> {
+    await runCommand(desk.page, 'Svc: Open Chat');
+    const frame = await webviewFrame(desk.page, '.message.assistant');
+    await frame.getByText('The connection closed early.').waitFor();
+    assert.match(await frame.locator('.message.user').innerText(), new RegExp(`A ${name} question`));
+    assert.match(await frame.locator('.markdown').innerText(), new RegExp(`Said before the ${name} kill`));
+    assert.equal(await frame.locator('.composer textarea').inputValue(), `A ${name} draft`);
+    desk.answer(saying({ text: ['And so it goes on.'] }));
+    await frame.getByRole('button', { name: 'Continue' }).click();
+    await frame.locator('.markdown', { hasText: 'And so it goes on.' }).waitFor();
+    assert.match(desk.lastBody(), new RegExp(`Said before the ${name} kill`));
+  }
+});
+
+/** kill -9 of the extension hosts of the VS Code that listens on `port`; they are in its process group. */
+function killExtensionHost(port: number): void {
+  const lines = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' }).trim().split('\n');
+  const processes = lines.map((line) => {
+    const [, pid = '', group = '', args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return { pid: Number(pid), group, args };
+  });
+  const group = processes.find(({ args }) => args.includes(`127.0.0.1:${port}`))?.group;
+  const hosts = processes.filter((each) => each.group === group && each.args.includes('--type=extensionHost'));
+  assert.notEqual(hosts.length, 0, 'no extension host was found');
+  for (const { pid } of hosts) process.kill(pid, 'SIGKILL');
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openFile, runCommand } from '../host/workbench.ts';
+import type { Script } from '../upstream/answers.ts';
+import { type ChatDesk, ended, saying, setChatDesk } from './chat-desk.ts';
+
+describe('tools and code in the editor', () => {
+  let desk: ChatDesk;
+  before(async () => {
+    desk = await setChatDesk();
+    desk.write('target.ts', '');
+  });
+  after(() => desk.close());
+  beforeEach(async () => {
+    desk.write('note.txt', 'The old line.\n');
+    await desk.fresh();
+  });
+
+  const call = (name: string, input: unknown, id = 'c1'): Script => ({
+    tools: [{ id, name, arguments: [JSON.stringify(input)] }],
+  });
+  const edit = { path: 'note.txt', old_text: 'old', new_text: 'new' };
+  const note = () => readFileSync(join(desk.workspace, 'note.txt'), 'utf8');
+
+  it('looks into the workspace by itself, changes it only when allowed, and shows the change first', async () => {
+    desk.answer(saying(call('read_file', { path: 'note.txt' }), call('edit_file', edit, 'c2'), { text: ['Changed.'] }));
+    const frame = await desk.send('Make it new');
+    await frame.getByRole('button', { name: 'Allow once' }).waitFor();
+    assert.match(desk.lastBody(), /The old line\./);
+    await frame.getByRole('button', { name: 'Show the change' }).click();
+    await desk.page.locator('.tab', { hasText: 'note.txt (proposed)' }).waitFor();
+    await desk.page.locator('.editor.modified .view-line', { hasText: 'The new line.' }).waitFor();
+    assert.equal(note(), 'The old line.\n');
+    await frame.getByRole('button', { name: 'Allow once' }).click();
+    await frame.locator('.markdown', { hasText: 'Changed.' }).waitFor();
+    assert.equal(note(), 'The new line.\n');
+    await runCommand(desk.page, 'View: Close Editor');
+  });
+
+  it('does not ask again for the rest of a conversation, but in the next one', async () => {
+    const back = { path: 'note.txt', old_text: 'new', new_text: 'newer' };
+    desk.answer(saying(call('edit_file', edit), call('edit_file', back, 'c2'), { text: ['Twice.'] }));
+    const frame = await desk.send('Make it newer');
+    await frame.getByRole('button', { name: 'Allow in this conversation' }).click();
+    await frame.locator('.markdown', { hasText: 'Twice.' }).waitFor();
+    assert.equal(note(), 'The newer line.\n');
+    await desk.fresh();
+    desk.answer(saying(call('edit_file', { ...edit, old_text: 'newer' }), { text: ['Again.'] }));
+    await desk.send('And again');
+    await frame.getByRole('button', { name: 'Allow once' }).waitFor();
+    await frame.getByRole('button', { name: 'Stop' }).click();
+    await frame.getByText('Stopped.').waitFor();
+    assert.equal(note(), 'The newer line.\n');
+  });
+
+  it('runs nothing that is denied, and tells the model why', async () => {
+    desk.answer(saying(call('run_in_terminal', { command: 'touch never.txt' }), { text: ['Understood.'] }));
+    const frame = await desk.send('Touch it');
+    await frame.getByRole('textbox', { name: 'Reason for not allowing' }).fill('Not here.');
+    await frame.getByRole('button', { name: 'Deny' }).click();
+    await frame.locator('.markdown', { hasText: 'Understood.' }).waitFor();
+    assert.match(desk.lastBody(), /Not here\./);
+    assert.equal(existsSync(join(desk.workspace, 'never.txt')), false);
+  });
+
+  it('reads nothing outside of the workspace', async () => {
+    desk.answer(saying(call('read_file', { path: '../svc.jsonc' }), { text: ['Well.'] }));
+    const frame = await desk.send('Read it');
+    await frame.locator('.markdown', { hasText: 'Well.' }).waitFor();
+    assert.match(desk.lastBody(), /is not inside of the workspace/);
+  });
+
+  it('offers the tools of VS Code, and asks before one of them runs', async () => {
+    desk.answer(saying(call('vscode_listCodeUsages', { symbol: 'receipt', lineContent: 'x' }), { text: ['Done.'] }));
+    const frame = await desk.send('Who uses it?');
+    await frame.getByRole('button', { name: 'Allow once' }).click();
+    await frame.locator('.markdown', { hasText: 'Done.' }).waitFor();
+    assert.match(desk.lastBody(), /"role":"tool"/);
+    assert.doesNotMatch(desk.lastBody(), /inline_chat_exit|_internal"/);
+  });
+
+  it('stops a model that repeats itself, and says so', async () => {
+    desk.answer(saying(call('get_problems', {})));
+    const frame = await desk.send('Problems?');
+    await frame.getByText('again and again without getting further').waitFor();
+  });
+
+  it('puts code where the cursor is, and copies its source', async () => {
+    desk.answer(saying({ text: ['```ts\nexport const inserted = true;\n```'] }));
+    await openFile(desk.page, 'target.ts');
+    await runCommand(desk.page, 'Svc: Open Chat');
+    const frame = await desk.send('Give me code');
+    await ended(frame);
+    await frame.getByRole('button', { name: 'Copy code' }).click();
+    await frame.getByRole('button', { name: 'Insert at cursor' }).click();
+    await desk.page.locator('.view-line', { hasText: 'export const inserted = true;' }).waitFor();
+    assert.equal(await desk.page.evaluate(() => navigator.clipboard.readText()), 'export const inserted = true;');
+    await runCommand(desk.page, 'View: Revert and Close Editor');
+  });
+});
