@@ -17,7 +17,7 @@ import { changingTools, readingTools } from './chat/own-tools.ts';
 import { StoredPermissions } from './chat/permissions.ts';
 import { Proposals } from './chat/proposals.ts';
 import { Surface, type SurfaceHost } from './chat/surface.ts';
-import { CHAT_PANEL, CHAT_VIEW, type ChatCommand } from './chat.ts';
+import { CHAT_PANEL, type ChatCommand, revealChat } from './chat.ts';
 import { workspaceId } from './models.ts';
 import { webviewHtml, webviewOptions } from './webview-html.ts';
 
@@ -243,7 +243,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** The same without taking the focus: a list that opens next would close again. */
   async #revealed(): Promise<Surface> {
-    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    await revealChat();
     return this.#sideReady.promise;
   }
 

@@ -5,6 +5,7 @@ import type { ChatView } from './chat-view.ts';
 
 export const CHAT_VIEW = 'svc.chat';
 export const CHAT_PANEL = 'svc.chatPanel';
+const CHAT_CONTAINER = 'svc';
 
 /** What the chat does when its commands are called; it is loaded then. */
 export const CHAT_COMMANDS = [
@@ -32,6 +33,16 @@ export const CHAT_COMMANDS = [
 
 export type ChatCommand = (typeof CHAT_COMMANDS)[number];
 
+/** Shows the chat, wherever a person has put it. */
+export async function revealChat(): Promise<void> {
+  try {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+  } catch {
+    // VS Code 1.139 drops a view's focus command after "Reset View Locations"; the view is then in its container again.
+    await vscode.commands.executeCommand(`workbench.view.extension.${CHAT_CONTAINER}`);
+  }
+}
+
 /** Stands in for the chat until a person first asks for it: most windows are opened to write code. */
 export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
   let loaded: Promise<ChatView> | undefined;
@@ -48,7 +59,7 @@ export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, view),
     vscode.window.registerWebviewPanelSerializer(CHAT_PANEL, tabs),
-    vscode.commands.registerCommand('svc.chat.open', () => vscode.commands.executeCommand(`${CHAT_VIEW}.focus`)),
+    vscode.commands.registerCommand('svc.chat.open', revealChat),
     ...CHAT_COMMANDS.map((name) =>
       vscode.commands.registerCommand(name, async (...args: unknown[]) => (await chat()).run(name, args)),
     ),

@@ -110,10 +110,29 @@ export class Complete {
     const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
     const uris = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
     const matching = [...uris.values()].filter((uri) => relativePath(uri).toLowerCase().includes(wanted));
-    return matching.slice(0, MOST - 3).map((uri) => {
+    const files = matching.slice(0, MOST - 4).map((uri) => {
       const path = relativePath(uri);
       const label = path.slice(path.lastIndexOf('/') + 1);
       return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', insert: '' };
+    });
+    return [...(await this.#folders(wanted)), ...files].slice(0, MOST - 3);
+  }
+
+  /** Folders by name: those that hold a file, since an empty one has no listing to attach. */
+  async #folders(wanted: string): Promise<CompletionItem[]> {
+    if (wanted === '') return [];
+    const pattern = `**/*${[...wanted].map(anyCase).join('')}*/**`;
+    const found = new Map<string, vscode.Uri>();
+    for (const uri of await vscode.workspace.findFiles(pattern, undefined, 200)) {
+      for (let at = vscode.Uri.joinPath(uri, '..'); isInside(at); at = vscode.Uri.joinPath(at, '..')) {
+        const name = at.path.slice(at.path.lastIndexOf('/') + 1);
+        if (name.toLowerCase().includes(wanted)) found.set(at.toString(), at);
+      }
+    }
+    return [...found.values()].slice(0, 3).map((uri) => {
+      const path = relativePath(uri);
+      const label = `${path.slice(path.lastIndexOf('/') + 1)}/`;
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', insert: '' };
     });
   }
 
@@ -133,6 +152,12 @@ export class Complete {
       };
     });
   }
+}
+
+/** Below a workspace folder, not one itself. */
+function isInside(uri: vscode.Uri): boolean {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  return folder !== undefined && folder.uri.path !== uri.path;
 }
 
 function specials(): readonly Special[] {

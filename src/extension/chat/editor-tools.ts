@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import type { ChatTool, ToolOutcome } from '../../chat/tools.ts';
 
 const MAX_TOOLS = 64;
+/** Tools of VS Code 1.139 that serve its own chat's interface and mean nothing elsewhere. */
+const MACHINERY = /_internal$|^inline_chat_|^setup_tools_/;
 
 /**
  * The tools that VS Code, its extensions and its MCP servers offer. Each call is asked for: what they do is theirs to
@@ -9,7 +11,7 @@ const MAX_TOOLS = 64;
  */
 export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
   return vscode.lm.tools
-    .filter(({ name }) => !taken.has(name) && /^[\w-]{1,64}$/.test(name))
+    .filter(({ name }) => !taken.has(name) && !MACHINERY.test(name) && /^[\w-]{1,64}$/.test(name))
     .slice(0, MAX_TOOLS)
     .map(fromEditor);
 }
