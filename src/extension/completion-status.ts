@@ -59,11 +59,15 @@ export class CompletionStatus implements vscode.Disposable {
   }
 
   #figures(): string[] {
-    const { requests, cost, acceptedCharacters } = this.#parts.suggester.counts;
+    const { latency, counts } = this.#parts.suggester;
+    const { requests, cost, acceptedCharacters } = counts;
     if (requests === 0) return [];
+    const wait = latency === undefined ? [] : [vscode.l10n.t('{0} ms', Math.round(latency))];
     const money = cost === undefined ? [] : [`$${cost.toFixed(4)}`];
     const { t } = vscode.l10n;
-    return [[t('{0} requests', requests), t('{0} characters accepted', acceptedCharacters), ...money].join(' · ')];
+    return [
+      [t('{0} requests', requests), t('{0} characters accepted', acceptedCharacters), ...wait, ...money].join(' · '),
+    ];
   }
 
   #view(state: SuggesterState) {
