@@ -21,6 +21,8 @@ const CONTESTANTS = {
   },
 } as const;
 
+const INDENTATION = '  ';
+
 /** The person's keys are all there is: the editor completes, closes and indents nothing by itself. */
 const SETTINGS = {
   'editor.autoClosingBrackets': 'never',
@@ -30,7 +32,7 @@ const SETTINGS = {
   'editor.suggestOnTriggerCharacters': false,
   'editor.parameterHints.enabled': false,
   'editor.detectIndentation': false,
-  'editor.tabSize': 2,
+  'editor.tabSize': INDENTATION.length,
   'typescript.validate.enable': false,
   'git.enabled': false,
 };
@@ -144,16 +146,11 @@ async function typePart({ page, workspace, random: next, name }: AtTheKeys, task
   let at = start;
   while (at < end) {
     await delay(rhythm.gap(file.slice(0, at)));
-    const taken = await accepted(page, task, at);
     sums.keys += 1;
-    if (taken > 0) {
-      sums.accepted += taken;
-      at += taken;
-    } else {
-      const character = file[at] ?? '';
-      await page.keyboard.press(character === '\n' ? 'Enter' : character === ' ' ? 'Space' : character);
-      at += 1;
-    }
+    const { taken, indents } = await accepted(page, task, at);
+    if (!indents) sums.accepted += taken;
+    if (taken === 0) await page.keyboard.press(keyOf(file[at] ?? ''));
+    at += Math.max(1, taken);
   }
   sums.missing += end - start;
   const figures = figuresOf(await takeEvents(page));
@@ -165,17 +162,29 @@ async function typePart({ page, workspace, random: next, name }: AtTheKeys, task
   if (readFileSync(path, 'utf8') !== file) sums.wrong += 1;
 }
 
-/** Reads what is on screen to its end and takes it with Tab, if it is what the person wants to write; characters. */
-async function accepted(page: Page, { file, end }: Task, at: number): Promise<number> {
+/**
+ * Reads what is on screen to its end and takes it with Tab, if it is what the person wants to write. At the start of a
+ * line, Tab indents first. `taken`: characters by which the text is longer then.
+ */
+async function accepted(
+  page: Page,
+  { file, end }: Task,
+  at: number,
+): Promise<{ readonly taken: number; readonly indents: boolean }> {
   for (;;) {
     const { text, forMs } = await ghostNow(page);
-    if (text === '' || !file.startsWith(text, at) || at + text.length > end) return 0;
+    if (text === '' || !file.startsWith(text, at) || at + text.length > end) return { taken: 0, indents: false };
     if (forMs >= READING_MS) {
       await page.keyboard.press('Tab');
-      return text.length;
+      const indents = file[at - 1] === '\n' && text.startsWith(INDENTATION);
+      return { taken: indents ? INDENTATION.length : text.length, indents };
     }
     await delay(Math.min(50, READING_MS - forMs));
   }
+}
+
+function keyOf(character: string): string {
+  return character === '\n' ? 'Enter' : character === ' ' ? 'Space' : character;
 }
 
 async function openAt(page: Page, path: string, name: string, before: string): Promise<void> {

@@ -19,8 +19,8 @@ const CONTESTANTS = ['ours', 'plain'] as const;
 const ERROR_PERCENT = 4;
 /** A model that is often wrong. */
 const MANY_ERRORS_PERCENT = 30;
-/** Parts that are typed into VS Code: in real time, so fewer. */
-const IN_EDITOR = 6;
+/** Characters of each kind that are typed into VS Code: in real time, so fewer. */
+const IN_EDITOR = { functions: 700, thirds: 1_500 };
 const here = new URL('.', import.meta.url);
 
 const quick = process.argv.includes('--quick');
@@ -69,6 +69,23 @@ async function storm(contestant: Row['contestant']): Promise<Storm> {
   return { tier: 'engine', contestant, keys: 30, requests: traffic.requests, popups: 0 };
 }
 
+/** Functions and last thirds of files, the shortest first, as far as they go. */
+function partsInEditor(): Task[] {
+  const lengthOf = ({ start, end }: Task): number => end - start;
+  const upTo = (parts: readonly Task[], most: number): Task[] => {
+    let left = quick ? most / 2 : most;
+    return [...parts]
+      .sort((a, b) => lengthOf(a) - lengthOf(b))
+      .filter((part) => {
+        left -= lengthOf(part);
+        return left >= 0;
+      });
+  };
+  const functions = files.flatMap((file) => tasksOf(file, 1).slice(0, 1));
+  const thirds = files.flatMap((file) => tasksOf(file, 0));
+  return [...upTo(functions, IN_EDITOR.functions), ...upTo(thirds, IN_EDITOR.thirds)];
+}
+
 function noTraffic(): Traffic {
   return { requests: 0, sent: 0, tokens: 0, tokensBeforeStop: 0, shared: 0, sharable: 0 };
 }
@@ -83,10 +100,7 @@ for (const contestant of CONTESTANTS) rows.push(await run(contestant, 'all', 150
 const storms = [await storm('ours'), await storm('plain')];
 const times = await keystrokeTimes(files, quick ? 400 : 1_500);
 
-const inEditor = files
-  .flatMap((file) => tasksOf(file, 1).slice(0, 1))
-  .filter(({ start, end }) => end - start < 600)
-  .slice(0, quick ? 2 : IN_EDITOR);
+const inEditor = partsInEditor();
 if (!process.argv.includes('--engine')) {
   for (const contestant of CONTESTANTS) {
     const oracle = new Oracle(files, ERROR_PERCENT);

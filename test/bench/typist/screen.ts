@@ -16,13 +16,21 @@ function record(): void {
   };
   let shown = ghost();
   document.addEventListener('keydown', ({ key }) => events.push({ kind: 'key', at: performance.now(), key }), true);
-  const look = (): void => {
-    const text = ghost();
-    if (text === shown) return;
-    shown = text;
-    events.push({ kind: 'ghost', at: performance.now(), text });
+  let drawing = false;
+  // What is read between two changes of one frame was never on screen: what counts is there when the frame is done.
+  const changed = (): void => {
+    if (drawing) return;
+    drawing = true;
+    const at = performance.now();
+    setTimeout(() => {
+      drawing = false;
+      const text = ghost();
+      if (text === shown) return;
+      shown = text;
+      events.push({ kind: 'ghost', at, text });
+    }, 0);
   };
-  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+  new MutationObserver(changed).observe(document.body, { subtree: true, childList: true, characterData: true });
   Object.assign(globalThis, {
     typistEvents: events,
     typistNow: () => ({
