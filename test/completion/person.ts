@@ -76,7 +76,7 @@ export class Person {
     });
     this.suggester.onDidGrow((uri) => {
       this.grown.push(uri);
-      this.ask();
+      this.ask({ trigger: 'grown' });
     });
   }
 

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { GatewayError } from '../../src/wire/errors.ts';
+import { MODEL, Person } from './person.ts';
+
+/** As the face does it: the editor is asked again where nothing could be suggested. */
+function reopens(person: Person): string[] {
+  const reopened: string[] = [];
+  person.suggester.onDidReopen((uri) => {
+    reopened.push(uri);
+    person.ask();
+  });
+  return reopened;
+}
+
+describe('where nothing could be suggested', () => {
+  it('is asked again when a model is there at last', async () => {
+    let model: typeof MODEL | undefined;
+    const person = new Person('x = |\n', { model: () => model });
+    const reopened = reopens(person);
+    person.answers = () => ['1;'];
+    person.ask();
+    await person.clock.pass(1000);
+    assert.equal(person.suggester.state.kind, 'no-model');
+    model = MODEL;
+    person.suggester.reconsider();
+    await person.clock.pass(1000);
+    assert.equal(person.ghost, '1;');
+    assert.equal(reopened.length, 1);
+  });
+
+  it('is asked again when the ignore files are read', async () => {
+    let excluded: string | undefined = 'not read yet';
+    const person = new Person('x = |\n', { excluded: () => excluded });
+    reopens(person);
+    person.answers = () => ['1;'];
+    person.ask();
+    await person.clock.pass(1000);
+    assert.equal(person.asked.length, 0);
+    excluded = undefined;
+    person.suggester.reconsider();
+    await person.clock.pass(1000);
+    assert.equal(person.ghost, '1;');
+  });
+
+  it('is asked again once when the person has repaired what failed', async () => {
+    const person = new Person('x = |\n');
+    const reopened = reopens(person);
+    person.answers = () => new GatewayError({ status: 401, errorType: 'authentication_required', message: 'No.' });
+    person.ask();
+    await person.clock.pass(1000);
+    assert.equal(person.suggester.state.kind, 'problem');
+    person.answers = () => ['1;'];
+    person.suggester.reconsider();
+    await person.clock.pass(1000);
+    assert.equal(person.ghost, '1;');
+    person.suggester.reconsider();
+    assert.equal(reopened.length, 1);
+  });
+
+  it('is left alone where something is on screen, or nothing was wished for', () => {
+    const person = new Person('x = |\n');
+    const reopened = reopens(person);
+    person.suggester.reconsider();
+    assert.deepEqual(reopened, []);
+    assert.equal(person.asked.length, 0);
+  });
+});
+
+describe('asking again because a suggestion grew', () => {
+  it('sends nothing where the caret went elsewhere meanwhile', async () => {
+    const person = new Person('x = |\n');
+    person.ask({ trigger: 'grown' });
+    await person.clock.pass(2000);
+    assert.equal(person.asked.length, 0);
+    assert.equal(person.ghost, undefined);
+  });
+
+  it('comes no sooner than the editor has had time to show the first line', async () => {
+    const person = new Person('x = |\n');
+    person.answers = () => ['a;\n', 'b;\n', 'c;\n', 'd;'];
+    person.pieceMs = 10;
+    person.ask();
+    await person.clock.pass(160);
+    assert.deepEqual(person.grown, []);
+    await person.clock.pass(100);
+    assert.ok(person.grown.length > 0 && person.grown.length <= 2);
+    assert.equal(person.ghost, 'a;\nb;\nc;\nd;');
+  });
+});
+
+describe('with completions only by hand', () => {
+  it('what was asked for stays while it is typed, and nothing is sent for it', async () => {
+    const person = new Person('x = |\n');
+    person.settings = { ...person.settings, trigger: 'manual' };
+    person.answers = () => ['first();'];
+    person.edit('f');
+    await person.clock.pass(1000);
+    assert.equal(person.asked.length, 0);
+    person.edit('', { deleted: 1 });
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(1000);
+    assert.equal(person.ghost, 'first();');
+    await person.type('fir');
+    assert.equal(person.ghost, 'st();');
+    await person.type('x');
+    assert.equal(person.ghost, undefined);
+    assert.equal(person.asked.length, 1);
+  });
+});
