@@ -10,7 +10,7 @@ export interface Shown {
   /** What is left of it, with LF. */
   readonly text: string;
   readonly replaceAfter: number;
-  /** Its command told that all of it was accepted. */
+  /** All of it was accepted. */
   readonly accepted: boolean;
 }
 
@@ -18,7 +18,8 @@ const PAIRS: ReadonlySet<string> = new Set(['()', '[]', '{}', '""', "''", '``', 
 
 /**
  * The characters that a change accepted of what is shown: an insertion at its place of more than a
- * key gives, which is a start of it. VS Code tells of no partial acceptance in another way.
+ * key gives, which is a start of it. A command on the item would tell of whole acceptance as well, but VS Code waits
+ * for it before it asks for what comes next.
  */
 export function acceptedBy(change: DocumentChange, shown: Shown): number {
   const [edit] = change.changes;
@@ -56,14 +57,6 @@ export class OnScreen {
     this.#shown = shown;
   }
 
-  /** All of a suggestion was accepted; the characters that weren't counted yet. */
-  accepted(id: number): number {
-    const shown = this.#shown;
-    if (shown?.answer.id !== id || shown.accepted) return 0;
-    this.#shown = { ...shown, accepted: true };
-    return shown.text.length;
-  }
-
   /** A document changed; the characters that were accepted by it and weren't counted yet. */
   changed(change: DocumentChange): number {
     const shown = this.#shown;
@@ -73,9 +66,10 @@ export class OnScreen {
       if (shown.accepted && change.uri === shown.uri) this.#shown = undefined;
       return 0;
     }
-    // The whole of it: the command that follows must not count it again.
-    this.#shown =
-      accepted === shown.text.length ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
-    return shown.accepted ? 0 : accepted;
+    // An editor leaves out of its edit what stands behind the caret already.
+    const whole = shown.text.length - accepted <= shown.replaceAfter;
+    this.#shown = whole ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
+    if (shown.accepted) return 0;
+    return whole ? shown.text.length : accepted;
   }
 }

@@ -1,4 +1,5 @@
 import type { CaretView } from './caret-view.ts';
+import type { Clock } from './clock.ts';
 import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
 import { withInsertion } from './document-text.ts';
 import type { OnScreen, Shown } from './on-screen.ts';
@@ -32,14 +33,29 @@ export class Speculation {
   readonly #screen: OnScreen;
   readonly #settings: () => CompletionSettings;
 
-  constructor(sending: Sending, cache: SuggestionCache, screen: OnScreen, settings: () => CompletionSettings) {
+  readonly #clock: Clock;
+
+  constructor(
+    clock: Clock,
+    sending: Sending,
+    cache: SuggestionCache,
+    screen: OnScreen,
+    settings: () => CompletionSettings,
+  ) {
+    this.#clock = clock;
     this.#sending = sending;
     this.#cache = cache;
     this.#screen = screen;
     this.#settings = settings;
   }
 
+  /** Later than the tick it is called in: the suggestion on screen comes first. */
   from(shown: Shown, view: CaretView): void {
+    this.#clock.after(0, () => this.#from(shown, view));
+  }
+
+  #from(shown: Shown, view: CaretView): void {
+    if (this.#screen.answer !== shown.answer) return;
     if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
     const after = withInsertion(view.document, shown.position, { text: shown.text, after: shown.replaceAfter });
     const next = { ...after, model: view.model, request: view.request };

@@ -33,10 +33,10 @@ const ALTERNATIVE_TEMPERATURE = 0.8;
  *   token. What is known comes back in the same tick as an array; else a promise, `[]` when there is
  *   nothing or the signal fired. The request that was sent lives on: its answer serves later keys.
  *   Each item's range is the caret's line from `character - replaceBefore` to `character +
- *   replaceAfter`; its command calls `accepted(id)`. The first item is the one to show, the rest are
+ *   replaceAfter`. The first item is the one to show, the rest are
  *   the alternatives.
  * - `onDidChangeTextDocument` -> `documentChanged`, for every document, before the provider is
- *   asked. Partial acceptance is seen there.
+ *   asked. Acceptance is seen there, whole or in part.
  * - `onDidGrow` -> if the document is still the active one, have the editor ask again and pass
  *   `trigger: 'grown'` for that. The first item then starts with what is on screen.
  * - `onDidReopen` -> likewise, with `automatic`: a place where it could not work may have an answer now.
@@ -71,7 +71,7 @@ export class Suggester {
       },
       landed: (answer, uri, failed) => this.#landed(answer, uri, failed),
     });
-    this.#speculation = new Speculation(this.#sending, this.#cache, this.#screen, ports.settings);
+    this.#speculation = new Speculation(this.#clock, this.#sending, this.#cache, this.#screen, ports.settings);
   }
 
   dispose(): void {
@@ -136,11 +136,6 @@ export class Suggester {
     return this.#mayAsk(view, known) ? this.#seek(view, signal) : NOTHING;
   }
 
-  /** All of a suggestion was accepted. */
-  accepted(id: number): void {
-    this.#countAccepted(this.#screen.accepted(id));
-  }
-
   /** What is on screen was sent away, with its alternatives: it stays away. */
   dismissed(): void {
     const view = this.#view;
@@ -155,7 +150,10 @@ export class Suggester {
   documentChanged(change: DocumentChange): void {
     this.#byUndo = change.reason !== undefined;
     if (this.#sending.pace.edited() && this.#sending.circuit.open === undefined) this.#ports.warm?.();
-    this.#countAccepted(this.#screen.changed(change));
+    const accepted = this.#screen.changed(change);
+    if (accepted === 0) return;
+    this.#sending.governor.accepted(accepted);
+    this.#sending.pace.judged(true);
   }
 
   documentClosed(uri: string): void {
@@ -170,12 +168,6 @@ export class Suggester {
     const uri = this.#turnedAway;
     this.#turnedAway = undefined;
     if (uri !== undefined) for (const listener of this.#reopening) listener(uri);
-  }
-
-  #countAccepted(characters: number): void {
-    if (characters === 0) return;
-    this.#sending.governor.accepted(characters);
-    this.#sending.pace.judged(true);
   }
 
   #viewOf(request: SuggestRequest): CaretView | undefined {

@@ -4,9 +4,6 @@ import type { Suggestion, SuggestRequest } from '../completion/suggestion.ts';
 import { documentView } from './document-view.ts';
 import { SuggestionAsking } from './suggestion-asking.ts';
 
-/** Run when a suggestion was taken whole; VS Code calls it with the suggestion's id. */
-export const ACCEPTED_COMMAND = 'svc.completion.accepted';
-
 export interface InlineCompletions extends vscode.Disposable {
   /** Asks for the active editor's caret by hand, whatever VS Code knows already. */
   trigger(): Promise<void>;
@@ -30,7 +27,6 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     asking,
     { dispose: suggester.onDidGrow((uri) => here(uri) && void asking.again('grown')) },
     { dispose: suggester.onDidReopen((uri) => here(uri) && void asking.again('automatic')) },
-    vscode.commands.registerCommand(ACCEPTED_COMMAND, (id: number) => suggester.accepted(id)),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) =>
       suggester.documentChanged({
         uri: document.uri.toString(),
@@ -75,11 +71,7 @@ function requestOf(
 }
 
 function itemOf(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
-  const { id, insertText, replaceBefore, replaceAfter } = suggestion;
+  const { insertText, replaceBefore, replaceAfter } = suggestion;
   const range = new vscode.Range(position.translate(0, -replaceBefore), position.translate(0, replaceAfter));
-  return new vscode.InlineCompletionItem(insertText, range, {
-    command: ACCEPTED_COMMAND,
-    title: 'Accepted',
-    arguments: [id],
-  });
+  return new vscode.InlineCompletionItem(insertText, range);
 }

@@ -166,6 +166,5 @@ export class Person {
     if (first === undefined) return;
     this.visible = [];
     this.edit(first.insertText, { over: first.replaceAfter });
-    this.suggester.accepted(first.id);
   }
 }

@@ -21,7 +21,6 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
   return {
     edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
     suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
-    accepted: ({ id }) => suggester.accepted(id),
     onDidGrow: (listener) => {
       suggester.onDidGrow(listener);
     },
@@ -57,5 +56,5 @@ export function plain(fill: Fill, clock: Clock): Contestant {
     if (insertText.trim() === '') return [];
     return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false }];
   }
-  return { suggest, edited: () => undefined, accepted: () => undefined, onDidGrow: () => undefined };
+  return { suggest, edited: () => undefined, onDidGrow: () => undefined };
 }

@@ -19,7 +19,6 @@ export interface Contestant {
     position: Position,
     signal: AbortSignal,
   ): readonly Suggestion[] | Promise<readonly Suggestion[]>;
-  accepted(suggestion: Suggestion): void;
   /** Calls back when the editor should ask again at the same place. */
   onDidGrow(listener: () => void): void;
 }
@@ -84,7 +83,6 @@ export class Editor {
     if (ghost === undefined) return;
     const whole = text === ghost.text;
     this.edit(text, { over: whole ? ghost.suggestion.replaceAfter : 0 });
-    if (whole) this.#contestant.accepted(ghost.suggestion);
   }
 
   get position(): Position {
