@@ -1,6 +1,7 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import type { Diagnostic, Source } from './settings.ts';
 import type { Entry, ObjectTree, Place, Tree } from './tree.ts';
+import { readWellFormed } from './well-formed.ts';
 
 /** The most that a configuration file may hold, in bytes. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -125,6 +126,12 @@ function arrayAt(place: Place, items: Tree[]): Open {
  * line and a column. An empty or comment-only text is an empty object.
  */
 export function parse(text: string, source: Source): Parsed {
+  const wellFormed = readWellFormed(text, source, MAX_DEPTH);
+  return wellFormed === undefined ? parseTolerantly(text, source) : { tree: wellFormed, diagnostics: [] };
+}
+
+/** As `parse`, for text that may be anything. */
+export function parseTolerantly(text: string, source: Source): Parsed {
   const builder = new Builder(source);
   try {
     walk(text, builder);

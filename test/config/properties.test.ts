@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { buildSettings } from '../../src/config/build.ts';
 import { merge } from '../../src/config/merge.ts';
-import { decode, parse } from '../../src/config/parse.ts';
+import { decode, MAX_DEPTH, parse, parseTolerantly } from '../../src/config/parse.ts';
 import type { Source } from '../../src/config/settings.ts';
 import { applySourceRules } from '../../src/config/source-rules.ts';
 import { type ObjectTree, type Tree, treeOf } from '../../src/config/tree.ts';
 import { validate } from '../../src/config/validate.ts';
+import { readWellFormed } from '../../src/config/well-formed.ts';
 
 const SOURCE: Source = { kind: 'global', path: '/x/svc.jsonc', trusted: true, status: 'loaded' };
 const PLACE = { source: SOURCE, line: 1, column: 1, length: 1 };
@@ -159,6 +160,63 @@ describe('properties of the configuration', () => {
       }),
       { numRuns: 10_000 },
     );
+  });
+
+  it('the fast reader and the tolerant one give the same tree, or the fast one leaves the text alone', () => {
+    const source = { kind: 'global', path: '/x', trusted: true, status: 'loaded' } as const;
+    const token = fc.constantFrom(
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ':',
+        ',',
+        '"a"',
+        '"b"',
+        '"\\u00e9\\n"',
+        '"\\',
+        '"',
+        '1',
+        '-0.5e3',
+        '01',
+        'true',
+        'truex',
+        'null',
+      ],
+      ...[
+        ' ',
+        '\n',
+        '\r\n',
+        '\r',
+        '\t',
+        '// x\n',
+        '/* y\n*/',
+        '//',
+        '/*',
+        '\u00a0',
+        '"\t"',
+        '{"a":',
+        '"__proto__":',
+        '"k": [1, 2,],',
+      ],
+    );
+    const texts = fc.oneof(
+      fc.array(token).map((tokens) => tokens.join('')),
+      fc.json().map((json) => `{"k":${json}}`),
+      fc.array(token).map((tokens) => `{"k": [${tokens.join('')}], // end\n}`),
+    );
+    let read = 0;
+    fc.assert(
+      fc.property(texts, (text) => {
+        const tree = readWellFormed(text, source, MAX_DEPTH);
+        if (tree === undefined) return;
+        read += 1;
+        assert.deepEqual({ tree, diagnostics: [] }, parseTolerantly(text, source));
+      }),
+      { numRuns: 10_000 },
+    );
+    assert.ok(read > 2_000, String(read));
   });
 
   it('the unchanged file is read without a complaint', () => {
