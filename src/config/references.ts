@@ -2,7 +2,7 @@ import path from 'node:path';
 import { diagnosticAt } from './parse.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
 import type { Diagnostic, Severity } from './settings.ts';
-import type { Entry, ObjectTree, Place, ScalarTree, Tree } from './tree.ts';
+import type { ObjectTree, Place, ScalarTree, Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */
 export const MAX_REFERENCE_BYTES = 64 * 1024;
@@ -75,20 +75,20 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
     diagnostics.push(diagnosticAt(item.node.place, outcome.severity, outcome.code, key, outcome.message));
   }
   const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
-  return { tree: replaceObject(tree, values), diagnostics, absent, files: asked };
+  return { tree: replaceIn(tree, branchesOf(found, values)), diagnostics, absent, files: asked };
 }
 
 /** Collects the values that hold references; `at` is the path of the moment, copied only for a find. */
 function collect(tree: Tree, at: string[], found: Found[]): void {
   if (tree.type === 'scalar') {
-    if (typeof tree.value !== 'string' || !(tree.value.includes('{env:') || tree.value.includes('{file:'))) return;
+    if (typeof tree.value !== 'string' || !tree.value.includes('{')) return;
     if (tree.value.search(REFERENCE) >= 0) found.push({ path: [...at], node: tree, text: tree.value });
   } else if (tree.type === 'object') {
-    for (const [key, { value }] of tree.entries) {
+    tree.entries.forEach(({ value }, key) => {
       at.push(key);
       collect(value, at, found);
       at.pop();
-    }
+    });
   } else {
     for (const [index, item] of tree.items.entries()) {
       at.push(String(index));
@@ -208,22 +208,51 @@ function failed(name: string, why: string, code: string, severity: 'error' | 'wa
 }
 
 /** A copy along the paths that change; what does not change is shared. */
-function replaceObject(tree: ObjectTree, values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): ObjectTree {
-  let entries: Map<string, Entry> | undefined;
-  for (const [key, entry] of tree.entries) {
-    const value = replace(entry.value, values);
-    if (value === entry.value) continue;
-    entries ??= new Map(tree.entries);
+/** What stands at a path and below it. */
+interface Branch {
+  /** `undefined` inside: the value is left out. */
+  leaf?: { readonly node: ScalarTree | undefined };
+  readonly below: Map<string, Branch>;
+}
+
+function branchesOf(found: readonly Found[], values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): Branch {
+  const root: Branch = { below: new Map() };
+  for (const { path, node } of found) {
+    let at = root;
+    for (const key of path) {
+      let next = at.below.get(key);
+      if (next === undefined) {
+        next = { below: new Map() };
+        at.below.set(key, next);
+      }
+      at = next;
+    }
+    at.leaf = { node: values.get(node) };
+  }
+  return root;
+}
+
+/** A copy along the paths alone: what holds no reference is the same object. */
+function replaceIn<T extends ObjectTree | Extract<Tree, { type: 'array' }>>(tree: T, { below }: Branch): T {
+  if (tree.type === 'array') {
+    const items = tree.items.flatMap((item, index) => {
+      const branch = below.get(String(index));
+      return branch === undefined ? [item] : (replaced(item, branch) ?? []);
+    });
+    return { ...tree, items };
+  }
+  const entries = new Map(tree.entries);
+  for (const [key, branch] of below) {
+    const entry = entries.get(key);
+    if (entry === undefined) continue;
+    const value = replaced(entry.value, branch);
     if (value === undefined) entries.delete(key);
     else entries.set(key, { key: entry.key, value });
   }
-  return entries === undefined ? tree : { ...tree, entries };
+  return { ...tree, entries };
 }
 
-function replace(tree: Tree, values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): Tree | undefined {
-  if (tree.type === 'scalar') return values.has(tree) ? values.get(tree) : tree;
-  if (tree.type === 'object') return replaceObject(tree, values);
-  const items = tree.items.map((item) => replace(item, values));
-  if (items.every((item, index) => item === tree.items[index])) return tree;
-  return { ...tree, items: items.filter((item) => item !== undefined) };
+function replaced(tree: Tree, branch: Branch): Tree | undefined {
+  if (branch.leaf !== undefined) return branch.leaf.node;
+  return tree.type === 'scalar' ? tree : replaceIn(tree, branch);
 }

@@ -48,10 +48,12 @@ export function applySourceRules(tree: ObjectTree, trusted: boolean): Ruled {
   let ruled = tree;
   if (!trusted) ruled = dropUntrusted(ruled, diagnostics);
   for (const [id, { value }] of entriesOf(child(ruled, 'provider'))) {
-    ruled = lowerHeaders(ruled, ['provider', id, 'options', 'headers'], diagnostics);
-    for (const key of entriesOf(child(value, 'models')).keys()) {
+    const headers = child(child(value, 'options'), 'headers');
+    if (headers !== undefined) ruled = lowerHeaders(ruled, ['provider', id, 'options', 'headers'], diagnostics);
+    entriesOf(child(value, 'models')).forEach(({ value: model }, key) => {
+      if (child(model, 'headers') === undefined) return;
       ruled = lowerHeaders(ruled, ['provider', id, 'models', key, 'headers'], diagnostics);
-    }
+    });
   }
   return { tree: ruled, diagnostics };
 }

@@ -95,11 +95,22 @@ function checkObject(tree: ObjectTree, schema: Schema, path: string[], findings:
       report(tree.place, 'error', 'missing-key', [...path, key], `\`${key}\` is missing.`, findings);
     }
   }
-  for (const [key, entry] of tree.entries) {
+  // A schema that says nothing of its members lets all of them be.
+  if (schema.properties === undefined && schema.propertyNames === undefined && !isSchema(schema.additionalProperties)) {
+    if (schema.additionalProperties !== false) return;
+  }
+  tree.entries.forEach((entry, key) => {
     path.push(key);
     checkEntry(key, entry, schema, path, findings);
     path.pop();
-  }
+  });
+}
+
+/** A schema that can find fault: `true` and `{}` cannot. */
+function isSchema(schema: Schema | boolean | undefined): schema is Schema {
+  if (typeof schema !== 'object') return false;
+  for (const _ in schema) return true;
+  return false;
 }
 
 function checkEntry(key: string, entry: Entry, schema: Schema, path: string[], findings: Finding[]): void {
@@ -150,14 +161,12 @@ function report(
 
 /** The alternative of a schema that the value's JSON type picks. */
 function branchFor(tree: Tree, schema: Schema): Schema | undefined {
-  for (const branch of schema.anyOf ?? [schema]) {
-    if (
-      branch.const !== undefined ? tree.type === 'scalar' && tree.value === branch.const : typeFits(tree, branch.type)
-    ) {
-      return branch;
-    }
-  }
-  return undefined;
+  if (schema.anyOf === undefined) return fits(tree, schema) ? schema : undefined;
+  return schema.anyOf.find((branch) => fits(tree, branch));
+}
+
+function fits(tree: Tree, { type, const: value }: Schema): boolean {
+  return value === undefined ? typeFits(tree, type) : tree.type === 'scalar' && tree.value === value;
 }
 
 function typeFits(tree: Tree, type: string | undefined): boolean {
