@@ -56,7 +56,15 @@ const SECRET_FILES = [
 export interface IgnoreFile {
   /** The folder it stands in, relative to the workspace folder with `/`; empty: the folder itself. */
   readonly directory: string;
+  /** For a file above the workspace folder, in the same repository: the way from there down to the folder. */
+  readonly down?: string;
   readonly content: string;
+}
+
+interface Rule {
+  readonly directory: string;
+  readonly down: string;
+  readonly rule: Ignore;
 }
 
 export interface WorkspaceFolder {
@@ -71,7 +79,7 @@ export class Exclusions {
   readonly #globs: Ignore;
   readonly #folders: readonly {
     readonly path: string;
-    readonly rules: readonly { readonly directory: string; readonly rule: Ignore }[];
+    readonly rules: readonly Rule[];
   }[];
   readonly #known = new Map<string, string | undefined>();
 
@@ -80,11 +88,13 @@ export class Exclusions {
     this.#folders = folders.map(({ uri, ignoreFiles }) => ({
       path: `${pathOf(uri)}/`,
       rules: ignoreFiles
-        .map(({ directory, content }) => ({
+        .map(({ directory, content, down = '' }) => ({
           directory: directory === '' ? '' : `${directory}/`,
+          down: down === '' ? '' : `${down}/`,
           rule: ignore().add(content),
         }))
-        .sort((a, b) => a.directory.length - b.directory.length),
+        // The farthest above first.
+        .sort((a, b) => b.down.length - a.down.length || a.directory.length - b.directory.length),
     }));
   }
 
@@ -101,23 +111,26 @@ export class Exclusions {
     if (uriOrPath.startsWith('untitled:')) return undefined;
     const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uriOrPath);
     const path = isUri ? pathOf(uriOrPath) : uriOrPath;
-    const folder = isUri ? this.#folders.find((one) => path.startsWith(one.path)) : undefined;
-    const candidates = isUri ? (folder === undefined ? [] : [folder]) : this.#folders;
-    const relative = folder === undefined ? path.replace(/^\/+/, '') : path.slice(folder.path.length);
-    if (!ignore.isPathValid(relative)) return 'It is outside of the workspace.';
-    if (this.#secrets.ignores(relative)) return 'Files of this kind hold secrets.';
-    if (isUri && folder === undefined) return 'It is outside of the workspace.';
-    if (this.#globs.ignores(relative)) return 'The setting svc.completion.exclude names it.';
-    return candidates.some(({ rules }) => ignoredBy(rules, relative)) ? 'A .gitignore file names it.' : undefined;
+    // A folder of the workspace may be inside of another one: each has a say.
+    const folders = isUri ? this.#folders.filter((one) => path.startsWith(one.path)) : this.#folders;
+    const below = ({ path: folder }: { readonly path: string }): string => (isUri ? path.slice(folder.length) : path);
+    const relatives = folders.length > 0 ? folders.map(below) : [path.replace(/^\/+/, '')];
+    if (!relatives.every((relative) => ignore.isPathValid(relative))) return 'It is outside of the workspace.';
+    if (relatives.some((relative) => this.#secrets.ignores(relative))) return 'Files of this kind hold secrets.';
+    if (isUri && folders.length === 0) return 'It is outside of the workspace.';
+    if (relatives.some((relative) => this.#globs.ignores(relative)))
+      return 'The setting svc.completion.exclude names it.';
+    const ignored = folders.some((folder) => ignoredBy(folder.rules, below(folder)));
+    return ignored ? 'A .gitignore file names it.' : undefined;
   }
 }
 
 /** As git: a deeper file decides over one above it. */
-function ignoredBy(rules: readonly { readonly directory: string; readonly rule: Ignore }[], relative: string): boolean {
+function ignoredBy(rules: readonly Rule[], relative: string): boolean {
   let ignored = false;
-  for (const { directory, rule } of rules) {
+  for (const { directory, down, rule } of rules) {
     if (!relative.startsWith(directory) || relative.length === directory.length) continue;
-    const verdict = rule.test(relative.slice(directory.length));
+    const verdict = rule.test(down + relative.slice(directory.length));
     if (verdict.ignored) ignored = true;
     else if (verdict.unignored) ignored = false;
   }

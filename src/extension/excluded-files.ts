@@ -50,17 +50,46 @@ export class ExcludedFiles implements vscode.Disposable {
 async function readFolder(folder: vscode.WorkspaceFolder): Promise<WorkspaceFolder> {
   const pattern = new vscode.RelativePattern(folder, '**/.gitignore');
   const files = await vscode.workspace.findFiles(pattern, '**/node_modules/**', MOST_FILES);
-  const ignoreFiles = await Promise.all(files.map((file) => readIgnore(folder, file)));
-  return { uri: folder.uri.toString(), ignoreFiles: ignoreFiles.filter((each) => each !== undefined) };
+  const below = await Promise.all(files.map((file) => readIgnore(folder, file)));
+  const ignoreFiles = [...(await readAbove(folder.uri)), ...below.filter((each) => each !== undefined)];
+  return { uri: folder.uri.toString(), ignoreFiles };
 }
 
 async function readIgnore(folder: vscode.WorkspaceFolder, file: vscode.Uri): Promise<IgnoreFile | undefined> {
+  const content = await textOf(file);
+  const relative = file.path.slice(folder.uri.path.length).replace(/^\//, '');
+  return content === undefined ? undefined : { directory: relative.replace(/\/?\.gitignore$/, ''), content };
+}
+
+/** The ignore files above a folder, up to the root of its repository; none where it is in no repository. */
+async function readAbove(folder: vscode.Uri): Promise<readonly IgnoreFile[]> {
+  const found: IgnoreFile[] = [];
+  for (let at = folder, down = ''; ; ) {
+    if (await exists(vscode.Uri.joinPath(at, '.git'))) return found;
+    const parent = vscode.Uri.joinPath(at, '..');
+    if (parent.path === at.path) return [];
+    const name = at.path.slice(at.path.lastIndexOf('/') + 1);
+    down = down === '' ? name : `${name}/${down}`;
+    at = parent;
+    const content = await textOf(vscode.Uri.joinPath(at, '.gitignore'));
+    if (content !== undefined) found.push({ directory: '', down, content });
+  }
+}
+
+/** undefined where there is no such file, also because it was deleted between the search and the reading. */
+async function textOf(file: vscode.Uri): Promise<string | undefined> {
   try {
-    const content = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
-    const relative = file.path.slice(folder.uri.path.length).replace(/^\//, '');
-    return { directory: relative.replace(/\/?\.gitignore$/, ''), content };
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
   } catch {
-    // Deleted between the search and the reading.
     return undefined;
+  }
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -115,6 +115,31 @@ describe('files that are never sent', () => {
     it(`${refused ? 'refuses' : 'takes'} ${path}`, () => assert.equal(exclusions.reason(path) !== undefined, refused));
   }
 
+  it('are those of each folder of the workspace, on this machine or another, and of the repository above', () => {
+    const remote = 'vscode-remote://ssh-remote%2Bhost';
+    const several = new Exclusions(
+      [
+        { uri: `${remote}/repo/app`, ignoreFiles: [{ directory: '', down: 'app', content: '/app/out/\n*.local' }] },
+        { uri: `${remote}/repo/app/inner`, ignoreFiles: [] },
+        { uri: 'file:///other', ignoreFiles: [{ directory: '', content: 'src/' }] },
+      ],
+      [],
+    );
+    const refused = (uri: string): boolean => several.reason(uri) !== undefined;
+    assert.deepEqual(
+      [
+        refused(`${remote}/repo/app/src/a.ts`),
+        refused(`${remote}/repo/app/out/a.js`),
+        refused(`${remote}/repo/app/inner/b.local`),
+        refused(`${remote}/repo/app/inner/b.ts`),
+        refused(`${remote}/repo/else/a.ts`),
+        refused('file:///other/src/a.ts'),
+        refused('file:///other/lib/a.ts'),
+      ],
+      [false, true, true, false, true, true, false],
+    );
+  });
+
   it('are not sent as the file nor as context', async () => {
     const secret = new Person('a = |', { excluded: (path) => exclusions.reason(path) });
     secret.paper.uri = 'file:///c%3A/work/.env';
