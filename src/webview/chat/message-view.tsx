@@ -8,14 +8,21 @@ import type { Shown } from './conversation-state.ts';
 import { EndingView } from './ending-view.tsx';
 import { priceText, tokensText } from './figures.ts';
 import { Icon, IconButton } from './icon.tsx';
-import { MarkdownWriter } from './markdown-writer.ts';
+import { Markdown } from './markdown.tsx';
 import { usePanel } from './panel.ts';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 import { t } from './words.ts';
 
+interface Props {
+  readonly shown: Shown;
+  readonly last: boolean;
+  /** Far from the end, where a conversation opens. */
+  readonly far: boolean;
+}
+
 /** One message. It is drawn again when it changes itself, not when others do. */
-export const MessageView = memo(function MessageView({ shown, last }: { shown: Shown; last: boolean }) {
+export const MessageView = memo(function MessageView({ shown, last, far }: Props) {
   const { state } = usePanel();
   const message = state.message(shown.id)?.value;
   if (!message) return null;
@@ -23,11 +30,21 @@ export const MessageView = memo(function MessageView({ shown, last }: { shown: S
     case 'user':
       return <UserMessage message={message} shown={shown} />;
     case 'assistant':
-      return <Answer message={message} shown={shown} last={last} />;
+      return <Answer message={message} shown={shown} last={last} far={far} />;
     case 'summary':
       return <Summary message={message} last={last} />;
   }
-});
+}, isSame);
+
+function isSame(before: Props, next: Props): boolean {
+  const versions = ({ shown }: Props) => shown.versions.join(' ');
+  return (
+    before.shown.id === next.shown.id &&
+    before.shown.version === next.shown.version &&
+    versions(before) === versions(next) &&
+    before.last === next.last
+  );
+}
 
 function UserMessage({ message, shown }: { message: Message; shown: Shown }) {
   const { state } = usePanel();
@@ -102,14 +119,14 @@ function EditBox({ message, text, close }: { message: Message; text: string; clo
   );
 }
 
-function Answer({ message, shown, last }: { message: Message; shown: Shown; last: boolean }) {
+function Answer({ message, shown, last, far }: Props & { message: Message }) {
   const streaming = message.ending === undefined;
   const name = message.model?.name ?? 'Svc';
   const visible = message.parts.some((part) => part.type !== 'step');
   return (
     <article class="message assistant" aria-label={t('Answer of {0}', name)} aria-busy={streaming}>
       {message.parts.map((part, index) => (
-        <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} />
+        <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} later={far} />
       ))}
       {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
@@ -208,11 +225,11 @@ function Summary({ message, last }: { message: Message; last: boolean }) {
   );
 }
 
-function PartView({ part, whole }: { part: Part; whole: boolean }) {
+function PartView({ part, whole, later }: { part: Part; whole: boolean; later: boolean }) {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return <Markdown text={part.text} whole={whole} />;
+      return <Markdown text={part.text} whole={whole} later={later} />;
     case 'reasoning':
       return <Reasoning part={part} whole={whole} />;
     case 'tool':
@@ -220,31 +237,6 @@ function PartView({ part, whole }: { part: Part; whole: boolean }) {
     case 'step':
       return null;
   }
-}
-
-/** The body of an answer: written by `MarkdownWriter`, outside of Preact's tree. */
-export function Markdown({ text, whole }: { text: string; whole: boolean }) {
-  const body = useRef<HTMLDivElement>(null);
-  const writer = useRef<{ writer: MarkdownWriter; written: string; ended: boolean } | null>(null);
-  useLayoutEffect(() => {
-    const root = body.current;
-    if (!root) return;
-    // A text that does not go on from what is written is another text.
-    if (!writer.current || writer.current.ended || !text.startsWith(writer.current.written)) {
-      if (writer.current?.ended && writer.current.written === text) return;
-      root.replaceChildren();
-      writer.current = { writer: new MarkdownWriter(root), written: '', ended: false };
-    }
-    const current = writer.current;
-    const fresh = text.slice(current.written.length);
-    current.written = text;
-    if (fresh !== '') current.writer.append(fresh);
-    if (whole && !current.ended) {
-      current.ended = true;
-      current.writer.end();
-    }
-  }, [text, whole]);
-  return <div class="markdown" ref={body} />;
 }
 
 function Waiting({ visible }: { visible: boolean }) {

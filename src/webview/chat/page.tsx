@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { codeAction } from './code-block.ts';
 import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
+import { DrawLater } from './draw-later.ts';
 import { connectToHost, type HostLink } from './host-link.ts';
 import { attachFile, droppedUris } from './media.ts';
 import { type Panel, PanelContext } from './panel.ts';
@@ -60,5 +61,5 @@ state.session.subscribe((session) => {
 });
 hearClicks(link);
 hearDrops(link);
-render(<Page panel={{ link, state }} />, document.body);
+render(<Page panel={{ link, state, drawing: new DrawLater() }} />, document.body);
 link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });

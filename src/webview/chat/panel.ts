@@ -1,12 +1,14 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ConversationState } from './conversation-state.ts';
+import type { DrawLater } from './draw-later.ts';
 import type { HostLink } from './host-link.ts';
 
 /** What every component of the page works with. */
 export interface Panel {
   readonly link: HostLink;
   readonly state: ConversationState;
+  readonly drawing: DrawLater;
 }
 
 export const PanelContext = createContext<Panel | undefined>(undefined);

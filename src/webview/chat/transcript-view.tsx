@@ -7,6 +7,9 @@ import { t } from './words.ts';
 /** Within this many pixels of the end, a person reads along: about a line. */
 const AT_END = 24;
 
+/** More messages than fit on a screen: these are drawn before anything is shown. */
+const SHOWN_AT_ONCE = 8;
+
 /** The messages. It follows what streams only while the person is at the end; any way up lets go. */
 export function TranscriptView() {
   const { state } = usePanel();
@@ -27,7 +30,12 @@ export function TranscriptView() {
         <div ref={content}>
           {path.length === 0 ? <Empty /> : null}
           {path.map((shown, index) => (
-            <MessageView key={shown.id} shown={shown} last={index === path.length - 1} />
+            <MessageView
+              key={shown.id}
+              shown={shown}
+              last={index === path.length - 1}
+              far={index < path.length - SHOWN_AT_ONCE}
+            />
           ))}
         </div>
       </div>

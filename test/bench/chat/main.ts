@@ -68,22 +68,25 @@ async function throughTheHost(host: PanelHost, text: string): Promise<Streamed> 
   };
 }
 
-/** Work of each frame: from its first callback to the first task after it was laid out and painted. */
+/**
+ * Work of each frame: its callbacks and the style and layout that they cause. What is done between frames – colours,
+ * messages that arrive – counts as a frame of its own, since it would hold one up.
+ */
 async function probeFrames(page: Page): Promise<void> {
   await page.evaluate(() => {
     const frames: number[] = [];
     Object.assign(window, { frames });
-    const { port1, port2 } = new MessageChannel();
-    let began = 0;
-    port2.onmessage = () => {
+    const timed = (work: () => void) => {
+      const began = performance.now();
+      work();
+      // What the browser would do next, done now so that it is counted.
+      const list = document.querySelector('.transcript');
+      if (list) list.scrollTop = list.scrollHeight;
       frames.push(performance.now() - began);
-      requestAnimationFrame(tick);
     };
-    const tick = () => {
-      began = performance.now();
-      port1.postMessage(0);
-    };
-    requestAnimationFrame(tick);
+    const { requestAnimationFrame: frame, requestIdleCallback: idle } = window;
+    window.requestAnimationFrame = (run) => frame.call(window, (at) => timed(() => run(at)));
+    window.requestIdleCallback = (run, options) => idle.call(window, (left) => timed(() => run(left)), options);
   });
 }
 

@@ -1,0 +1,51 @@
+/** How far from the screen something is drawn before it comes into view, in pixels. */
+const NEAR = '800px';
+
+/**
+ * Draws what is near the screen at once and the rest when there is time: a long conversation opens as fast as a short
+ * one.
+ */
+export class DrawLater {
+  readonly #waiting = new Map<Element, () => void>();
+  #scheduled = false;
+  readonly #near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) this.#draw(target);
+    },
+    { rootMargin: NEAR },
+  );
+
+  /** Calls `draw` once, unless the returned function is called before. */
+  add(element: Element, draw: () => void): () => void {
+    this.#waiting.set(element, draw);
+    this.#near.observe(element);
+    this.#schedule();
+    return () => this.#forget(element);
+  }
+
+  #forget(element: Element): void {
+    this.#near.unobserve(element);
+    this.#waiting.delete(element);
+  }
+
+  #draw(element: Element): void {
+    const draw = this.#waiting.get(element);
+    this.#forget(element);
+    draw?.();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.size === 0) return;
+    this.#scheduled = true;
+    requestIdleCallback((deadline) => {
+      this.#scheduled = false;
+      // The newest are the likeliest to be looked at.
+      const newest = [...this.#waiting.keys()].reverse();
+      for (const element of newest) {
+        this.#draw(element);
+        if (deadline.timeRemaining() < 8) break;
+      }
+      this.#schedule();
+    });
+  }
+}
