@@ -1,4 +1,4 @@
-import { BracketScanner } from './brackets.ts';
+import { BracketScanner, scannedTo } from './brackets.ts';
 import type { Language } from './languages.ts';
 
 /** What stands around the caret now; it may have changed since the answer was asked for. */
@@ -40,7 +40,7 @@ export function fit(rest: string, around: Surroundings): Fitted | undefined {
 }
 
 function insideString(language: Language, head: string): string | undefined {
-  const scanner = new BracketScanner(language).read(head.slice(-HEAD_READ));
+  const scanner = scannedTo(head.slice(-HEAD_READ), language, head.length > HEAD_READ);
   return scanner.inside === language.block?.[1] ? undefined : scanner.inside;
 }
 

@@ -1,4 +1,4 @@
-import { BracketScanner } from './brackets.ts';
+import { BracketScanner, scannedTo } from './brackets.ts';
 import type { CompletionModel } from './completion-settings.ts';
 import type { Snippet } from './context.ts';
 import {
@@ -137,7 +137,7 @@ export function siteOf(
   const language = languageOf(document.languageId);
   const head = headOf(document, position);
   const tail = tailOf(document, position);
-  const before = new BracketScanner(language).read(window.prefix);
+  const before = scannedTo(window.prefix, language, window.prefix.length < head.length);
   const behind = new BracketScanner(language, before.inside).read(window.suffix.replace(/^[)\]}"'`]+/, ''));
   const outside = language.prose === true || window.startsInside || window.endsInside;
   const below = nextFilledLine(document, position.line);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { fit as fitRest } from '../../src/completion/fit.ts';
 import { languageOf } from '../../src/completion/languages.ts';
+import { Person } from './person.ts';
 
 describe('what stands behind the caret', () => {
   const cases: readonly (readonly [string, string, string, string, string | undefined, string | undefined])[] = [
@@ -23,6 +24,22 @@ describe('what stands behind the caret', () => {
       const fitted = fitRest(rest, { language: languageOf('typescript'), head, tail, below });
       const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
       assert.equal(result, expected);
+    });
+  }
+});
+
+describe('a line of 100,000 characters', () => {
+  for (const [name, line] of [
+    ['that ends in code behind a string', `const wide = "${'x y '.repeat(25_000)}" + `],
+    ['of code', `f(${'1, '.repeat(33_000)}`],
+  ] as const) {
+    it(`${name} is completed like any other`, async () => {
+      const person = new Person(`${line}|\n`);
+      person.answers = () => ['answer();'];
+      person.ask();
+      await person.clock.pass(1000);
+      assert.equal(person.ghost, 'answer();');
+      assert.ok((person.asked[0]?.hole.prefix.length ?? 0) < 14_000);
     });
   }
 });
