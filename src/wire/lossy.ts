@@ -206,6 +206,13 @@ export const LOSSES: readonly Loss[] = [
     how: 'the schema alone is carried',
   },
   {
+    what: 'what a response schema asks beyond Messages’ (limits such as `minimum` and `pattern`, `oneOf`, open objects)',
+    from: [chat, responses],
+    to: [messages],
+    happens: 'changed',
+    how: 'limits go into the description, `oneOf` becomes `anyOf`, objects are closed',
+  },
+  {
     what: '`metadata`',
     from: [chat, responses],
     to: [messages],

@@ -14,6 +14,7 @@ import type {
 import { unsupportedField } from './errors.ts';
 import { defined, isObject, parseJson } from './json.ts';
 import { imageTypeOf } from './media.ts';
+import { messagesSchema } from './messages-schema.ts';
 
 /** Messages requires `max_tokens`; a provider sets the model's own limit before it comes to this. */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -122,7 +123,9 @@ function canThink(conversation: Conversation): boolean {
 
 function outputFormat(conversation: Conversation): Body {
   const format = conversation.responseFormat;
-  return format?.type === 'json-schema' ? { format: { type: 'json_schema', schema: format.schema } } : {};
+  return format?.type === 'json-schema'
+    ? { format: { type: 'json_schema', schema: messagesSchema(format.schema) } }
+    : {};
 }
 
 function writeSystem(parts: readonly TextPart[]): unknown {

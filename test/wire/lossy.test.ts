@@ -14,6 +14,61 @@ describe('what formats can’t say to each other', () => {
     );
   });
 
+  it('fits a response schema to what Messages takes, and leaves one that fits as it is', () => {
+    const asked = {
+      type: 'object',
+      description: 'A person.',
+      properties: {
+        age: { type: 'integer', minimum: 0, maximum: 150 },
+        mail: { type: 'string', format: 'email' },
+        code: { type: 'string', format: 'iban', pattern: '^[A-Z]+$', maxLength: 9 },
+        tags: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, maxItems: 3 },
+        either: { oneOf: [{ type: 'string' }, { $ref: '#/$defs/inner' }] },
+      },
+      required: ['age'],
+      additionalProperties: { type: 'string' },
+      patternProperties: { '^x': {} },
+      $defs: { inner: { type: 'object', properties: { a: { const: 1 } }, minProperties: 1 } },
+    };
+    const fitted = {
+      type: 'object',
+      description: 'A person.',
+      properties: {
+        age: { type: 'integer', description: 'minimum: 0; maximum: 150.' },
+        mail: { type: 'string', format: 'email' },
+        code: { type: 'string', description: 'maxLength: 9; pattern: ^[A-Z]+$; format: iban.' },
+        tags: {
+          type: 'array',
+          items: { type: 'string', description: 'minLength: 1.' },
+          minItems: 1,
+          description: 'maxItems: 3.',
+        },
+        either: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/inner' }] },
+      },
+      required: ['age'],
+      $defs: {
+        inner: {
+          type: 'object',
+          properties: { a: { const: 1 } },
+          additionalProperties: false,
+          description: 'minProperties: 1.',
+        },
+      },
+      additionalProperties: false,
+    };
+    const body = (schema: unknown) => ({
+      model: 'm',
+      messages: [{ role: 'user', content: 'q' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
+    });
+    const written = (schema: unknown) => {
+      const output = FORMATS.messages.writeRequest(FORMATS['chat-completions'].readRequest(body(schema))).output_config;
+      return JSON.parse(JSON.stringify(output)).format.schema;
+    };
+    assert.deepEqual(written(asked), fitted);
+    assert.deepEqual(written(fitted), fitted);
+  });
+
   const user = { role: 'user', content: 'q' };
   const audio = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
   const fileByUrl = { type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' } };
