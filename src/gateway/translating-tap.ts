@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Event, Usage } from '../wire/event.ts';
-import type { AnswerContext, Format, Frame, StreamReader, StreamWriter } from '../wire/format.ts';
+import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
@@ -32,7 +32,9 @@ export class TranslatingTap implements AnswerTap {
   }
 
   pass(frames: Buffer): Buffer {
-    return this.#write(this.#decoder.push(frames).flatMap((frame) => this.#reader.read(frame)));
+    let text = '';
+    for (const frame of this.#decoder.push(frames)) text += this.#text(this.#reader.read(frame));
+    return Buffer.from(text);
   }
 
   firstError(): GatewayError | undefined {
@@ -74,6 +76,10 @@ export class TranslatingTap implements AnswerTap {
   }
 
   #write(events: readonly Event[]): Buffer {
+    return Buffer.from(this.#text(events));
+  }
+
+  #text(events: readonly Event[]): string {
     let text = '';
     for (const event of events) {
       if (this.#over) break;
@@ -84,16 +90,10 @@ export class TranslatingTap implements AnswerTap {
         this.#over = true;
       } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = cutShort();
       if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
-      text += join(this.#writer.write(event));
+      for (const frame of this.#writer.write(event)) text += frameText(frame);
     }
-    return Buffer.from(text);
+    return text;
   }
-}
-
-function join(frames: readonly Frame[]): string {
-  let text = '';
-  for (const frame of frames) text += frameText(frame);
-  return text;
 }
 
 function cutShort(): GatewayError {

@@ -17,6 +17,8 @@ interface Open {
   readonly text: string[];
   readonly annotations: unknown[];
   encrypted: string | undefined;
+  /** What each of its deltas begins with: made once, there are thousands. */
+  deltaStart: string | undefined;
 }
 
 /**
@@ -110,7 +112,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       case 'refusal':
       case 'reasoning':
         if (event.text !== '') this.#delta(open, event.text);
-        for (const annotation of event.type === 'text' ? responsesAnnotations(event) : []) {
+        for (const annotation of event.type === 'text' && event.annotations ? responsesAnnotations(event) : []) {
           const members = { annotation_index: open.annotations.length, annotation };
           open.annotations.push(annotation);
           const json = JSON.stringify(members).slice(1, -1);
@@ -127,12 +129,10 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #delta(open: Open, delta: string): void {
     open.text.push(delta);
-    const said = `"delta":${JSON.stringify(delta)}`;
-    if (open.kind === 'call') this.#push('response.function_call_arguments.delta', `${this.#at()},${said}`);
-    else if (open.kind === 'reasoning') {
-      this.#push('response.reasoning_summary_text.delta', `${this.#at('summary_index')},${said}`);
-    } else if (open.kind === 'refusal') this.#push('response.refusal.delta', `${this.#at('content_index')},${said}`);
-    else this.#push('response.output_text.delta', `${this.#at('content_index')},${said},"logprobs":[]`);
+    const type = DELTAS[open.kind];
+    open.deltaStart ??= `${this.#at(INDEXES[open.kind])},"delta":`;
+    const end = open.kind === 'message' ? ',"logprobs":[]' : '';
+    this.#push(type, open.deltaStart + JSON.stringify(delta) + end);
   }
 
   #closeItem(): void {
@@ -204,6 +204,20 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 }
 
+const DELTAS = {
+  message: 'response.output_text.delta',
+  refusal: 'response.refusal.delta',
+  reasoning: 'response.reasoning_summary_text.delta',
+  call: 'response.function_call_arguments.delta',
+} as const;
+
+const INDEXES = {
+  message: 'content_index',
+  refusal: 'content_index',
+  reasoning: 'summary_index',
+  call: undefined,
+} as const;
+
 /** What a Responses answer repeats of its request. */
 function echo(request: AnswerContext['request']): Item {
   const said = writeResponsesRequest({ ...request, turns: [] });
@@ -229,7 +243,7 @@ function failureCode(error: GatewayError): string {
 }
 
 function openOf(event: PartEvent, suffix: string): Open {
-  const grow = { text: [], annotations: [], encrypted: undefined };
+  const grow = { text: [], annotations: [], encrypted: undefined, deltaStart: undefined };
   switch (event.type) {
     case 'text':
     case 'refusal': {
