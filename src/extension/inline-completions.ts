@@ -25,8 +25,8 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
   const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
   const lifetime = vscode.Disposable.from(
     asking,
-    { dispose: suggester.onDidGrow((uri) => here(uri) && void asking.again('grown')) },
-    { dispose: suggester.onDidReopen((uri) => here(uri) && void asking.again('automatic')) },
+    { dispose: suggester.onDidGrow((uri) => here(uri) && asking.soon('grown')) },
+    { dispose: suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')) },
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) =>
       suggester.documentChanged({
         uri: document.uri.toString(),

@@ -39,10 +39,16 @@ export class SuggestionAsking implements vscode.Disposable {
     this.#registration.dispose();
   }
 
+  /** As `again`, where nobody waits for it: an editor that is gone by then needs no answer. */
+  soon(trigger: SuggestRequest['trigger']): void {
+    this.again(trigger).catch(() => undefined);
+  }
+
   /** Asks for the active editor's caret. One at a time: another would end the one before it unseen. */
   async again(trigger: SuggestRequest['trigger']): Promise<void> {
     if (this.#running !== undefined) {
-      this.#next = trigger;
+      // Nothing takes the place of what the person asked for.
+      if (this.#next !== 'invoke') this.#next = trigger;
       return this.#running;
     }
     this.#running = this.#ask(trigger).finally(() => {
