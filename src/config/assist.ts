@@ -1,4 +1,4 @@
-import { findNodeAtLocation, getLocation, type Node, parseTree } from 'jsonc-parser';
+import { keysOf, locate, type Token } from './locate.ts';
 
 /** What the help in a configuration file needs to know of the world; asked only when it is needed. */
 export interface Knowledge {
@@ -31,21 +31,17 @@ const REFERENCE = /\{env:([^{}]*)$/;
 
 /** What can be written at an offset of a configuration file. */
 export function proposalsAt(text: string, offset: number, knowledge: Knowledge): readonly Proposal[] {
-  const location = getLocation(text, offset);
-  const node = location.previousNode;
-  const inside = node !== undefined && node.offset < offset && offset <= node.offset + node.length ? node : undefined;
-  if (inside?.type === 'string' && !location.isAtPropertyKey) {
+  const { path, atKey, token } = locate(text, offset);
+  const inside = token !== undefined && token.offset < offset ? token : undefined;
+  if (inside?.string && !atKey) {
     const variables = variableProposals(text, offset, inside, knowledge);
     if (variables.length > 0) return variables;
   }
   const span = inside ? { offset: inside.offset, length: inside.length } : { offset, length: 0 };
-  const path = location.path.map(String);
-  return location.isAtPropertyKey
-    ? keyProposals(path, span, hasColon(text, span), knowledge)
-    : valueProposals(path, span, knowledge);
+  return atKey ? keyProposals(path, span, hasColon(text, span), knowledge) : valueProposals(path, span, knowledge);
 }
 
-function variableProposals(text: string, offset: number, node: Node, knowledge: Knowledge): Proposal[] {
+function variableProposals(text: string, offset: number, node: Token, knowledge: Knowledge): Proposal[] {
   const open = REFERENCE.exec(text.slice(node.offset, offset));
   if (!open) return [];
   const start = offset - (open[1] ?? '').length;
@@ -128,11 +124,9 @@ export type Subject =
 
 /** The subject at an offset: a provider's key, a model's key or reference, else the value of any other key. */
 export function subjectAt(text: string, offset: number): Subject | undefined {
-  const location = getLocation(text, offset);
-  const node = location.previousNode;
-  if (!node || offset < node.offset || offset > node.offset + node.length) return undefined;
-  const span = { offset: node.offset, length: node.length };
-  const path = location.path.map(String);
+  const { path, atKey, token } = locate(text, offset);
+  if (token === undefined) return undefined;
+  const span = { offset: token.offset, length: token.length };
   const [root, provider, section, model] = path;
   if (root === 'provider' && provider !== undefined && path.length === 2) return { kind: 'provider', provider, span };
   if (
@@ -144,27 +138,18 @@ export function subjectAt(text: string, offset: number): Subject | undefined {
   ) {
     return { kind: 'model', provider, model, span };
   }
-  if (
-    path.length === 1 &&
-    (root === 'model' || root === 'completionModel') &&
-    typeof node.value === 'string' &&
-    !location.isAtPropertyKey
-  ) {
-    const slash = node.value.indexOf('/');
-    if (slash > 0)
-      return { kind: 'model', provider: node.value.slice(0, slash), model: node.value.slice(slash + 1), span };
+  if (path.length === 1 && (root === 'model' || root === 'completionModel') && token.string && !atKey) {
+    const ref = text.slice(span.offset, span.offset + span.length).replace(/^"|"$/g, '');
+    const slash = ref.indexOf('/');
+    if (slash > 0) return { kind: 'model', provider: ref.slice(0, slash), model: ref.slice(slash + 1), span };
   }
   return { kind: 'value', path, span };
 }
 
 /** Where each provider's entry starts: its key. */
 export function providerKeys(text: string): readonly { readonly provider: string; readonly span: Span }[] {
-  const root = parseTree(text, [], { allowTrailingComma: true });
-  const providers = root && findNodeAtLocation(root, ['provider']);
-  return (providers?.children ?? []).flatMap((property) => {
-    const key = property.children?.[0];
-    return typeof key?.value === 'string'
-      ? [{ provider: key.value, span: { offset: key.offset, length: key.length } }]
-      : [];
-  });
+  return keysOf(text, 'provider').map(({ key, token: { offset, length } }) => ({
+    provider: key,
+    span: { offset, length },
+  }));
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { getLocation } from 'jsonc-parser';
 import { type Knowledge, proposalsAt, providerKeys, subjectAt } from '../../src/config/assist.ts';
+import { locate } from '../../src/config/locate.ts';
 
 const knowledge: Knowledge = {
   providers: () => [
@@ -121,5 +123,41 @@ describe('subjects in a configuration file', () => {
       providerKeys(text).map((each) => each.provider),
       ['p'],
     );
+  });
+});
+
+describe('where an offset of a configuration file lies', () => {
+  it('is what the parser of VS Code says, at every offset of any file that is whole', () => {
+    const json = fc.json({ maxDepth: 4 });
+    fc.assert(
+      fc.property(json, fc.constantFrom(0, 1, 2), (text, indent) => {
+        const file = `{"provider": ${JSON.stringify(JSON.parse(text), null, indent)}, // end\n "model": "a/b"}`;
+        for (let offset = 1; offset < file.length; offset += 1) {
+          const before = file.slice(0, offset).trimEnd();
+          // Behind a value and before its comma, and between a key and its colon, there is nothing to write.
+          if (/[\]}:"\w/]$/.test(before) || before.includes('// end')) continue;
+          const expected = getLocation(file, offset);
+          const found = locate(file, offset);
+          assert.deepEqual(found.path, expected.path.map(String), `${offset} of ${file}`);
+          // In an array behind an object, that parser still says that it is at a key.
+          if (!file.includes('[')) assert.equal(found.atKey, expected.isAtPropertyKey, `${offset} of ${file}`);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is found in a file that is broken behind it, and in one that is being typed', () => {
+    const at = (marked: string) => locate(marked.replace('|', ''), marked.indexOf('|'));
+    assert.deepEqual(at('{"provider": {"mi|\n "x": {}').path, ['provider', 'mi']);
+    assert.deepEqual(at('{"provider": {"a": {"options": {"apiKey": "{env:|').path, [
+      'provider',
+      'a',
+      'options',
+      'apiKey',
+    ]);
+    assert.deepEqual(at('{"a": [1, {"b": "\\"|"}').path, ['a', '1', 'b']);
+    assert.deepEqual(at('{/* "x": { */ "a": |').path, ['a']);
+    assert.equal(at('{"a": tr|ue').token?.length, 4);
   });
 });
