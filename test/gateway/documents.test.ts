@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { access, readFile } from 'node:fs/promises';
 import { openApi } from '../../src/gateway/openapi.ts';
 import { ERROR_TYPES } from '../../src/wire/errors.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
@@ -20,5 +21,18 @@ describe('what the documents promise', () => {
   it('docs/gateway.md names every path of the API', async () => {
     const text = await read('gateway.md');
     for (const path of Object.keys(openApi().paths as object)) assert.ok(text.includes(path), path);
+  });
+
+  it('docs/gateway.md has a configuration that is read without complaint, with all that it says', async () => {
+    const [, text = ''] = /```jsonc\n([\s\S]*?)```/.exec(await read('gateway.md')) ?? [];
+    using folder = new ProjectFolder();
+    folder.env.ACME_MISTRAL_KEY = 'k';
+    folder.global(`{${text}}`);
+    const settings = await folder.load();
+    assert.deepEqual(settings.diagnostics, []);
+    const { organizations, allowedHosts, fallback, embeddingModels } = settings.gateway;
+    assert.deepEqual([...organizations.keys(), ...allowedHosts], ['acme', 'ai.example.com']);
+    assert.ok(organizations.get('acme')?.byok.has('mistral'));
+    assert.equal(fallback.size + embeddingModels.size, 2);
   });
 });
