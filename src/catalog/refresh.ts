@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathsOf } from '../config/platform-paths.ts';
 import type { CatalogData, CatalogProvider } from './catalog.ts';
 import { CATALOG_URL, fromModelsDev } from './models-dev.ts';
 import { readCatalog } from './snapshot.ts';
@@ -36,12 +37,13 @@ interface Cache {
 
 /** Where fetched catalogs are kept: the platform's cache folder. */
 export function catalogCacheFile(env: Environment, platform: NodeJS.Platform, home: string): string {
+  const { join, isAbsolute } = pathsOf(platform);
   const xdg = env.XDG_CACHE_HOME;
-  if (xdg !== undefined && path.isAbsolute(xdg)) return path.join(xdg, 'svc', 'models.json');
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'svc', 'models.json');
   if (platform === 'win32') {
-    return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'svc', 'Cache', 'models.json');
+    return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'svc', 'Cache', 'models.json');
   }
-  return path.join(home, platform === 'darwin' ? 'Library/Caches' : '.cache', 'svc', 'models.json');
+  return join(home, platform === 'darwin' ? 'Library/Caches' : '.cache', 'svc', 'models.json');
 }
 
 /** Whether the public catalog may be asked at all. */

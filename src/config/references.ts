@@ -1,5 +1,5 @@
-import path from 'node:path';
 import { diagnosticAt } from './parse.ts';
+import { pathsOf } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
 import type { Diagnostic, Severity } from './settings.ts';
 import type { ObjectTree, Place, ScalarTree, Tree } from './tree.ts';
@@ -160,9 +160,10 @@ async function readReference(name: string, scope: ReferenceScope): Promise<Outco
 }
 
 /** `~/` is the home folder; anything else relative belongs to the folder of the source. */
-function fileOf(name: string, scope: ReferenceScope): string {
+export function fileOf(name: string, scope: Pick<ReferenceScope, 'platform' | 'folder' | 'home'>): string {
   const home = name.startsWith('~/') || (scope.platform === 'win32' && name.startsWith('~\\'));
-  return path.resolve(scope.folder, home ? path.join(scope.home, name.slice(2)) : name);
+  const { resolve, join } = pathsOf(scope.platform);
+  return resolve(scope.folder, home ? join(scope.home, name.slice(2)) : name);
 }
 
 const WORDS: Readonly<Record<FileProblem, string>> = {
@@ -182,15 +183,23 @@ async function readProjectFile(name: string, file: string, scope: ReferenceScope
   const { root } = scope;
   const refusal = failed(name, 'is not a readable file inside the project folder', 'project-file-refused');
   if (root === undefined || file === '') return refusal;
-  const fold = (text: string) => (scope.platform === 'linux' ? text : text.toLowerCase());
-  const written = [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file)));
-  if (!written) return refusal;
+  if (!isWrittenInside(file, root, scope.platform)) return refusal;
   const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES, inside: root.real });
   if ('problem' in read) {
     const inside = read.problem === 'not-a-file' || read.problem === 'too-large';
     return inside ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
   }
   return textOf(name, file, read.bytes);
+}
+
+/** Whether a path reads as one below the project, on file systems that tell cases apart and those that do not. */
+export function isWrittenInside(
+  file: string,
+  root: { readonly opened: string; readonly real: string },
+  platform: NodeJS.Platform,
+): boolean {
+  const fold = (text: string) => (platform === 'linux' ? text : text.toLowerCase());
+  return [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file), pathsOf(platform)));
 }
 
 function textOf(name: string, file: string, bytes: Uint8Array): Outcome {

@@ -72,8 +72,8 @@ async function realPathOf(handle: FileHandle, file: string): Promise<string | un
 }
 
 /** Whether `file` is below `folder`, compared by path segments: `/a/bc` is not in `/a/b`, `/a/..x` is in `/a`. */
-export function isInside(folder: string, file: string | undefined): boolean {
+export function isInside(folder: string, file: string | undefined, paths: path.PlatformPath = path): boolean {
   if (file === undefined) return false;
-  const relative = path.relative(folder, file);
-  return relative !== '' && !path.isAbsolute(relative) && relative.split(path.sep)[0] !== '..';
+  const relative = paths.relative(folder, file);
+  return relative !== '' && !paths.isAbsolute(relative) && relative.split(paths.sep)[0] !== '..';
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
+import { pathsOf } from './platform-paths.ts';
 import type { SourceKind } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -46,18 +47,19 @@ const NAMES = ['svc.json', 'svc.jsonc'] as const;
 
 /** The folder of a person's own configuration. */
 export function globalFolder(input: LoadInput): string {
+  const { join, isAbsolute } = pathsOf(input.platform);
   if (input.platform === 'win32') {
-    return path.join(nonEmpty(input.env.APPDATA) ?? path.join(input.home, 'AppData', 'Roaming'), 'svc');
+    return join(nonEmpty(input.env.APPDATA) ?? join(input.home, 'AppData', 'Roaming'), 'svc');
   }
   const xdg = nonEmpty(input.env.XDG_CONFIG_HOME);
-  return path.join(xdg !== undefined && path.isAbsolute(xdg) ? xdg : path.join(input.home, '.config'), 'svc');
+  return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(input.home, '.config'), 'svc');
 }
 
 /** The folder of an organization's configuration. `SVC_MANAGED_CONFIG_DIR` is for tests. */
 export function managedFolder(input: LoadInput): string {
   const override = nonEmpty(input.env.SVC_MANAGED_CONFIG_DIR);
   if (override !== undefined) return override;
-  if (input.platform === 'win32') return path.join(nonEmpty(input.env.ProgramData) ?? 'C:\\ProgramData', 'svc');
+  if (input.platform === 'win32') return path.win32.join(nonEmpty(input.env.ProgramData) ?? 'C:\\ProgramData', 'svc');
   return input.platform === 'darwin' ? '/Library/Application Support/svc' : '/etc/svc';
 }
 

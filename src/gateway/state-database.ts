@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { pathsOf } from '../config/platform-paths.ts';
 import { GatewayError } from '../wire/errors.ts';
 
 export interface StatePlace {
@@ -11,13 +12,14 @@ export interface StatePlace {
 
 /** Where keys and the usage ledger are kept: the platform's folder for data. */
 export function stateFile({ env, platform, home }: StatePlace): string {
+  const { join, isAbsolute } = pathsOf(platform);
   const xdg = env.XDG_DATA_HOME;
-  if (xdg !== undefined && path.isAbsolute(xdg)) return path.join(xdg, 'svc', 'gateway.db');
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'svc', 'gateway.db');
   if (platform === 'win32') {
-    return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'svc', 'gateway.db');
+    return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'svc', 'gateway.db');
   }
   const data = platform === 'darwin' ? ['Library', 'Application Support'] : ['.local', 'share'];
-  return path.join(home, ...data, 'svc', 'gateway.db');
+  return join(home, ...data, 'svc', 'gateway.db');
 }
 
 const SCHEMA = `

@@ -250,6 +250,7 @@ describe('refreshing the catalog', () => {
     assert.equal(catalogCacheFile({ XDG_CACHE_HOME: '/c' }, 'linux', '/h'), '/c/svc/models.json');
     assert.equal(catalogCacheFile({}, 'linux', '/h'), '/h/.cache/svc/models.json');
     assert.equal(catalogCacheFile({}, 'darwin', '/h'), '/h/Library/Caches/svc/models.json');
-    assert.equal(catalogCacheFile({ LOCALAPPDATA: '/l' }, 'win32', '/h'), '/l/svc/Cache/models.json');
+    assert.equal(catalogCacheFile({ LOCALAPPDATA: 'C:\\l' }, 'win32', 'C:\\h'), 'C:\\l\\svc\\Cache\\models.json');
+    assert.equal(catalogCacheFile({}, 'win32', 'C:\\h'), 'C:\\h\\AppData\\Local\\svc\\Cache\\models.json');
   });
 });

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
+import { fileOf, isWrittenInside } from '../../src/config/references.ts';
 import { readRegularFile } from '../../src/config/regular-file.ts';
 import { reportSettings } from '../../src/config/report.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
@@ -273,6 +274,46 @@ describe('references in project files', () => {
     );
     assert.match(settings.providers.get('p')?.problem ?? '', /not trusted/);
   });
+});
+
+describe('paths of references on each platform', () => {
+  const windows = { opened: 'C:\\work\\Project', real: 'D:\\store\\project' };
+  const posix = { opened: '/work/Project', real: '/store/project' };
+  const rows: readonly (readonly [NodeJS.Platform, string, string, boolean])[] = [
+    ['win32', 'key', 'C:\\work\\Project\\key', true],
+    ['win32', 'sub/key', 'C:\\work\\Project\\sub\\key', true],
+    ['win32', 'a\\..\\key', 'C:\\work\\Project\\key', true],
+    ['win32', '..\\PROJECT\\key', 'C:\\work\\PROJECT\\key', true],
+    ['win32', 'd:\\Store\\project\\key', 'd:\\Store\\project\\key', true],
+    ['win32', 'C:key', 'C:\\work\\Project\\key', true],
+    ['win32', '..\\key', 'C:\\work\\key', false],
+    ['win32', 'sub/../../key', 'C:\\work\\key', false],
+    ['win32', '..\\Project2\\key', 'C:\\work\\Project2\\key', false],
+    ['win32', '\\key', 'C:\\key', false],
+    ['win32', 'E:\\work\\Project\\key', 'E:\\work\\Project\\key', false],
+    ['win32', '\\\\server\\share\\key', '\\\\server\\share\\key', false],
+    ['win32', '\\\\?\\C:\\work\\Project\\key', '\\\\?\\C:\\work\\Project\\key', false],
+    ['win32', '\\\\.\\pipe\\x', '\\\\.\\pipe\\x', false],
+    ['win32', '~\\key', 'C:\\Users\\ann\\key', false],
+    ['win32', '.', 'C:\\work\\Project', false],
+    ['darwin', 'sub/key', '/work/Project/sub/key', true],
+    ['darwin', '/WORK/project/key', '/WORK/project/key', true],
+    ['darwin', 'a\\..\\..\\key', '/work/Project/a\\..\\..\\key', true],
+    ['darwin', '../key', '/work/key', false],
+    ['linux', '/WORK/project/key', '/WORK/project/key', false],
+    ['linux', '/store/project/key', '/store/project/key', true],
+    ['linux', '~/key', '/home/ann/key', false],
+    ['linux', '..x/key', '/work/Project/..x/key', true],
+  ];
+  for (const [platform, name, expected, inside] of rows) {
+    it(`${platform}: ${name} is ${inside ? 'inside' : 'outside'}`, () => {
+      const root = platform === 'win32' ? windows : posix;
+      const home = platform === 'win32' ? 'C:\\Users\\ann' : '/home/ann';
+      const file = fileOf(name, { platform, folder: root.opened, home });
+      assert.equal(file, expected);
+      assert.equal(isWrittenInside(file, root, platform), inside);
+    });
+  }
 });
 
 describe('secrets in settings', () => {

@@ -149,9 +149,13 @@ describe('configuration sources', () => {
     assert.equal(globalFolder(at('darwin', {})), '/h/.config/svc');
     assert.equal(globalFolder(at('linux', { XDG_CONFIG_HOME: '/x' })), '/x/svc');
     assert.equal(globalFolder(at('linux', { XDG_CONFIG_HOME: 'relative' })), '/h/.config/svc');
-    assert.equal(globalFolder(at('win32', { APPDATA: '/roaming' })), '/roaming/svc');
+    const windows = 'C:\\Users\\ann\\AppData\\Roaming';
+    assert.equal(globalFolder(at('win32', { APPDATA: windows })), `${windows}\\svc`);
+    assert.equal(globalFolder({ ...at('win32', {}), home: 'C:\\Users\\ann' }), `${windows}\\svc`);
+    assert.equal(globalFolder(at('win32', { APPDATA: windows, XDG_CONFIG_HOME: 'C:\\x' })), `${windows}\\svc`);
     assert.equal(managedFolder(at('linux', {})), '/etc/svc');
     assert.equal(managedFolder(at('darwin', {})), '/Library/Application Support/svc');
-    assert.equal(managedFolder(at('win32', { ProgramData: '/data' })), '/data/svc');
+    assert.equal(managedFolder(at('win32', { ProgramData: 'D:\\Data' })), 'D:\\Data\\svc');
+    assert.equal(managedFolder(at('win32', {})), 'C:\\ProgramData\\svc');
   });
 });

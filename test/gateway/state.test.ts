@@ -8,7 +8,7 @@ import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
 import { redacted } from '../../src/gateway/log.ts';
 import { byokOf } from '../../src/gateway/organization.ts';
 import { RateWindow } from '../../src/gateway/rate-window.ts';
-import { openState } from '../../src/gateway/state-database.ts';
+import { openState, stateFile } from '../../src/gateway/state-database.ts';
 import { GatewayError } from '../../src/wire/errors.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 
@@ -83,6 +83,20 @@ describe('an organization’s own key', () => {
         return true;
       });
     });
+  }
+});
+
+describe('where the state is kept', () => {
+  const rows: readonly (readonly [NodeJS.Platform, Record<string, string>, string, string])[] = [
+    ['linux', {}, '/home/ann', '/home/ann/.local/share/svc/gateway.db'],
+    ['linux', { XDG_DATA_HOME: '/data' }, '/home/ann', '/data/svc/gateway.db'],
+    ['linux', { XDG_DATA_HOME: 'relative' }, '/home/ann', '/home/ann/.local/share/svc/gateway.db'],
+    ['darwin', {}, '/Users/ann', '/Users/ann/Library/Application Support/svc/gateway.db'],
+    ['win32', {}, 'C:\\Users\\ann', 'C:\\Users\\ann\\AppData\\Local\\svc\\gateway.db'],
+    ['win32', { LOCALAPPDATA: 'D:\\local' }, 'C:\\Users\\ann', 'D:\\local\\svc\\gateway.db'],
+  ];
+  for (const [platform, env, home, expected] of rows) {
+    it(`${platform}: ${expected}`, () => assert.equal(stateFile({ platform, env, home }), expected));
   }
 });
 
