@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Patch } from '../../src/chat/transcript.ts';
-import { HOSTILE } from './hostile-corpus.ts';
-import {
-  COMPLETE,
-  MODEL,
-  type Panel,
-  type PanelHost,
-  snapshot,
-  startPanelHost,
-  transcriptOf,
-  VIEW,
-} from './panel-page.ts';
+import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 import { STATES } from './states.ts';
-import { THEMES, type ThemeName } from './themes.ts';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const text = (value: string) => ({ type: 'text' as const, text: value });
 const user = { role: 'user' as const, parts: [text('Question')] };
 const SET = { type: 'model' as const, model: VIEW };
@@ -36,259 +22,6 @@ describe('the panel’s page', function () {
     panel = await host.open();
   });
   afterEach(() => panel.close());
-
-  describe('is safe', () => {
-    for (const policy of [true, false]) {
-      it(`lets nothing that a model wrote load, run or lead away ${policy ? 'with' : 'even without'} its policy`, async () => {
-        const strange = await host.open({ policy });
-        const dialogs: string[] = [];
-        strange.page.on('dialog', (dialog) => {
-          dialogs.push(dialog.message());
-          void dialog.dismiss();
-        });
-        const before = host.strangers.length;
-        for (const [name, markdown] of Object.entries(HOSTILE)) {
-          const hostile = markdown.replaceAll('HOST', host.url);
-          const answer = { role: 'assistant' as const, parts: [text(hostile)], ending: COMPLETE, model: MODEL };
-          await strange.tell(SET, snapshot(transcriptOf(user, answer)));
-          const found = await strange.page.evaluate(() => {
-            const body = document.querySelector('.markdown');
-            const links = [...(body?.querySelectorAll('a') ?? [])].map((link) => link.getAttribute('href') ?? '');
-            const handlers = [...(body?.querySelectorAll('*') ?? [])].flatMap((element) =>
-              element
-                .getAttributeNames()
-                .filter((attribute) => /^(?:on|style|src|srcset|action|id|name)/.test(attribute)),
-            );
-            const foreign = body?.querySelectorAll(
-              'script, style, iframe, object, embed, form, img, svg, video, audio, link, meta, base, .card',
-            ).length;
-            return {
-              links: links.filter((href) => href !== '' && !/^(?:https?|mailto):/i.test(href)),
-              handlers,
-              foreign,
-            };
-          });
-          assert.deepEqual(found, { links: [], handlers: [], foreign: 0 }, name);
-        }
-        await strange.page.waitForLoadState('networkidle');
-        assert.deepEqual(host.strangers.slice(before), []);
-        assert.deepEqual(dialogs, []);
-        assert.equal(new URL(strange.page.url()).pathname, '/panel.html');
-        await strange.close();
-      });
-    }
-
-    it('shows what a tool was given and gave as the text it is', async () => {
-      const evil = `<img src="${host.url}/tool" onerror="alert(1)">\u202e`;
-      const tool = {
-        ...{ type: 'tool' as const, id: 'c', name: evil, origin: evil, changes: true, text: JSON.stringify({ evil }) },
-        state: { type: 'done' as const, output: evil },
-      };
-      const before = host.strangers.length;
-      await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [tool], ending: COMPLETE })));
-      await panel.page.locator('.tool summary').click();
-      assert.match(await panel.page.locator('.tool').innerText(), /<img src=/);
-      assert.match(await panel.page.locator('.tool').innerText(), /⟨U\+202E⟩/);
-      assert.deepEqual(host.strangers.slice(before), []);
-    });
-
-    it('hands a link to the host with what it says, and follows none', async () => {
-      const answer = {
-        role: 'assistant' as const,
-        parts: [text('[good.example](https://evil.example/x)')],
-        ending: COMPLETE,
-      };
-      await panel.tell(SET, snapshot(transcriptOf(user, answer)));
-      await panel.page.locator('.markdown a').click();
-      assert.deepEqual(await panel.said('open-link'), [
-        { type: 'open-link', href: 'https://evil.example/x', shown: 'good.example' },
-      ]);
-      assert.equal(new URL(panel.page.url()).pathname, '/panel.html');
-    });
-
-    it('does not listen to a frame of another origin', async () => {
-      await panel.tell(SET, snapshot(transcriptOf(user)));
-      await panel.page.evaluate(() =>
-        window.dispatchEvent(
-          new MessageEvent('message', {
-            data: { type: 'draft', text: 'forged', attachments: [] },
-            origin: 'https://evil.example',
-          }),
-        ),
-      );
-      assert.equal(await panel.page.locator('.composer textarea').inputValue(), '');
-    });
-  });
-
-  describe('is for everyone', () => {
-    for (const theme of Object.keys(THEMES) as ThemeName[]) {
-      it(`has no fault that axe can find, in any state: ${theme}`, async () => {
-        const dressed = await host.open({ theme });
-        const source = readFileSync(AXE, 'utf8');
-        // The page's policy forbids added scripts: the debugger may evaluate them.
-        await dressed.page.evaluate(source);
-        for (const [name, messages] of Object.entries(STATES)) {
-          await dressed.tell(...messages);
-          const faults = await dressed.page.evaluate(async () => {
-            const { axe } = window as unknown as {
-              axe: {
-                run(
-                  context: Document,
-                  options: unknown,
-                ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
-              };
-            };
-            // A view inside of VS Code: the page is no document of its own with a main landmark.
-            const rules = {
-              region: { enabled: false },
-              'page-has-heading-one': { enabled: false },
-              'landmark-one-main': { enabled: false },
-            };
-            const { violations } = await axe.run(document, { rules });
-            return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
-          });
-          assert.deepEqual(faults, [], name);
-        }
-        await dressed.close();
-      });
-    }
-
-    it('names every control and keeps its roles', async () => {
-      await panel.tell(...(STATES.tools ?? []));
-      const tree = await panel.page.locator('body').ariaSnapshot();
-      for (const expected of [
-        /- log "Conversation"/,
-        /- article "Answer of Up Large"/,
-        /- region "Tool edit_file"/,
-        /- group "Allow edit_file\?"/,
-        /- button "Allow once"/,
-        /- textbox "Reason for not allowing"/,
-        /- status: A tool waits for your decision\./,
-        /- textbox "Message"/,
-        /- button "Attach"/,
-        /- button "Stop"/,
-      ]) {
-        assert.match(tree, expected);
-      }
-      assert.doesNotMatch(tree, /- button\s*$/m, 'a button without a name');
-    });
-
-    it('announces that an answer begins and its text once, and nothing in between', async () => {
-      await panel.tell(SET, snapshot(transcriptOf(user)));
-      await panel.page.evaluate(() => {
-        const heard: string[] = [];
-        Object.assign(window, { heard });
-        const status = document.querySelector('[role="status"]');
-        if (status) {
-          new MutationObserver(() => heard.push(status.textContent ?? '')).observe(status, {
-            childList: true,
-            characterData: true,
-            subtree: true,
-          });
-        }
-      });
-      const add: Patch = {
-        type: 'add',
-        message: { id: 'm1', parent: 'm0', role: 'assistant', parts: [], createdAt: 1 },
-      };
-      await panel.tell(patches(0, add));
-      for (let step = 0; step < 20; step++) await panel.tell(patches(1 + step, append(`word${step} `)));
-      await panel.tell(patches(21, { type: 'end', message: 'm1', ending: COMPLETE }));
-      const heard = await panel.page.evaluate(() => (window as unknown as { heard: string[] }).heard);
-      const words = Array.from({ length: 20 }, (_, step) => `word${step} `).join('');
-      assert.deepEqual(
-        heard.filter((line) => line !== '' && !line.startsWith('The answer goes on')),
-        ['The answer begins.', words],
-      );
-    });
-
-    for (const event of [{ isComposing: true }, { keyCode: 229 }]) {
-      it(`sends nothing while an input method composes: ${JSON.stringify(event)}`, async () => {
-        await panel.tell(
-          SET,
-          snapshot(transcriptOf(user, { role: 'assistant', parts: [text('x')], ending: COMPLETE })),
-        );
-        await panel.page.locator('.composer textarea').fill('にほん');
-        const press = (selector: string) =>
-          panel.page.evaluate(
-            ({ selector, event }) => {
-              const init = { key: 'Enter', bubbles: true, cancelable: true, ...event };
-              document.querySelector(selector)?.dispatchEvent(new KeyboardEvent('keydown', init));
-            },
-            { selector, event },
-          );
-        await press('.composer textarea');
-        await panel.page.locator('.message.user').hover();
-        await panel.page.getByRole('button', { name: 'Edit message' }).click();
-        await press('.edit-box textarea');
-        assert.deepEqual(await panel.said('send'), []);
-        assert.deepEqual(await panel.said('edit'), []);
-        await panel.page.locator('.composer textarea').press('Enter');
-        assert.equal((await panel.said('send')).length, 1);
-      });
-    }
-
-    it('can be used with the keyboard alone, from the transcript to Send', async () => {
-      await panel.tell(...(STATES.answer ?? []));
-      await panel.page.locator('.transcript').focus();
-      const names: string[] = [];
-      for (let step = 0; step < 20; step++) {
-        await panel.page.keyboard.press('Tab');
-        names.push(
-          await panel.page.evaluate(
-            () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
-          ),
-        );
-      }
-      for (const expected of [
-        'Copy code',
-        'Insert at cursor',
-        'Compare and apply',
-        'New file with this code',
-        'Code, ts',
-        'Copy answer',
-        'Message',
-        'Attach',
-      ]) {
-        assert.ok(names.includes(expected), `${expected} in ${names.join(' | ')}`);
-      }
-    });
-
-    it('fits 240 pixels and twice the zoom: nothing is cut off at the side', async () => {
-      for (const width of [240, 320, 420]) {
-        const narrow = await host.open({ width });
-        for (const [name, messages] of Object.entries(STATES)) {
-          await narrow.tell(...messages);
-          const over = await narrow.page.evaluate(() => {
-            const scrolls = (element: Element) =>
-              element.closest('pre, table, .gist, .name, .figures, .unseen') !== null;
-            return [...document.querySelectorAll('body *')]
-              .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1 && !scrolls(element))
-              .map((element) => element.outerHTML.slice(0, 120));
-          });
-          assert.deepEqual(over, [], `${name} at ${width}`);
-        }
-        await narrow.close();
-      }
-    });
-
-    it('does not move for who wants no motion', async () => {
-      const still = await host.open({ reducedMotion: true });
-      await still.tell(...(STATES.waiting ?? []));
-      const moving = await still.page.evaluate(
-        () => document.getAnimations().filter((each) => each.playState === 'running').length,
-      );
-      assert.equal(moving, 0);
-      await still.close();
-    });
-
-    it('speaks the language of the editor', async () => {
-      const german = await host.open({ words: { 'Ask about your code': 'Frag zu deinem Code' } });
-      await german.tell({ type: 'model', model: null }, snapshot(transcriptOf()));
-      assert.equal(await german.page.locator('.empty h1').innerText(), 'Frag zu deinem Code');
-      await german.close();
-    });
-  });
 
   describe('follows the host', () => {
     const begin = [SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text('Start. ')] }))] as const;
@@ -342,7 +75,7 @@ describe('the panel’s page', function () {
       assert.equal(await atEnd(), true);
     });
 
-    it('shows 400 messages within a moment of the snapshot', async () => {
+    it('shows all of 400 messages, and draws each when it is looked at', async () => {
       const messages = Array.from({ length: 400 }, (_, index) => ({
         id: `m${index}`,
         role: index % 2 ? ('assistant' as const) : ('user' as const),
@@ -358,6 +91,10 @@ describe('the panel’s page', function () {
       await panel.tell(SET, snapshot(transcriptOf(...messages)));
       assert.equal(await panel.page.locator('.message').count(), 400);
       assert.match(await panel.page.locator('.message').last().innerText(), /399/);
+      await panel.page.locator('.transcript').evaluate((list) => list.scrollTo(0, 0));
+      await panel.page.locator('.message').nth(1).locator('.markdown strong', { hasText: '1' }).waitFor();
+      await panel.page.waitForFunction(() => document.querySelector('.markdown.source') === null);
+      assert.equal(await panel.page.locator('.message pre').count(), 200);
     });
   });
 

@@ -227,3 +227,13 @@ function running(parts: readonly Part[]): Partial<Message> {
 function pixel(): string {
   return 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 }
+
+/** A conversation that a screen can't hold. */
+export function longHistory(messages = 400): readonly ToPage[] {
+  const said = Array.from({ length: messages }, (_, index) =>
+    index % 2
+      ? answer([text(`Answer **${index}** with \`code\`:\n\n\`\`\`ts\nconst a = ${index};\n\`\`\``)])
+      : user(`Question ${index}`),
+  );
+  return [MODEL_SET, snapshot(transcriptOf(...said))];
+}

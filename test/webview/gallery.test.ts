@@ -1,0 +1,58 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ARTIFACTS } from '../host/workbench.ts';
+import { type OpenOptions, type PanelHost, snapshot, startPanelHost, transcriptOf } from './panel-page.ts';
+import { longHistory, STATES } from './states.ts';
+
+const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'chat');
+
+/** A picture of each state as docs/chat.md shows it: the state, and how the panel is opened. */
+const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptions]>> = {
+  empty: ['empty', { theme: 'dark' }],
+  'first-run': ['first-run', { theme: 'light' }],
+  answer: ['answer', { theme: 'dark' }],
+  streaming: ['streaming', { theme: 'light' }],
+  reasoning: ['reasoning', { theme: 'dark' }],
+  tools: ['tools', { theme: 'light' }],
+  error: ['error', { theme: 'dark' }],
+  incomplete: ['incomplete', { theme: 'light' }],
+  branch: ['branch', { theme: 'dark' }],
+  attachments: ['attachments', { theme: 'light' }],
+  summary: ['summary', { theme: 'dark' }],
+  'long-history': ['long-history', { theme: 'light' }],
+  narrow: ['tools', { theme: 'dark', width: 240 }],
+  'high-contrast': ['answer', { theme: 'hc-dark' }],
+  'high-contrast-light': ['tools', { theme: 'hc-light' }],
+  'full-tab': ['answer', { theme: 'light', width: 1000 }],
+};
+
+describe('the gallery of the panel', function () {
+  this.timeout(120_000);
+  let host: PanelHost;
+  before(async () => {
+    host = await startPanelHost();
+  });
+  after(() => host.close());
+
+  for (const [name, [state, options]] of Object.entries(SHOTS)) {
+    it(`shows ${name}`, async () => {
+      const panel = await host.open({ height: 640, reducedMotion: true, ...options });
+      await panel.tell(...(state === 'long-history' ? longHistory() : (STATES[state] ?? [snapshot(transcriptOf())])));
+      if (state === 'reasoning') await panel.page.locator('.reasoning summary').click();
+      await panel.page.evaluate(() => document.fonts.ready);
+      await panel.page.waitForFunction(
+        () =>
+          document.querySelector('.source, [aria-busy="false"] .code[data-language="ts"] code:not(:has(span))') ===
+          null,
+      );
+      mkdirSync(ARTIFACTS, { recursive: true });
+      const path = join(ARTIFACTS, `chat-${name}.png`);
+      await panel.page.screenshot({ path });
+      if (process.env.SVC_DOCS_IMAGES) {
+        mkdirSync(PICTURES, { recursive: true });
+        copyFileSync(path, join(PICTURES, `${name}.png`));
+      }
+      await panel.close();
+    });
+  }
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Patch } from '../../src/chat/transcript.ts';
+import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
+import { STATES } from './states.ts';
+import { THEMES, type ThemeName } from './themes.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const text = (value: string) => ({ type: 'text' as const, text: value });
+const user = { role: 'user' as const, parts: [text('Question')] };
+const SET = { type: 'model' as const, model: VIEW };
+const append = (value: string): Patch => ({ type: 'append', message: 'm1', part: 0, kind: 'text', text: value });
+const patches = (from: number, ...list: readonly Patch[]) =>
+  ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
+
+describe('the panel’s page for everyone', function () {
+  this.timeout(60_000);
+  let host: PanelHost;
+  let panel: Panel;
+  before(async () => {
+    host = await startPanelHost();
+  });
+  after(() => host.close());
+  beforeEach(async () => {
+    panel = await host.open();
+  });
+  afterEach(() => panel.close());
+
+  for (const theme of Object.keys(THEMES) as ThemeName[]) {
+    it(`has no fault that axe can find, in any state: ${theme}`, async () => {
+      const dressed = await host.open({ theme });
+      const source = readFileSync(AXE, 'utf8');
+      // The page's policy forbids added scripts: the debugger may evaluate them.
+      await dressed.page.evaluate(source);
+      for (const [name, messages] of Object.entries(STATES)) {
+        await dressed.tell(...messages);
+        const faults = await dressed.page.evaluate(async () => {
+          const { axe } = window as unknown as {
+            axe: {
+              run(
+                context: Document,
+                options: unknown,
+              ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+            };
+          };
+          // A view inside of VS Code: the page is no document of its own with a main landmark.
+          const rules = {
+            region: { enabled: false },
+            'page-has-heading-one': { enabled: false },
+            'landmark-one-main': { enabled: false },
+          };
+          const { violations } = await axe.run(document, { rules });
+          return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+        });
+        assert.deepEqual(faults, [], name);
+      }
+      await dressed.close();
+    });
+  }
+
+  it('names every control and keeps its roles', async () => {
+    await panel.tell(...(STATES.tools ?? []));
+    const tree = await panel.page.locator('body').ariaSnapshot();
+    for (const expected of [
+      /- log "Conversation"/,
+      /- article "Answer of Up Large"/,
+      /- region "Tool edit_file"/,
+      /- group "Allow edit_file\?"/,
+      /- button "Allow once"/,
+      /- textbox "Reason for not allowing"/,
+      /- status: A tool waits for your decision\./,
+      /- textbox "Message"/,
+      /- button "Attach"/,
+      /- button "Stop"/,
+    ]) {
+      assert.match(tree, expected);
+    }
+    assert.doesNotMatch(tree, /- button\s*$/m, 'a button without a name');
+  });
+
+  it('announces that an answer begins and its text once, and nothing in between', async () => {
+    await panel.tell(SET, snapshot(transcriptOf(user)));
+    await panel.page.evaluate(() => {
+      const heard: string[] = [];
+      Object.assign(window, { heard });
+      const status = document.querySelector('[role="status"]');
+      if (status) {
+        new MutationObserver(() => heard.push(status.textContent ?? '')).observe(status, {
+          childList: true,
+          characterData: true,
+          subtree: true,
+        });
+      }
+    });
+    const add: Patch = {
+      type: 'add',
+      message: { id: 'm1', parent: 'm0', role: 'assistant', parts: [], createdAt: 1 },
+    };
+    await panel.tell(patches(0, add));
+    for (let step = 0; step < 20; step++) await panel.tell(patches(1 + step, append(`word${step} `)));
+    await panel.tell(patches(21, { type: 'end', message: 'm1', ending: COMPLETE }));
+    const heard = await panel.page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+    const words = Array.from({ length: 20 }, (_, step) => `word${step} `).join('');
+    assert.deepEqual(
+      heard.filter((line) => line !== '' && !line.startsWith('The answer goes on')),
+      ['The answer begins.', words],
+    );
+  });
+
+  for (const event of [{ isComposing: true }, { keyCode: 229 }]) {
+    it(`sends nothing while an input method composes: ${JSON.stringify(event)}`, async () => {
+      await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text('x')], ending: COMPLETE })));
+      await panel.page.locator('.composer textarea').fill('にほん');
+      const press = (selector: string) =>
+        panel.page.evaluate(
+          ({ selector, event }) => {
+            const init = { key: 'Enter', bubbles: true, cancelable: true, ...event };
+            document.querySelector(selector)?.dispatchEvent(new KeyboardEvent('keydown', init));
+          },
+          { selector, event },
+        );
+      await press('.composer textarea');
+      await panel.page.locator('.message.user').hover();
+      await panel.page.getByRole('button', { name: 'Edit message' }).click();
+      await press('.edit-box textarea');
+      assert.deepEqual(await panel.said('send'), []);
+      assert.deepEqual(await panel.said('edit'), []);
+      await panel.page.locator('.composer textarea').press('Enter');
+      assert.equal((await panel.said('send')).length, 1);
+    });
+  }
+
+  it('can be used with the keyboard alone, from the transcript to Send', async () => {
+    await panel.tell(...(STATES.answer ?? []));
+    await panel.page.locator('.transcript').focus();
+    const names: string[] = [];
+    for (let step = 0; step < 20; step++) {
+      await panel.page.keyboard.press('Tab');
+      names.push(
+        await panel.page.evaluate(
+          () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
+        ),
+      );
+    }
+    for (const expected of [
+      'Copy code',
+      'Insert at cursor',
+      'Compare and apply',
+      'New file with this code',
+      'Code, ts',
+      'Copy answer',
+      'Message',
+      'Attach',
+    ]) {
+      assert.ok(names.includes(expected), `${expected} in ${names.join(' | ')}`);
+    }
+  });
+
+  it('fits 240 pixels and twice the zoom: nothing is cut off at the side', async () => {
+    for (const width of [240, 320, 420]) {
+      const narrow = await host.open({ width });
+      for (const [name, messages] of Object.entries(STATES)) {
+        await narrow.tell(...messages);
+        const over = await narrow.page.evaluate(() => {
+          const scrolls = (element: Element) => element.closest('pre, table, .gist, .name, .figures, .unseen') !== null;
+          return [...document.querySelectorAll('body *')]
+            .filter((element) => element.getBoundingClientRect().right > window.innerWidth + 1 && !scrolls(element))
+            .map((element) => element.outerHTML.slice(0, 120));
+        });
+        assert.deepEqual(over, [], `${name} at ${width}`);
+      }
+      await narrow.close();
+    }
+  });
+
+  it('does not move for who wants no motion', async () => {
+    const still = await host.open({ reducedMotion: true });
+    await still.tell(...(STATES.waiting ?? []));
+    const moving = await still.page.evaluate(
+      () => document.getAnimations().filter((each) => each.playState === 'running').length,
+    );
+    assert.equal(moving, 0);
+    await still.close();
+  });
+
+  it('speaks the language of the editor', async () => {
+    const german = await host.open({ words: { 'Ask about your code': 'Frag zu deinem Code' } });
+    await german.tell({ type: 'model', model: null }, snapshot(transcriptOf()));
+    assert.equal(await german.page.locator('.empty h1').innerText(), 'Frag zu deinem Code');
+    await german.close();
+  });
+});
