@@ -44,14 +44,19 @@ export interface CompletionDesk {
   close(): Promise<void>;
 }
 
-export async function setCompletionDesk(options: Pick<DeskOptions, 'settings'> = {}): Promise<CompletionDesk> {
+interface CompletionDeskOptions extends Pick<DeskOptions, 'settings'> {
+  /** Beside the one that is asked. */
+  readonly providers?: Readonly<Record<string, unknown>>;
+}
+
+export async function setCompletionDesk(options: CompletionDeskOptions = {}): Promise<CompletionDesk> {
   const upstream = await startUpstream((request, response) => say(self, request, response));
   const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
   const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
   const desk = await setDesk({
-    ...options,
+    ...(options.settings ? { settings: options.settings } : {}),
     config: () => ({
-      provider: { model: { name: 'Model', fim: 'mistral', options: connection, models } },
+      provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',
     }),
   });

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { runCommand } from '../host/workbench.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+
+const ROWS = '.quick-input-list .monaco-list-row';
+const ITEM = '[id="svc.svc.svc.completion"]';
+const LANGUAGE = '[id="status.languageStatus"]';
+
+describe('the controls of completions', () => {
+  let at: CompletionDesk;
+
+  before(async () => {
+    at = await setCompletionDesk({
+      providers: {
+        svc: {
+          name: 'Gateway',
+          options: { baseURL: 'http://127.0.0.1:9/v1' },
+          models: {
+            'mistralai/codestral-2508': { name: 'Codestral', cost: { input: 0.3, output: 0.9 } },
+            'inception/mercury-edit-2': { name: 'Mercury', cost: { input: 0.25, output: 0.75 } },
+          },
+        },
+        'deepseek-direct': {
+          name: 'DeepSeek',
+          fim: 'deepseek',
+          options: { baseURL: 'http://127.0.0.2:9' },
+          models: { 'deepseek-chat': { name: 'DeepSeek V3', cost: { input: 0.28, output: 0.42 } } },
+        },
+        here: {
+          name: 'This machine',
+          fim: 'llamacpp-infill',
+          options: { baseURL: 'http://127.0.0.1:8012' },
+          models: { local: { name: 'Local', cost: { input: 0, output: 0 } } },
+        },
+        templated: {
+          name: 'Templated',
+          fim: 'template-qwen',
+          options: { baseURL: 'http://127.0.0.1:8013/v1' },
+          models: { qwen: { name: 'Qwen Coder' } },
+        },
+      },
+    });
+  });
+  after(() => at.close());
+  afterEach(function () {
+    return clear(at, this.currentTest);
+  });
+
+  async function menu(page: Page): Promise<void> {
+    await page.locator(ITEM).click();
+    await page.locator(ROWS).first().waitFor();
+  }
+
+  it('pick the model from one list that says what it costs and where the code goes', async () => {
+    await at.edit('pick.ts', 'const a = ');
+    await runCommand(at.page, 'Svc: Choose Completion Model');
+    const input = at.page.locator('.quick-input-widget input.input');
+    for (const [name, facts] of [
+      ['Codestral', ['0.3 USD in', '0.9 USD out', 'to 127.0.0.1:9']],
+      ['Mercury', ['0.25 USD in', '0.75 USD out', 'to 127.0.0.1:9']],
+      ['DeepSeek V3', ['0.28 USD in', 'to 127.0.0.2:9']],
+      ['Local', ['free', 'to 127.0.0.1:8012']],
+      ['Qwen Coder', ['to 127.0.0.1:8013']],
+    ] as const) {
+      await input.fill(name);
+      const row = at.page.locator(ROWS, { hasText: name }).first();
+      await row.waitFor();
+      const text = await row.innerText();
+      for (const fact of facts) assert.ok(text.includes(fact), `${name}: ${text}`);
+    }
+    await input.fill('Qwen Coder');
+    await at.page.keyboard.press('Enter');
+    await at.page.locator(`${ITEM}[aria-label*="Completions by Qwen Coder"]`).waitFor();
+    await at.page.locator(`${LANGUAGE}[aria-label*="Completions by Qwen Coder"]`).waitFor();
+    await runCommand(at.page, 'Svc: Choose Completion Model');
+    await at.page.locator('.quick-input-widget input.input').fill('model/coder');
+    await at.page.locator(ROWS, { hasText: 'model/coder' }).first().waitFor();
+    await at.page.keyboard.press('Enter');
+    await at.page.locator(`${ITEM}[aria-label*="Completions by Coder"]`).waitFor();
+  });
+
+  it('tell requests, latency and cost, and open a menu from the status bar', async () => {
+    at.answer = ['priced;'];
+    await at.edit('cost.ts', 'const a =');
+    await at.type(' ');
+    await at.shows('priced;');
+    await at.accept();
+    await at.page.locator(ITEM).hover();
+    const hover = at.page.locator('.monaco-hover:visible', { hasText: 'requests' });
+    await hover.waitFor();
+    assert.match(await hover.innerText(), /Coder[\s\S]*\d+ requests · \d+ characters accepted · \d+ ms · \$0\.\d+/);
+    await menu(at.page);
+    const rows = (await at.page.locator(ROWS).allInnerTexts()).join('\n');
+    for (const entry of [
+      'Turn completions off',
+      'typescript',
+      'Snooze',
+      'Choose the model',
+      'cost',
+      'last request',
+      'log',
+    ]) {
+      assert.ok(rows.includes(entry), `${entry} in ${rows}`);
+    }
+    await at.page.keyboard.press('Escape');
+    await runCommand(at.page, 'Svc: Show Completion Cost');
+    const dialog = at.page.locator('.monaco-dialog-box');
+    await dialog.waitFor();
+    assert.match(await dialog.innerText(), /Requests: \d+[\s\S]*Characters accepted: \d+[\s\S]*Cost: \$/);
+    await at.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('snooze, and come back at once when woken', async () => {
+    at.answer = ['awake;'];
+    await at.edit('snooze.ts', 'const a =');
+    await runCommand(at.page, 'Svc: Snooze Completions');
+    await at.page.locator(ROWS, { hasText: '5 minutes' }).first().click();
+    await at.page.locator(`${ITEM}[aria-label*="snoozed"]`).waitFor();
+    const before = at.asked().length;
+    await at.type(' 1 + ');
+    await runCommand(at.page, 'Svc: End Snooze');
+    await at.rests();
+    assert.equal(at.asked().length, before);
+    await runCommand(at.page, 'Svc: Trigger Completion');
+    await at.shows('awake;');
+  });
+
+  it('go to the next idea and back', async () => {
+    let asked = 0;
+    at.answer = () => {
+      asked += 1;
+      return [asked === 1 ? 'first;' : 'second;'];
+    };
+    await at.edit('ideas.ts', 'const a =');
+    await at.type(' ');
+    await at.shows('first;');
+    await at.page.keyboard.press('Alt+]');
+    await at.shows('second;');
+    await at.page.keyboard.press('Alt+[');
+    await at.shows('first;');
+  });
+});
