@@ -14,6 +14,9 @@ const CALL = new RegExp(String.raw`\bt\(\s*(?:${LITERAL})`, 'g');
 const CHOICE = new RegExp(String.raw`\bt\([^'()]*\?\s*(?:${LITERAL})\s*:\s*(?:${LITERAL})`, 'g');
 /** Problems of a form: their `text` is a key too. */
 const TEXT = new RegExp(String.raw`\b(?:text:|rule =|at\('\w+',)\s*(?:${LITERAL})`, 'g');
+/** Titles of error cards, words of their buttons, and what a slash command does. */
+const CARD = new RegExp(String.raw`^ {2}\w+: \[(?:${LITERAL}),`, 'gm');
+const LABEL = new RegExp(String.raw`\b(?:label|detail): (?:${LITERAL})`, 'g');
 /** What is wrong with a file that can't be changed. */
 const UNREADABLE = new RegExp(String.raw`new UnreadableFile\((?:${LITERAL})`, 'g');
 
@@ -50,6 +53,11 @@ export function shownTexts(): readonly string[] {
   for (const text of literals(form, TEXT)) found.add(text);
   const reader = readFileSync(join(ROOT, 'src/config/config-text.ts'), 'utf8');
   for (const text of literals(reader, UNREADABLE)) found.add(text);
+  const cards = readFileSync(join(ROOT, 'src/chat/error-card.ts'), 'utf8');
+  for (const text of literals(cards, CARD)) found.add(text);
+  for (const file of ['src/webview/chat/ending-view.tsx', 'src/chat/slash-commands.ts']) {
+    for (const text of literals(readFileSync(join(ROOT, file), 'utf8'), LABEL)) found.add(text);
+  }
   found.delete('');
   return [...found].sort((a, b) => (a < b ? -1 : 1));
 }

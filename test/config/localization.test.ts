@@ -11,7 +11,13 @@ describe('the texts of the editor', () => {
   const texts = shownTexts();
 
   it('are found in the sources', () => {
-    for (const text of ['Add Custom Provider', 'Completions are off in {0}.', 'Enter an ID.']) {
+    for (const text of [
+      'Add Custom Provider',
+      'Completions are off in {0}.',
+      'Enter an ID.',
+      'The key was not accepted',
+      'Write tests',
+    ]) {
       assert.ok(texts.includes(text), text);
     }
   });
