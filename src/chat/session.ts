@@ -127,6 +127,25 @@ export class ChatSession {
     }
   }
 
+  /** Takes over what another window has written since: the rest of answers that are open here, and what follows. */
+  catchUp(elsewhere: Transcript): void {
+    if (this.running) return;
+    for (const theirs of elsewhere.messages) {
+      const ours = this.#find(theirs.id);
+      if (!ours) this.#patch({ type: 'add', message: theirs });
+      else if (ours.ending === undefined && ours.role !== 'user') this.#takeOver(ours, theirs);
+    }
+  }
+
+  #takeOver(ours: Message, theirs: Message): void {
+    const message = ours.id;
+    theirs.parts.forEach((value, part) => {
+      if (JSON.stringify(value) !== JSON.stringify(ours.parts[part]))
+        this.#patch({ type: 'part', message, part, value });
+    });
+    if (theirs.ending) this.#end(message, theirs.ending);
+  }
+
   /** Adds the person's message and streams the answer. Resolves when the answer has ended; never rejects. */
   async send(outgoing: Outgoing): Promise<void> {
     await this.#run(async (signal) => {

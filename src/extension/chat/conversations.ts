@@ -1,6 +1,6 @@
 import type { Draft, History, HistoryWriter, Stored } from '../../chat/history.ts';
 import { ChatSession, type SessionParts } from '../../chat/session.ts';
-import type { Transcript } from '../../chat/transcript.ts';
+import { isRunning, type Transcript } from '../../chat/transcript.ts';
 
 export interface ConversationsParts {
   readonly session: SessionParts;
@@ -10,6 +10,9 @@ export interface ConversationsParts {
 }
 
 const DRAFT_DELAY_MS = 150;
+/** A file that was quiet for this long is streamed into by nobody. */
+const QUIET_MS = 4000;
+const LOOK_MS = 1000;
 
 /** A conversation that is held in this window: its session, its file, and what is being written. */
 export class OpenConversation {
@@ -20,6 +23,7 @@ export class OpenConversation {
   readonly #onError: (what: string, error: unknown) => void;
   #draft: Draft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
+  #reading = false;
   /** How many pages show it. */
   shown = 0;
 
@@ -32,6 +36,7 @@ export class OpenConversation {
     const head = { id: session.id, createdAt: history.now, workspace };
     this.#writer = history.writer(head, (error) => onError('The conversation could not be kept.', error));
     this.#keeping = session.onPatch((patch) => {
+      if (this.#reading) return;
       this.#writer.write(patch);
       // What a person sent and how an answer ended is on disk at once; text that streams may wait a moment.
       if (patch.type === 'add' || patch.type === 'end') void this.#writer.flush();
@@ -45,6 +50,13 @@ export class OpenConversation {
   set draft(draft: Draft) {
     this.#draft = draft;
     this.#timer ??= setTimeout(() => void this.#keepDraft(), DRAFT_DELAY_MS);
+  }
+
+  /** Shows what another window wrote. It is on disk already: written twice, it would undo what comes next. */
+  catchUp(elsewhere: Transcript): void {
+    this.#reading = true;
+    this.session.catchUp(elsewhere);
+    this.#reading = false;
   }
 
   /** Resolves when all that has happened is on disk. */
@@ -101,7 +113,7 @@ export class Conversations {
     if (raced) return raced;
     const transcript: Transcript = stored?.transcript ?? { messages: [], title: '', pinned: false };
     const conversation = this.#add(new ChatSession(this.#parts.session, { id, transcript }), draft);
-    if (stored && !this.#heldElsewhere(stored)) conversation.session.closeOpenAnswers();
+    if (stored) this.#follow(conversation, stored);
     return conversation;
   }
 
@@ -124,9 +136,22 @@ export class Conversations {
     return this.#open.get(id);
   }
 
-  /** Another window streams into its file right now. */
-  #heldElsewhere({ changedAt }: Stored): boolean {
-    return this.history.now - changedAt < 2000;
+  /**
+   * Another window may stream into its file right now: then this one reads along. Whoever ended without an ending was
+   * killed; that is said once the file is quiet.
+   */
+  #follow(conversation: OpenConversation, stored: Stored): void {
+    const { session } = conversation;
+    if (session.running || !isRunning(session.transcript)) return;
+    if (this.history.now - stored.changedAt >= QUIET_MS) return session.closeOpenAnswers();
+    setTimeout(() => {
+      if (this.#open.get(session.id) !== conversation) return;
+      void this.history.load(session.id).then((now) => {
+        if (!now) return;
+        conversation.catchUp(now.transcript);
+        this.#follow(conversation, now);
+      });
+    }, LOOK_MS).unref();
   }
 
   #add(session: ChatSession, draft: Draft): OpenConversation {

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { History } from '../../src/chat/history.ts';
+import type { Patch } from '../../src/chat/transcript.ts';
+import { Conversations } from '../../src/extension/chat/conversations.ts';
+import { LABEL, modelAt, whenPatch } from './sessions.ts';
+
+const line = (value: unknown) => `${JSON.stringify(value)}\n`;
+const HEAD = { type: 'head', version: 1, id: 'c1', createdAt: 5, workspace: 'w' };
+const OPEN: readonly Patch[] = [
+  { type: 'add', message: { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hi' }], createdAt: 1 } },
+  { type: 'add', message: { id: 'a1', parent: 'u1', role: 'assistant', parts: [], createdAt: 1 } },
+  { type: 'append', message: 'a1', part: 0, kind: 'text', text: 'Half' },
+];
+const REST: readonly Patch[] = [
+  { type: 'append', message: 'a1', part: 0, kind: 'text', text: ' and whole.' },
+  { type: 'end', message: 'a1', ending: { type: 'finished', reason: 'stop', outcome: 'complete' } },
+];
+
+describe('a conversation that another window streams into', () => {
+  let folder: string;
+  let file: string;
+  let ahead: number;
+  let conversations: Conversations;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-windows-'));
+    file = join(folder, 'c1.jsonl');
+    writeFileSync(file, [HEAD, ...OPEN].map(line).join(''));
+    ahead = 0;
+    conversations = new Conversations({
+      session: {
+        model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
+        converse: async function* () {},
+        newId: () => 'new',
+        now: Date.now,
+      },
+      history: new History(folder, () => Date.now() + ahead),
+      workspace: 'w',
+      onError: (what) => assert.fail(what),
+    });
+  });
+  afterEach(() => {
+    conversations.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const isEnd = (patch: Patch) => patch.type === 'end';
+
+  it('is read along, and not written again', async () => {
+    const { session, kept } = await conversations.open('c1').then((open) => ({
+      session: open.session,
+      kept: () => open.kept(),
+    }));
+    assert.equal(session.messages.at(-1)?.ending, undefined);
+    appendFileSync(file, REST.map(line).join(''));
+    const written = readFileSync(file, 'utf8');
+    await whenPatch(session, isEnd);
+    assert.deepEqual(session.messages.at(-1)?.parts, [{ type: 'text', text: 'Half and whole.' }]);
+    assert.equal(session.messages.at(-1)?.ending?.type, 'finished');
+    await kept();
+    assert.equal(readFileSync(file, 'utf8'), written);
+  });
+
+  it('is ended with the truth once nobody writes any more', async () => {
+    const { session } = await conversations.open('c1');
+    ahead = 60_000;
+    await whenPatch(session, isEnd);
+    const { ending, parts } = session.messages.at(-1) ?? {};
+    assert.deepEqual(ending, { type: 'finished', reason: 'closed', outcome: 'interrupted' });
+    assert.deepEqual(parts, [{ type: 'text', text: 'Half' }]);
+  });
+
+  it('is ended at once where the file has long been quiet', async () => {
+    ahead = 60_000;
+    const { session } = await conversations.open('c1');
+    assert.equal(session.messages.at(-1)?.ending?.type, 'finished');
+  });
+});
