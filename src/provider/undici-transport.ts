@@ -15,8 +15,6 @@ export interface UndiciTransport extends Transport {
 }
 
 export interface UndiciOptions {
-  /** Connections to one origin, default 512. */
-  readonly connections?: number;
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are, default the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -27,7 +25,8 @@ export interface UndiciOptions {
  */
 export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
   const agent = {
-    connections: options.connections ?? 512,
+    // Each stream that is open holds one: with a limit, the next request would wait until one of them ends.
+    connections: null,
     pipelining: 1,
     keepAliveTimeout: 60_000,
     headersTimeout: 0,

@@ -29,6 +29,11 @@ export function atMost(what: string, measured: number, limit: number, unit = '')
   return { what, measured: shown(measured), wanted: `≤ ${shown(limit)}`, holds: measured <= limit };
 }
 
+/** A row that holds while a number is not below one. */
+export function atLeast(what: string, measured: number, least: number): SoakRow {
+  return { what, measured: String(measured), wanted: `≥ ${least}`, holds: measured >= least };
+}
+
 /** A row that only says how much was done. */
 export function count(what: string, measured: number): SoakRow {
   return { what, measured: String(measured), wanted: '> 0', holds: measured > 0 };
