@@ -45,19 +45,25 @@ export class SuggestionAsking implements vscode.Disposable {
   }
 
   /** Asks for the active editor's caret. One at a time: another would end the one before it unseen. */
-  async again(trigger: SuggestRequest['trigger']): Promise<void> {
+  again(trigger: SuggestRequest['trigger']): Promise<void> {
     if (this.#running !== undefined) {
       // Nothing takes the place of what the person asked for.
       if (this.#next !== 'invoke') this.#next = trigger;
       return this.#running;
     }
-    this.#running = this.#ask(trigger).finally(() => {
+    this.#running = this.#askUntilDone(trigger).finally(() => {
       this.#running = undefined;
     });
-    await this.#running;
-    const next = this.#next;
-    this.#next = undefined;
-    if (next !== undefined) await this.again(next);
+    return this.#running;
+  }
+
+  async #askUntilDone(trigger: SuggestRequest['trigger']): Promise<void> {
+    let wish: SuggestRequest['trigger'] | undefined = trigger;
+    while (wish !== undefined) {
+      this.#next = undefined;
+      await this.#ask(wish);
+      wish = this.#next;
+    }
   }
 
   async #ask(trigger: SuggestRequest['trigger']): Promise<void> {
