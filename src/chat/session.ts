@@ -1,14 +1,10 @@
-import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
-import { AnswerWriter } from './answer.ts';
+import { Asking, type ConversationLog } from './asking.ts';
 import type { Attachment } from './attachment.ts';
-import { outgrown, summaryRequest } from './compaction.ts';
-import { errorCard } from './error-card.ts';
 import { ToolRunner } from './tool-runner.ts';
-import { type ChatTool, type Decision, LoopWatch, type StandingPermissions, toolForModel } from './tools.ts';
+import type { ChatTool, Decision, StandingPermissions } from './tools.ts';
 import {
   applyPatch,
   EMPTY,
@@ -22,7 +18,6 @@ import {
   type Transcript,
   textOf,
 } from './transcript.ts';
-import { turnsOf } from './turns.ts';
 
 export interface ConverseChoices {
   /** Name of the model's variant. */
@@ -72,6 +67,7 @@ export class ChatSession {
   readonly #parts: SessionParts;
   readonly #listeners = new Set<(patch: Patch, seq: number) => void>();
   readonly #tools: ToolRunner;
+  readonly #asking: Asking;
   #transcript: Transcript;
   #seq = 0;
   #running: AbortController | undefined;
@@ -86,6 +82,7 @@ export class ChatSession {
       ...(parts.permissions === undefined ? {} : { permissions: parts.permissions }),
       patch: (patch) => this.#patch(patch),
     });
+    this.#asking = new Asking(parts, this.#tools, this.#log());
   }
 
   dispose(): void {
@@ -150,7 +147,7 @@ export class ChatSession {
   async send(outgoing: Outgoing): Promise<void> {
     await this.#run(async (signal) => {
       this.#addUser(outgoing, this.#transcript.leaf);
-      await this.#answer(signal);
+      await this.#asking.answer(signal);
     });
   }
 
@@ -160,7 +157,7 @@ export class ChatSession {
     if (edited?.role !== 'user') return;
     await this.#run(async (signal) => {
       this.#addUser(outgoing, edited.parent);
-      await this.#answer(signal);
+      await this.#asking.answer(signal);
     });
   }
 
@@ -171,7 +168,7 @@ export class ChatSession {
     if (from === undefined) return;
     await this.#run(async (signal) => {
       this.#patch({ type: 'select', leaf: from });
-      await this.#answer(signal);
+      await this.#asking.answer(signal);
     });
   }
 
@@ -179,7 +176,7 @@ export class ChatSession {
   async continue(): Promise<void> {
     await this.#run(async (signal) => {
       this.#add({ role: 'user', parts: [], auto: true }, this.#transcript.leaf);
-      await this.#answer(signal);
+      await this.#asking.answer(signal);
     });
   }
 
@@ -187,7 +184,7 @@ export class ChatSession {
   async compact(): Promise<void> {
     await this.#run(async (signal) => {
       const chosen = this.#parts.model();
-      if (chosen) await this.#summarize(chosen, undefined, signal);
+      if (chosen) await this.#asking.summarize(chosen, undefined, signal);
     });
   }
 
@@ -198,7 +195,7 @@ export class ChatSession {
       const asked = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
       if (!chosen || !asked) return;
       this.#patch({ type: 'select', leaf: asked.id });
-      if (await this.#summarize(chosen, asked.id, signal)) await this.#answer(signal, true);
+      if (await this.#asking.summarize(chosen, asked.id, signal)) await this.#asking.answer(signal, true);
     });
   }
 
@@ -241,110 +238,20 @@ export class ChatSession {
     }
   }
 
-  async #answer(signal: AbortSignal, compacted = false): Promise<void> {
-    const chosen = this.#parts.model();
-    if (!chosen) {
-      const id = this.#add({ role: 'assistant', parts: [] }, this.#transcript.leaf);
-      this.#end(id, failed(noModel(), this.#parts.now()));
-      return;
-    }
-    const watch = new LoopWatch();
-    let fresh = compacted;
-    for (;;) {
-      if (!fresh && outgrown(this.messages, chosen.model, this.#output(chosen.model))) {
-        const last = this.messages.at(-1);
-        if (!(await this.#summarize(chosen, last?.role === 'user' ? last.id : undefined, signal))) return;
-      }
-      fresh = true;
-      const id = this.#add({ role: 'assistant', parts: [], model: chosen.label }, this.#transcript.leaf);
-      const ending = await this.#steps(id, chosen, watch, signal);
-      this.#end(id, ending ?? { type: 'finished', reason: 'tool_calls', outcome: 'complete' });
-      if (ending) return;
-      fresh = false;
-    }
-  }
-
-  /** Asks, runs the tools, asks again. Undefined: the history has to be compacted before the next step. */
-  async #steps(id: string, chosen: ChosenModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
-    const { model, label } = chosen;
-    for (let step = 0; ; step++) {
-      if (step > 0 && outgrown(this.messages, model, this.#output(model))) return undefined;
-      const conversation = this.#conversation(model);
-      const writer = this.#writer(id, model);
-      if (step > 0) writer.beginStep();
-      const ending = await this.#stream(writer, model, conversation, label, signal);
-      if (writer.calls.length === 0 || ending.type !== 'finished' || ending.reason !== 'tool_calls') return ending;
-      const looping = watch.repeats(writer.calls);
-      if (looping !== undefined) return { type: 'repeating', tool: looping };
-      await this.#tools.run(id, writer.calls, signal);
-      if (signal.aborted) return { type: 'stopped' };
-    }
-  }
-
-  #writer(id: string, model: Model): AnswerWriter {
-    const message = this.#find(id);
-    return new AnswerWriter({
-      message: id,
-      base: message?.parts.length ?? 0,
-      before: message?.usage,
-      model,
-      tools: this.#parts.tools?.() ?? [],
-      now: this.#parts.now,
-      patch: (patch) => this.#patch(patch),
-    });
-  }
-
-  async #stream(
-    writer: AnswerWriter,
-    model: Model,
-    conversation: Conversation,
-    label: ModelLabel,
-    signal: AbortSignal,
-  ): Promise<Ending> {
-    const choices = label.variant === undefined ? {} : { variant: label.variant };
-    try {
-      for await (const event of this.#parts.converse(model, conversation, signal, choices)) {
-        const ending = writer.take(event);
-        if (ending) return signal.aborted ? { type: 'stopped' } : ending;
-      }
-      return signal.aborted ? { type: 'stopped' } : writer.finish('closed');
-    } catch (thrown) {
-      return signal.aborted ? { type: 'stopped' } : failed(asGatewayError(thrown), this.#parts.now());
-    } finally {
-      writer.close();
-    }
-  }
-
-  /** @param keeps the message that stays whole. Resolves with whether it went well; a failure is shown on the summary. */
-  async #summarize({ model, label }: ChosenModel, keeps: string | undefined, signal: AbortSignal): Promise<boolean> {
-    const covered = this.messages.filter(({ id }) => id !== keeps);
-    if (covered.length === 0) return true;
-    const request = summaryRequest(covered, model, this.#output(model));
-    const parent = this.#transcript.leaf;
-    const id = this.#add(
-      { role: 'summary', parts: [], model: label, ...(keeps === undefined ? {} : { keeps }) },
-      parent,
-    );
-    const ending = await this.#stream(this.#writer(id, model), model, request, label, signal);
-    this.#end(id, ending);
-    return ending.type === 'finished' && ending.outcome === 'complete';
-  }
-
-  #conversation(model: Model): Conversation {
-    const instructions = this.#parts.instructions?.() ?? '';
-    const tools = model.toolCall ? (this.#parts.tools?.() ?? []) : [];
+  #log(): ConversationLog {
+    const messages = () => this.messages;
+    const leaf = () => this.#transcript.leaf;
     return {
-      model: model.id,
-      system: instructions === '' ? [] : [{ type: 'text', text: instructions }],
-      turns: turnsOf(this.messages, model.provider),
-      tools: tools.map(toolForModel),
-      sampling: {},
-      stream: true,
+      get messages() {
+        return messages();
+      },
+      get leaf() {
+        return leaf();
+      },
+      add: (message, parent) => this.#add(message, parent),
+      end: (message, ending) => this.#end(message, ending),
+      patch: (patch) => this.#patch(patch),
     };
-  }
-
-  #output(model: Model): number {
-    return outputTokens(model, this.#parts.outputCap);
   }
 
   #addUser({ text, attachments = [] }: Outgoing, parent: string | undefined): void {
@@ -386,17 +293,4 @@ export function titleFrom(text: string, attachments: readonly Attachment[] = [])
 export function lastAnswer(transcript: Transcript): string {
   const answer = pathOf(transcript).findLast(({ role }) => role === 'assistant');
   return answer === undefined || isRunning(transcript) ? '' : textOf(answer);
-}
-
-function failed(error: GatewayError, now: number): Ending {
-  return { type: 'failed', error: errorCard(error, now) };
-}
-
-function noModel(): GatewayError {
-  return new GatewayError({
-    status: 400,
-    errorType: 'configuration_error',
-    message: 'No model is set up yet.',
-    action: 'Add a provider, or set a key, then send again.',
-  });
 }
