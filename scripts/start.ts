@@ -95,7 +95,7 @@ async function openBrowserHost(config: string): Promise<void> {
   });
   closing.push(() => host.close());
   console.log(`\nOpen this address in a browser:\n\n  ${workbenchUrl(host, { folder: WORKSPACE, extension: ROOT })}\n`);
-  console.log('Type in src/basket.ts to see ghost text; the Svc icon in the activity bar opens the chat.');
+  console.log('Type at the end of src/receipt.ts to see ghost text; the Svc icon in the activity bar opens the chat.');
   console.log('Ctrl-C ends it.');
 }
 
