@@ -11,6 +11,7 @@ import type { AnswerTap } from './answer-tap.ts';
 import { contentDecoder } from './content-decoder.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
+import { emptyAnswer, notJson, timedOut, tooLarge, unreadable } from './upstream-failures.ts';
 
 /** One upstream request and what its answer goes through. */
 export interface RelayRequest {
@@ -334,52 +335,4 @@ function firstCharacter(body: Buffer): string {
 /** More than a comment or a ping is an event without a look at it. */
 function holdsEvent(frames: Buffer): boolean {
   return frames.length > 256 || new SseDecoder().push(frames).some(({ event }) => event !== 'ping');
-}
-
-function emptyAnswer(provider: string): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_invalid_response',
-    message: `${provider} closed the stream without an event.`,
-    retryable: true,
-    provider,
-  });
-}
-
-function notJson(provider: string, contentType: string): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_invalid_response',
-    message: `${provider} answered with ${contentType || 'no content type'} instead of JSON.`,
-    action: 'Check the base URL of this provider.',
-    provider,
-  });
-}
-
-function unreadable(provider: string, encoding: string): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_invalid_response',
-    message: `${provider} answered in the encoding ${encoding.slice(0, 40)}, which was not asked for.`,
-    provider,
-  });
-}
-
-function tooLarge(provider: string, limit: number): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_invalid_response',
-    message: `${provider} answered with more than ${limit} bytes.`,
-    provider,
-  });
-}
-
-function timedOut(provider: string, milliseconds: number, where: string): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_timeout',
-    message: `${provider} was silent for ${milliseconds} ms ${where}.`,
-    retryable: true,
-    provider,
-  });
 }
