@@ -184,6 +184,26 @@ describe('the panel’s page for everyone', function () {
     await still.close();
   });
 
+  it('shows in forced colours what has the focus, and the edges of what is one thing', async () => {
+    const forced = await host.open({ forcedColors: true });
+    await forced.tell(...(STATES.tools ?? []));
+    await forced.page.locator('.transcript').focus();
+    for (let step = 0; step < 6; step++) {
+      await forced.page.keyboard.press('Tab');
+      const ring = await forced.page.evaluate(() => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement ?? document.body);
+        return { outlineStyle, outlineWidth: Number.parseFloat(outlineWidth) };
+      });
+      assert.notEqual(ring.outlineStyle, 'none');
+      assert.ok(ring.outlineWidth >= 1);
+    }
+    const edges = await forced.page.evaluate(() =>
+      [...document.querySelectorAll('.tool, .bubble')].map((element) => getComputedStyle(element).borderTopStyle),
+    );
+    assert.deepEqual([...new Set(edges)], ['solid']);
+    await forced.close();
+  });
+
   it('speaks the language of the editor', async () => {
     const german = await host.open({ words: { 'Ask about your code': 'Frag zu deinem Code' } });
     await german.tell({ type: 'model', model: null }, snapshot(transcriptOf()));
