@@ -1,4 +1,5 @@
 import './activation.suite.ts';
 import './chat.suite.ts';
+import './completion.suite.ts';
 import './configuration.suite.ts';
 import './gateway.suite.ts';

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import { until, writeFile } from './until.ts';
+
+const run = vscode.commands.executeCommand;
+
+/** Completions in every kind of document that VS Code has. */
+describe('completions in VS Code', () => {
+  let upstream: Upstream;
+  let config: vscode.Uri;
+  let says = 'answer();';
+
+  before(async () => {
+    upstream = await startUpstream((request, response) => {
+      if (request.method !== 'POST') {
+        response.writeHead(404).end();
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const choice = { index: 0, delta: { content: says }, finish_reason: 'stop' };
+      response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+    });
+  });
+  after(async () => {
+    await run('workbench.action.closeAllEditors');
+    await vscode.workspace.fs.delete(config);
+    await upstream.close();
+  });
+  afterEach(async () => {
+    says = 'answer();';
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  const prompts = () =>
+    upstream.requests.filter(({ path }) => path.includes('/fim/')).map(({ body }) => String(body.prompt));
+
+  async function edit(
+    content: string,
+    options: { language?: string; uri?: vscode.Uri } = {},
+  ): Promise<vscode.TextEditor> {
+    const { uri, language = 'typescript' } = options;
+    const document = await (uri
+      ? vscode.workspace.openTextDocument(uri)
+      : vscode.workspace.openTextDocument({ content, language }));
+    const editor = await vscode.window.showTextDocument(document);
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    editor.selection = new vscode.Selection(end, end);
+    return editor;
+  }
+
+  /** Asks by hand; the command is over when VS Code has the answer. Then takes it. */
+  async function take(): Promise<void> {
+    await run('svc.completion.trigger');
+    await run('editor.action.inlineSuggest.commit');
+  }
+
+  it('come by themselves when a model is there at last', async () => {
+    await edit('const early =');
+    await run('type', { text: ' ' });
+    const options = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
+    const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
+    const provider = { suite: { name: 'Suite', fim: 'mistral', options, models } };
+    config = await writeFile('svc.jsonc', JSON.stringify({ provider, completionModel: 'suite/coder' }));
+    const { body } = await upstream.request(0);
+    assert.match(String(body.prompt), /const early = $/);
+  });
+
+  it('in a document that was never saved', async () => {
+    const { document } = await edit('const a = ');
+    await take();
+    assert.equal(document.getText(), 'const a = answer();');
+  });
+
+  it('in the changed side of a comparison', async () => {
+    const left = await writeFile('left.ts', 'const a = 1;\n');
+    const right = await writeFile('right.ts', 'const a = ');
+    await run('vscode.diff', left, right, 'Comparison');
+    const editor = await until(vscode.window.onDidChangeActiveTextEditor, () => {
+      const active = vscode.window.activeTextEditor;
+      return active?.document.uri.path === right.path && active;
+    });
+    const end = editor.document.lineAt(0).range.end;
+    editor.selection = new vscode.Selection(end, end);
+    await take();
+    assert.equal(editor.document.getText(), 'const a = answer();');
+  });
+
+  it('in a notebook, with what the cells before define', async () => {
+    const cell = (source: string) => ({
+      cell_type: 'code',
+      metadata: {},
+      outputs: [],
+      execution_count: null,
+      source: [source],
+    });
+    const metadata = { language_info: { name: 'python' } };
+    const cells = [cell('threshold_of_alarm = 42'), cell('print(')];
+    const uri = await writeFile('book.ipynb', JSON.stringify({ cells, metadata, nbformat: 4, nbformat_minor: 5 }));
+    const book = await vscode.workspace.openNotebookDocument(uri);
+    const editor = await vscode.window.showNotebookDocument(book);
+    editor.selection = new vscode.NotebookRange(1, 2);
+    await run('notebook.cell.edit');
+    const document = book.cellAt(1).document;
+    const inCell = await until(vscode.window.onDidChangeActiveTextEditor, () => {
+      const active = vscode.window.activeTextEditor;
+      return active?.document === document && active;
+    });
+    inCell.selection = new vscode.Selection(0, 6, 0, 6);
+    says = 'threshold_of_alarm)';
+    await take();
+    assert.equal(document.getText(), 'print(threshold_of_alarm)');
+    assert.match(prompts().at(-1) ?? '', /book\.ipynb[\s\S]*threshold_of_alarm = 42[\s\S]*print\($/);
+  });
+
+  it('never for a file outside of the workspace, nor for one that may not be changed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-outside-'));
+    writeFileSync(join(folder, 'outside.ts'), 'const outside = ');
+    const before = prompts().length;
+    const { document } = await edit('', { uri: vscode.Uri.file(join(folder, 'outside.ts')) });
+    await take();
+    assert.equal(document.getText(), 'const outside = ');
+    assert.equal(prompts().length, before);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('the settings and commands of completions', () => {
+  it('turn completions off and on, and for the language of the editor', async () => {
+    const settings = () => vscode.workspace.getConfiguration('svc.completion');
+    await run('svc.completion.toggle');
+    assert.equal(settings().get('enabled'), false);
+    await run('svc.completion.toggle');
+    assert.equal(settings().get('enabled'), true);
+    const document = await vscode.workspace.openTextDocument({ content: 'text', language: 'markdown' });
+    await vscode.window.showTextDocument(document);
+    await run('svc.completion.toggleLanguage');
+    assert.deepEqual(settings().get('languages'), { markdown: true });
+    await run('svc.completion.toggleLanguage');
+    assert.deepEqual(settings().get('languages'), { markdown: false });
+    await settings().update('languages', undefined, vscode.ConfigurationTarget.Global);
+    await settings().update('enabled', undefined, vscode.ConfigurationTarget.Global);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('opens the last request exactly as it was sent', async () => {
+    await run('svc.completion.showLastRequest');
+    const text = vscode.window.activeTextEditor?.document.getText() ?? '';
+    assert.match(text, /"model":"suite\/coder"/);
+    assert.match(text, /threshold_of_alarm = 42/);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('are all in the manifest with a title and a description', () => {
+    const { contributes } = vscode.extensions.getExtension('svc.svc')?.packageJSON ?? {};
+    const commands: string[] = contributes.commands.map(({ command }: { command: string }) => command);
+    const wanted = ['trigger', 'next', 'previous', 'accept', 'acceptWord', 'acceptLine', 'dismiss', 'snooze', 'wake'];
+    wanted.push('toggle', 'toggleLanguage', 'showLastRequest', 'showCost', 'menu', 'pickModel');
+    assert.deepEqual(
+      wanted.filter((name) => !commands.includes(`svc.completion.${name}`)),
+      [],
+    );
+  });
+});
