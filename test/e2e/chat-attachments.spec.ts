@@ -35,7 +35,10 @@ describe('what is attached in the editor', () => {
     frame.locator('.composer .chip').filter({ hasText: text }).waitFor();
 
   async function sent(frame: Frame): Promise<string> {
+    const answers = frame.locator('.message.assistant');
+    const before = await answers.count();
     await frame.getByRole('button', { name: 'Send' }).click();
+    await answers.nth(before).waitFor();
     await ended(frame);
     assert.equal(await frame.locator('.composer .chip').count(), 0);
     return desk.lastBody();

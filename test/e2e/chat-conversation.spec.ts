@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ChatDesk, ended, fresh, halting, letGo, openList, saying, sendIn, setChatDesk } from './chat-desk.ts';
 
 describe('a conversation in the editor', () => {
@@ -73,15 +73,13 @@ describe('a conversation in the editor', () => {
 
   it('goes on in the other side bar, where it was moved while it streamed', async () => {
     const { goOn } = await begun('Move me');
-    const pick = async (text: RegExp) => {
-      const row = desk.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
-      await row.click();
-    };
+    const rows = desk.page.locator('.quick-input-list .monaco-list-row');
     await desk.page.keyboard.press('F1');
     await desk.page.locator('.quick-input-widget input.input').fill('>View: Move View');
-    await pick(/^View: Move View$/);
-    await pick(/^Chat/);
-    await pick(/^New Secondary Side Bar Entry/);
+    // A heading such as "recently used" is text of the row that it stands on.
+    await rows.filter({ has: desk.page.getByText('View: Move View', { exact: true }) }).click();
+    await rows.filter({ hasText: /^Chat.*Side Bar \/ Svc/ }).click();
+    await rows.filter({ hasText: /^New Secondary Side Bar Entry/ }).click();
     await desk.page.locator('.part.auxiliarybar').waitFor();
     const moved = await webviewFrame(desk.page, '.message.assistant');
     goOn();
@@ -131,6 +129,26 @@ describe('a conversation in the editor', () => {
     await frame.locator('.markdown', { hasText: 'Going on.' }).waitFor();
     assert.match(desk.lastBody(), /They spoke of apples\./);
     assert.doesNotMatch(desk.lastBody(), /About apples/);
+  });
+
+  it('chooses another model by what it can do', async () => {
+    const frame = await desk.panel();
+    await frame.locator('.composer .model').click();
+    const rows = desk.page.locator('.quick-input-list .monaco-list-row');
+    await rows.filter({ hasText: 'up/large' }).first().waitFor();
+    await desk.page.locator('.quick-input-widget input.input').fill('small');
+    await rows.filter({ hasText: 'up/small' }).first().waitFor();
+    await screenshot(desk.page, 'chat/picker', { docs: true });
+    await desk.page.keyboard.press('Enter');
+    await frame.locator('.composer .model', { hasText: 'Small' }).waitFor();
+    await desk.send('Hi');
+    await ended(frame);
+    assert.match(desk.lastBody(), /"model":"small"/);
+    await frame.locator('.composer .model').click();
+    await desk.page.locator('.quick-input-widget input.input').fill('large');
+    await rows.filter({ hasText: 'up/large' }).first().waitFor();
+    await desk.page.keyboard.press('Enter');
+    await frame.locator('.composer .model', { hasText: 'Large' }).waitFor();
   });
 
   it('finds a conversation again by what was said in it', async () => {

@@ -32,6 +32,8 @@ const LARGE = {
   cost: { input: 3, output: 15 },
 };
 
+const SMALL = { name: 'Small', limit: { context: 8000, output: 1000 }, cost: { input: 0, output: 0 } };
+
 export type ChatDesk = Awaited<ReturnType<typeof setChatDesk>>;
 
 /** A person at the chat: a provider that says what the test wants, VS Code, a folder, a page. */
@@ -42,7 +44,11 @@ export async function setChatDesk(options: ChatDeskOptions = {}) {
   let answer: Answer = saying({ text: ['Hello', ' there.'] });
   const upstream = await startUpstream((request, response) => answer(request, response));
   const provider = {
-    up: { name: 'Up', options: { baseURL: `${upstream.url}/v1` }, models: options.models ?? { large: LARGE } },
+    up: {
+      name: 'Up',
+      options: { baseURL: `${upstream.url}/v1` },
+      models: options.models ?? { large: LARGE, small: SMALL },
+    },
   };
   const config = join(root, 'svc.jsonc');
   writeFileSync(config, JSON.stringify(options.config ?? { model: 'up/large', provider }), { mode: 0o600 });
