@@ -93,6 +93,8 @@ export class Exclusions {
           down: down === '' ? '' : `${down}/`,
           rule: ignore().add(content),
         }))
+        // A folder that a person opens by name is meant, also where the repository around it ignores it as a whole.
+        .filter(({ down, rule }) => down === '' || !rule.ignores(down))
         // The farthest above first.
         .sort((a, b) => b.down.length - a.down.length || a.directory.length - b.directory.length),
     }));

@@ -115,6 +115,13 @@ describe('files that are never sent', () => {
     it(`${refused ? 'refuses' : 'takes'} ${path}`, () => assert.equal(exclusions.reason(path) !== undefined, refused));
   }
 
+  it('sends from a folder that was opened by name, though the repository around it ignores it', () => {
+    const folder = 'file:///repo/.cache/sample';
+    const above = { directory: '', down: '.cache/sample', content: '.cache/\n*.local\n' };
+    const inside = new Exclusions([{ uri: folder, ignoreFiles: [above] }], []);
+    assert.equal(inside.reason(`${folder}/src/a.ts`), undefined);
+  });
+
   it('are those of each folder of the workspace, on this machine or another, and of the repository above', () => {
     const remote = 'vscode-remote://ssh-remote%2Bhost';
     const several = new Exclusions(
