@@ -88,13 +88,7 @@ export class Exclusions {
     this.#folders = folders.map(({ uri, ignoreFiles }) => ({
       path: `${pathOf(uri)}/`,
       rules: ignoreFiles
-        .map(({ directory, content, down = '' }) => ({
-          directory: directory === '' ? '' : `${directory}/`,
-          down: down === '' ? '' : `${down}/`,
-          rule: ignore().add(content),
-        }))
-        // A folder that a person opens by name is meant, also where the repository around it ignores it as a whole.
-        .filter(({ down, rule }) => down === '' || !rule.ignores(down))
+        .map(ruleOf)
         // The farthest above first.
         .sort((a, b) => b.down.length - a.down.length || a.directory.length - b.directory.length),
     }));
@@ -125,6 +119,14 @@ export class Exclusions {
     const ignored = folders.some((folder) => ignoredBy(folder.rules, below(folder)));
     return ignored ? 'A .gitignore file names it.' : undefined;
   }
+}
+
+function ruleOf({ directory, content, down = '' }: IgnoreFile): Rule {
+  const rule = ignore().add(content);
+  // A folder that a person opens by name is meant, also where the repository around it ignores it as a whole. What
+  // the patterns say of files in it still counts.
+  const whole = down !== '' && rule.ignores(`${down}/`);
+  return { directory: directory === '' ? '' : `${directory}/`, down: down === '' || whole ? '' : `${down}/`, rule };
 }
 
 /** As git: a deeper file decides over one above it. */

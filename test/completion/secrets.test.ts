@@ -120,6 +120,7 @@ describe('files that are never sent', () => {
     const above = { directory: '', down: '.cache/sample', content: '.cache/\n*.local\n' };
     const inside = new Exclusions([{ uri: folder, ignoreFiles: [above] }], []);
     assert.equal(inside.reason(`${folder}/src/a.ts`), undefined);
+    assert.notEqual(inside.reason(`${folder}/src/a.local`), undefined);
   });
 
   it('are those of each folder of the workspace, on this machine or another, and of the repository above', () => {
