@@ -3,10 +3,11 @@
  * table; the exit code is 1 when a line does not hold. Seconds of each part run in `npm test`.
  */
 import { parseArgs } from 'node:util';
+import { editorPart } from './editor-part.ts';
 import { gatewayPart } from './gateway-part.ts';
 import type { SoakPart } from './part.ts';
 
-const PARTS: readonly SoakPart[] = [gatewayPart];
+const PARTS: readonly SoakPart[] = [gatewayPart, editorPart];
 
 const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },

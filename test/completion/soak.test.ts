@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { editorPart } from '../soak/editor-part.ts';
+
+describe('typing and chatting through bad weather', () => {
+  it('leaves nothing running, asks nobody in vain and keeps memory flat (seconds of `npm run soak`)', async function () {
+    this.timeout(90_000);
+    const rows = await editorPart.run({ seconds: 0, seed: 7, scale: 'short', progress: () => undefined });
+    assert.deepEqual(
+      rows.filter(({ holds }) => !holds),
+      [],
+    );
+  });
+});
