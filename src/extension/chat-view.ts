@@ -5,6 +5,7 @@ import { History } from '../chat/history.ts';
 import type { ModelView } from '../chat/page-messages.ts';
 import type { SessionParts } from '../chat/session.ts';
 import { Attach } from './chat/attach.ts';
+import { pickAttachments } from './chat/attach-picker.ts';
 import { codeBlockAction } from './chat/code-block-actions.ts';
 import { Complete } from './chat/complete.ts';
 import { Conversations, type OpenConversation } from './chat/conversations.ts';
@@ -64,6 +65,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       session: { ...parts, tools: () => this.#tools(), permissions, instructions },
       history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
       workspace: workspaceId(),
+      onRemove: (id) => this.#leave(id),
       onError: (what, error) => parts.log.error(what, String(error)),
     });
     this.#attach = new Attach(parts.newId);
@@ -158,7 +160,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');
         return (await Promise.all(parsed.map((uri) => this.#attach.uri(uri)))).flat();
       },
-      pickAttachments: () => this.#pickAttachments(),
+      pickAttachments: () => pickAttachments(this.#attach),
       commandAttachment: async ({ attaches }) => {
         if (attaches === 'diff') return this.#attach.diff();
         return attaches === 'selection' ? this.#attach.selection() : [];
@@ -194,24 +196,6 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     };
   }
 
-  async #pickAttachments(): Promise<readonly Attachment[]> {
-    const item = (label: string, run: () => Promise<readonly Attachment[]> | readonly Attachment[]) => ({ label, run });
-    const items = [
-      item(`$(file-media) ${vscode.l10n.t('Files, images, PDFs…')}`, () => this.#pickFiles()),
-      item(`$(list-selection) ${vscode.l10n.t('Selected code or the open file')}`, () => this.#attach.selection()),
-      item(`$(warning) ${vscode.l10n.t('Problems of the workspace')}`, () => this.#attach.problems()),
-      item(`$(terminal) ${vscode.l10n.t('Last output of the terminal')}`, () => this.#attach.terminal()),
-      item(`$(git-compare) ${vscode.l10n.t('Changes in Git')}`, () => this.#attach.diff()),
-    ];
-    const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Attach') });
-    return (await chosen?.run()) ?? [];
-  }
-
-  async #pickFiles(): Promise<readonly Attachment[]> {
-    const uris = await vscode.window.showOpenDialog({ canSelectMany: true, canSelectFolders: false });
-    return (await Promise.all((uris ?? []).map((uri) => this.#attach.uri(uri)))).flat();
-  }
-
   async #pick(surface: Surface): Promise<void> {
     const id = await pickConversation(this.#conversations, workspaceId());
     if (id !== undefined) await this.#show(surface, id);
@@ -226,6 +210,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#conversations.release(before);
     if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
     if (focus) surface.focusInput();
+  }
+
+  /** A conversation that was deleted: whoever shows it begins a new one. */
+  async #leave(id: string): Promise<void> {
+    for (const surface of this.#surfaces) {
+      if (surface.conversation.session.id === id) await this.#show(surface, undefined, false);
+    }
   }
 
   async #begin(text: string, attachments: readonly Attachment[]): Promise<void> {
@@ -264,15 +255,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   #showPanel(panel: vscode.WebviewPanel, conversation: OpenConversation): void {
     panel.iconPath = vscode.Uri.joinPath(this.#parts.extension, 'media', 'svc.svg');
     const surface = this.#place(panel.webview, conversation);
-    const name = () => {
-      panel.title = surface.conversation.session.transcript.title || vscode.l10n.t('Chat');
-    };
-    name();
-    const named = conversation.session.onPatch((patch) => patch.type === 'title' && name());
-    panel.onDidDispose(() => {
-      named.dispose();
-      this.#drop(surface);
+    surface.onTitle((title) => {
+      panel.title = title || vscode.l10n.t('Chat');
     });
+    panel.onDidDispose(() => this.#drop(surface));
     this.#write(panel.webview);
   }
 

@@ -38,6 +38,7 @@ describe('a conversation that another window streams into', () => {
       },
       history: new History(folder, () => Date.now() + ahead),
       workspace: 'w',
+      onRemove: async () => undefined,
       onError: (what) => assert.fail(what),
     });
   });

@@ -17,12 +17,22 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 const MAX_FOLDER_ENTRIES = 500;
 
+/** What can be attached by name, as `@name`. */
+export type Named = 'selection' | 'problems' | 'terminal' | 'diff';
+
 /** Makes attachments out of what the editor shows and the workspace holds. */
 export class Attach {
   readonly #newId: () => string;
 
   constructor(newId: () => string) {
     this.#newId = newId;
+  }
+
+  /** What a person asked for by its name. When there is nothing of it, they are told. */
+  async named(name: Named): Promise<readonly Attachment[]> {
+    const found = await this[name]();
+    if (found.length === 0) void vscode.window.showInformationMessage(nothingOf(name));
+    return found;
   }
 
   /** The selection of the editor that was used last, else all of its file; none when no editor is open. */
@@ -116,6 +126,21 @@ export class Attach {
     const document = await vscode.workspace.openTextDocument(uri);
     const whole = await wholeSymbol(document, range);
     return [{ ...this.range(document, whole), kind: 'symbol', label: name }];
+  }
+}
+
+function nothingOf(name: Named): string {
+  switch (name) {
+    case 'selection':
+      return vscode.l10n.t('Open a file first.');
+    case 'problems':
+      return vscode.l10n.t('There are no problems to attach.');
+    case 'terminal':
+      return vscode.l10n.t('No command has run in a terminal yet, or its shell doesn’t tell what it printed.');
+    case 'diff':
+      return vscode.workspace.isTrusted
+        ? vscode.l10n.t('There are no changes in Git to attach.')
+        : vscode.l10n.t('Changes in Git are read once you trust the workspace.');
   }
 }
 

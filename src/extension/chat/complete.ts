@@ -46,13 +46,10 @@ export class Complete {
     const value = rest.join(':');
     switch (kind) {
       case 'selection':
-        return this.#attach.selection();
       case 'problems':
-        return this.#attach.problems();
       case 'terminal':
-        return this.#attach.terminal();
       case 'diff':
-        return this.#attach.diff();
+        return this.#attach.named(kind);
       case 'file':
         return this.#attach.uri(vscode.Uri.parse(value, true));
       case 'symbol': {

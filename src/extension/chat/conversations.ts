@@ -6,6 +6,8 @@ export interface ConversationsParts {
   readonly session: SessionParts;
   readonly history: History;
   readonly workspace: string;
+  /** One was deleted: what shows it has to show another. */
+  readonly onRemove: (id: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -129,6 +131,7 @@ export class Conversations {
     const open = this.#open.get(id);
     this.#open.delete(id);
     await open?.close();
+    await this.#parts.onRemove(id);
     await this.history.remove(id);
   }
 

@@ -46,7 +46,7 @@ export function editorCommands(parts: EditorCommandParts) {
     'svc.chat.doc': about('doc'),
     'svc.chat.fix': shown((uri, range) => fix(parts, uri, range)),
     'svc.chat.editSelection': shown(() => editSelection(parts)),
-    'svc.chat.commitMessage': shown(() => commitMessage(parts)),
+    'svc.chat.commitMessage': shown((source) => commitMessage(parts, source)),
     'svc.chat.explainTerminal': shown(() => explainTerminal(parts)),
   };
 }
@@ -74,7 +74,10 @@ fence, the same indentation.`;
 async function editSelection(parts: EditorCommandParts): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const chosen = parts.model();
-  if (!editor) return;
+  if (!editor) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
+    return;
+  }
   if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
   const { document } = editor;
   const selection = editor.selection.isEmpty ? document.lineAt(editor.selection.active.line).range : editor.selection;
@@ -109,10 +112,11 @@ interface GitRepository {
   readonly inputBox: { value: string };
 }
 
-async function commitMessage(parts: EditorCommandParts): Promise<void> {
+/** @param source the source control whose button was pressed; absent from the palette. */
+async function commitMessage(parts: EditorCommandParts, source: unknown): Promise<void> {
   const chosen = parts.model();
   if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
-  const repository = await gitRepository();
+  const repository = await gitRepository(source);
   const diff = await gitDiff(repository?.rootUri);
   if (!repository || diff === '') {
     void vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to describe.'));
@@ -125,11 +129,13 @@ async function commitMessage(parts: EditorCommandParts): Promise<void> {
 }
 
 /** The Git extension's own interface is the only way to the input box of the SCM view. */
-async function gitRepository(): Promise<GitRepository | undefined> {
+async function gitRepository(source: unknown): Promise<GitRepository | undefined> {
   const extension = vscode.extensions.getExtension<{
     getAPI(version: 1): { readonly repositories: readonly GitRepository[] };
   }>('vscode.git');
-  return (await extension?.activate())?.getAPI(1).repositories[0];
+  const repositories = (await extension?.activate())?.getAPI(1).repositories ?? [];
+  const root = typeof source === 'object' && source !== null && 'rootUri' in source ? String(source.rootUri) : '';
+  return repositories.find(({ rootUri }) => rootUri.toString() === root) ?? repositories[0];
 }
 
 async function explainTerminal(parts: EditorCommandParts): Promise<void> {

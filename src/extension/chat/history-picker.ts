@@ -80,13 +80,17 @@ function itemsOf(found: readonly Stored[], workspace: string): HistoryItem[] {
 function itemOf(stored: Stored): HistoryItem {
   const { transcript, changedAt } = stored;
   return {
-    label: transcript.title || vscode.l10n.t('Untitled'),
+    label: titleOf(transcript),
     description: new Date(changedAt).toLocaleString(),
     // The search has looked at the texts: the list must not filter again by what is on screen.
     alwaysShow: true,
     buttons: [transcript.pinned ? BUTTONS.unpin : BUTTONS.pin, BUTTONS.rename, BUTTONS.export, BUTTONS.remove],
     stored,
   };
+}
+
+function titleOf({ title }: Pick<Stored['transcript'], 'title'>): string {
+  return title || vscode.l10n.t('Untitled');
 }
 
 async function act(conversations: Conversations, stored: Stored, button: string): Promise<void> {
@@ -154,7 +158,7 @@ export async function importConversation(
 
 async function removeConversation(conversations: Conversations, { id, transcript }: Stored): Promise<void> {
   const remove = vscode.l10n.t('Delete');
-  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', transcript.title);
+  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', titleOf(transcript));
   const answer = await vscode.window.showWarningMessage(question, { modal: true }, remove);
   if (answer === remove) await conversations.remove(id);
 }

@@ -45,11 +45,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     this.#count += 1;
     const uri = target.with({ scheme: SCHEME, query: `${this.#count}`, authority: '', fragment: '' });
     this.#proposals.set(uri.toString(), { target, text, settle: () => undefined });
-    const exists = await vscode.workspace.fs.stat(target).then(
-      () => true,
-      () => false,
-    );
-    const before = exists ? target : vscode.Uri.parse(`${SCHEME}:/empty`);
+    const before = (await opened(target)) ? target : vscode.Uri.parse(`${SCHEME}:/empty`);
     const title = vscode.l10n.t('{0} (proposed)', relativePath(target));
     await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: true });
     return uri;
@@ -77,12 +73,17 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   }
 }
 
-/** Replaces a file's text as an edit that can be undone, and saves it if it was saved before; makes it if it is new. */
-export async function writeText(target: vscode.Uri, text: string): Promise<void> {
-  const document = await vscode.workspace.openTextDocument(target).then(
-    (opened) => opened,
+/** Undefined for a file that is yet to be made. */
+async function opened(target: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  return vscode.workspace.openTextDocument(target).then(
+    (document) => document,
     () => undefined,
   );
+}
+
+/** Replaces a file's text as an edit that can be undone, and saves it if it was saved before; makes it if it is new. */
+export async function writeText(target: vscode.Uri, text: string): Promise<void> {
+  const document = await opened(target);
   if (!document) {
     await vscode.workspace.fs.writeFile(target, Buffer.from(text));
     return;
@@ -96,7 +97,7 @@ export async function writeText(target: vscode.Uri, text: string): Promise<void>
 }
 
 async function chooseHunks({ target, text }: Proposal): Promise<string | undefined> {
-  const before = (await vscode.workspace.openTextDocument(target)).getText();
+  const before = (await opened(target))?.getText() ?? '';
   const hunks = lineDiff(before, text);
   const items = hunks.map((hunk, index) => ({ label: hunkLabel(hunk), detail: hunkDetail(hunk), picked: true, index }));
   const chosen = await vscode.window.showQuickPick(items, {

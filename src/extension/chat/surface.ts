@@ -46,6 +46,8 @@ export class Surface {
   #conversation: OpenConversation;
   #ready = false;
   #focusWanted = false;
+  #onTitle: (title: string) => void = () => undefined;
+  #named: { dispose(): void } | undefined;
 
   constructor(webview: vscode.Webview, host: SurfaceHost, conversation: OpenConversation) {
     this.#webview = webview;
@@ -59,11 +61,18 @@ export class Surface {
   /** The conversation lives on. */
   dispose(): void {
     this.#heard.dispose();
+    this.#named?.dispose();
     this.#feed.dispose();
   }
 
   get conversation(): OpenConversation {
     return this.#conversation;
+  }
+
+  /** Tells the title of what is shown, now and whenever it changes; empty: none yet. */
+  onTitle(tell: (title: string) => void): void {
+    this.#onTitle = tell;
+    tell(this.#conversation.session.transcript.title);
   }
 
   /** Shows another conversation; whoever calls releases the one before. */
@@ -72,6 +81,7 @@ export class Surface {
     this.#conversation = conversation;
     conversation.shown += 1;
     this.#feed = this.#follow();
+    this.#onTitle(conversation.session.transcript.title);
     this.#postAll();
   }
 
@@ -102,7 +112,10 @@ export class Surface {
   }
 
   #follow(): PageFeed {
-    return new PageFeed(this.#conversation.session, (message) => this.#post(message));
+    const { session } = this.#conversation;
+    this.#named?.dispose();
+    this.#named = session.onPatch((patch) => patch.type === 'title' && this.#onTitle(patch.title));
+    return new PageFeed(session, (message) => this.#post(message));
   }
 
   #hear(value: unknown): void {

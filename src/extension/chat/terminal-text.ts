@@ -38,7 +38,7 @@ export function watchTerminals(): vscode.Disposable {
   );
 }
 
-/** What is selected in the terminal, else what its last command printed; empty when neither is known. */
+/** What the last command printed, of the terminal in front if one ran there; empty when none is known. */
 export async function terminalText(): Promise<string> {
   const ran = watched.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? watched.at(-1);
   if (!ran) return '';
