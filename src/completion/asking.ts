@@ -56,11 +56,17 @@ export function questionFor(
   };
 }
 
+interface Kept {
+  readonly at: number;
+  readonly wanted: CompletionSettings['context'];
+  readonly snippets: readonly Snippet[];
+}
+
 /** Context by document, fetched in a time-box and kept for a while. */
 export class KeptContext {
   readonly #clock: Clock;
   readonly #source: ContextSource | undefined;
-  readonly #kept = new Map<string, { readonly at: number; readonly snippets: readonly Snippet[] }>();
+  readonly #kept = new Map<string, Kept>();
 
   constructor(clock: Clock, source: ContextSource | undefined) {
     this.#clock = clock;
@@ -74,16 +80,19 @@ export class KeptContext {
     wanted: CompletionSettings['context'],
     excluded: (path: string) => boolean,
   ): Promise<readonly Snippet[]> {
-    const kept = this.#kept.get(document.uri);
+    const before = this.#kept.get(document.uri);
     if (this.#source === undefined) return [];
+    const allowed = (snippets: readonly Snippet[]) => snippets.filter(({ path }) => !excluded(path));
+    // What the person has turned off since then is not sent any more.
+    const kept = before?.wanted === wanted ? { ...before, snippets: allowed(before.snippets) } : undefined;
     if (kept !== undefined && this.#clock.now() - kept.at < CONTEXT_KEPT_MS) return kept.snippets;
     const fetching = new AbortController();
     const giveUp = this.#clock.after(CONTEXT_GIVEN_UP_MS, () => fetching.abort());
     const found = this.#source({ document, position }, wanted, fetching.signal)
       .then(
         (snippets) => {
-          const ordered = inStableOrder(snippets).filter(({ path }) => !excluded(path));
-          this.#kept.set(document.uri, { at: this.#clock.now(), snippets: ordered });
+          const ordered = allowed(inStableOrder(snippets));
+          this.#kept.set(document.uri, { at: this.#clock.now(), wanted, snippets: ordered });
           return ordered;
         },
         // A suggestion without context is better than none.

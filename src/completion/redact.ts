@@ -24,7 +24,7 @@ const SHAPES: readonly RegExp[] = [
 ];
 /** The password of a URL, and the value given to something that is named like a secret. */
 const NAMED: readonly RegExp[] = [
-  /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@'"`]+:(?<secret>[^\s/@'"`]{6,})@/g,
+  /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@'"`]+:(?<secret>[^\s/@'"`]{6,})@/g,
   /\b(?:Bearer|Basic)\s+(?<secret>[A-Za-z0-9+/_.~-]{16,}={0,2})/g,
   /(?:api[_-]?key|secret|token|passwd|password|credential|private[_-]?key)["']?\s*[:=]\s*["'`](?<secret>[^"'`\s${}]{8,})["'`]/gi,
 ];

@@ -132,8 +132,13 @@ export function matchOf(answer: Answer, typed: string): Match | undefined {
     if (!answer.seen || deleted > DELETED || !asked.startsWith(typed)) return undefined;
     return { kind: 'agrees', answer, rest: asked.slice(typed.length) + answer.text, deleted };
   }
-  if (!typed.startsWith(asked)) return undefined;
-  const since = typed.slice(asked.length);
+  const match = matchBehind(answer, typed.slice(asked.length));
+  // Last, because this compares most: on a long line 1,000 characters and more, for each answer there.
+  return match !== undefined && typed.startsWith(asked) ? match : undefined;
+}
+
+/** How an answer agrees with what was written since at its place. */
+function matchBehind(answer: Answer, since: string): Match | undefined {
   if (answer.text.startsWith(since)) {
     const rest = answer.text.slice(since.length);
     if (rest === '' && !answer.done) return { kind: 'awaited', answer };

@@ -2,7 +2,10 @@
 
 /** Whether a line says enough that meeting it twice means something. */
 export function telling(line: string): boolean {
-  return (line.match(/[\p{L}\p{N}_]/gu) ?? []).length >= 3;
+  // Not counted to the end: a line may have 100,000 characters.
+  let found = 0;
+  for (const _ of line.matchAll(/[\p{L}\p{N}_]/gu)) if (++found === 3) return true;
+  return false;
 }
 
 /** Without the indentation that the caret's line has already and the answer repeats. */

@@ -107,3 +107,31 @@ describe('with completions only by hand', () => {
     assert.equal(person.asked.length, 1);
   });
 });
+
+describe('context that is kept from one request to the next', () => {
+  it('is not sent once the person has turned it off or excluded its file', async () => {
+    const snippets = ['tab.ts', 'other.ts'].map((path) => ({
+      kind: 'open-tab' as const,
+      path,
+      line: 0,
+      text: `of ${path}`,
+    }));
+    let excluded = '';
+    const person = new Person('a = |', {
+      context: async (_, { openTabs }) => (openTabs ? snippets : []),
+      excluded: (path) => (path === excluded ? 'named' : undefined),
+    });
+    person.answers = () => ['¤'];
+    const sent = async () => {
+      person.edit('x + ');
+      await person.clock.pass(1000);
+      return person.asked.at(-1)?.hole.prefix.match(/of \w+\.ts/g) ?? [];
+    };
+    assert.deepEqual(await sent(), ['of other.ts', 'of tab.ts']);
+    excluded = 'other.ts';
+    assert.deepEqual(await sent(), ['of tab.ts']);
+    person.settings = { ...person.settings, context: { ...person.settings.context, openTabs: false } };
+    assert.deepEqual(await sent(), []);
+    assert.equal(person.asked.length, 3);
+  });
+});
