@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 
 export interface WorkbenchOptions {
-  /** Absolute folder to open; absent: no folder. */
+  /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
   readonly folder?: string;
   /** Absolute folder of an extension under development. */
   readonly extension?: string;
@@ -37,7 +37,7 @@ export function workbenchUrl(host: CodeServer, options: WorkbenchOptions): strin
   if (options.extension) payload.push(['extensionDevelopmentPath', remote(options.extension)]);
   if (options.tests) payload.push(['extensionTestsPath', remote(options.tests)]);
   const query = new URLSearchParams();
-  if (options.folder) query.set('folder', options.folder);
+  if (options.folder) query.set(options.folder.endsWith('.code-workspace') ? 'workspace' : 'folder', options.folder);
   else query.set('ew', 'true');
   if (payload.length > 0) query.set('payload', JSON.stringify(payload));
   return `http://127.0.0.1:${host.port}/?${query}`;
@@ -55,12 +55,15 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
   await input.waitFor();
   await input.fill(`>${title}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+  // Until the list is filtered, it shows recent commands: only the first row is what Enter takes.
+  await page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: title }).waitFor();
   await page.keyboard.press('Enter');
-  await page
-    .locator('.quick-input-widget')
-    .waitFor({ state: 'hidden' })
-    .catch(() => undefined);
+  // Gone, or a list of the command's own has taken its place.
+  await page.waitForFunction((typed) => {
+    const widget = document.querySelector<HTMLElement>('.quick-input-widget');
+    const typedIn = widget?.querySelector<HTMLInputElement>('input.input');
+    return !widget || widget.style.display === 'none' || typedIn?.value !== typed;
+  }, `>${title}`);
 }
 
 /** Opens a file of the workspace by name through Quick Open. */
