@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
-import { type Loaded, load, type Memory } from './load.ts';
+import type { Loaded, Memory } from './load.ts';
 import type { Settings } from './settings.ts';
 import { type LoadInput, sourceFiles } from './sources.ts';
 
@@ -84,8 +84,10 @@ export class SettingsStore implements Disposable {
   }
 
   async #load(): Promise<Settings> {
+    // Reading needs parsers and the schema; whoever makes a store needs neither yet.
+    const { load } = await import('./load.ts');
     let loaded = await load(this.#input(), this.#memory);
-    if (loaded.vanished.length > 0) loaded = await this.#settled();
+    if (loaded.vanished.length > 0) loaded = await this.#settled(load);
     this.#memory = loaded.memory;
     this.#current = loaded.settings;
     this.#referenced = loaded.referenced;
@@ -95,7 +97,7 @@ export class SettingsStore implements Disposable {
   }
 
   /** A save that truncates or replaces a file blanks it for a moment: only what stays blank is believed. */
-  async #settled(): Promise<Loaded> {
+  async #settled(load: typeof import('./load.ts').load): Promise<Loaded> {
     await new Promise((resolve) => setTimeout(resolve, this.#times.settleMs));
     return load(this.#input(), this.#memory);
   }

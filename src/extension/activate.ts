@@ -6,7 +6,6 @@ import type { Converse } from '../chat/session.ts';
 import { Suggester } from '../completion/suggest.ts';
 import { SettingsStore } from '../config/store.ts';
 import { fetchTransport } from '../provider/fetch-transport.ts';
-import { fill } from '../provider/fill.ts';
 import { registerChat } from './chat.ts';
 import { registerCompletionCommands } from './completion-commands.ts';
 import { completionContext } from './completion-context.ts';
@@ -60,7 +59,9 @@ export function activate(context: vscode.ExtensionContext): void {
       fill: ({ ref }) => {
         const model = models.registry?.find(ref);
         return async function* (hole, signal) {
-          if (model) yield* fill(model, hole, { transport, signal });
+          if (model === undefined) return;
+          const { fill } = await import('../provider/fill.ts');
+          yield* fill(model, hole, { transport, signal });
         };
       },
     }),
@@ -157,6 +158,8 @@ async function begin(store: SettingsStore, models: Models, log: vscode.LogOutput
     await store.refresh();
     await store.watch();
     await models.rebuild();
+    // The first suggestion must not wait for code.
+    await import('../provider/fill.ts');
   } catch (error) {
     log.error('The settings could not be read.', String(error));
   }
