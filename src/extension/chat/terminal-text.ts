@@ -43,13 +43,23 @@ export async function terminalText(): Promise<string> {
   const ran = watched.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? watched.at(-1);
   if (!ran) return '';
   const ending = ran.exitCode === undefined ? '' : `\n[exit code ${ran.exitCode}]`;
-  return `$ ${ran.command}\n${ran.output.replace(CONTROL, '').replaceAll('\r', '').trimEnd()}${ending}`;
+  let output = ran.output.replace(CONTROL, '').replaceAll('\r', '').trimEnd();
+  // VS Code 1.139 tells nothing of an output that came in one piece with the start of its command: a quick one's.
+  if (output === '' && ran.exitCode !== undefined && ran.terminal === vscode.window.activeTerminal) {
+    output = (await copied('workbench.action.terminal.copyLastCommandOutput')).trimEnd();
+  }
+  return `$ ${ran.command}\n${output}${ending}`;
 }
 
-/** The selection, taken by way of the clipboard, which gets its content back: the API has no other way. */
-export async function terminalSelection(): Promise<string> {
+/** What is selected in the terminal in front; empty when nothing is. */
+export function terminalSelection(): Promise<string> {
+  return copied('workbench.action.terminal.copySelection');
+}
+
+/** What a command copies, by way of the clipboard, which gets its content back: the API has no other way. */
+async function copied(command: string): Promise<string> {
   const before = await vscode.env.clipboard.readText();
-  await vscode.commands.executeCommand('workbench.action.terminal.copySelection');
+  await vscode.commands.executeCommand(command);
   const selected = await vscode.env.clipboard.readText();
   await vscode.env.clipboard.writeText(before);
   return selected === before ? '' : selected;
