@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
-import { frameText, SseDecoder } from '../wire/sse.ts';
+import { lineFrameText, SseDecoder } from '../wire/sse.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 
 /** Writes one format's answer in another, event by event, with no step in between that waits. */
@@ -90,7 +90,7 @@ export class TranslatingTap implements AnswerTap {
         this.#over = true;
       } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = cutShort();
       if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
-      for (const frame of this.#writer.write(event)) text += frameText(frame);
+      for (const frame of this.#writer.write(event)) text += lineFrameText(frame);
     }
     return text;
   }

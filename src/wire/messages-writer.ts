@@ -25,6 +25,8 @@ export class MessagesStreamWriter implements StreamWriter {
   #begun = false;
   #over = false;
   #index = -1;
+  /** What the deltas of the open block begin with: made once a block. */
+  #deltaStart = '';
   #usage: Usage | undefined;
   readonly #sequence = new PartSequence({
     open: (event) => this.#open(event),
@@ -83,6 +85,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #open(event: PartEvent): void {
     this.#begin();
     this.#index++;
+    this.#deltaStart = `{"type":"content_block_delta","index":${this.#index},"delta":`;
     this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(blockOf(event))}`);
   }
 
@@ -90,28 +93,30 @@ export class MessagesStreamWriter implements StreamWriter {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        if (event.text !== '') this.#delta(`{"type":"text_delta","text":${JSON.stringify(event.text)}}`);
+        if (event.text !== '') this.#delta('{"type":"text_delta","text":', event.text);
         if (event.type === 'text') {
           for (const citation of messagesCitations(event) ?? []) {
-            this.#delta(JSON.stringify({ type: 'citations_delta', citation }));
+            this.#delta('{"type":"citations_delta","citation":', citation);
           }
         }
         break;
       case 'reasoning':
-        if (event.text !== '') this.#delta(`{"type":"thinking_delta","thinking":${JSON.stringify(event.text)}}`);
+        if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', event.text);
         break;
       case 'reasoning-seal':
         if (event.seal.vendor === 'messages' && 'signature' in event.seal) {
-          this.#delta(`{"type":"signature_delta","signature":${JSON.stringify(event.seal.signature)}}`);
+          this.#delta('{"type":"signature_delta","signature":', event.seal.signature);
         }
         break;
       case 'tool-arguments':
-        if (event.json !== '') this.#delta(`{"type":"input_json_delta","partial_json":${JSON.stringify(event.json)}}`);
+        if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', event.json);
     }
   }
 
-  #delta(delta: string): void {
-    this.#push('content_block_delta', `"index":${this.#index},"delta":${delta}`);
+  /** `start`: the delta up to its last member, whose value follows. */
+  #delta(start: string, value: unknown): void {
+    const data = `${this.#deltaStart}${start}${JSON.stringify(value)}}}`;
+    this.#frames.push({ event: 'content_block_delta', data });
   }
 
   #finish(reason: FinishReason, stopSequence: string | undefined): void {

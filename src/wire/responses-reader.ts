@@ -24,6 +24,9 @@ export class ResponsesStreamReader implements StreamReader {
   #next = 0;
   #calls = 0;
   readonly #items = new Map<string, Item>();
+  /** The item found last, by its `output_index`: most events are deltas of one item. */
+  #lastIndex: number | undefined;
+  #lastItem: Item | undefined;
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
@@ -120,7 +123,17 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #item(value: JsonObject): Item {
-    const key = String(numberOf(value.output_index) ?? textOf(value.item_id) ?? textOf(objectOf(value.item).id) ?? 0);
+    const index = numberOf(value.output_index);
+    if (index !== undefined && index === this.#lastIndex && this.#lastItem !== undefined) return this.#lastItem;
+    const item = this.#itemOf(String(index ?? textOf(value.item_id) ?? textOf(objectOf(value.item).id) ?? 0));
+    if (index !== undefined) {
+      this.#lastIndex = index;
+      this.#lastItem = item;
+    }
+    return item;
+  }
+
+  #itemOf(key: string): Item {
     const present = this.#items.get(key);
     if (present) return present;
     const item: Item = { parts: new Map(), summary: undefined, told: false, done: false };
@@ -129,7 +142,10 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #part(value: JsonObject, content: number): number {
-    const item = this.#item(value);
+    return this.#partOf(this.#item(value), content);
+  }
+
+  #partOf(item: Item, content: number): number {
     const present = item.parts.get(content);
     if (present !== undefined) return present;
     const part = this.#next++;
@@ -140,8 +156,9 @@ export class ResponsesStreamReader implements StreamReader {
   #delta(type: 'text' | 'refusal', value: JsonObject, content: number, events: Event[]): void {
     const text = textOf(value.delta);
     if (text === undefined) return;
-    this.#item(value).told = true;
-    events.push({ type, part: this.#part(value, content), text });
+    const item = this.#item(value);
+    item.told = true;
+    events.push({ type, part: this.#partOf(item, content), text });
   }
 
   #reasoning(value: JsonObject, summary: string, events: Event[]): void {
@@ -151,7 +168,7 @@ export class ResponsesStreamReader implements StreamReader {
     const gap = item.summary !== undefined && item.summary !== summary ? '\n\n' : '';
     item.summary = summary;
     item.told = true;
-    events.push({ type: 'reasoning', part: this.#part(value, 0), text: gap + text });
+    events.push({ type: 'reasoning', part: this.#partOf(item, 0), text: gap === '' ? text : gap + text });
   }
 
   #arguments(value: JsonObject, events: Event[]): void {
@@ -159,7 +176,7 @@ export class ResponsesStreamReader implements StreamReader {
     if (json === undefined) return;
     const item = this.#item(value);
     item.told = true;
-    events.push({ type: 'tool-arguments', part: this.#part(value, 0), json });
+    events.push({ type: 'tool-arguments', part: this.#partOf(item, 0), json });
   }
 
   #itemAdded(value: JsonObject, events: Event[]): void {

@@ -17,8 +17,8 @@ interface Open {
   readonly text: string[];
   readonly annotations: unknown[];
   encrypted: string | undefined;
-  /** What each of its deltas begins with: made once, there are thousands. */
-  deltaStart: string | undefined;
+  /** What its deltas have between the sequence number and the text: made once, there are thousands. */
+  deltaMiddle: string | undefined;
 }
 
 /**
@@ -129,10 +129,9 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #delta(open: Open, delta: string): void {
     open.text.push(delta);
-    const type = DELTAS[open.kind];
-    open.deltaStart ??= `${this.#at(INDEXES[open.kind])},"delta":`;
-    const end = open.kind === 'message' ? ',"logprobs":[]' : '';
-    this.#push(type, open.deltaStart + JSON.stringify(delta) + end);
+    const { event, start, end } = DELTAS[open.kind];
+    open.deltaMiddle ??= `,${this.#at(INDEXES[open.kind])},"delta":`;
+    this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + JSON.stringify(delta) + end });
   }
 
   #closeItem(): void {
@@ -205,11 +204,16 @@ export class ResponsesStreamWriter implements StreamWriter {
 }
 
 const DELTAS = {
-  message: 'response.output_text.delta',
-  refusal: 'response.refusal.delta',
-  reasoning: 'response.reasoning_summary_text.delta',
-  call: 'response.function_call_arguments.delta',
+  message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
+  refusal: deltaOf('response.refusal.delta', '}'),
+  reasoning: deltaOf('response.reasoning_summary_text.delta', '}'),
+  call: deltaOf('response.function_call_arguments.delta', '}'),
 } as const;
+
+/** What is the same in every delta of a kind. */
+function deltaOf(event: string, end: string) {
+  return { event, start: `{"type":"${event}","sequence_number":`, end };
+}
 
 const INDEXES = {
   message: 'content_index',
@@ -243,7 +247,7 @@ function failureCode(error: GatewayError): string {
 }
 
 function openOf(event: PartEvent, suffix: string): Open {
-  const grow = { text: [], annotations: [], encrypted: undefined, deltaStart: undefined };
+  const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
   switch (event.type) {
     case 'text':
     case 'refusal': {

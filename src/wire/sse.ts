@@ -115,5 +115,10 @@ export function frameText(frame: Frame): string {
   return frame.event === undefined ? `data: ${data}\n\n` : `event: ${frame.event}\ndata: ${data}\n\n`;
 }
 
+/** As `frameText` for data that is known to be one line, as JSON that a writer made is: it is not looked through. */
+export function lineFrameText({ event, data }: Frame): string {
+  return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+}
+
 /** What keeps a silent connection open without being an event. */
 export const SSE_COMMENT = ': keep-alive\n\n';
