@@ -3,69 +3,36 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+import { type Coder, edit, startCoder, take } from './coder.ts';
 import { until, writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
 
 /** Completions in every kind of document that VS Code has. */
 describe('completions in VS Code', () => {
-  let upstream: Upstream;
+  let coder: Coder;
   let config: vscode.Uri;
-  let says = 'answer();';
 
   before(async () => {
-    upstream = await startUpstream((request, response) => {
-      if (request.method !== 'POST') {
-        response.writeHead(404).end();
-        return;
-      }
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const choice = { index: 0, delta: { content: says }, finish_reason: 'stop' };
-      response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
-    });
+    coder = await startCoder();
   });
   after(async () => {
     await run('workbench.action.closeAllEditors');
     await vscode.workspace.fs.delete(config);
-    await upstream.close();
+    await coder.upstream.close();
   });
   afterEach(async () => {
-    says = 'answer();';
+    coder.says = 'answer();';
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  const prompts = () =>
-    upstream.requests.filter(({ path }) => path.includes('/fim/')).map(({ body }) => String(body.prompt));
-
-  async function edit(
-    content: string,
-    options: { language?: string; uri?: vscode.Uri } = {},
-  ): Promise<vscode.TextEditor> {
-    const { uri, language = 'typescript' } = options;
-    const document = await (uri
-      ? vscode.workspace.openTextDocument(uri)
-      : vscode.workspace.openTextDocument({ content, language }));
-    const editor = await vscode.window.showTextDocument(document);
-    const end = document.lineAt(document.lineCount - 1).range.end;
-    editor.selection = new vscode.Selection(end, end);
-    return editor;
-  }
-
-  /** Asks by hand; the command is over when VS Code has the answer. Then takes it. */
-  async function take(): Promise<void> {
-    await run('svc.completion.trigger');
-    await run('editor.action.inlineSuggest.commit');
-  }
+  const prompts = () => coder.prompts();
 
   it('come by themselves when a model is there at last', async () => {
-    await edit('const early =');
+    await edit('', { uri: await writeFile('early.ts', 'const early =') });
     await run('type', { text: ' ' });
-    const options = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
-    const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
-    const provider = { suite: { name: 'Suite', fim: 'mistral', options, models } };
-    config = await writeFile('svc.jsonc', JSON.stringify({ provider, completionModel: 'suite/coder' }));
-    const { body } = await upstream.request(0);
+    config = await writeFile('svc.jsonc', coder.config());
+    const { body } = await coder.upstream.request(0);
     assert.match(String(body.prompt), /const early = $/);
   });
 
@@ -89,6 +56,23 @@ describe('completions in VS Code', () => {
     assert.equal(editor.document.getText(), 'const a = answer();');
   });
 
+  // Go, because nothing else in the host reads it: the editor's own TypeScript takes seconds for so much.
+  it('in a file of 50,000 lines', async () => {
+    const lines = Array.from({ length: 50_000 }, (_, line) => `var value${line} = ${line}`);
+    const uri = await writeFile('large.go', `${lines.join('\n')}\nvar last = `);
+    const { document } = await edit('', { uri });
+    await take();
+    assert.equal(document.lineAt(50_000).text, 'var last = answer();');
+    assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
+  }).timeout(60_000);
+
+  it('in a line of 100,000 characters', async () => {
+    const { document } = await edit(`var wide = "${'x y '.repeat(25_000)}" + `, { language: 'go' });
+    await take();
+    assert.ok(document.getText().endsWith('" + answer();'), document.getText().slice(-40));
+    assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
+  });
+
   it('in a notebook, with what the cells before define', async () => {
     const cell = (source: string) => ({
       cell_type: 'code',
@@ -110,7 +94,7 @@ describe('completions in VS Code', () => {
       return active?.document === document && active;
     });
     inCell.selection = new vscode.Selection(0, 6, 0, 6);
-    says = 'threshold_of_alarm)';
+    coder.says = 'threshold_of_alarm)';
     await take();
     assert.equal(document.getText(), 'print(threshold_of_alarm)');
     assert.match(prompts().at(-1) ?? '', /book\.ipynb[\s\S]*threshold_of_alarm = 42[\s\S]*print\($/);

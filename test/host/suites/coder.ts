@@ -1,0 +1,61 @@
+import * as vscode from 'vscode';
+import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
+
+/** A simulated model that fills holes, and what it was asked. */
+export interface Coder {
+  readonly upstream: Upstream;
+  /** What it answers from now on. */
+  says: string;
+  /** The bodies of the requests for a completion so far. */
+  bodies(): readonly Record<string, unknown>[];
+  prompts(): readonly string[];
+  /** The `svc.jsonc` that makes it the one that completes. */
+  config(): string;
+}
+
+export async function startCoder(): Promise<Coder> {
+  const upstream = await startUpstream((request, response) => {
+    if (request.method !== 'POST') {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const choice = { index: 0, delta: { content: self.says }, finish_reason: 'stop' };
+    response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+  });
+  const bodies = () => upstream.requests.filter(({ path }) => path.includes('/fim/')).map(({ body }) => body);
+  const self: Coder = {
+    upstream,
+    says: 'answer();',
+    bodies,
+    prompts: () => bodies().map(({ prompt }) => String(prompt)),
+    config: () => {
+      const options = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
+      const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
+      const provider = { suite: { name: 'Suite', fim: 'mistral', options, models } };
+      return JSON.stringify({ provider, completionModel: 'suite/coder' });
+    },
+  };
+  return self;
+}
+
+/** Opens a document with the caret behind its text. */
+export async function edit(
+  content: string,
+  options: { language?: string; uri?: vscode.Uri } = {},
+): Promise<vscode.TextEditor> {
+  const { uri, language = 'typescript' } = options;
+  const document = await (uri
+    ? vscode.workspace.openTextDocument(uri)
+    : vscode.workspace.openTextDocument({ content, language }));
+  const editor = await vscode.window.showTextDocument(document);
+  const end = document.lineAt(document.lineCount - 1).range.end;
+  editor.selection = new vscode.Selection(end, end);
+  return editor;
+}
+
+/** Asks by hand; the command is over when VS Code has the answer. Then takes it. */
+export async function take(): Promise<void> {
+  await vscode.commands.executeCommand('svc.completion.trigger');
+  await vscode.commands.executeCommand('editor.action.inlineSuggest.commit');
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { type Coder, edit, startCoder, take } from './coder.ts';
+import { writeFile } from './until.ts';
+
+const run = vscode.commands.executeCommand;
+/** A language that nothing else in the host has a server for. */
+const language = 'go';
+
+/** Each setting by what it changes in the requests that arrive. */
+describe('the settings of completions decide', () => {
+  let coder: Coder;
+  const written: vscode.Uri[] = [];
+  const changed = new Set<string>();
+
+  async function file(name: string, content: string): Promise<vscode.Uri> {
+    const uri = await writeFile(name, content);
+    written.push(uri);
+    return uri;
+  }
+
+  /** A file of its own: an untitled document may get the name of the one before while that is being closed. */
+  async function open(content: string, extension = 'go'): Promise<vscode.TextEditor> {
+    return edit('', { uri: await file(`case${written.length}.${extension}`, content) });
+  }
+
+  async function set(name: string, value: unknown): Promise<void> {
+    changed.add(name);
+    await vscode.workspace.getConfiguration('svc').update(name, value, vscode.ConfigurationTarget.Global);
+  }
+
+  /** As after a key; over when VS Code has the answer, or knows that there is none. */
+  async function ask(): Promise<void> {
+    await run('editor.action.inlineSuggest.trigger', { explicit: false });
+  }
+
+  async function trigger(): Promise<void> {
+    await run('svc.completion.trigger');
+  }
+
+  /** How many requests that makes. */
+  async function requests(asking: () => Promise<void>): Promise<number> {
+    const before = coder.prompts().length;
+    await asking();
+    return coder.prompts().length - before;
+  }
+
+  before(async () => {
+    coder = await startCoder();
+    await open('var early = ');
+    await ask();
+    await file('svc.jsonc', coder.config());
+    await coder.upstream.request(0);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+  after(async () => {
+    for (const uri of written) await vscode.workspace.fs.delete(uri);
+    await coder.upstream.close();
+  });
+  afterEach(async () => {
+    coder.says = 'answer();';
+    for (const name of changed) await set(name, undefined);
+    changed.clear();
+    await run('workbench.action.closeAllEditors');
+  });
+
+  it('trigger: by hand only, or by itself', async () => {
+    await set('completion.trigger', 'manual');
+    await open('var manual = ');
+    assert.equal(await requests(ask), 0);
+    assert.equal(await requests(take), 1);
+    await run('workbench.action.revertAndCloseActiveEditor');
+    await set('completion.trigger', 'automatic');
+    await open('var automatic = ');
+    assert.equal(await requests(ask), 1);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('languages: which of them', async () => {
+    const opened = async (content: string, extension?: string) => {
+      await open(content, extension);
+      const count = await requests(ask);
+      await run('workbench.action.revertAndCloseActiveEditor');
+      return count;
+    };
+    assert.equal(await opened('# One ', 'md'), 0);
+    await set('completion.languages', { markdown: true, go: false });
+    assert.equal(await opened('# Two ', 'md'), 1);
+    assert.equal(await opened('var two = '), 0);
+    await set('completion.languages', { '*': false, go: true });
+    assert.equal(await opened('var three = '), 1);
+    assert.equal(await opened('three = ', 'ini'), 0);
+  });
+
+  it('disabledGlobs: which files', async () => {
+    await set('completion.disabledGlobs', ['off/**', '*.gen.go']);
+    for (const [name, expected] of [
+      ['off/one.go', 0],
+      ['two.gen.go', 0],
+      ['three.go', 1],
+    ] as const) {
+      await edit('', { uri: await file(name, `var ${name.replaceAll(/\W/g, '')} = `) });
+      assert.equal(await requests(ask), expected, name);
+    }
+  });
+
+  it('maxLines: how many lines are asked for and shown', async () => {
+    coder.says = 'one()\ntwo()\nthree()\nfour()\n';
+    await set('completion.maxLines', 3);
+    const { document } = await open('var lines = ');
+    await take();
+    assert.equal(document.getText(), 'var lines = one()\ntwo()\nthree()');
+    const three = Number(coder.bodies().at(-1)?.max_tokens);
+    await run('workbench.action.revertAndCloseActiveEditor');
+    await set('completion.maxLines', 1);
+    const one = await open('var line = ');
+    await take();
+    assert.equal(one.document.getText(), 'var line = one()');
+    assert.ok(Number(coder.bodies().at(-1)?.max_tokens) < three);
+    assert.deepEqual(coder.bodies().at(-1)?.stop, ['\n']);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('debounceFloor: the least time before a request', async () => {
+    await set('completion.debounceFloor', 1000);
+    await open('var floor = ');
+    let earlier = -1;
+    // Set before and due earlier than the floor: this comes first, however slow the machine is.
+    setTimeout(() => {
+      earlier = coder.prompts().length;
+    }, 900);
+    const before = coder.prompts().length;
+    assert.equal(await requests(ask), 1);
+    assert.equal(earlier, before);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('context: which other text goes along', async () => {
+    const rest = (word: string) => Array.from({ length: 40 }, (_, at) => `${word}${at}`).join(' ');
+    await vscode.workspace.openTextDocument(await file('tab.go', 'tabbed apple banana cherry walnut'));
+    const edited = await file('edited.go', rest('plum'));
+    await vscode.workspace.openTextDocument(edited);
+    const change = new vscode.WorkspaceEdit();
+    change.insert(edited, new vscode.Position(0, 0), 'edited ');
+    await vscode.workspace.applyEdit(change);
+    const imported = await file('imported.go', `imported ${rest('pear')}`);
+    const definition = vscode.languages.registerDefinitionProvider(
+      { language },
+      { provideDefinition: () => new vscode.Location(imported, new vscode.Position(0, 0)) },
+    );
+    const { document } = await edit('', {
+      uri: await file('main.go', 'import fruits from x\napple banana cherry walnut = '),
+    });
+    const names = { openTabs: 'tabbed', recentEdits: 'edited ', imports: 'imported ' };
+    let line = 0;
+    const sent = async (): Promise<string[]> => {
+      // Another place each time, so that no earlier answer serves it.
+      const next = new vscode.WorkspaceEdit();
+      line += 1;
+      next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, `z\nline${line} = `);
+      await vscode.workspace.applyEdit(next);
+      await edit('', { uri: document.uri });
+      assert.equal(await requests(trigger), 1);
+      const prompt = coder.prompts().at(-1) ?? '';
+      return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
+    };
+    const all = Object.keys(names);
+    // What takes longer than the engine waits for goes with a later request.
+    while ((await sent()).length < all.length);
+    for (const off of all) {
+      await set('completion.context', { [off]: false });
+      const rest = all.filter((kind) => kind !== off);
+      for (let asked: string[] = []; asked.length < rest.length; ) {
+        asked = await sent();
+        assert.ok(!asked.includes(off), `${off} in ${asked}`);
+      }
+    }
+    definition.dispose();
+    await run('workbench.action.files.revert');
+    await vscode.window.showTextDocument(edited);
+    await run('workbench.action.files.revert');
+  });
+});
