@@ -55,9 +55,12 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
   await input.waitFor();
   await input.fill(`>${title}`);
-  // Until the list is filtered, it shows recent commands: only the first row is what Enter takes.
-  await page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: title }).waitFor();
-  await page.keyboard.press('Enter');
+  // Until the list is filtered, Enter would take a recent command; and the best match need not be the first row.
+  const row = (label: string) => `.quick-input-list .monaco-list-row[aria-label${label}"]`;
+  await page
+    .locator(`${row(`="${title}`)}, ${row(`^="${title},`)}`)
+    .first()
+    .click();
   // Gone, or a list of the command's own has taken its place.
   await page.waitForFunction((typed) => {
     const widget = document.querySelector<HTMLElement>('.quick-input-widget');
