@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { runCommand, screenshot } from '../host/workbench.ts';
+import { openFile, runCommand, screenshot } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { type Desk, type DeskOptions, setDesk } from './desk.ts';
 
@@ -71,7 +71,7 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
     asked: () => upstream.requests.filter(({ path }) => path.includes('/fim/')),
     edit: async (name, content) => {
       writeFileSync(join(desk.workspace, name), content);
-      await openPath(page, desk.workspace, name);
+      await openFile(page, join(desk.workspace, name));
       await page.keyboard.press('ControlOrMeta+End');
     },
     type: (text) => page.keyboard.type(text, { delay: 40 }),
@@ -96,18 +96,6 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
   };
   await page.locator(READY).first().waitFor({ timeout: 60_000 });
   return self;
-}
-
-/** By its whole path: Quick Open may not have seen yet that the file is there. */
-async function openPath(page: Page, folder: string, name: string): Promise<void> {
-  await page.keyboard.press('ControlOrMeta+P');
-  const input = page.locator('.quick-input-widget input.input');
-  await input.waitFor();
-  await input.fill(join(folder, name));
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
-  await page.locator('.editor-instance .monaco-editor .view-lines').first().waitFor();
 }
 
 /** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */

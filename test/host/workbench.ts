@@ -1,5 +1,5 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Browser, Frame, Page } from 'playwright-core';
 import type { CodeServer } from './code-server.ts';
 
@@ -69,17 +69,19 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   }, `>${title}`);
 }
 
-/** Opens a file of the workspace by name through Quick Open. */
-export async function openFile(page: Page, name: string): Promise<void> {
+/** Opens a file through Quick Open: by its name, or by its whole path if it is so new that no search knows it. */
+export async function openFile(page: Page, file: string): Promise<void> {
+  const name = basename(file);
   await page.keyboard.press('ControlOrMeta+P');
   const input = page.locator('.quick-input-widget input.input');
   await input.waitFor();
-  await input.fill(name);
+  await input.fill(file);
   // Until the list is filtered, it shows recent files: only the first row is what Enter takes.
   await page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
-  await page.locator('.editor-instance .monaco-editor .view-lines').first().waitFor();
+  // The tab is there before its editor has the keys.
+  await page.locator('.editor-instance .monaco-editor.focused .view-lines').first().waitFor();
 }
 
 /** The frame of a webview whose document has an element that matches; it is two frames deep in the page. */
