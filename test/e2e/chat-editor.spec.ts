@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Frame } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ChatDesk, ended, openList, saying, sendIn, setChatDesk } from './chat-desk.ts';
 
@@ -33,6 +34,28 @@ describe('the chat in the rest of the editor', () => {
   const row = (text: string | RegExp) => desk.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
   const dialog = () => desk.page.locator('.monaco-dialog-box');
   const lines = () => readFileSync(join(desk.workspace, 'lines.txt'), 'utf8');
+
+  async function complete(frame: Frame, typed: string, label: string): Promise<void> {
+    await frame.locator('.composer textarea').fill('');
+    await frame.locator('.composer textarea').pressSequentially(typed);
+    await frame.locator('.completions [role="option"]').filter({ hasText: label }).first().click();
+  }
+
+  it('says so when there is nothing to attach', async () => {
+    const frame = await desk.panel();
+    await complete(frame, '@prob', '@problems');
+    await complete(frame, '@term', '@terminal');
+    await frame.getByRole('button', { name: 'Attach' }).click();
+    await row('Changes in Git').click();
+    // Under its test driver VS Code keeps notifications in their center.
+    await runCommand(desk.page, 'Notifications: Show Notifications');
+    const said = desk.page.locator('.notifications-center .notification-list-item-message');
+    await said.filter({ hasText: 'There are no problems to attach.' }).waitFor();
+    await said.filter({ hasText: 'No command has run in a terminal yet' }).waitFor();
+    await said.filter({ hasText: 'There are no changes in Git to attach.' }).waitFor();
+    assert.equal(await frame.locator('.composer .chip').count(), 0);
+    await runCommand(desk.page, 'Notifications: Clear All Notifications');
+  });
 
   it('runs a command in the terminal when it is confirmed, and attaches what it printed', async () => {
     desk.answer(saying({ text: ['```sh\necho sum-$((40 + 2))\n```'] }, { text: ['I see.'] }));
