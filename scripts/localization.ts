@@ -17,6 +17,8 @@ const TEXT = new RegExp(String.raw`\b(?:text:|rule =|at\('\w+',)\s*(?:${LITERAL}
 /** Titles of error cards, words of their buttons, and what a slash command does. */
 const CARD = new RegExp(String.raw`^ {2}\w+: \[(?:${LITERAL}),`, 'gm');
 const LABEL = new RegExp(String.raw`\b(?:label|detail): (?:${LITERAL})`, 'g');
+/** What our errors say. */
+const SENTENCE = new RegExp(String.raw`^ {2}(?:${LITERAL}|"([^"\\]*)"),$`, 'gm');
 /** What is wrong with a file that can't be changed. */
 const UNREADABLE = new RegExp(String.raw`new UnreadableFile\((?:${LITERAL})`, 'g');
 
@@ -55,6 +57,8 @@ export function shownTexts(): readonly string[] {
   for (const text of literals(reader, UNREADABLE)) found.add(text);
   const cards = readFileSync(join(ROOT, 'src/chat/error-card.ts'), 'utf8');
   for (const text of literals(cards, CARD)) found.add(text);
+  const errors = readFileSync(join(ROOT, 'src/chat/error-words.ts'), 'utf8');
+  for (const text of literals(errors, SENTENCE)) found.add(text);
   for (const file of ['src/webview/chat/ending-view.tsx', 'src/chat/slash-commands.ts']) {
     for (const text of literals(readFileSync(join(ROOT, file), 'utf8'), LABEL)) found.add(text);
   }

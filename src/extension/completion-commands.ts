@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Suggester } from '../completion/suggest.ts';
 import { showCost, showLastRequest } from './completion-reports.ts';
 import type { CompletionSwitch } from './completion-switch.ts';
+import { errorText } from './error-text.ts';
 
 export interface CompletionCommandParts {
   readonly suggester: Suggester;
@@ -90,7 +91,7 @@ function menuItems(suggester: Suggester, on: CompletionSwitch): MenuItem[] {
   const language = vscode.window.activeTextEditor?.document.languageId;
   const again: MenuItem[] =
     state.kind === 'problem'
-      ? [{ label: `$(refresh) ${t('Try again')}`, detail: state.error.message, run: () => suggester.reconsider() }]
+      ? [{ label: `$(refresh) ${t('Try again')}`, detail: errorText(state.error), run: () => suggester.reconsider() }]
       : [];
   return [
     ...again,

@@ -3,6 +3,7 @@ import type { Model } from '../catalog/model.ts';
 import type { Suggester } from '../completion/suggest.ts';
 import type { SuggesterState } from '../completion/suggester-state.ts';
 import type { CompletionSwitch } from './completion-switch.ts';
+import { errorText } from './error-text.ts';
 
 export interface CompletionStatusParts {
   readonly suggester: Suggester;
@@ -85,8 +86,7 @@ export class CompletionStatus implements vscode.Disposable {
       case 'no-model':
         return plain('$(plug) Svc', vscode.l10n.t('No model that can complete code is set up. Select for what to do.'));
       case 'problem': {
-        const { message, action } = state.error;
-        return { ...plain('$(warning) Svc', `${message} ${action ?? ''}`.trim()), warning: true };
+        return { ...plain('$(warning) Svc', errorText(state.error)), warning: true };
       }
       case 'budget-spent':
         return { ...plain('$(credit-card) Svc', vscode.l10n.t('The budget of this hour is spent.')), warning: true };

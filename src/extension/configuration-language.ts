@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import type { Model, Provider } from '../catalog/model.ts';
+import { errorWords } from '../chat/error-words.ts';
 import { type Knowledge, type Proposal, proposalsAt, providerKeys, type Span, subjectAt } from '../config/assist.ts';
 import type { Origin } from '../config/settings.ts';
 import { testConnection } from '../provider/list-models.ts';
 import type { Transport } from '../provider/transport.ts';
 import { CONFIGURATION_FILES } from './configuration-input.ts';
+import { errorText } from './error-text.ts';
 import type { Models } from './models.ts';
 
 export interface ConfigurationLanguageParts {
@@ -100,7 +102,8 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
       `\n$(warning) ${t('Its key is held back: this project sends it to {0} instead of {1}.', provider.withheld.to, provider.withheld.from)}`,
     );
   }
-  if (endpoint.problem !== undefined) text.appendMarkdown(`\n$(error) ${escapeMarkdown(endpoint.problem)}`);
+  if (endpoint.problem !== undefined)
+    text.appendMarkdown(`\n$(error) ${escapeMarkdown(errorWords(endpoint.problem, vscode.l10n.t))}`);
   return text;
 }
 
@@ -190,9 +193,7 @@ async function test({ models, transport }: ConfigurationLanguageParts, id: unkno
           t('{0} answers in {1} ms and lists {2} models.', provider.name, milliseconds, result.models.length),
         );
       } else {
-        void vscode.window.showErrorMessage(
-          `${provider.name}: ${result.error.message} ${result.error.action ?? ''}`.trim(),
-        );
+        void vscode.window.showErrorMessage(`${provider.name}: ${errorText(result.error)}`);
       }
     },
   );

@@ -6,6 +6,7 @@ import { estimateTokens, IMAGE_TOKENS } from '../chat/tokens.ts';
 import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../wire/conversation.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
+import { errorText } from './error-text.ts';
 
 export const VENDOR = 'svc';
 
@@ -202,17 +203,17 @@ function partTokens(part: unknown): number {
 function languageModelError(error: GatewayError): Error {
   switch (error.errorType) {
     case 'model_not_found':
-      return vscode.LanguageModelError.NotFound(error.message);
+      return vscode.LanguageModelError.NotFound(errorText(error));
     case 'authentication_required':
     case 'model_not_allowed':
     case 'credential_withheld':
-      return vscode.LanguageModelError.NoPermissions(error.message);
+      return vscode.LanguageModelError.NoPermissions(errorText(error));
     case 'rate_limit_exceeded':
     case 'usage_limit_exceeded':
     case 'insufficient_credits':
     case 'content_filtered':
-      return vscode.LanguageModelError.Blocked(error.message);
+      return vscode.LanguageModelError.Blocked(errorText(error));
     default:
-      return error;
+      return new Error(errorText(error), { cause: error });
   }
 }

@@ -23,6 +23,7 @@ const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptio
   narrow: ['tools', { theme: 'dark', width: 240 }],
   'high-contrast': ['answer', { theme: 'hc-dark' }],
   'high-contrast-light': ['tools', { theme: 'hc-light' }],
+  german: ['error', { theme: 'light', language: 'de' }],
   'full-tab': ['answer', { theme: 'light', width: 1000 }],
 };
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { errorCard } from '../../src/chat/error-card.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
+import { vendorError } from '../../src/wire/vendor-errors.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 import { STATES } from './states.ts';
 import { THEMES, type ThemeName } from './themes.ts';
@@ -205,9 +207,23 @@ describe('the panel’s page for everyone', function () {
   });
 
   it('speaks the language of the editor', async () => {
-    const german = await host.open({ words: { 'Ask about your code': 'Frag zu deinem Code' } });
+    const german = await host.open({ language: 'de' });
     await german.tell({ type: 'model', model: null }, snapshot(transcriptOf()));
-    assert.equal(await german.page.locator('.empty h1').innerText(), 'Frag zu deinem Code');
+    assert.equal(await german.page.locator('.empty h1').innerText(), 'Fragen Sie zu Ihrem Code');
+    await german.close();
+  });
+
+  it('says what failed in the language of the editor, and leaves the words of the provider as they came', async () => {
+    const german = await host.open({ language: 'de' });
+    const failure = { provider: 'acme', status: 402, bodyText: '{"error":{"message":"Top up first."}}', byok: true };
+    const error = errorCard(vendorError(failure), 0);
+    await german.tell(
+      { type: 'model', model: VIEW },
+      snapshot(transcriptOf({}, { ending: { type: 'failed', error } })),
+    );
+    const card = german.page.getByRole('alert');
+    assert.match(await card.innerText(), /Ihr Konto bei acme hat kein Guthaben mehr: Top up first\./);
+    assert.match(await card.innerText(), /Laden Sie Ihr Konto beim Anbieter auf/);
     await german.close();
   });
 });

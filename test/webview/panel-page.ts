@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,8 @@ export interface OpenOptions {
   readonly policy?: boolean;
   readonly forcedColors?: boolean;
   readonly reducedMotion?: boolean;
-  readonly words?: Readonly<Record<string, string>>;
+  /** One of those in l10n/; absent: English. */
+  readonly language?: 'de';
 }
 
 export interface Panel {
@@ -110,11 +111,17 @@ function html(query: URLSearchParams): string {
   const policy = query.has('open')
     ? ''
     : `<meta http-equiv="Content-Security-Policy" content="${contentPolicy('n0nce', "'self'")}">`;
-  const words = (query.get('words') ?? '{}').replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  return `<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8">${policy}
+  const language = query.get('language') ?? 'en';
+  const words = wordsOf(language).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  return `<!DOCTYPE html><html lang="${language}"><head><meta charset="UTF-8">${policy}
     <meta name="words" content="${words}"><title>Svc Chat</title>
     <link rel="stylesheet" href="/codicon.css"><link rel="stylesheet" href="/chat.css"></head>
     <body class="${query.get('class') ?? ''}"><script type="module" nonce="n0nce" src="/chat.js"></script></body></html>`;
+}
+
+/** As the host puts them into the page. */
+function wordsOf(language: string): string {
+  return language === 'en' ? '{}' : readFileSync(join(ROOT, 'l10n', `bundle.l10n.${language}.json`), 'utf8');
 }
 
 async function openPanel(browser: Browser, url: string, options: OpenOptions): Promise<Panel> {
@@ -152,7 +159,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
     },
     { variables: THEMES[theme].variables },
   );
-  const query = new URLSearchParams({ class: THEMES[theme].className, words: JSON.stringify(options.words ?? {}) });
+  const query = new URLSearchParams({ class: THEMES[theme].className, language: options.language ?? 'en' });
   if (options.policy === false) query.set('open', '');
   await page.goto(`${url}/panel.html?${query}`);
   await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);

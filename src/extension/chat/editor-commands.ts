@@ -4,6 +4,7 @@ import { textAttachment } from '../../chat/attachment.ts';
 import type { ChosenModel, Converse } from '../../chat/session.ts';
 import { SLASH_COMMANDS } from '../../chat/slash-commands.ts';
 import { asGatewayError } from '../../wire/errors.ts';
+import { errorText } from '../error-text.ts';
 import { ask, codeOf } from './ask.ts';
 import type { Attach } from './attach.ts';
 import { gitDiff } from './git.ts';
@@ -32,7 +33,7 @@ export function editorCommands(parts: EditorCommandParts) {
     try {
       await run(...args);
     } catch (thrown) {
-      void vscode.window.showErrorMessage(asGatewayError(thrown).message);
+      void vscode.window.showErrorMessage(errorText(asGatewayError(thrown)));
     }
   };
   const about = (name: string) => shown(() => parts.begin(prompt(name), attach.selection()));

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { CardAction, ErrorCard } from '../../chat/error-card.ts';
+import { errorWords } from '../../chat/error-words.ts';
 import type { FromPage } from '../../chat/from-page.ts';
 import { type Ending, type Message, textOf } from '../../chat/transcript.ts';
 import { Icon } from './icon.tsx';
@@ -131,6 +132,7 @@ function ErrorCardView({ message, error, last }: { message: Message; error: Erro
   const { link } = usePanel();
   const seconds = useCountdown(error.retryAt);
   const action = ACTIONS[error.action];
+  // For whoever is asked for help: as the log has it.
   const details = [error.title, error.message, `${error.errorType} (HTTP ${error.status})`, error.provider ?? '']
     .filter(Boolean)
     .join('\n');
@@ -140,8 +142,8 @@ function ErrorCardView({ message, error, last }: { message: Message; error: Erro
       <h2>
         <Icon name="error" /> {t(error.title)}
       </h2>
-      <p>{error.message}</p>
-      {error.advice ? <p>{error.advice}</p> : null}
+      <p>{errorWords(error.message, t)}</p>
+      {error.advice ? <p>{errorWords(error.advice, t)}</p> : null}
       <div class="actions">
         {last && action.message ? (
           <button

@@ -1,3 +1,4 @@
+import { errorWords } from '../../chat/error-words.ts';
 import { t } from '../chat/words.ts';
 import {
   change,
@@ -27,9 +28,9 @@ export function Footer() {
         <div class="reason" role="alert">
           <p>
             <span class="codicon codicon-error" aria-hidden="true" />
-            {failure.value.message}
+            {errorWords(failure.value.message, t)}
           </p>
-          {failure.value.action ? <p>{failure.value.action}</p> : null}
+          {failure.value.action ? <p>{errorWords(failure.value.action, t)}</p> : null}
           <button type="button" onClick={() => post({ type: 'open-file' })}>
             {t('Open the file')}
           </button>
@@ -98,8 +99,8 @@ function TrialState() {
               <span class="codicon codicon-error" aria-hidden="true" />
               {figures.join(' · ')}
             </p>
-            <p>{t(state.reason?.message ?? '')}</p>
-            {state.reason?.action ? <p>{t(state.reason.action)}</p> : null}
+            <p>{errorWords(state.reason?.message ?? '', t)}</p>
+            {state.reason?.action ? <p>{errorWords(state.reason.action, t)}</p> : null}
           </div>
         );
       }
