@@ -123,8 +123,8 @@ function linesOf(text: string | undefined): number {
 
 /** The same files that the editor never sends. */
 function refuseSecrets(file: string): void {
-  const reason = file === '-' ? undefined : new Exclusions([], []).reason(path.basename(file));
-  if (reason !== undefined) throw new UsageError(`${file} is not sent: ${reason}`);
+  const excluded = file !== '-' && new Exclusions([], []).reason(path.basename(file)) !== undefined;
+  if (excluded) throw new UsageError(`${file} is not sent: Files of this kind hold secrets.`);
 }
 
 async function textOf(file: string, io: Io): Promise<string> {

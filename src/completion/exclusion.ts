@@ -73,6 +73,9 @@ export interface WorkspaceFolder {
   readonly ignoreFiles: readonly IgnoreFile[];
 }
 
+/** Why a file must not be sent: it is outside of the workspace, of a kind that holds secrets, or named by a person. */
+export type Exclusion = 'outside' | 'secret-kind' | 'exclude-setting' | 'gitignored';
+
 /** Tells which files must not be sent. Rebuilt whole when a folder, an ignore file or the setting changes. */
 export class Exclusions {
   readonly #secrets = ignore({ ignorecase: true }).add(SECRET_FILES);
@@ -81,7 +84,7 @@ export class Exclusions {
     readonly path: string;
     readonly rules: readonly Rule[];
   }[];
-  readonly #known = new Map<string, string | undefined>();
+  readonly #known = new Map<string, Exclusion | undefined>();
 
   constructor(folders: readonly WorkspaceFolder[], globs: readonly string[]) {
     this.#globs = ignore().add([...globs]);
@@ -94,8 +97,8 @@ export class Exclusions {
     }));
   }
 
-  /** Why a file is not sent, for a person; `undefined`: it may be. Takes a uri or a path relative to a folder. */
-  reason(uriOrPath: string): string | undefined {
+  /** Why a file is not sent; `undefined`: it may be. Takes a uri or a path relative to a folder. */
+  reason(uriOrPath: string): Exclusion | undefined {
     if (this.#known.has(uriOrPath)) return this.#known.get(uriOrPath);
     const reason = this.#find(uriOrPath);
     if (this.#known.size > 2_000) this.#known.clear();
@@ -103,7 +106,7 @@ export class Exclusions {
     return reason;
   }
 
-  #find(uriOrPath: string): string | undefined {
+  #find(uriOrPath: string): Exclusion | undefined {
     if (uriOrPath.startsWith('untitled:')) return undefined;
     const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uriOrPath);
     const path = isUri ? pathOf(uriOrPath) : uriOrPath;
@@ -111,13 +114,12 @@ export class Exclusions {
     const folders = isUri ? this.#folders.filter((one) => path.startsWith(one.path)) : this.#folders;
     const below = ({ path: folder }: { readonly path: string }): string => (isUri ? path.slice(folder.length) : path);
     const relatives = folders.length > 0 ? folders.map(below) : [path.replace(/^\/+/, '')];
-    if (!relatives.every((relative) => ignore.isPathValid(relative))) return 'It is outside of the workspace.';
-    if (relatives.some((relative) => this.#secrets.ignores(relative))) return 'Files of this kind hold secrets.';
-    if (isUri && folders.length === 0) return 'It is outside of the workspace.';
-    if (relatives.some((relative) => this.#globs.ignores(relative)))
-      return 'The setting svc.completion.exclude names it.';
+    if (!relatives.every((relative) => ignore.isPathValid(relative))) return 'outside';
+    if (relatives.some((relative) => this.#secrets.ignores(relative))) return 'secret-kind';
+    if (isUri && folders.length === 0) return 'outside';
+    if (relatives.some((relative) => this.#globs.ignores(relative))) return 'exclude-setting';
     const ignored = folders.some((folder) => ignoredBy(folder.rules, below(folder)));
-    return ignored ? 'A .gitignore file names it.' : undefined;
+    return ignored ? 'gitignored' : undefined;
   }
 }
 

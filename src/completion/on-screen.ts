@@ -1,5 +1,6 @@
+import type { CaretView } from './caret-view.ts';
 import type { Position } from './document-text.ts';
-import type { DocumentChange } from './suggestion.ts';
+import type { DocumentChange, Suggestion } from './suggestion.ts';
 import type { Answer } from './suggestion-cache.ts';
 
 /** The suggestion that the person sees, as far as the engine can know. */
@@ -33,6 +34,18 @@ export function acceptedBy(change: DocumentChange, shown: Shown): number {
   if (text.length < 2 || PAIRS.has(text) || !shown.text.startsWith(text)) return 0;
   // Enter with the indentation that the editor adds is a key, not an acceptance.
   return /^\n\s*$/.test(text) ? 0 : text.length;
+}
+
+/** As the face gives it to the editor, in the place of what the list of suggestions has selected. */
+export function suggestionOf({ answer, text, replaceAfter }: Shown, { item, document }: CaretView): Suggestion {
+  const whole = (item?.text ?? '') + text;
+  return {
+    id: answer.id,
+    insertText: document.eol === '\r\n' ? whole.replaceAll('\n', '\r\n') : whole,
+    replaceBefore: item?.before ?? 0,
+    replaceAfter: replaceAfter + (item?.after ?? 0),
+    growing: !answer.done,
+  };
 }
 
 /** The one owner of what is on screen. */

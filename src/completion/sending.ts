@@ -12,12 +12,13 @@ import { RequestLog, type SentRequest } from './request-log.ts';
 import { Settling } from './stop.ts';
 import type { StateOwner } from './suggester-state.ts';
 import type { Answer, SuggestionCache } from './suggestion-cache.ts';
+import type { NotSent } from './trigger.ts';
 
 export interface SendingPorts {
   readonly fill: (model: CompletionModel) => Fill;
   readonly settings: () => CompletionSettings;
   /** Why a file must not be sent (exclusion.ts), `undefined`: it may. By uri, or by a snippet's path. */
-  readonly excluded?: (uriOrPath: string) => string | undefined;
+  readonly excluded?: (uriOrPath: string) => NotSent | undefined;
   readonly context?: ContextSource;
   /** One line a request. */
   readonly log?: (line: string) => void;

@@ -1,10 +1,10 @@
 import { type CaretView, caretView } from './caret-view.ts';
 import { type Clock, delay, systemClock } from './clock.ts';
-import type { CompletionModel } from './completion-settings.ts';
+import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
 import { Dismissals } from './dismissal.ts';
 import type { Counts } from './governor.ts';
 import { Growth } from './growth.ts';
-import { OnScreen, type Shown } from './on-screen.ts';
+import { OnScreen, type Shown, suggestionOf } from './on-screen.ts';
 import { startOf } from './place.ts';
 import { type Known, recall } from './recall.ts';
 import type { SentRequest } from './request-log.ts';
@@ -13,7 +13,7 @@ import { Speculation } from './speculation.ts';
 import { StateOwner, type SuggesterState } from './suggester-state.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './suggestion.ts';
 import { type Answer, SuggestionCache } from './suggestion-cache.ts';
-import { FilesOff, onlyByHand, type Silence, silenceOf, worthAsking } from './trigger.ts';
+import { FilesOff, mayEnd, onlyByHand, type Silence, silenceOf, worthAsking } from './trigger.ts';
 
 export interface SuggesterPorts extends SendingPorts {
   /** The model to ask now; `undefined`: none can fill holes. */
@@ -156,6 +156,11 @@ export class Suggester {
     this.#sending.pace.judged(true);
   }
 
+  /** Another document is before the person: what kept it silent in the one before says nothing of this one. */
+  documentShown(): void {
+    if (this.#state.current.kind === 'silent') this.#state.become({ kind: 'ready' });
+  }
+
   documentClosed(uri: string): void {
     if (this.#view?.document.uri === uri) this.#view = undefined;
     this.#sending.documentClosed(uri);
@@ -173,14 +178,11 @@ export class Suggester {
   #viewOf(request: SuggestRequest): CaretView | undefined {
     this.#turnedAway = undefined;
     const settings = this.#ports.settings();
-    const why = silenceOf(request, settings);
-    if (why !== undefined) return this.#silent(why);
-    if (this.#filesOff.holds(request.document, settings.disabledGlobs)) return this.#silent('file-off');
     const { uri } = request.document;
-    const excluded = this.#ports.excluded?.(uri);
-    if (excluded !== undefined) {
-      this.#turnedAway = uri;
-      return this.#silent('excluded', excluded);
+    const why = silenceOf(request, settings) ?? this.#silenceOfFile(request.document, settings);
+    if (why !== undefined) {
+      if (mayEnd(why)) this.#turnedAway = uri;
+      return this.#silent(why);
     }
     const model = this.#ports.model();
     if (model === undefined) {
@@ -193,10 +195,14 @@ export class Suggester {
     return caretView(request, model);
   }
 
-  #silent(why: Silence | 'excluded', detail?: string): undefined {
+  #silenceOfFile(document: SuggestRequest['document'], settings: CompletionSettings): Silence | undefined {
+    return this.#filesOff.holds(document, settings.disabledGlobs) ? 'file-off' : this.#ports.excluded?.(document.uri);
+  }
+
+  #silent(why: Silence): undefined {
     this.#screen.put(undefined);
     this.#view = undefined;
-    this.#state.become({ kind: 'silent', why, ...(detail === undefined ? {} : { detail }) });
+    this.#state.become({ kind: 'silent', why });
     return undefined;
   }
 
@@ -288,15 +294,4 @@ export class Suggester {
     this.#speculation.from(first, view);
     return known.map((shown) => suggestionOf(shown, view));
   }
-}
-
-function suggestionOf({ answer, text, replaceAfter }: Shown, { item, document }: CaretView): Suggestion {
-  const whole = (item?.text ?? '') + text;
-  return {
-    id: answer.id,
-    insertText: document.eol === '\r\n' ? whole.replaceAll('\n', '\r\n') : whole,
-    replaceBefore: item?.before ?? 0,
-    replaceAfter: replaceAfter + (item?.after ?? 0),
-    growing: !answer.done,
-  };
 }

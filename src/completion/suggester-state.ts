@@ -5,7 +5,7 @@ import type { Silence } from './trigger.ts';
 export type SuggesterState =
   | { readonly kind: 'ready' }
   | { readonly kind: 'asking' }
-  | { readonly kind: 'silent'; readonly why: Silence | 'excluded'; readonly detail?: string }
+  | { readonly kind: 'silent'; readonly why: Silence }
   | { readonly kind: 'no-model' }
   /** `retryInMs`: one request goes out then by itself. `needsPerson`: waiting alone won't help. */
   | {

@@ -1,10 +1,11 @@
 import ignore, { type Ignore } from 'ignore';
 import type { CompletionSettings } from './completion-settings.ts';
 import { headOf, tailOf } from './document-text.ts';
+import type { Exclusion } from './exclusion.ts';
 import { languageOf } from './languages.ts';
 import type { SuggestRequest } from './suggestion.ts';
 
-/** Why nothing is suggested; shown in the status bar's tooltip and in the log. */
+/** Why nothing is suggested. */
 export type Silence =
   | 'off'
   | 'language-off'
@@ -13,7 +14,11 @@ export type Silence =
   | 'several-carets'
   | 'selection'
   | 'output'
-  | 'by-hand-only';
+  | 'by-hand-only'
+  | NotSent;
+
+/** Why a document's text must not be sent; `unknown-yet`: the ignore files are still being read. */
+export type NotSent = Exclusion | 'unknown-yet';
 
 /** Why nothing is to be shown at all for this request; `undefined`: go on. */
 export function silenceOf(request: SuggestRequest, settings: CompletionSettings): Silence | undefined {
@@ -25,6 +30,11 @@ export function silenceOf(request: SuggestRequest, settings: CompletionSettings)
   if (request.selecting === true) return 'selection';
   if (/^(output|vscode-|git:|debug|search-editor)/.test(document.uri) && !isTyped(document.uri)) return 'output';
   return undefined;
+}
+
+/** Whether a silence ends by what the person or a file watcher does elsewhere, not by going on in the document. */
+export function mayEnd(why: Silence): boolean {
+  return !(why === 'read-only' || why === 'several-carets' || why === 'selection' || why === 'output');
 }
 
 /** Whether nothing is sent unless asked for by hand. What is known already is shown in any case. */

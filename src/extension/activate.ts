@@ -70,6 +70,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(models.onDidChange(() => suggester.reconsider()));
   own(settings.onDidChange(() => suggester.reconsider()));
   own(excluded.onDidChange(() => suggester.reconsider()));
+  own(on.onDidChange(() => suggester.reconsider()));
   const { trigger } = own(registerInlineCompletions(suggester, context.extension.id));
   own(registerCompletionCommands({ suggester, on, trigger }));
   own(

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Model } from '../catalog/model.ts';
 import type { Suggester } from '../completion/suggest.ts';
 import type { SuggesterState } from '../completion/suggester-state.ts';
+import type { Silence } from '../completion/trigger.ts';
 import type { CompletionSwitch } from './completion-switch.ts';
 import { errorText } from './error-text.ts';
 
@@ -91,10 +92,42 @@ export class CompletionStatus implements vscode.Disposable {
       case 'budget-spent':
         return { ...plain('$(credit-card) Svc', vscode.l10n.t('The budget of this hour is spent.')), warning: true };
       case 'silent':
-        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', state.detail ?? state.why));
+        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', because(state.why)));
       case 'ready':
         return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('Completions by {0}', named));
     }
+  }
+}
+
+function because(why: Silence): string {
+  const { t } = vscode.l10n;
+  switch (why) {
+    case 'off':
+      return t('they are off.');
+    case 'language-off':
+      return t('they are off for this language.');
+    case 'file-off':
+      return t('the setting svc.completion.disabledGlobs names this file.');
+    case 'exclude-setting':
+      return t('the setting svc.completion.exclude names this file.');
+    case 'gitignored':
+      return t('a .gitignore file names this file.');
+    case 'secret-kind':
+      return t('files of this kind hold secrets.');
+    case 'outside':
+      return t('the file is outside of the workspace.');
+    case 'unknown-yet':
+      return t('the .gitignore files are still being read.');
+    case 'read-only':
+      return t('the document can’t be written to.');
+    case 'several-carets':
+      return t('there are several carets.');
+    case 'selection':
+      return t('text is selected.');
+    case 'output':
+      return t('this is not a document of yours.');
+    case 'by-hand-only':
+      return t('they are shown when asked for.');
   }
 }
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../completion/exclusion.ts';
+import type { NotSent } from '../completion/trigger.ts';
 
 const MOST_FILES = 500;
 
@@ -9,12 +10,15 @@ export class ExcludedFiles implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #lifetime: vscode.Disposable[];
   readonly onDidChange = this.#changed.event;
+  #folders: readonly WorkspaceFolder[] | undefined;
   #rules: Exclusions | undefined;
   #reading = 0;
 
   constructor(globs: () => readonly string[], onGlobsChange: vscode.Event<void>) {
     this.#globs = globs;
     const again = () => void this.#read();
+    // Before the watcher tells, which may take its time.
+    const saved = ({ uri }: vscode.TextDocument) => uri.path.endsWith('/.gitignore') && again();
     const watcher = vscode.workspace.createFileSystemWatcher('**/.gitignore');
     this.#lifetime = [
       this.#changed,
@@ -23,7 +27,8 @@ export class ExcludedFiles implements vscode.Disposable {
       watcher.onDidCreate(again),
       watcher.onDidDelete(again),
       vscode.workspace.onDidChangeWorkspaceFolders(again),
-      onGlobsChange(again),
+      vscode.workspace.onDidSaveTextDocument(saved),
+      onGlobsChange(() => this.#draw()),
     ];
     again();
   }
@@ -33,16 +38,24 @@ export class ExcludedFiles implements vscode.Disposable {
   }
 
   /** Why a file must not be sent; undefined: it may. Until the ignore files are read, nothing may. */
-  readonly reason = (uriOrPath: string): string | undefined =>
-    this.#rules ? this.#rules.reason(uriOrPath) : vscode.l10n.t('the .gitignore files are still being read');
+  readonly reason = (uriOrPath: string): NotSent | undefined =>
+    this.#rules ? this.#rules.reason(uriOrPath) : 'unknown-yet';
 
   async #read(): Promise<void> {
     this.#reading += 1;
     const mine = this.#reading;
+    // What held before may allow too much.
+    this.#rules = undefined;
     const folders = await Promise.all((vscode.workspace.workspaceFolders ?? []).map(readFolder));
     // A later reading knows more.
     if (mine !== this.#reading) return;
-    this.#rules = new Exclusions(folders, this.#globs());
+    this.#folders = folders;
+    this.#draw();
+  }
+
+  #draw(): void {
+    if (this.#folders === undefined) return;
+    this.#rules = new Exclusions(this.#folders, this.#globs());
     this.#changed.fire();
   }
 }

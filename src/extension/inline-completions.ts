@@ -34,6 +34,7 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
         ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
       }),
     ),
+    vscode.window.onDidChangeActiveTextEditor(() => suggester.documentShown()),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
   return { trigger: () => asking.again('invoke'), dispose: () => lifetime.dispose() };

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/completion-settings.ts';
+import type { NotSent } from '../../src/completion/trigger.ts';
 import { GatewayError } from '../../src/wire/errors.ts';
 import { MODEL, Person } from './person.ts';
 
@@ -29,7 +31,7 @@ describe('where nothing could be suggested', () => {
   });
 
   it('is asked again when the ignore files are read', async () => {
-    let excluded: string | undefined = 'not read yet';
+    let excluded: NotSent | undefined = 'unknown-yet';
     const person = new Person('x = |\n', { excluded: () => excluded });
     reopens(person);
     person.answers = () => ['1;'];
@@ -40,6 +42,30 @@ describe('where nothing could be suggested', () => {
     person.suggester.reconsider();
     await person.clock.pass(1000);
     assert.equal(person.ghost, '1;');
+  });
+
+  it('is asked again when completions are switched on, and says until then that they are off', async () => {
+    const person = new Person('x = |\n');
+    reopens(person);
+    person.answers = () => ['1;'];
+    person.settings = { ...DEFAULT_COMPLETION_SETTINGS, enabled: false };
+    person.ask();
+    await person.clock.pass(1000);
+    assert.deepEqual(person.suggester.state, { kind: 'silent', why: 'off' });
+    assert.equal(person.asked.length, 0);
+    person.settings = DEFAULT_COMPLETION_SETTINGS;
+    person.suggester.reconsider();
+    await person.clock.pass(1000);
+    assert.equal(person.suggester.state.kind, 'ready');
+    assert.equal(person.ghost, '1;');
+  });
+
+  it('says nothing of the document that the person goes on to', () => {
+    const person = new Person('x = |\n', { excluded: () => 'gitignored' });
+    person.ask();
+    assert.deepEqual(person.suggester.state, { kind: 'silent', why: 'gitignored' });
+    person.suggester.documentShown();
+    assert.deepEqual(person.suggester.state, { kind: 'ready' });
   });
 
   it('is asked again once when the person has repaired what failed', async () => {
@@ -119,7 +145,7 @@ describe('context that is kept from one request to the next', () => {
     let excluded = '';
     const person = new Person('a = |', {
       context: async (_, { openTabs }) => (openTabs ? snippets : []),
-      excluded: (path) => (path === excluded ? 'named' : undefined),
+      excluded: (path) => (path === excluded ? 'gitignored' : undefined),
     });
     person.answers = () => ['¤'];
     const sent = async () => {

@@ -112,6 +112,22 @@ describe('the controls of completions', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
+  it('snooze, and come back when woken', async () => {
+    at.answer = ['awake;'];
+    await at.edit('snooze.ts', 'const a =');
+    await runCommand(at.page, 'Svc: Snooze Completions');
+    await at.page.locator(ROWS, { hasText: '5 minutes' }).first().click();
+    await at.page.locator(`${ITEM}[aria-label*="snoozed"]`).waitFor();
+    const before = at.asked().length;
+    await at.type(' 1 + ');
+    await at.page.locator(`${ITEM}[aria-label*="snoozed"]`).waitFor();
+    assert.equal(at.asked().length, before);
+    await runCommand(at.page, 'Svc: End Snooze');
+    await at.rests();
+    await at.type('2 + ');
+    await at.shows('awake;');
+  });
+
   it('go to the next idea and back', async () => {
     let asked = 0;
     at.answer = () => {

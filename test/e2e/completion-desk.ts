@@ -28,8 +28,8 @@ export interface CompletionDesk {
   status: number;
   /** Requests for a completion so far. */
   asked(): readonly ReceivedRequest[];
-  /** A file of its own, open, with the caret behind its text. */
-  edit(name: string, content: string): Promise<void>;
+  /** A file of its own, open, with the caret behind its text; in the workspace, or in a folder beside it. */
+  edit(name: string, content: string, folder?: string): Promise<void>;
   type(text: string): Promise<void>;
   /** Waits until the ghost text on screen is this, with LF. */
   shows(text: string): Promise<void>;
@@ -44,7 +44,7 @@ export interface CompletionDesk {
   close(): Promise<void>;
 }
 
-interface CompletionDeskOptions extends Pick<DeskOptions, 'settings'> {
+interface CompletionDeskOptions extends Pick<DeskOptions, 'settings' | 'folders'> {
   /** Beside the one that is asked. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
@@ -55,6 +55,7 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
   const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
   const desk = await setDesk({
     ...(options.settings ? { settings: options.settings } : {}),
+    ...(options.folders ? { folders: options.folders } : {}),
     config: () => ({
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',
@@ -69,9 +70,10 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
     answer: [],
     status: 200,
     asked: () => upstream.requests.filter(({ path }) => path.includes('/fim/')),
-    edit: async (name, content) => {
-      writeFileSync(join(desk.workspace, name), content);
-      await openFile(page, join(desk.workspace, name));
+    edit: async (name, content, beside) => {
+      const file = join(desk.workspace, ...(beside === undefined ? [] : ['..', beside]), name);
+      writeFileSync(file, content);
+      await openFile(page, file);
       await page.keyboard.press('ControlOrMeta+End');
     },
     type: (text) => page.keyboard.type(text, { delay: 40 }),

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -21,6 +21,8 @@ export interface Desk {
 }
 
 export interface DeskOptions {
+  /** Several folders that are open, each with its .gitignore; the one named `workspace` is the desk's own. */
+  readonly folders?: Readonly<Record<string, string>>;
   /** The user's settings.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** A VSIX to install into the host; the extension then runs from there, not from this folder. */
@@ -52,6 +54,7 @@ export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
     ...(options.settings ? { settings: options.settings } : {}),
   });
   const browser = await launchChromium();
+  const opened = options.folders === undefined ? workspace : severalFolders(root, options.folders);
   return {
     browser,
     host,
@@ -60,7 +63,7 @@ export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
     open: async (viewport) => {
       const extension = options.vsix === undefined ? { extension: ROOT } : {};
       const page = await openWorkbench(browser, host, {
-        folder: workspace,
+        folder: opened,
         ...extension,
         ...(viewport ? { viewport } : {}),
       });
@@ -75,4 +78,14 @@ export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+function severalFolders(root: string, folders: Readonly<Record<string, string>>): string {
+  for (const [name, ignored] of Object.entries(folders)) {
+    mkdirSync(join(root, name), { recursive: true });
+    writeFileSync(join(root, name, '.gitignore'), ignored);
+  }
+  const file = join(root, 'several.code-workspace');
+  writeFileSync(file, JSON.stringify({ folders: Object.keys(folders).map((path) => ({ path })) }));
+  return file;
 }

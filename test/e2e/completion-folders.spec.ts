@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+
+describe('completions in a workspace of several folders', () => {
+  let at: CompletionDesk;
+
+  before(async () => {
+    at = await setCompletionDesk({ folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' } });
+  });
+  after(() => at.close());
+  afterEach(function () {
+    return clear(at, this.currentTest);
+  });
+
+  async function refused(name: string, folder?: string): Promise<void> {
+    await at.edit(name, 'const secret = ', folder);
+    await at.type('abc + ');
+    await at.page.locator('.statusbar-item[aria-label^="Svc: No completions here"]').waitFor();
+  }
+
+  it('each folder is judged by its own .gitignore', async () => {
+    at.answer = ['fine;'];
+    await refused('a.one.ts');
+    await refused('c.two.ts', 'second');
+    assert.deepEqual(at.asked(), []);
+    await at.edit('d.one.ts', 'const open = ', 'second');
+    await at.type('1 + ');
+    await at.shows('fine;');
+    await at.page.keyboard.press('Escape');
+    await at.edit('b.two.ts', 'const open = ');
+    await at.type('2 + ');
+    await at.shows('fine;');
+    const prompts = at.asked().map(({ body }) => String(body.prompt));
+    assert.ok(prompts.length >= 2);
+    for (const prompt of prompts) assert.doesNotMatch(prompt, /secret|abc/);
+  });
+});
