@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 
 /** A literal in single quotes or in backticks without a placeholder. */
-const LITERAL = String.raw`'((?:[^'\\]|\\.)*)'|` + '`((?:[^`\\\\$])*)`';
+const LITERAL = [String.raw`'((?:[^'\\]|\\.)*)'`, '`((?:[^`\\\\$])*)`'].join('|');
 const CALL = new RegExp(String.raw`\bt\(\s*(?:${LITERAL})`, 'g');
 /** Two literals that a condition picks from: `t(one ? 'a' : 'b')`. */
 const CHOICE = new RegExp(String.raw`\bt\([^'()]*\?\s*(?:${LITERAL})\s*:\s*(?:${LITERAL})`, 'g');

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { pathsOf } from '../config/platform-paths.ts';
+import { replaceFile } from '../config/replace-file.ts';
 import type { CatalogData, CatalogProvider } from './catalog.ts';
 import { CATALOG_URL, fromModelsDev } from './models-dev.ts';
 import { readCatalog } from './snapshot.ts';
@@ -178,17 +177,8 @@ function parseCache(value: unknown, url: string): Cache | undefined {
   return { url, checked: value.checked, ...etag, ...modified, catalog };
 }
 
-/** Another process reads the old file or the new one, never half of one. */
 async function writeCache(file: string, cache: Cache): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const part = `${file}.${process.pid}.${randomUUID()}`;
-  try {
-    await writeFile(part, JSON.stringify(cache), { mode: 0o600 });
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+  await replaceFile(file, JSON.stringify(cache));
 }
 
 /**

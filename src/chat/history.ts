@@ -1,6 +1,7 @@
-import { appendFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { replaceFile } from '../config/replace-file.ts';
 import { parseJson } from '../wire/json.ts';
 import type { Attachment } from './attachment.ts';
 import { applyPatch, EMPTY, joinPatches, type Patch, pathOf, type Transcript, textOf } from './transcript.ts';
@@ -222,13 +223,6 @@ function line(patch: Patch): string {
 
 function headLine({ id, createdAt, workspace }: Head): string {
   return `${JSON.stringify({ type: 'head', version: 1, id, createdAt, workspace })}\n`;
-}
-
-/** Whole or not at all, whenever the power goes. */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const fresh = `${file}.${process.pid}.new`;
-  await writeFile(fresh, text, { flush: true, mode: OWN });
-  await rename(fresh, file);
 }
 
 /** Ids are ours, but those in an imported or restored state are somebody's. */

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LastUsedStore } from '../catalog/select.ts';
+import { replaceFile } from '../config/replace-file.ts';
 import type { Io } from './io.ts';
 
 /** How many are remembered. */
@@ -31,10 +31,7 @@ export function lastUsedStore(io: Pick<Io, 'env' | 'platform' | 'home'>): LastUs
   };
   const write = async (ref: string) => {
     const recent = [ref, ...(await read()).filter((each) => each !== ref)].slice(0, KEPT);
-    await mkdir(path.dirname(file), { recursive: true });
-    const part = `${file}.${process.pid}.${randomUUID()}`;
-    await writeFile(part, `${JSON.stringify({ recent })}\n`, { mode: 0o600 });
-    await rename(part, file);
+    await replaceFile(file, `${JSON.stringify({ recent })}\n`);
   };
   return { read, write };
 }

@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { SaveTarget } from '../config/provider-dialog.ts';
+import { replaceFile } from '../config/replace-file.ts';
 import type { Settings, Source } from '../config/settings.ts';
 import { globalFolder } from '../config/sources.ts';
 import { configurationInput } from './configuration-input.ts';
@@ -49,9 +50,7 @@ export async function readConfig(path: string): Promise<string> {
 export async function writeConfig(path: string, text: string): Promise<void> {
   const open = openDocument(path);
   if (!open) {
-    await mkdir(dirname(path), { recursive: true });
-    // Its owner alone: a header may hold what others must not read. An existing file keeps its mode.
-    await writeFile(path, text, { mode: 0o600 });
+    await replaceFile(path, text);
     return;
   }
   const edit = new vscode.WorkspaceEdit();

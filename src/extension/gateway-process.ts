@@ -47,6 +47,9 @@ export class GatewayProcess implements vscode.Disposable {
   #backOff = FIRST_BACK_OFF;
   #restart: NodeJS.Timeout | undefined;
   #kept: Kept | undefined;
+  #starting: Promise<string> | undefined;
+  /** Counts what was asked for: a start that was overtaken by a stop comes to nothing. */
+  #turn = 0;
   /** Where it listened last: what other tools were told stays true. */
   #lastPort = 0;
 
@@ -81,32 +84,54 @@ export class GatewayProcess implements vscode.Disposable {
   /** Resolves with the address when it listens. Rejects with what the gateway said when it can't. */
   async start(): Promise<string> {
     if (this.#state.kind === 'running') return this.#state.url;
-    this.stop();
+    if (this.#starting) return this.#starting;
+    const starting = this.#begin().finally(() => {
+      if (this.#starting === starting) this.#starting = undefined;
+    });
+    this.#starting = starting;
+    return starting;
+  }
+
+  async #begin(): Promise<string> {
+    this.#end();
+    const turn = this.#turn;
     this.#set({ kind: 'starting' });
     const key = await this.key();
-    return this.#parts.keep() ? this.#startKept(key) : this.#spawn(key);
+    if (turn !== this.#turn) throw new Error(vscode.l10n.t('It was stopped.'));
+    return this.#parts.keep() ? this.#startKept(key, turn) : this.#spawn(key);
   }
 
   stop(): void {
+    this.#end();
+    if (this.#state.kind !== 'stopped') this.#set({ kind: 'stopped' });
+  }
+
+  #end(): void {
+    this.#turn += 1;
+    this.#starting = undefined;
     clearTimeout(this.#restart);
     const child = this.#child;
     this.#child = undefined;
     child?.kill('SIGTERM');
     if (this.#kept) void endKept(this.#parts.memory, this.#kept);
     this.#kept = undefined;
-    if (this.#state.kind !== 'stopped') this.#set({ kind: 'stopped' });
   }
 
-  async #startKept(key: string): Promise<string> {
+  async #startKept(key: string, turn: number): Promise<string> {
     const { cli, port, memory, storage } = this.#parts;
     try {
       const found = await findKept(memory, async () => key);
       const launch = { file: process.execPath, ...launchHere(cli), env: environment(key) };
       const kept = found ?? (await startKept(memory, { ...launch, port: port(), storage: storage.fsPath }));
+      if (turn !== this.#turn) {
+        await endKept(memory, kept);
+        throw new Error(vscode.l10n.t('It was stopped.'));
+      }
       this.#hold(kept);
       return kept.url;
     } catch (thrown) {
-      this.#set({ kind: 'failed', reason: thrown instanceof Error ? thrown.message : String(thrown) });
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      if (turn === this.#turn) this.#set({ kind: 'failed', reason });
       throw thrown;
     }
   }
@@ -146,21 +171,17 @@ export class GatewayProcess implements vscode.Disposable {
   }
 
   #ended(child: ChildProcess, reason: string, startedAt: number, reject: (error: Error) => void): void {
+    // Also one that was stopped meanwhile: somebody waits for it.
+    reject(new Error(reason));
     if (this.#child !== child) return;
     this.#child = undefined;
-    reject(new Error(reason));
     // Somebody else may have taken the port meanwhile.
     if (this.#state.kind === 'starting') this.#lastPort = 0;
     if (Date.now() - startedAt > STEADY_MS) this.#backOff = FIRST_BACK_OFF;
     this.#parts.log.error(`The local gateway ended: ${reason}`);
     this.#set({ kind: 'failed', reason });
-    this.#restart = setTimeout(() => {
-      this.#set({ kind: 'starting' });
-      // A failure is already in the log and the state.
-      void this.key()
-        .then((key) => this.#spawn(key))
-        .catch(() => undefined);
-    }, this.#backOff);
+    // A failure is already in the log and the state.
+    this.#restart = setTimeout(() => void this.start().catch(() => undefined), this.#backOff);
     this.#backOff = Math.min(this.#backOff * 2, LAST_BACK_OFF);
   }
 

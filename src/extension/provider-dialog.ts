@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { originOf } from '../catalog/address.ts';
 import { presets } from '../catalog/presets.ts';
 import { UnreadableFile } from '../config/config-text.ts';
 import { withProvider } from '../config/edit.ts';
@@ -304,8 +305,4 @@ function announce({ id, name }: ProviderForm, models: Models): void {
   void vscode.window
     .showInformationMessage(text, choose)
     .then((chosen) => (chosen === choose ? vscode.commands.executeCommand('svc.model.pick') : undefined));
-}
-
-function originOf(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).origin : undefined;
 }

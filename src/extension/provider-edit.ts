@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { originOf } from '../catalog/address.ts';
 import { PACKAGES } from '../catalog/vendors.ts';
 import { providersIn, withoutProvider } from '../config/edit.ts';
 import {
@@ -83,10 +84,6 @@ function modelRow([id, value]: [string, unknown]): ModelRow[] {
 function headerRow(name: string, value: string): HeaderRow {
   const reference = /^\{(env|file):[^}]+\}$/.test(value);
   return isSecretHeader(name) && !reference ? { name, value: '', kept: true } : { name, value };
-}
-
-function originOf(address: string): string | undefined {
-  return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
 /** A typed value with its `{env:NAME}` references looked up, for a try before it is saved. */

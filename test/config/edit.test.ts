@@ -40,7 +40,7 @@ describe('changing a svc.jsonc', () => {
         .split('\n')
         .filter((line) => !added.includes(line))
         .join('\n'),
-      COMMENTED.trimEnd() + '\n',
+      `${COMMENTED.trimEnd()}\n`,
     );
     assert.match(text, /stays on its line\n {8}"acme": \{\n {12}"name": "Acme",/);
   });

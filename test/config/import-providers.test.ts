@@ -28,6 +28,7 @@ describe('providers of other tools', () => {
       models: [
         { title: 'A', provider: 'openai', model: 'a', apiBase: 'https://one.example/v1/', apiKey: 'sk-1' },
         { title: 'B', provider: 'openai', model: 'b', apiBase: 'https://one.example/v1', apiKey: 'sk-1' },
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: as that tool writes it.
         { title: 'C', provider: 'anthropic', model: 'claude', apiKey: '${{ secrets.ANTHROPIC }}' },
         { title: 'D', provider: 'ollama', model: 'AUTODETECT' },
         { title: 'E', provider: 'bedrock', model: 'e' },
@@ -117,6 +118,7 @@ describe('providers of other tools', () => {
       {
         name: 'My Lab',
         vendor: 'customendpoint',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: as that tool writes it.
         apiKey: '${input:chat.lm.secret.1}',
         models: [
           { id: 'a', name: 'A', url: 'https://lab.example/v1/chat/completions', apiType: 'chat-completions' },

@@ -42,13 +42,38 @@ describe('the local gateway in VS Code', () => {
     await gone(url);
   });
 
-  it('comes back at the same address when it was killed', async () => {
-    const url = await start();
+  /** Process ids of the gateways that this window has started. */
+  async function children(): Promise<readonly number[]> {
     const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,command=']);
     const rows = stdout.split('\n').map((row) => row.trim().split(/\s+/));
-    const child = rows.find(([, parent, ...words]) => parent === String(process.pid) && words.includes('serve'));
-    assert.ok(child?.[0]);
-    process.kill(Number(child[0]), 'SIGKILL');
+    const ours = rows.filter(([, parent, ...words]) => parent === String(process.pid) && words.includes('serve'));
+    return ours.map(([pid]) => Number(pid));
+  }
+
+  it('starts once, however often it is asked to', async () => {
+    const urls = await Promise.all([start(), start(), start()]);
+    assert.equal(new Set(urls).size, 1);
+    assert.equal((await children()).length, 1);
+    await stop();
+    await gone(urls[0] ?? '');
+  });
+
+  it('does not start after it was stopped while it started, and starts when asked then', async () => {
+    const overtaken = start();
+    await stop();
+    assert.equal(await overtaken, undefined);
+    const url = await start();
+    assert.ok(await healthy(url));
+    assert.equal((await children()).length, 1);
+    await stop();
+    await gone(url);
+  });
+
+  it('comes back at the same address when it was killed', async () => {
+    const url = await start();
+    const [child] = await children();
+    assert.ok(child);
+    process.kill(child, 'SIGKILL');
     await gone(url);
     for (;;) {
       const back = await fetch(`${url}/healthz`).catch(() => undefined);
