@@ -1,6 +1,14 @@
 import * as vscode from 'vscode';
 import type { Model } from '../catalog/model.ts';
-import type { Registry } from '../catalog/registry.ts';
+import {
+  type GroupedModels,
+  type ModelFact,
+  type ModelGroup,
+  modelFacts,
+  modelGroups,
+} from '../catalog/model-groups.ts';
+import { errorWords } from '../chat/error-words.ts';
+import { quickInputButton } from './quick-input-button.ts';
 
 export interface ModelItem extends vscode.QuickPickItem {
   /** Absent: a heading, or one of the entries at the end. */
@@ -8,55 +16,25 @@ export interface ModelItem extends vscode.QuickPickItem {
   readonly run?: 'add-provider' | 'show-hidden';
 }
 
-export interface PickerContent {
-  readonly registry: Registry | undefined;
-  readonly suits: (model: Model) => boolean;
+export interface PickerContent extends GroupedModels {
   readonly current: string | undefined;
-  readonly pinned: readonly string[];
-  readonly recent: readonly string[];
   readonly hidden: readonly string[];
 }
 
-export const PIN: vscode.QuickInputButton = {
-  iconPath: new vscode.ThemeIcon('pin'),
-  tooltip: vscode.l10n.t('Pin to the top'),
-};
-export const UNPIN: vscode.QuickInputButton = {
-  iconPath: new vscode.ThemeIcon('pinned'),
-  tooltip: vscode.l10n.t('Unpin'),
-};
-export const HIDE: vscode.QuickInputButton = {
-  iconPath: new vscode.ThemeIcon('eye-closed'),
-  tooltip: vscode.l10n.t('Hide this model'),
-};
-export const EDIT: vscode.QuickInputButton = {
-  iconPath: new vscode.ThemeIcon('edit'),
-  tooltip: vscode.l10n.t('Edit the provider'),
-};
+export const PIN = quickInputButton('pin', vscode.l10n.t('Pin to the top'));
+export const UNPIN = quickInputButton('pinned', vscode.l10n.t('Unpin'));
+export const HIDE = quickInputButton('eye-closed', vscode.l10n.t('Hide this model'));
+export const EDIT = quickInputButton('edit', vscode.l10n.t('Edit the provider'));
 
-const MOST_RECENT = 4;
-
-/** Pinned, recently used, then by provider; each model once. */
+/** The models by their groups, and what else can be done about them. */
 export function pickerItems(content: PickerContent): ModelItem[] {
-  const { registry, suits, pinned, recent, hidden } = content;
-  const offered = [...(registry?.models.values() ?? [])].filter(suits);
-  const byRef = new Map(offered.map((model) => [model.ref, model]));
-  const known = (refs: readonly string[]) => refs.map((ref) => byRef.get(ref)).filter((model) => model !== undefined);
-  const top = known(pinned);
-  const last = known(recent)
-    .filter(({ ref }) => !pinned.includes(ref))
-    .slice(0, MOST_RECENT);
-  const above = new Set([...top, ...last]);
-  const items = [
-    ...group(vscode.l10n.t('Pinned'), top, content),
-    ...group(vscode.l10n.t('Recently used'), last, content),
-  ];
-  for (const provider of registry?.providers.values() ?? []) {
-    const label = provider.simulated ? vscode.l10n.t('{0} (simulated)', provider.name) : provider.name;
-    const models = [...provider.models.values()].filter((model) => suits(model) && !above.has(model));
-    items.push(...group(label, models, content));
-  }
-  items.push({ label: '', kind: vscode.QuickPickItemKind.Separator });
+  const { hidden } = content;
+  const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const items: ModelItem[] = modelGroups(content).flatMap((group) => [
+    separator(headingOf(group)),
+    ...group.models.map((model) => modelItem(model, content)),
+  ]);
+  items.push(separator(''));
   items.push({ label: `$(add) ${vscode.l10n.t('Add a provider …')}`, run: 'add-provider', alwaysShow: true });
   if (hidden.length > 0) {
     items.push({ label: `$(eye) ${vscode.l10n.t('Show hidden models ({0}) …', hidden.length)}`, run: 'show-hidden' });
@@ -64,53 +42,50 @@ export function pickerItems(content: PickerContent): ModelItem[] {
   return items;
 }
 
-function group(label: string, models: readonly Model[], content: PickerContent): ModelItem[] {
-  if (models.length === 0) return [];
-  return [{ label, kind: vscode.QuickPickItemKind.Separator }, ...models.map((model) => modelItem(model, content))];
+function headingOf({ of }: ModelGroup): string {
+  if (of === 'pinned') return vscode.l10n.t('Pinned');
+  if (of === 'recent') return vscode.l10n.t('Recently used');
+  return of.simulated ? vscode.l10n.t('{0} (simulated)', of.name) : of.name;
 }
 
 function modelItem(model: Model, { current, pinned, registry }: PickerContent): ModelItem {
-  const provider = registry?.providers.get(model.provider);
-  const simulated = provider?.simulated ? [vscode.l10n.t('simulated')] : [];
-  const problem = model.endpoint.problem === undefined ? [] : [`$(warning) ${model.endpoint.problem}`];
-  const details = [...simulated, ...facts(model), ...problem];
+  const simulated = registry?.providers.get(model.provider)?.simulated ? [vscode.l10n.t('simulated')] : [];
+  const { problem } = model.endpoint;
+  const warning = problem === undefined ? [] : [`$(warning) ${errorWords(problem, vscode.l10n.t)}`];
   return {
     label: `${model.ref === current ? '$(check) ' : ''}${model.name}`,
     description: model.ref,
-    detail: details.join(' · '),
+    detail: [...simulated, ...modelFacts(model).map(factWords), ...warning].join(' · '),
     model,
     buttons: [pinned.includes(model.ref) ? UNPIN : PIN, HIDE, EDIT],
   };
 }
 
-/** Context size, price, abilities and where text goes: all of it can be searched for. */
-export function facts(model: Model): readonly string[] {
-  const { limit, toolCall, reasoning, modalities, fim } = model;
+/** All of it can be searched for. */
+function factWords(fact: ModelFact): string {
   const { t } = vscode.l10n;
-  return [
-    ...(limit.context === 0 ? [] : [t('{0} context', tokens(limit.context))]),
-    ...price(model),
-    ...(modalities.input.includes('image') ? [t('images')] : []),
-    ...(modalities.input.includes('pdf') ? ['PDF'] : []),
-    ...(toolCall ? [t('tools')] : []),
-    ...(reasoning ? [t('reasoning')] : []),
-    ...(fim ? [t('completions')] : []),
-    ...destination(model),
-  ];
+  switch (fact.kind) {
+    case 'context':
+      return t('{0} context', tokens(fact.tokens));
+    case 'price':
+      return t('{0} USD in, {1} USD out per million tokens', fact.input, fact.output);
+    case 'free':
+      return t('free');
+    case 'images':
+      return t('images');
+    case 'pdf':
+      return 'PDF';
+    case 'tools':
+      return t('tools');
+    case 'reasoning':
+      return t('reasoning');
+    case 'completions':
+      return t('completions');
+    case 'destination':
+      return t('to {0}', fact.host);
+  }
 }
 
 function tokens(count: number): string {
   return count >= 1_000_000 ? `${Number((count / 1_000_000).toFixed(1))}M` : `${Math.round(count / 1000)}k`;
-}
-
-function price({ cost }: Model): string[] {
-  if (cost === undefined) return [];
-  if (cost.input === 0 && cost.output === 0) return [vscode.l10n.t('free')];
-  return [vscode.l10n.t('{0} USD in, {1} USD out per million tokens', cost.input, cost.output)];
-}
-
-/** Where what a person types goes when this model is used. */
-function destination({ endpoint, fim }: Model): string[] {
-  const base = (fim ? endpoint.fimURL : undefined) ?? endpoint.baseURL;
-  return base !== undefined && URL.canParse(base) ? [vscode.l10n.t('to {0}', new URL(base).host)] : [];
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Model } from '../catalog/model.ts';
+import { variantChoices } from '../catalog/model-groups.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './model-picker-items.ts';
 import type { Models } from './models.ts';
 
@@ -29,14 +30,10 @@ async function pickChatModel(models: Models): Promise<void> {
 /** The second step, for a model that has variants. Leaving it takes the model as it is. */
 async function pickVariant(models: Models, model: Model): Promise<void> {
   const current = models.chat?.ref === model.ref ? models.chatVariant : undefined;
-  const item = (name: string | undefined, label: string) => ({
-    label: `${name === current ? '$(check) ' : ''}${label}`,
+  const items = variantChoices(model, current).map(({ name, current: chosen }) => ({
+    label: `${chosen ? '$(check) ' : ''}${name ?? vscode.l10n.t('As it is')}`,
     name,
-  });
-  const items = [
-    item(undefined, vscode.l10n.t('As it is')),
-    ...[...model.variants.keys()].map((name) => item(name, name)),
-  ];
+  }));
   const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Variant of {0}', model.name) });
   await models.useForChat(model.ref, chosen ? chosen.name : current);
 }

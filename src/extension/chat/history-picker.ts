@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { exportJson, exportMarkdown, importJson } from '../../chat/export.ts';
 import type { Stored } from '../../chat/history.ts';
 import { applyPatch } from '../../chat/transcript.ts';
+import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
 
 interface HistoryItem extends vscode.QuickPickItem {
@@ -9,14 +10,16 @@ interface HistoryItem extends vscode.QuickPickItem {
 }
 
 const BUTTONS = {
-  pin: { iconPath: new vscode.ThemeIcon('pin'), tooltip: vscode.l10n.t('Pin') },
-  unpin: { iconPath: new vscode.ThemeIcon('pinned'), tooltip: vscode.l10n.t('Unpin') },
-  rename: { iconPath: new vscode.ThemeIcon('edit'), tooltip: vscode.l10n.t('Rename') },
-  export: { iconPath: new vscode.ThemeIcon('export'), tooltip: vscode.l10n.t('Export') },
-  remove: { iconPath: new vscode.ThemeIcon('trash'), tooltip: vscode.l10n.t('Delete') },
+  pin: quickInputButton('pin', vscode.l10n.t('Pin')),
+  unpin: quickInputButton('pinned', vscode.l10n.t('Unpin')),
+  rename: quickInputButton('edit', vscode.l10n.t('Rename')),
+  export: quickInputButton('export', vscode.l10n.t('Export')),
+  remove: quickInputButton('trash', vscode.l10n.t('Delete')),
 };
 
-type Choice = { readonly open: string } | { readonly act: string; readonly stored: Stored; readonly query: string };
+type Choice =
+  | { readonly open: string }
+  | { readonly act: vscode.QuickInputButton; readonly stored: Stored; readonly query: string };
 
 /** Lists the conversations to open one; typing searches their text too. Resolves with the id of the chosen one. */
 export async function pickConversation(conversations: Conversations, workspace: string): Promise<string | undefined> {
@@ -50,7 +53,7 @@ function choose(conversations: Conversations, workspace: string, query: string):
     };
     picker.onDidChangeValue(refresh);
     picker.onDidTriggerItemButton(({ item: { stored }, button }) => {
-      if (stored) finish({ act: String(button.tooltip), stored, query: picker.value });
+      if (stored) finish({ act: button, stored, query: picker.value });
     });
     picker.onDidAccept(() => {
       const stored = picker.activeItems[0]?.stored;
@@ -93,14 +96,14 @@ function titleOf({ title }: Pick<Stored['transcript'], 'title'>): string {
   return title || vscode.l10n.t('Untitled');
 }
 
-async function act(conversations: Conversations, stored: Stored, button: string): Promise<void> {
+async function act(conversations: Conversations, stored: Stored, button: vscode.QuickInputButton): Promise<void> {
   switch (button) {
-    case BUTTONS.pin.tooltip:
-    case BUTTONS.unpin.tooltip: {
+    case BUTTONS.pin:
+    case BUTTONS.unpin: {
       const pinned = !stored.transcript.pinned;
       return change(conversations, stored, { type: 'pin', pinned });
     }
-    case BUTTONS.rename.tooltip: {
+    case BUTTONS.rename: {
       const title = await vscode.window.showInputBox({
         title: vscode.l10n.t('Name of the conversation'),
         value: stored.transcript.title,
@@ -108,9 +111,9 @@ async function act(conversations: Conversations, stored: Stored, button: string)
       if (title?.trim()) await change(conversations, stored, { type: 'title', title: title.trim() });
       return;
     }
-    case BUTTONS.export.tooltip:
+    case BUTTONS.export:
       return exportConversation(stored);
-    case BUTTONS.remove.tooltip:
+    case BUTTONS.remove:
       return removeConversation(conversations, stored);
   }
 }

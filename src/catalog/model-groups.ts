@@ -1,0 +1,69 @@
+import type { Model, Provider } from './model.ts';
+import type { Registry } from './registry.ts';
+
+/** Models under one heading of a list. */
+export interface ModelGroup {
+  readonly of: 'pinned' | 'recent' | Provider;
+  readonly models: readonly Model[];
+}
+
+export interface GroupedModels {
+  readonly registry: Registry | undefined;
+  readonly suits: (model: Model) => boolean;
+  /** References, in the order in which they were pinned. */
+  readonly pinned: readonly string[];
+  /** References, the last used first. */
+  readonly recent: readonly string[];
+}
+
+const MOST_RECENT = 4;
+
+/** Pinned, recently used, then by provider; each model once. Groups without a model are left out. */
+export function modelGroups({ registry, suits, pinned, recent }: GroupedModels): readonly ModelGroup[] {
+  const known = (refs: readonly string[]) =>
+    refs.flatMap((ref) => registry?.find(ref) ?? []).filter((model) => suits(model));
+  const top = known(pinned);
+  const last = known(recent.filter((ref) => !pinned.includes(ref))).slice(0, MOST_RECENT);
+  const above = new Set([...top, ...last]);
+  const providers = [...(registry?.providers.values() ?? [])].map((provider) => ({
+    of: provider,
+    models: [...provider.models.values()].filter((model) => suits(model) && !above.has(model)),
+  }));
+  const groups: ModelGroup[] = [{ of: 'pinned', models: top }, { of: 'recent', models: last }, ...providers];
+  return groups.filter(({ models }) => models.length > 0);
+}
+
+/** What tells a model from others when one is chosen. */
+export type ModelFact =
+  /** Tokens. */
+  | { readonly kind: 'context'; readonly tokens: number }
+  /** USD per million tokens. */
+  | { readonly kind: 'price'; readonly input: number; readonly output: number }
+  | { readonly kind: 'free' | 'images' | 'pdf' | 'tools' | 'reasoning' | 'completions' }
+  /** Where what a person types goes. */
+  | { readonly kind: 'destination'; readonly host: string };
+
+/** Context size, price, abilities and where text goes; what is not known is left out. */
+export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, endpoint }: Model): ModelFact[] {
+  const base = (fim ? endpoint.fimURL : undefined) ?? endpoint.baseURL;
+  const facts: (ModelFact | false | undefined)[] = [
+    limit.context > 0 && { kind: 'context', tokens: limit.context },
+    cost && (cost.input === 0 && cost.output === 0 ? { kind: 'free' } : { kind: 'price', ...pair(cost) }),
+    modalities.input.includes('image') && { kind: 'images' },
+    modalities.input.includes('pdf') && { kind: 'pdf' },
+    toolCall && { kind: 'tools' },
+    reasoning && { kind: 'reasoning' },
+    fim && { kind: 'completions' },
+    base !== undefined && URL.canParse(base) && { kind: 'destination', host: new URL(base).host },
+  ];
+  return facts.filter((fact) => fact !== false && fact !== undefined);
+}
+
+function pair({ input, output }: NonNullable<Model['cost']>) {
+  return { input, output };
+}
+
+/** The versions of a model that can be chosen: first as it is, then its variants by name. */
+export function variantChoices(model: Model, current: string | undefined) {
+  return [undefined, ...model.variants.keys()].map((name) => ({ name, current: name === current }));
+}

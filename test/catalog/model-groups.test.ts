@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { modelFacts, modelGroups, variantChoices } from '../../src/catalog/model-groups.ts';
+import { registryOf } from './registry-of.ts';
+
+const local = (models: Readonly<Record<string, unknown>>, more = {}) => ({
+  options: { baseURL: 'http://127.0.0.1:1/v1' },
+  models,
+  ...more,
+});
+
+describe('the models in a list', () => {
+  const names = 'one two three four five six'.split(' ');
+  const registry = registryOf({
+    mine: {
+      provider: {
+        a: local(Object.fromEntries(names.map((name) => [name, {}]))),
+        b: local({ fill: {}, talk: {} }, { fim: 'openai-completions' }),
+      },
+    },
+  });
+  const grouped = async (given: { pinned?: string[]; recent?: string[]; fim?: boolean }) => {
+    const { pinned = [], recent = [], fim = false } = given;
+    const groups = modelGroups({ registry: await registry, suits: (model) => !fim || model.fim, pinned, recent });
+    return groups.map(({ of, models }) => [
+      typeof of === 'string' ? of : of.id,
+      models.map(({ key }) => key).join(' '),
+    ]);
+  };
+
+  it('stand by provider when none was pinned or used', async () => {
+    assert.deepEqual(await grouped({}), [
+      ['a', names.join(' ')],
+      ['b', 'fill talk'],
+    ]);
+  });
+
+  it('stand once: those pinned first, in their order, then those used last, then the rest', async () => {
+    assert.deepEqual(await grouped({ pinned: ['b/talk', 'a/two'], recent: ['a/two', 'a/six', 'b/fill'] }), [
+      ['pinned', 'talk two'],
+      ['recent', 'six fill'],
+      ['a', 'one three four five'],
+    ]);
+  });
+
+  it('are four of those used last at most, not counting what is pinned', async () => {
+    const recent = names.map((name) => `a/${name}`);
+    assert.deepEqual(await grouped({ pinned: ['a/one'], recent }), [
+      ['pinned', 'one'],
+      ['recent', 'two three four five'],
+      ['a', 'six'],
+      ['b', 'fill talk'],
+    ]);
+  });
+
+  it('are only those that suit, wherever they stand; what is gone is left out', async () => {
+    assert.deepEqual(await grouped({ pinned: ['a/one', 'gone/x'], recent: ['b/fill', 'a/gone'], fim: true }), [
+      ['recent', 'fill'],
+      ['b', 'talk'],
+    ]);
+  });
+
+  it('are none before they are known', () => {
+    assert.deepEqual(modelGroups({ registry: undefined, suits: () => true, pinned: ['a/one'], recent: [] }), []);
+  });
+});
+
+describe('what is said of a model', () => {
+  const facts = async (model: Readonly<Record<string, unknown>>, more = {}) => {
+    const registry = await registryOf({ mine: { provider: { a: local({ m: model }, more) } } });
+    const found = registry.find('a/m');
+    assert.ok(found);
+    return modelFacts(found);
+  };
+  const DESTINATION = { kind: 'destination', host: '127.0.0.1:1' };
+
+  it('leaves out what nobody knows', async () => {
+    assert.deepEqual(await facts({ tool_call: false }), [DESTINATION]);
+  });
+
+  it('is its room, its price, what it can do, and where text goes', async () => {
+    const modalities = { input: ['text', 'image', 'pdf'], output: ['text'] };
+    const figures = { limit: { context: 128_000, output: 1 }, cost: { input: 3, output: 15 } };
+    const able = { tool_call: true, reasoning: true, modalities };
+    assert.deepEqual(await facts({ ...able, ...figures }, { fim: 'openai-completions' }), [
+      { kind: 'context', tokens: 128_000 },
+      { kind: 'price', input: 3, output: 15 },
+      ...['images', 'pdf', 'tools', 'reasoning', 'completions'].map((kind) => ({ kind })),
+      DESTINATION,
+    ]);
+  });
+
+  it('tells what costs nothing from what has no known price', async () => {
+    assert.deepEqual(await facts({ tool_call: false, cost: { input: 0, output: 0 } }), [{ kind: 'free' }, DESTINATION]);
+  });
+});
+
+describe('the variants of a model', () => {
+  it('follow the model as it is, and the one in use is marked', async () => {
+    const variants = { high: { effort: 'high' }, low: { effort: 'low' }, off: { disabled: true } };
+    const registry = await registryOf({ mine: { provider: { a: local({ m: { variants } }) } } });
+    const model = registry.find('a/m');
+    assert.ok(model);
+    const shown = (current?: string) => variantChoices(model, current).map(({ name, current }) => [name, current]);
+    assert.deepEqual(shown('low'), [
+      [undefined, false],
+      ['high', false],
+      ['low', true],
+    ]);
+    assert.deepEqual(shown()[0], [undefined, true]);
+  });
+});
