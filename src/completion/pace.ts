@@ -28,16 +28,21 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** An edit happened; tells whether the connection should be warmed, since a request is likely soon. */
-  edited(): boolean {
+  edited(): void {
     const now = this.#clock.now();
     const gap = this.#lastEdit === undefined ? undefined : now - this.#lastEdit;
     this.#lastEdit = now;
     this.#afterPause = gap === undefined || gap >= RESUMING_MS;
     if (gap !== undefined && gap > 0 && gap < PAUSE_MS) keep(this.#gaps, gap, GAPS);
-    const cold = this.#lastTraffic === undefined || now - this.#lastTraffic > COLD_AFTER_MS;
-    if (cold) this.#lastTraffic = now;
-    return cold;
+  }
+
+  /** Whether the connection is likely closed. */
+  get cold(): boolean {
+    return this.#lastTraffic === undefined || this.#clock.now() - this.#lastTraffic > COLD_AFTER_MS;
+  }
+
+  warmed(): void {
+    this.#lastTraffic = this.#clock.now();
   }
 
   sent(): void {

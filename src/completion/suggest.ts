@@ -1,6 +1,7 @@
+import { Admission } from './admission.ts';
 import { type CaretView, caretView } from './caret-view.ts';
 import { type Clock, delay, systemClock } from './clock.ts';
-import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
+import type { CompletionModel } from './completion-settings.ts';
 import { Dismissals } from './dismissal.ts';
 import type { Counts } from './governor.ts';
 import { Growth } from './growth.ts';
@@ -13,12 +14,12 @@ import { Speculation } from './speculation.ts';
 import { StateOwner, type SuggesterState } from './suggester-state.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './suggestion.ts';
 import { type Answer, SuggestionCache } from './suggestion-cache.ts';
-import { FilesOff, mayEnd, onlyByHand, type Silence, silenceOf, worthAsking } from './trigger.ts';
+import { mayEnd, onlyByHand, type Silence, worthAsking } from './trigger.ts';
 
 export interface SuggesterPorts extends SendingPorts {
   /** The model to ask now; `undefined`: none can fill holes. */
   readonly model: () => CompletionModel | undefined;
-  /** Opens the connection ahead of the first request after a pause. */
+  /** Opens the connection: the one that was there is likely closed by now, and a request may be near. */
   readonly warm?: () => void;
   readonly clock?: Clock;
 }
@@ -35,8 +36,9 @@ const ALTERNATIVE_TEMPERATURE = 0.8;
  *   Each item's range is the caret's line from `character - replaceBefore` to `character +
  *   replaceAfter`. The first item is the one to show, the rest are
  *   the alternatives.
- * - `onDidChangeTextDocument` -> `documentChanged`, for every document, before the provider is
- *   asked. Acceptance is seen there, whole or in part.
+ * - The active editor changed -> `documentShown`.
+ * - `onDidChangeTextDocument` -> `documentChanged`, for the document of the active editor (what a program writes into
+ *   others is not a person's typing), before the provider is asked. Acceptance is seen there, whole or in part.
  * - `onDidGrow` -> if the document is still the active one, have the editor ask again and pass
  *   `trigger: 'grown'` for that. The first item then starts with what is on screen.
  * - `onDidReopen` -> likewise, with `automatic`: a place where it could not work may have an answer now.
@@ -48,7 +50,7 @@ export class Suggester {
   readonly #clock: Clock;
   readonly #cache = new SuggestionCache();
   readonly #dismissals = new Dismissals();
-  readonly #filesOff = new FilesOff();
+  readonly #admission: Admission;
   readonly #screen = new OnScreen();
   readonly #state = new StateOwner();
   readonly #growth: Growth;
@@ -56,6 +58,7 @@ export class Suggester {
   readonly #speculation: Speculation;
   readonly #reopening = new Set<(uri: string) => void>();
   #view: CaretView | undefined;
+  #shown: SuggestRequest['document'] | undefined;
   #byUndo = false;
   /** The document where the person's last wish came to nothing because it could not work. */
   #turnedAway: string | undefined;
@@ -64,6 +67,7 @@ export class Suggester {
     this.#ports = ports;
     this.#clock = ports.clock ?? systemClock;
     this.#growth = new Growth(this.#clock);
+    this.#admission = new Admission(ports);
     const owners = { cache: this.#cache, state: this.#state };
     this.#sending = new Sending(ports, this.#clock, owners, {
       grew: (answer, uri) => {
@@ -149,20 +153,24 @@ export class Suggester {
 
   documentChanged(change: DocumentChange): void {
     this.#byUndo = change.reason !== undefined;
-    if (this.#sending.pace.edited() && this.#sending.circuit.open === undefined) this.#ports.warm?.();
+    this.#sending.pace.edited();
+    if (change.uri === this.#shown?.uri) this.#warm();
     const accepted = this.#screen.changed(change);
     if (accepted === 0) return;
     this.#sending.governor.accepted(accepted);
     this.#sending.pace.judged(true);
   }
 
-  /** Another document is before the person: what kept it silent in the one before says nothing of this one. */
-  documentShown(): void {
+  /** A document is before the person now: what kept it silent in the one before says nothing of this one. */
+  documentShown(document: SuggestRequest['document']): void {
     if (this.#state.current.kind === 'silent') this.#state.become({ kind: 'ready' });
+    this.#shown = document;
+    this.#warm();
   }
 
   documentClosed(uri: string): void {
     if (this.#view?.document.uri === uri) this.#view = undefined;
+    if (this.#shown?.uri === uri) this.#shown = undefined;
     this.#sending.documentClosed(uri);
   }
 
@@ -177,9 +185,8 @@ export class Suggester {
 
   #viewOf(request: SuggestRequest): CaretView | undefined {
     this.#turnedAway = undefined;
-    const settings = this.#ports.settings();
     const { uri } = request.document;
-    const why = silenceOf(request, settings) ?? this.#silenceOfFile(request.document, settings);
+    const why = this.#admission.silence(request);
     if (why !== undefined) {
       if (mayEnd(why)) this.#turnedAway = uri;
       return this.#silent(why);
@@ -195,8 +202,12 @@ export class Suggester {
     return caretView(request, model);
   }
 
-  #silenceOfFile(document: SuggestRequest['document'], settings: CompletionSettings): Silence | undefined {
-    return this.#filesOff.holds(document, settings.disabledGlobs) ? 'file-off' : this.#ports.excluded?.(document.uri);
+  #warm(): void {
+    const { circuit, pace } = this.#sending;
+    if (this.#shown === undefined || circuit.open !== undefined || !pace.cold) return;
+    if (this.#ports.model() === undefined || !this.#admission.automatic(this.#shown)) return;
+    pace.warmed();
+    this.#ports.warm?.();
   }
 
   #silent(why: Silence): undefined {

@@ -1,4 +1,3 @@
-import ignore, { type Ignore } from 'ignore';
 import type { CompletionSettings } from './completion-settings.ts';
 import { headOf, tailOf } from './document-text.ts';
 import type { Exclusion } from './exclusion.ts';
@@ -47,7 +46,8 @@ function isTyped(uri: string): boolean {
   return /^(vscode-notebook-cell|vscode-vfs|vscode-remote|vscode-userdata|vscode-scm):/.test(uri);
 }
 
-function languageOn(id: string, languages: CompletionSettings['languages']): boolean {
+/** Whether completions are wanted in a language (an id of VS Code's): in prose only where a person says so. */
+export function languageOn(id: string, languages: CompletionSettings['languages']): boolean {
   return languages[id] ?? languages['*'] ?? languageOf(id).prose !== true;
 }
 
@@ -62,20 +62,4 @@ export function worthAsking(request: SuggestRequest): boolean {
   if (selected !== undefined && position.character - selected.startCharacter < 2) return false;
   const head = headOf(document, position);
   return !(head.trim() === '' && tail.trim() !== '');
-}
-
-/** The files in which nothing is suggested, by the patterns of the setting. */
-export class FilesOff {
-  #globs: readonly string[] = [];
-  #rules: Ignore = ignore();
-
-  holds(document: SuggestRequest['document'], globs: readonly string[]): boolean {
-    if (globs.length === 0) return false;
-    if (globs !== this.#globs) {
-      this.#globs = globs;
-      this.#rules = ignore().add([...globs]);
-    }
-    const path = document.path ?? document.uri.replace(/^.*[/:]/, '');
-    return ignore.isPathValid(path) && this.#rules.ignores(path);
-  }
 }

@@ -6,6 +6,7 @@ import type { Converse } from '../chat/session.ts';
 import { Suggester } from '../completion/suggest.ts';
 import { SettingsStore } from '../config/store.ts';
 import { fetchTransport } from '../provider/fetch-transport.ts';
+import { warmConnection } from '../provider/warm.ts';
 import { registerChat } from './chat.ts';
 import { registerCompletionCommands } from './completion-commands.ts';
 import { completionContext } from './completion-context.ts';
@@ -56,6 +57,10 @@ export function activate(context: vscode.ExtensionContext): void {
       excluded: excluded.reason,
       context: completionContext(edits),
       log: (line) => log.info(line),
+      warm: () => {
+        const { completion } = models;
+        if (completion) void warmConnection(completion.endpoint, transport);
+      },
       fill: ({ ref }) => {
         const model = models.registry?.find(ref);
         return async function* (hole, signal) {

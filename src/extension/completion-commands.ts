@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Suggester } from '../completion/suggest.ts';
+import { languageOn } from '../completion/trigger.ts';
 import { showCost, showLastRequest } from './completion-reports.ts';
 import type { CompletionSwitch } from './completion-switch.ts';
 import { errorText } from './error-text.ts';
@@ -49,7 +50,7 @@ async function toggleLanguage(): Promise<void> {
   if (language === undefined) return;
   const configuration = vscode.workspace.getConfiguration('svc.completion');
   const languages = configuration.get<Record<string, boolean>>('languages', {});
-  const on = languages[language] ?? languages['*'] ?? !PROSE.has(language);
+  const on = languageOn(language, languages);
   const changed = { ...languages, [language]: !on };
   await configuration.update('languages', changed, vscode.ConfigurationTarget.Global);
   const text = on
@@ -57,9 +58,6 @@ async function toggleLanguage(): Promise<void> {
     : vscode.l10n.t('Completions are on in {0}.', language);
   vscode.window.setStatusBarMessage(text, 4000);
 }
-
-/** Off unless a person names them. */
-const PROSE = new Set(['markdown', 'plaintext', 'scminput', 'git-commit']);
 
 async function snooze(on: CompletionSwitch): Promise<void> {
   const choice = (minutes: number) => ({ label: vscode.l10n.t('{0} minutes', minutes), minutes });

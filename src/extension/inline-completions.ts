@@ -23,18 +23,22 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     }
   });
   const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
+  const shown = (editor: vscode.TextEditor | undefined) =>
+    editor && suggester.documentShown(documentView(editor.document));
+  shown(vscode.window.activeTextEditor);
   const lifetime = vscode.Disposable.from(
     asking,
     { dispose: suggester.onDidGrow((uri) => here(uri) && asking.soon('grown')) },
     { dispose: suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')) },
-    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) =>
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
+      if (document !== vscode.window.activeTextEditor?.document) return;
       suggester.documentChanged({
         uri: document.uri.toString(),
         changes: contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })),
         ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
-      }),
-    ),
-    vscode.window.onDidChangeActiveTextEditor(() => suggester.documentShown()),
+      });
+    }),
+    vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
   return { trigger: () => asking.again('invoke'), dispose: () => lifetime.dispose() };

@@ -1,6 +1,6 @@
 /** One request to an upstream. */
 export interface TransportRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'OPTIONS' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;

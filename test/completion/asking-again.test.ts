@@ -64,7 +64,7 @@ describe('where nothing could be suggested', () => {
     const person = new Person('x = |\n', { excluded: () => 'gitignored' });
     person.ask();
     assert.deepEqual(person.suggester.state, { kind: 'silent', why: 'gitignored' });
-    person.suggester.documentShown();
+    person.suggester.documentShown(person.paper.document);
     assert.deepEqual(person.suggester.state, { kind: 'ready' });
   });
 
@@ -159,5 +159,49 @@ describe('context that is kept from one request to the next', () => {
     person.settings = { ...person.settings, context: { ...person.settings.context, openTabs: false } };
     assert.deepEqual(await sent(), []);
     assert.equal(person.asked.length, 3);
+  });
+});
+
+describe('the connection', () => {
+  it('is opened for a document that may be completed, again at the first key after a rest, and not while it is warm', async () => {
+    let warmed = 0;
+    const person = new Person('x = |\n', { warm: () => (warmed += 1) });
+    person.answers = () => ['1;'];
+    person.suggester.documentShown(person.paper.document);
+    assert.equal(warmed, 1);
+    person.type('1');
+    await person.clock.pass(1_000);
+    assert.equal(warmed, 1);
+    await person.clock.pass(40_000);
+    person.type('2');
+    assert.equal(warmed, 2);
+  });
+
+  it('is left alone where nothing would be asked', async () => {
+    let warmed = 0;
+    let excluded: NotSent | undefined;
+    let model: typeof MODEL | undefined = MODEL;
+    const person = new Person('x = |\n', {
+      warm: () => (warmed += 1),
+      excluded: () => excluded,
+      model: () => model,
+    });
+    const show = () => person.suggester.documentShown(person.paper.document);
+    person.settings = { ...DEFAULT_COMPLETION_SETTINGS, enabled: false };
+    show();
+    person.settings = { ...DEFAULT_COMPLETION_SETTINGS, languages: { '*': false } };
+    show();
+    person.settings = { ...DEFAULT_COMPLETION_SETTINGS, trigger: 'manual' };
+    show();
+    person.settings = DEFAULT_COMPLETION_SETTINGS;
+    excluded = 'secret-kind';
+    show();
+    excluded = undefined;
+    model = undefined;
+    show();
+    assert.equal(warmed, 0);
+    model = MODEL;
+    show();
+    assert.equal(warmed, 1);
   });
 });
