@@ -36,30 +36,77 @@ export function inStableOrder(snippets: readonly Snippet[]): Snippet[] {
 }
 
 const PIECE_LINES = 24;
+/** Of a file, from its start. Its words are counted between two keys. */
+const MOST_LINES = 400;
+const MOST_CHARACTERS = 24_000;
+/** Of a line: what is wider is data. */
+const MOST_WIDTH = 200;
+
+interface Piece {
+  readonly line: number;
+  readonly text: string;
+  readonly words: ReadonlySet<string>;
+}
+
+interface Found {
+  /** 0-based line where it starts. */
+  readonly line: number;
+  readonly text: string;
+  /** Share of words in common, above 0 to 1. */
+  readonly score: number;
+}
 
 /**
- * The piece of `document` that has most words in common with `near` (Jaccard), by windows of 24
- * lines; `undefined` if none has any. Reads at most `lines` lines around `around`.
+ * Finds the piece of another file that is most like what stands before the caret: windows of 24 lines, by words in
+ * common (Jaccard). A file is cut into words once for each of its versions, since it is asked about with every request.
  */
-export function mostAlike(
-  document: DocumentText,
-  near: string,
-  around = 0,
-  lines = 400,
-): { readonly line: number; readonly text: string; readonly score: number } | undefined {
-  const wanted = wordsOf(near);
-  if (wanted.size === 0) return undefined;
-  const from = Math.max(0, Math.floor((around - lines / 2) / PIECE_LINES) * PIECE_LINES);
-  const to = Math.min(document.lineCount, from + lines);
-  let best: { line: number; text: string; score: number } | undefined;
-  for (let line = from; line < to; line += PIECE_LINES) {
-    const piece: string[] = [];
-    for (let i = line; i < Math.min(to, line + PIECE_LINES); i++) piece.push(document.lineAt(i).slice(0, 400));
-    const text = piece.join('\n');
-    const score = alike(wanted, wordsOf(text));
-    if (score > 0 && score > (best?.score ?? 0)) best = { line, text, score };
+export class Alike {
+  readonly #known = new Map<string, { readonly version: number; readonly pieces: readonly Piece[] }>();
+  readonly #most: number;
+
+  /** @param most files that are remembered. */
+  constructor(most: number) {
+    this.#most = most;
   }
-  return best;
+
+  /** One for each document that has any word in common with `near`. */
+  find<D extends DocumentText>(documents: readonly D[], near: string): (Found & { readonly document: D })[] {
+    const wanted = wordsOf(near);
+    return documents.flatMap((document) => {
+      let best: Found | undefined;
+      for (const { line, text, words } of this.#piecesOf(document)) {
+        const score = alike(wanted, words);
+        if (score > (best?.score ?? 0)) best = { line, text, score };
+      }
+      return best ? [{ ...best, document }] : [];
+    });
+  }
+
+  #piecesOf(document: DocumentText): readonly Piece[] {
+    const { uri, version } = document;
+    const known = this.#known.get(uri);
+    const pieces = known?.version === version ? known.pieces : cut(document);
+    this.#known.delete(uri);
+    this.#known.set(uri, { version, pieces });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > this.#most && oldest !== undefined) this.#known.delete(oldest);
+    return pieces;
+  }
+}
+
+function cut(document: DocumentText): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const to = Math.min(document.lineCount, MOST_LINES);
+  let characters = 0;
+  for (let line = 0; line < to && characters < MOST_CHARACTERS; line += PIECE_LINES) {
+    const lines: string[] = [];
+    for (let at = line; at < Math.min(to, line + PIECE_LINES); at++)
+      lines.push(document.lineAt(at).slice(0, MOST_WIDTH));
+    const text = lines.join('\n');
+    characters += text.length;
+    pieces.push({ line, text, words: wordsOf(text) });
+  }
+  return pieces;
 }
 
 function alike(a: ReadonlySet<string>, b: ReadonlySet<string>): number {

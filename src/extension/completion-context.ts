@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type ContextSource, mostAlike, type Snippet } from '../completion/context.ts';
+import { Alike, type ContextSource, type Snippet } from '../completion/context.ts';
 import { textBefore } from '../completion/document-text.ts';
 import { documentView, relativePath } from './document-view.ts';
 import { importedDefinitions } from './imported-definitions.ts';
@@ -14,11 +14,12 @@ const NEAR = 1200;
 
 /** What the editor knows besides the file itself, in the kinds that the setting allows. */
 export function completionContext(edits: RecentEdits): ContextSource {
+  const alike = new Alike(TABS);
   return async ({ document, position }, wanted, signal) => {
     const near = textBefore(document, position, NEAR);
     const known = [
       ...otherCells(document.uri),
-      ...(wanted.openTabs ? openTabs(document.uri, near) : []),
+      ...(wanted.openTabs ? openTabs(document.uri, near, alike) : []),
       ...(wanted.recentEdits ? edits.around(document.uri) : []),
     ];
     const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
@@ -26,19 +27,20 @@ export function completionContext(edits: RecentEdits): ContextSource {
   };
 }
 
-function openTabs(uri: string, near: string): Snippet[] {
-  const pieces = vscode.workspace.textDocuments
-    .filter((other) => other.uri.toString() !== uri && other.uri.scheme === 'file')
-    .slice(-TABS)
-    .flatMap((other) => {
-      const path = relativePath(other.uri);
-      const piece = path === undefined ? undefined : mostAlike(documentView(other), near);
-      return path !== undefined && piece !== undefined && piece.score >= ALIKE ? [{ ...piece, path }] : [];
-    });
-  return pieces
+function openTabs(uri: string, near: string, alike: Alike): Snippet[] {
+  const tabs = vscode.workspace.textDocuments
+    .filter(
+      (other) => other.uri.toString() !== uri && other.uri.scheme === 'file' && relativePath(other.uri) !== undefined,
+    )
+    .slice(-TABS);
+  return alike
+    .find(tabs.map(documentView), near)
+    .filter(({ score }) => score >= ALIKE)
     .sort((a, b) => b.score - a.score)
     .slice(0, SNIPPETS)
-    .map(({ path, line, text }) => ({ kind: 'open-tab' as const, path, line, text }));
+    .flatMap(({ document: { path }, line, text }) =>
+      path === undefined ? [] : [{ kind: 'open-tab', path, line, text }],
+    );
 }
 
 /** The code cells before this one: what they define is known here. */
