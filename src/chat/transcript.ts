@@ -215,13 +215,14 @@ export function pathOf({ messages, leaf }: Transcript): readonly Message[] {
   return path.reverse();
 }
 
-/** The versions of a message: its siblings and itself, oldest first. A failure that said nothing is no version. */
-export function versionsOf({ messages }: Transcript, message: Message): readonly Message[] {
-  return messages.filter((each) => {
-    if (each.id === message.id) return true;
-    const nothing = each.ending?.type === 'failed' && each.parts.length === 0;
-    return each.parent === message.parent && each.role === message.role && !nothing;
-  });
+/** Gives the versions of a message: its siblings and itself, oldest first. A failure that said nothing is no version. */
+export function versionsIn({ messages }: Transcript): (message: Message) => readonly Message[] {
+  const place = ({ parent, role }: Message) => `${role} ${parent ?? ''}`;
+  const siblings = Map.groupBy(messages, place);
+  return (message) =>
+    (siblings.get(place(message)) ?? []).filter(
+      (each) => each.id === message.id || each.ending?.type !== 'failed' || each.parts.length > 0,
+    );
 }
 
 /** The newest message that follows from `id`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ChatSession } from '../../src/chat/session.ts';
-import { textOf, versionsOf } from '../../src/chat/transcript.ts';
+import { textOf, versionsIn } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, whenPatch } from './sessions.ts';
 
@@ -84,7 +84,7 @@ describe('a chat session', () => {
     await session.edit(question?.id ?? '', { text: 'New question' });
     assert.deepEqual(session.messages.map(textOf), ['New question', 'second']);
     assert.doesNotMatch(JSON.stringify((await upstream.request(1)).body), /Old question/);
-    const versions = question ? versionsOf(session.transcript, question) : [];
+    const versions = question ? versionsIn(session.transcript)(question) : [];
     assert.deepEqual(versions.map(textOf), ['Old question', 'New question']);
     session.select(question?.id ?? '');
     assert.deepEqual(session.messages.map(textOf), ['Old question', 'first']);
@@ -110,7 +110,7 @@ describe('a chat session', () => {
     upstream.respond(scripted({ text: ['now'] }));
     await session.regenerate();
     const answer = session.messages.at(-1);
-    assert.equal(answer && versionsOf(session.transcript, answer).length, 1);
+    assert.equal(answer && versionsIn(session.transcript)(answer).length, 1);
   });
 
   it('says that there is no model, and sends nothing', async () => {

@@ -43,7 +43,7 @@ describe('the gallery of the panel', function () {
       await panel.page.evaluate(() => document.fonts.ready);
       await panel.page.waitForFunction(
         () =>
-          document.querySelector('.source, [aria-busy="false"] .code[data-language="ts"] code:not(:has(span))') ===
+          document.querySelector('.undrawn, [aria-busy="false"] .code[data-language="ts"] code:not(:has(span))') ===
           null,
       );
       mkdirSync(ARTIFACTS, { recursive: true });

@@ -75,26 +75,62 @@ describe('the panel’s page', function () {
       assert.equal(await atEnd(), true);
     });
 
-    it('shows all of 400 messages, and draws each when it is looked at', async () => {
+    describe('with 400 messages', () => {
+      const answer = (index: number) => `Answer **${index}** with \`code\`:\n\n\`\`\`ts\nconst a = ${index};\n\`\`\``;
       const messages = Array.from({ length: 400 }, (_, index) => ({
         id: `m${index}`,
         role: index % 2 ? ('assistant' as const) : ('user' as const),
-        parts: [
-          text(
-            index % 2
-              ? `Answer **${index}** with \`code\`:\n\n\`\`\`ts\nconst a = ${index};\n\`\`\``
-              : `Question ${index}`,
-          ),
-        ],
+        parts: [text(index % 2 ? answer(index) : `Question ${index}`)],
         ...(index % 2 ? { ending: COMPLETE } : {}),
       }));
-      await panel.tell(SET, snapshot(transcriptOf(...messages)));
-      assert.equal(await panel.page.locator('.message').count(), 400);
-      assert.match(await panel.page.locator('.message').last().innerText(), /399/);
-      await panel.page.locator('.transcript').evaluate((list) => list.scrollTo(0, 0));
-      await panel.page.locator('.message').nth(1).locator('.markdown strong', { hasText: '1' }).waitFor();
-      await panel.page.waitForFunction(() => document.querySelector('.markdown.source') === null);
-      assert.equal(await panel.page.locator('.message pre').count(), 200);
+      const allDrawn = () =>
+        panel.page.waitForFunction(
+          () => document.querySelectorAll('.message').length === 400 && document.querySelector('.undrawn') === null,
+        );
+
+      it('shows the last at once, all of them soon, and draws each when it is looked at', async () => {
+        await panel.tell(SET, snapshot(transcriptOf(...messages)));
+        assert.match(await panel.page.locator('.message').last().innerText(), /399/);
+        await panel.page.locator('.message').nth(399).waitFor({ state: 'attached' });
+        await panel.page.locator('.transcript').evaluate((list) => list.scrollTo(0, 0));
+        await panel.page.locator('.message').nth(1).locator('.markdown strong', { hasText: '1' }).waitFor();
+        await allDrawn();
+        assert.equal(await panel.page.locator('.message pre').count(), 200);
+      });
+
+      it('stays at the end while the earlier ones come', async () => {
+        await panel.tell(SET, snapshot(transcriptOf(...messages)));
+        await allDrawn();
+        const toEnd = await panel.page
+          .locator('.transcript')
+          .evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+        assert.ok(toEnd < 2, `${toEnd} pixels`);
+        assert.equal(await panel.page.getByRole('button', { name: 'Latest' }).count(), 0);
+      });
+
+      it('keeps in place what a person scrolled to before the earlier ones came', async () => {
+        await panel.page.evaluate(() => {
+          const { requestIdleCallback: idle } = window;
+          const held: IdleRequestCallback[] = [];
+          window.requestIdleCallback = (run) => held.push(run);
+          const goOn = () => {
+            window.requestIdleCallback = idle;
+            for (const run of held) idle.call(window, run);
+          };
+          Object.assign(window, { goOn });
+        });
+        await panel.tell(SET, snapshot(transcriptOf(...messages)));
+        await panel.page.locator('.transcript').hover();
+        await panel.page.mouse.wheel(0, -150);
+        await panel.page.getByRole('button', { name: 'Latest' }).waitFor();
+        assert.ok((await panel.page.locator('.message').count()) < 400);
+        const top = async () =>
+          (await panel.page.locator('.message', { hasText: 'Question 398' }).boundingBox())?.y ?? 0;
+        const before = await top();
+        await panel.page.evaluate(() => (window as unknown as { goOn(): void }).goOn());
+        await allDrawn();
+        assert.ok(Math.abs((await top()) - before) <= 1, `${before} became ${await top()}`);
+      });
     });
   });
 

@@ -2,7 +2,7 @@ import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
 import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page-copy.ts';
 import type { CompletionItem, ModelView, ToPage } from '../../chat/page-messages.ts';
-import { isRunning, type Message, pathOf, versionsOf } from '../../chat/transcript.ts';
+import { isRunning, type Message, pathOf, versionsIn } from '../../chat/transcript.ts';
 
 /** Where a message stands among its versions, 0-based. */
 export interface Shown {
@@ -135,8 +135,9 @@ export class ConversationState {
     }
     const { messages, leaf } = before.transcript;
     if (kept && messages.length === copy.transcript.messages.length && leaf === copy.transcript.leaf) return;
+    const versionsOf = versionsIn(copy.transcript);
     this.path.value = path.map((each) => {
-      const versions = versionsOf(copy.transcript, each).map(({ id }) => id);
+      const versions = versionsOf(each).map(({ id }) => id);
       return { id: each.id, versions, version: versions.indexOf(each.id) };
     });
   }

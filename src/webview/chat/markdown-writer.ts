@@ -148,6 +148,14 @@ export class MarkdownWriter {
   }
 }
 
+/** Each kind of block once, nothing to colour. */
+const SAMPLE = '# a\n\n- b **c** `d` [e](https://f.example)\n\n> g\n\n| h |\n|---|\n| i |\n\n```\nj\n```\n';
+
+/** Runs what draws an answer once, so that the browser has compiled it when the first one comes. */
+export function warmUp(): void {
+  writeWhole(document.createElement('div'), SAMPLE);
+}
+
 /** The whole text at once: what a writer has to come to. */
 export function writeWhole(root: HTMLElement, text: string): void {
   const fragment = render(lex(text));

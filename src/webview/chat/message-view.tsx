@@ -11,6 +11,7 @@ import { Icon, IconButton } from './icon.tsx';
 import { Markdown } from './markdown.tsx';
 import { usePanel } from './panel.ts';
 import { Reasoning } from './reasoning.tsx';
+import { showControls } from './safe-html.ts';
 import { ToolCard } from './tool-card.tsx';
 import { t } from './words.ts';
 
@@ -25,12 +26,17 @@ interface Props {
 export const MessageView = memo(function MessageView({ shown, last, far }: Props) {
   const { state } = usePanel();
   const message = state.message(shown.id)?.value;
+  // A conversation that grows moves its messages away from the end; that is no reason to draw them anew.
+  const [drawn, setDrawn] = useState(!far);
   if (!message) return null;
+  // What a fold hides and what the panel said itself is short.
+  const plain = message.role !== 'summary' && !message.auto;
+  if (!drawn && plain) return <Undrawn message={message} draw={() => setDrawn(true)} />;
   switch (message.role) {
     case 'user':
       return <UserMessage message={message} shown={shown} />;
     case 'assistant':
-      return <Answer message={message} shown={shown} last={last} far={far} />;
+      return <Answer message={message} shown={shown} last={last} />;
     case 'summary':
       return <Summary message={message} last={last} />;
   }
@@ -43,6 +49,18 @@ function isSame(before: Props, next: Props): boolean {
     before.shown.version === next.shown.version &&
     versions(before) === versions(next) &&
     before.last === next.last
+  );
+}
+
+/** Far from what is looked at: its text alone stands there, for find and for screen readers, until there is time. */
+function Undrawn({ message, draw }: { message: Message; draw: () => void }) {
+  const { drawing } = usePanel();
+  const place = useRef<HTMLElement>(null);
+  useLayoutEffect(() => (place.current ? drawing.add(place.current, draw) : undefined), []);
+  return (
+    <article class={`message ${message.role} undrawn`} ref={place}>
+      {showControls(textOf(message))}
+    </article>
   );
 }
 
@@ -119,14 +137,14 @@ function EditBox({ message, text, close }: { message: Message; text: string; clo
   );
 }
 
-function Answer({ message, shown, last, far }: Props & { message: Message }) {
+function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Message }) {
   const streaming = message.ending === undefined;
   const name = message.model?.name ?? 'Svc';
   const visible = message.parts.some((part) => part.type !== 'step');
   return (
     <article class="message assistant" aria-label={t('Answer of {0}', name)} aria-busy={streaming}>
       {message.parts.map((part, index) => (
-        <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} later={far} />
+        <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} />
       ))}
       {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
@@ -225,11 +243,11 @@ function Summary({ message, last }: { message: Message; last: boolean }) {
   );
 }
 
-function PartView({ part, whole, later }: { part: Part; whole: boolean; later: boolean }) {
+function PartView({ part, whole }: { part: Part; whole: boolean }) {
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return <Markdown text={part.text} whole={whole} later={later} />;
+      return <Markdown text={part.text} whole={whole} />;
     case 'reasoning':
       return <Reasoning part={part} whole={whole} />;
     case 'tool':

@@ -4,6 +4,7 @@ import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
 import { DrawLater } from './draw-later.ts';
 import { connectToHost, type HostLink } from './host-link.ts';
+import { warmUp } from './markdown-writer.ts';
 import { attachFile, droppedUris } from './media.ts';
 import { type Panel, PanelContext } from './panel.ts';
 import { StatusLine } from './status-line.tsx';
@@ -63,3 +64,5 @@ hearClicks(link);
 hearDrops(link);
 render(<Page panel={{ link, state, drawing: new DrawLater() }} />, document.body);
 link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });
+// The host reads the conversation meanwhile.
+warmUp();

@@ -1,4 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { textOf } from '../../chat/transcript.ts';
+import type { ConversationState, Shown } from './conversation-state.ts';
 import { Icon } from './icon.tsx';
 import { MessageView } from './message-view.tsx';
 import { usePanel } from './panel.ts';
@@ -7,8 +9,12 @@ import { t } from './words.ts';
 /** Within this many pixels of the end, a person reads along: about a line. */
 const AT_END = 24;
 
-/** More messages than fit on a screen: these are drawn before anything is shown. */
-const SHOWN_AT_ONCE = 8;
+/** Square pixels of a character: what is drawn before anything is shown is about a screen and the message above it. */
+const CHARACTER = 140;
+/** Earlier messages that come into the page at a time. */
+const SLICE = 50;
+/** Characters that a message takes at least, with what stands around it. */
+const SHORTEST = 200;
 
 /** The messages. It follows what streams only while the person is at the end; any way up lets go. */
 export function TranscriptView() {
@@ -18,6 +24,8 @@ export function TranscriptView() {
   const { following, follow } = useFollow(list, content);
   const path = state.path.value;
   const session = state.session.value;
+  const drawnFrom = firstOnScreen(state, path);
+  const from = useEarlier(session, drawnFrom);
   useLayoutEffect(() => follow(), [session]);
   // A message of one's own is always shown.
   useLayoutEffect(() => {
@@ -29,12 +37,12 @@ export function TranscriptView() {
       <div class="transcript" ref={list} role="log" aria-live="off" aria-label={t('Conversation')} tabIndex={0}>
         <div ref={content}>
           {path.length === 0 ? <Empty /> : null}
-          {path.map((shown, index) => (
+          {path.slice(from).map((shown, index) => (
             <MessageView
               key={shown.id}
               shown={shown}
-              last={index === path.length - 1}
-              far={index < path.length - SHOWN_AT_ONCE}
+              last={from + index === path.length - 1}
+              far={from + index < drawnFrom}
             />
           ))}
         </div>
@@ -46,6 +54,30 @@ export function TranscriptView() {
       )}
     </div>
   );
+}
+
+/** Index of the first message that may be seen when a conversation opens at its end. */
+function firstOnScreen(state: ConversationState, path: readonly Shown[]): number {
+  let room = (window.innerWidth * window.innerHeight) / CHARACTER;
+  const above = path.findLastIndex(({ id }) => {
+    const message = state.message(id)?.peek();
+    room -= Math.max(SHORTEST, message ? textOf(message).length : 0);
+    return room < 0;
+  });
+  return Math.max(0, above);
+}
+
+/** Index of the first message in the page: one on the screen, then, whenever there is time, earlier ones down to 0. */
+function useEarlier(session: string, onScreen: number): number {
+  const [reached, setReached] = useState({ session, from: onScreen });
+  const from = reached.session === session ? reached.from : onScreen;
+  useEffect(() => {
+    if (from === 0) return undefined;
+    const next = () => setReached({ session, from: Math.max(0, from - SLICE) });
+    const idle = requestIdleCallback(next, { timeout: 100 });
+    return () => cancelIdleCallback(idle);
+  }, [session, from]);
+  return from;
 }
 
 type Ref = { readonly current: HTMLElement | null };

@@ -172,26 +172,32 @@ async function opening(host: PanelHost) {
   const whole = snapshot(messagesOf(conversation()));
   const open = (session: string) =>
     panel.page.evaluate(
-      async (data) => {
+      async ({ data, count }) => {
         const began = performance.now();
         window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
-        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-        return performance.now() - began;
+        const frame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        await frame();
+        const shown = performance.now() - began;
+        while (document.querySelectorAll('.message').length < count) await frame();
+        return { shown, whole: performance.now() - began };
       },
-      { ...whole, session },
+      { data: { ...whole, session }, count: conversation().length },
     );
   const empty = () => panel.tell({ ...snapshot(transcriptOf()), session: 'none' } as ToPage);
   await panel.tell({ type: 'model', model: VIEW });
   await empty();
   const heap = [await memory()];
   const openMs: number[] = [];
+  const wholeMs: number[] = [];
   for (const session of ['one', 'two', 'three']) {
-    openMs.push(round(await open(session)));
+    const { shown, whole } = await open(session);
+    openMs.push(round(shown));
+    wholeMs.push(round(whole));
     await empty();
     heap.push(await memory());
   }
   await panel.close();
-  return { messages: conversation().length, openMs, heapMB: heap };
+  return { messages: conversation().length, openMs, wholeMs, heapMB: heap };
 }
 
 async function contestantPage(host: PanelHost): Promise<Page> {
@@ -264,7 +270,7 @@ function report(): string {
     const { scriptAndLayoutMs, frames, p99FrameMs, maxFrameMs, framesOver } = results.throughTheHost[name];
     return `| ${name} | ${seconds(scriptAndLayoutMs)} | ${frames} | ${p99FrameMs} ms | ${maxFrameMs} ms | ${framesOver} |`;
   });
-  const { messages, openMs, heapMB } = results.opening;
+  const { messages, openMs, wholeMs, heapMB } = results.opening;
   return [
     '## The chat panel',
     '',
@@ -282,7 +288,8 @@ function report(): string {
     '|---|---:|---:|---:|---:|---:|',
     ...live,
     '',
-    `A conversation of ${messages} messages opens in ${openMs.join(', ')} ms (three times). The page’s heap before, and after`,
+    `A conversation of ${messages} messages opens in ${openMs.join(', ')} ms (three times, the first in a fresh page); all`,
+    `of it is in the page after ${wholeMs.join(', ')} ms. The page’s heap before, and after`,
     `each was closed again: ${heapMB.join(', ')} MB.`,
   ].join('\n');
 }
