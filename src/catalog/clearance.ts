@@ -101,3 +101,12 @@ export function clearedOptions(
 ): Readonly<Record<string, unknown>> {
   return withheld === undefined ? options : revealOptions(options, false);
 }
+
+/** As `clearedOptions`, for the fields of each variant. */
+export function clearedVariants(
+  variants: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  withheld: Withheld | undefined,
+): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
+  if (withheld === undefined) return variants;
+  return new Map([...variants].map(([name, fields]) => [name, clearedOptions(fields, withheld)]));
+}

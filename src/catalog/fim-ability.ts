@@ -24,8 +24,8 @@ export interface FimQuestion {
   /** What the upstream is told. */
   readonly model: string;
   /** The dialect that configuration names, or that the vendor is known for. */
-  readonly configured?: FimDialect;
-  readonly known?: FimDialect;
+  readonly configured?: FimDialect | undefined;
+  readonly known?: FimDialect | undefined;
 }
 
 /** How a model fills holes, `undefined` when it isn't known to. A configured dialect is believed. */

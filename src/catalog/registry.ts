@@ -14,6 +14,7 @@ import {
   type Cleared,
   clear,
   clearedOptions,
+  clearedVariants,
   type OriginDecisions,
   originDecisionKey,
   type StoredKey,
@@ -130,6 +131,9 @@ function environmentKey(
   return undefined;
 }
 
+/** Spec 2.5: of a model of which nothing else is known. */
+const TEXT_ONLY: Model['modalities'] = { input: ['text'], output: ['text'] };
+
 /** A model before it has an endpoint; an empty id asks for the provider's own. */
 interface Asked {
   readonly id: string;
@@ -191,8 +195,7 @@ class ProviderBuilder {
     const id = settings?.id ?? key;
     const known = this.#lookUp(id, key);
     const { endpoint, address } = this.#endpoint({ id, settings, known });
-    const cost = mergeCost(settings, known);
-    return {
+    const model: { -readonly [K in keyof Model]: Model[K] } = {
       ref: `${this.#id}/${key}`,
       provider: this.#id,
       key,
@@ -204,22 +207,19 @@ class ProviderBuilder {
       temperature: settings?.temperature ?? known?.temperature ?? true,
       attachment: settings?.attachment ?? known?.attachment ?? false,
       structuredOutput: known?.structuredOutput ?? false,
-      modalities: settings?.modalities ?? known?.modalities ?? { input: ['text'], output: ['text'] },
+      modalities: settings?.modalities ?? known?.modalities ?? TEXT_ONLY,
       limit: mergeLimit(settings, known),
-      ...(cost === undefined ? {} : { cost }),
       options: clearedOptions(settings?.options ?? {}, endpoint.withheld),
-      variants: new Map(
-        [...resolveVariants(known, settings, address)].map(([name, fields]) => [
-          name,
-          clearedOptions(fields, endpoint.withheld),
-        ]),
-      ),
+      variants: clearedVariants(resolveVariants(known, settings, address), endpoint.withheld),
       endpoint,
       fim: endpoint.fim !== undefined,
-      ...(known?.releaseDate === undefined ? {} : { releaseDate: known.releaseDate }),
-      ...(settings === undefined ? {} : { origin: settings.origin }),
       source,
     };
+    const cost = mergeCost(settings, known);
+    if (cost !== undefined) model.cost = cost;
+    if (known?.releaseDate !== undefined) model.releaseDate = known.releaseDate;
+    if (settings !== undefined) model.origin = settings.origin;
+    return model;
   }
 
   /** The catalog's offers and the configured ones; deprecated models only where they are configured. */
@@ -307,12 +307,7 @@ class ProviderBuilder {
   }
 
   #dialect(address: Address, model: string): FimDialect | undefined {
-    return fimDialect({
-      kind: address.kind,
-      model,
-      ...(address.fim === undefined ? {} : { configured: address.fim }),
-      ...(address.knownFim === undefined ? {} : { known: address.knownFim }),
-    });
+    return fimDialect({ kind: address.kind, model, configured: address.fim, known: address.knownFim });
   }
 
   #place(asked: Asked, address: Address, fim: FimDialect | undefined): Endpoint {

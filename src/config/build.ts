@@ -1,18 +1,9 @@
-import { ReferencedSecret, Secret } from './secret.ts';
-import type {
-  Credential,
-  GatewaySettings,
-  Located,
-  Modality,
-  ModelCost,
-  ModelLimit,
-  ModelSettings,
-  OrganizationSettings,
-  Origin,
-  ProviderSettings,
-  Settings,
-} from './settings.ts';
-import { child, entriesOf, isNull, type ObjectTree, type Tree } from './tree.ts';
+import { defined, objectOf } from '../wire/json.ts';
+import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
+import { readGateway } from './gateway-settings.ts';
+import { readModels } from './model-settings.ts';
+import type { ProviderSettings, Settings } from './settings.ts';
+import { child, entriesOf, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** Spec 8. */
 export const DEFAULT_TIMEOUT_MS = 300_000;
@@ -44,8 +35,8 @@ export function buildSettings(views: Views): Content {
     ...(completionModel === undefined ? {} : { completionModel }),
     providers,
     disabledProviders: disabled,
-    gateway: buildGateway(child(views.trusted, 'gateway')),
-    catalog: { refresh: flag(child(child(effective, 'catalog'), 'refresh')) ?? true },
+    gateway: readGateway(child(views.trusted, 'gateway')),
+    catalog: { refresh: flag(objectOf(plain(effective).catalog).refresh) ?? true },
   };
 }
 
@@ -94,30 +85,31 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
 
 function readProvider(id: string, node: ObjectTree): ProviderSettings {
   const options = child(node, 'options');
-  const timeout = child(options, 'timeout');
+  const fields = plain(node);
+  const own = objectOf(fields.options);
   return {
     id,
-    ...optional({
-      name: text(child(node, 'name')),
+    ...defined({
+      name: text(fields.name),
       npm: located(child(node, 'npm')),
       api: located(child(node, 'api')),
-      env: texts(child(node, 'env')),
+      env: texts(fields.env),
       fim: located(child(node, 'fim')),
       apiKey: credential(child(options, 'apiKey')),
       baseURL: located(child(options, 'baseURL')),
       fimURL: located(child(options, 'fimURL')),
       resourceName: located(child(options, 'resourceName')),
-      chunkTimeout: number(child(options, 'chunkTimeout')),
-      whitelist: texts(child(node, 'whitelist')),
-      blacklist: texts(child(node, 'blacklist')),
-      simulated: flag(child(options, 'simulated')),
+      chunkTimeout: number(own.chunkTimeout),
+      whitelist: texts(fields.whitelist),
+      blacklist: texts(fields.blacklist),
+      simulated: flag(own.simulated),
       problem: brokenAddress(node, options),
     }),
-    headers: readHeaders(child(options, 'headers')),
-    timeout: flag(timeout) === false ? false : (number(timeout) ?? DEFAULT_TIMEOUT_MS),
-    options: freeForm(options, OWN_OPTIONS),
+    headers: credentials(child(options, 'headers')),
+    timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
+    options: Object.fromEntries(Object.entries(own).filter(([key]) => !OWN_OPTIONS.has(key))),
     models: readModels(child(node, 'models')),
-    origin: originOf(node),
+    origin: node.place,
   };
 }
 
@@ -134,197 +126,4 @@ function brokenAddress(node: ObjectTree, options: Tree | undefined): string | un
   if (broken?.[1] === undefined) return undefined;
   const { source, line } = broken[1].place;
   return `\`${broken[0]}\` cannot be used (${source.path}, line ${line}), so nothing is sent.`;
-}
-
-function readModels(node: Tree | undefined): ReadonlyMap<string, ModelSettings> {
-  const models = new Map<string, ModelSettings>();
-  for (const [key, { value }] of entriesOf(node)) {
-    if (value.type === 'object') models.set(key, readModel(key, value));
-    else if (isNull(value)) models.set(key, { key, origin: originOf(value), off: true });
-  }
-  return models;
-}
-
-function readModel(key: string, node: ObjectTree): ModelSettings {
-  const provider = child(node, 'provider');
-  const variants = readVariants(child(node, 'variants'));
-  const options = freeForm(child(node, 'options'));
-  const headers = readHeaders(child(node, 'headers'));
-  const place = optional({ npm: located(child(provider, 'npm')), api: located(child(provider, 'api')) });
-  return {
-    key,
-    ...optional({
-      id: text(child(node, 'id')),
-      name: text(child(node, 'name')),
-      toolCall: flag(child(node, 'tool_call')),
-      reasoning: flag(child(node, 'reasoning')),
-      temperature: flag(child(node, 'temperature')),
-      attachment: flag(child(node, 'attachment')),
-      modalities: readModalities(child(node, 'modalities')),
-      limit: readLimit(child(node, 'limit')),
-      cost: readCost(child(node, 'cost')),
-    }),
-    ...(Object.keys(options).length === 0 ? {} : { options }),
-    ...(headers.size === 0 ? {} : { headers }),
-    ...(Object.keys(place).length === 0 ? {} : { provider: place }),
-    ...(variants === undefined ? {} : { variants }),
-    origin: originOf(node),
-  };
-}
-
-function readModalities(node: Tree | undefined): ModelSettings['modalities'] | undefined {
-  const input = child(node, 'input');
-  const output = child(node, 'output');
-  if (input === undefined || output === undefined) return undefined;
-  return { input: modalities(input), output: modalities(output) };
-}
-
-const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'video', 'pdf'];
-
-function modalities(node: Tree): readonly Modality[] {
-  const written = texts(node) ?? [];
-  return MODALITIES.filter((modality) => written.includes(modality));
-}
-
-function readLimit(node: Tree | undefined): ModelLimit | undefined {
-  if (node?.type !== 'object') return undefined;
-  return optional({
-    context: number(child(node, 'context')),
-    output: number(child(node, 'output')),
-    input: number(child(node, 'input')),
-  });
-}
-
-function readCost(node: Tree | undefined): Partial<ModelCost> | undefined {
-  if (node?.type !== 'object') return undefined;
-  return optional({
-    input: number(child(node, 'input')),
-    output: number(child(node, 'output')),
-    cacheRead: number(child(node, 'cache_read')),
-    cacheWrite: number(child(node, 'cache_write')),
-  });
-}
-
-function readVariants(node: Tree | undefined): ModelSettings['variants'] | undefined {
-  if (node?.type !== 'object') return undefined;
-  const variants = new Map<string, Readonly<Record<string, unknown>> | null>();
-  for (const [name, { value }] of node.entries) {
-    const off = value.type !== 'object' || flag(child(value, 'disabled')) === true;
-    variants.set(name, off ? null : freeForm(value, new Set(['disabled'])));
-  }
-  return variants;
-}
-
-function readHeaders(node: Tree | undefined): ReadonlyMap<string, Credential> {
-  const headers = new Map<string, Credential>();
-  for (const [name, { value }] of entriesOf(node)) {
-    const header = credential(value);
-    if (header !== undefined) headers.set(name, header);
-  }
-  return headers;
-}
-
-function buildGateway(node: Tree | undefined): GatewaySettings {
-  const listen = child(node, 'listen');
-  const embedding = entriesOf(child(node, 'embeddingModels'));
-  const transcription = entriesOf(child(node, 'transcriptionModels'));
-  return {
-    listen: { host: text(child(listen, 'host')) ?? '127.0.0.1', port: number(child(listen, 'port')) ?? 4180 },
-    maxBodyBytes: number(child(node, 'maxBodyBytes')) ?? 25_165_824,
-    allowedOrigins: texts(child(node, 'allowedOrigins')) ?? [],
-    allowedHosts: texts(child(node, 'allowedHosts')) ?? [],
-    organizations: new Map(
-      [...entriesOf(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
-    ),
-    embeddingModels: new Map(
-      [...embedding].map(([ref, { value }]) => [
-        ref,
-        optional({
-          name: text(child(value, 'name')),
-          dimensions: number(child(value, 'dimensions')),
-          context: number(child(value, 'context')),
-        }),
-      ]),
-    ),
-    transcriptionModels: new Map(
-      [...transcription].map(([ref, { value }]) => [ref, optional({ name: text(child(value, 'name')) })]),
-    ),
-    fallback: new Map([...entriesOf(child(node, 'fallback'))].map(([ref, { value }]) => [ref, texts(value) ?? []])),
-  };
-}
-
-function readOrganization(id: string, node: Tree): OrganizationSettings {
-  const policy = child(node, 'policy');
-  return {
-    id,
-    name: text(child(node, 'name')) ?? id,
-    policy: { ...optional({ allow: texts(child(policy, 'allow')) }), deny: texts(child(policy, 'deny')) ?? [] },
-    byok: readHeaders(child(node, 'byok')),
-  };
-}
-
-function originOf(node: Tree): Origin {
-  return node.place;
-}
-
-function text(node: Tree | undefined): string | undefined {
-  return node?.type === 'scalar' && typeof node.value === 'string' ? node.value : undefined;
-}
-
-function number(node: Tree | undefined): number | undefined {
-  return node?.type === 'scalar' && typeof node.value === 'number' ? node.value : undefined;
-}
-
-function flag(node: Tree | undefined): boolean | undefined {
-  return node?.type === 'scalar' && typeof node.value === 'boolean' ? node.value : undefined;
-}
-
-function texts(node: Tree | undefined): readonly string[] | undefined {
-  return node?.type === 'array' ? node.items.map(text).filter((item) => item !== undefined) : undefined;
-}
-
-function located(node: Tree | undefined): Located<string> | undefined {
-  const value = text(node);
-  if (node?.type !== 'scalar' || value === undefined || value === '') return undefined;
-  if (node.reference === undefined) return { value, origin: node.place };
-  const hidden: Located<string> = { value, origin: node.place, reference: true };
-  return Object.defineProperty(hidden, 'value', { enumerable: false });
-}
-
-function credential(node: Tree | undefined): Credential | undefined {
-  const value = text(node);
-  if (node === undefined || value === undefined || value === '') return undefined;
-  return { secret: new Secret(value), origin: node.place, trusted: node.place.source.trusted };
-}
-
-/** Free-form options as plain values; text that came through a reference stays wrapped. */
-function freeForm(node: Tree | undefined, except?: ReadonlySet<string>): Readonly<Record<string, unknown>> {
-  const plain: Record<string, unknown> = {};
-  for (const [key, { value }] of entriesOf(node)) {
-    if (except?.has(key)) continue;
-    // A plain assignment to `__proto__` would change the prototype.
-    Object.defineProperty(plain, key, {
-      value: freeValue(value),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
-  }
-  return plain;
-}
-
-function freeValue(node: Tree): unknown {
-  if (node.type === 'object') return freeForm(node);
-  if (node.type === 'array') return node.items.map(freeValue);
-  if (node.reference === undefined || typeof node.value !== 'string') return node.value;
-  return new ReferencedSecret(node.value, node.place.source.trusted);
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The object without its undefined fields (`exactOptionalPropertyTypes`). Not by `delete`: that makes objects slow. */
-function optional<T extends object>(fields: T): Present<T> {
-  const present: Partial<T> = {};
-  for (const key in fields) if (fields[key] !== undefined) present[key] = fields[key];
-  return present as Present<T>;
 }

@@ -1,4 +1,5 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import { readJson } from './json-document.ts';
 import type { Diagnostic, Source } from './settings.ts';
 import type { Entry, ObjectTree, Place, Tree } from './tree.ts';
 import { readWellFormed } from './well-formed.ts';
@@ -126,6 +127,11 @@ function arrayAt(place: Place, items: Tree[]): Open {
  * line and a column. An empty or comment-only text is an empty object.
  */
 export function parse(text: string, source: Source): Parsed {
+  const json = readJson(text, source, MAX_DEPTH, () => parseWithPlaces(text, source).tree);
+  return json === undefined ? parseWithPlaces(text, source) : { tree: json, diagnostics: [] };
+}
+
+function parseWithPlaces(text: string, source: Source): Parsed {
   const wellFormed = readWellFormed(text, source, MAX_DEPTH);
   return wellFormed === undefined ? parseTolerantly(text, source) : { tree: wellFormed, diagnostics: [] };
 }

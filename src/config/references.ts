@@ -2,7 +2,8 @@ import { diagnosticAt } from './parse.ts';
 import { pathsOf } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
 import type { Diagnostic, Severity } from './settings.ts';
-import type { ObjectTree, Place, ScalarTree, Tree } from './tree.ts';
+import { type BracedText, survey } from './survey.ts';
+import { nodeAt, type ObjectTree, type Place, plain, type Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */
 export const MAX_REFERENCE_BYTES = 64 * 1024;
@@ -42,82 +43,49 @@ const CLOSED: Outcome = {
   message: 'Nothing is looked up for this value until the workspace is trusted.',
 };
 
-interface Found {
-  readonly path: readonly string[];
-  readonly node: ScalarTree;
-  readonly text: string;
-}
-
 /**
  * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys
  * and comments are never looked at, and what a reference yields is not looked at again. A value
  * whose reference fails is left out; everything else stands.
  */
 export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
-  const found: Found[] = [];
-  collect(tree, [], found);
+  const found = (tree.braced ?? survey(plain(tree)).braced).filter(({ text }) => text.search(REFERENCE) >= 0);
   if (found.length === 0) return { tree, diagnostics: [], absent: [], files: [] };
-  const files = new Map<string, Promise<Outcome>>();
+  const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
   const diagnostics: Diagnostic[] = [];
   const absent: { path: readonly string[]; place: Place }[] = [];
-  const values = new Map<ScalarTree, ScalarTree | undefined>();
-  const tokens = scope.closed ? [] : found.flatMap(fileTokens);
-  await Promise.all([...new Set(tokens)].map((token) => readOnce(token, files, scope)));
-  for (const item of found) {
-    const outcome = scope.closed ? CLOSED : await resolveText(item.text, files, scope);
+  const values: Replacement[] = [];
+  for (const { path, text } of found) {
+    const outcome = scope.closed ? CLOSED : resolveText(text, files, scope);
+    const { place } = nodeAt(tree, path) ?? tree;
     if ('text' in outcome) {
-      values.set(item.node, { ...item.node, value: outcome.text, reference: true });
+      values.push({ path, node: { type: 'scalar', place, value: outcome.text, reference: true } });
       continue;
     }
-    const key = item.path.join('.');
-    absent.push({ path: item.path, place: item.node.place });
-    values.set(item.node, undefined);
-    diagnostics.push(diagnosticAt(item.node.place, outcome.severity, outcome.code, key, outcome.message));
+    absent.push({ path, place });
+    values.push({ path, node: undefined });
+    diagnostics.push(diagnosticAt(place, outcome.severity, outcome.code, path.join('.'), outcome.message));
   }
   const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
-  return { tree: replaceIn(tree, branchesOf(found, values)), diagnostics, absent, files: asked };
+  return { tree: replaceIn(tree, branchesOf(values)), diagnostics, absent, files: asked };
 }
 
-/** Collects the values that hold references; `at` is the path of the moment, copied only for a find. */
-function collect(tree: Tree, at: string[], found: Found[]): void {
-  if (tree.type === 'scalar') {
-    if (typeof tree.value !== 'string' || !tree.value.includes('{')) return;
-    if (tree.value.search(REFERENCE) >= 0) found.push({ path: [...at], node: tree, text: tree.value });
-  } else if (tree.type === 'object') {
-    tree.entries.forEach(({ value }, key) => {
-      at.push(key);
-      collect(value, at, found);
-      at.pop();
-    });
-  } else {
-    for (const [index, item] of tree.items.entries()) {
-      at.push(String(index));
-      collect(item, at, found);
-      at.pop();
-    }
-  }
+/** Every file that is asked for, read once, by its name as written. */
+async function readFiles(found: readonly BracedText[], scope: ReferenceScope): Promise<ReadonlyMap<string, Outcome>> {
+  const names = found.flatMap(({ text }) =>
+    [...text.matchAll(REFERENCE)].flatMap(([, kind, name = '']) => (kind === 'file' ? [name] : [])),
+  );
+  const read = async (name: string) => [name, await readReference(name, scope)] as const;
+  return new Map(await Promise.all([...new Set(names)].map(read)));
 }
 
-function fileTokens(found: Found): string[] {
-  return [...found.text.matchAll(REFERENCE)].flatMap(([, kind, name]) => (kind === 'file' && name ? [name] : []));
-}
-
-function readOnce(name: string, files: Map<string, Promise<Outcome>>, scope: ReferenceScope): Promise<Outcome> {
-  const known = files.get(name) ?? readReference(name, scope);
-  files.set(name, known);
-  return known;
-}
-
-async function resolveText(
-  text: string,
-  files: Map<string, Promise<Outcome>>,
-  scope: ReferenceScope,
-): Promise<Outcome> {
+function resolveText(text: string, files: ReadonlyMap<string, Outcome>, scope: ReferenceScope): Outcome {
   let result = '';
   let end = 0;
   for (const match of text.matchAll(REFERENCE)) {
     const [token, kind, name = ''] = match;
-    const outcome = kind === 'env' ? readVariable(name, scope) : await readOnce(name, files, scope);
+    const outcome =
+      kind === 'env' ? readVariable(name, scope) : (files.get(name) ?? failed(name, 'was not read', 'file-reference'));
     if (!('text' in outcome)) return outcome;
     result += text.slice(end, match.index) + outcome.text;
     end = match.index + token.length;
@@ -216,19 +184,23 @@ function failed(name: string, why: string, code: string, severity: 'error' | 'wa
   return { code, severity, message: `{file:${name}} ${why}, so this value is left out.` };
 }
 
-/** A copy along the paths that change; what does not change is shared. */
+/** What comes to stand at a path; `undefined`: the value is left out. */
+interface Replacement {
+  readonly path: readonly string[];
+  readonly node: Tree | undefined;
+}
+
 /** What stands at a path and below it. */
 interface Branch {
-  /** `undefined` inside: the value is left out. */
-  leaf?: { readonly node: ScalarTree | undefined };
+  leaf?: Replacement;
   readonly below: Map<string, Branch>;
 }
 
-function branchesOf(found: readonly Found[], values: ReadonlyMap<ScalarTree, ScalarTree | undefined>): Branch {
+function branchesOf(values: readonly Replacement[]): Branch {
   const root: Branch = { below: new Map() };
-  for (const { path, node } of found) {
+  for (const value of values) {
     let at = root;
-    for (const key of path) {
+    for (const key of value.path) {
       let next = at.below.get(key);
       if (next === undefined) {
         next = { below: new Map() };
@@ -236,20 +208,13 @@ function branchesOf(found: readonly Found[], values: ReadonlyMap<ScalarTree, Sca
       }
       at = next;
     }
-    at.leaf = { node: values.get(node) };
+    at.leaf = value;
   }
   return root;
 }
 
 /** A copy along the paths alone: what holds no reference is the same object. */
-function replaceIn<T extends ObjectTree | Extract<Tree, { type: 'array' }>>(tree: T, { below }: Branch): T {
-  if (tree.type === 'array') {
-    const items = tree.items.flatMap((item, index) => {
-      const branch = below.get(String(index));
-      return branch === undefined ? [item] : (replaced(item, branch) ?? []);
-    });
-    return { ...tree, items };
-  }
+function replaceIn(tree: ObjectTree, { below }: Branch): ObjectTree {
   const entries = new Map(tree.entries);
   for (const [key, branch] of below) {
     const entry = entries.get(key);
@@ -258,10 +223,18 @@ function replaceIn<T extends ObjectTree | Extract<Tree, { type: 'array' }>>(tree
     if (value === undefined) entries.delete(key);
     else entries.set(key, { key: entry.key, value });
   }
-  return { ...tree, entries };
+  return { type: 'object', place: tree.place, entries };
 }
 
 function replaced(tree: Tree, branch: Branch): Tree | undefined {
   if (branch.leaf !== undefined) return branch.leaf.node;
+  if (tree.type === 'array') return { type: 'array', place: tree.place, items: replaceItems(tree.items, branch) };
   return tree.type === 'scalar' ? tree : replaceIn(tree, branch);
+}
+
+function replaceItems(items: readonly Tree[], { below }: Branch): readonly Tree[] {
+  return items.flatMap((item, index) => {
+    const branch = below.get(String(index));
+    return branch === undefined ? [item] : (replaced(item, branch) ?? []);
+  });
 }

@@ -1,6 +1,6 @@
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
-import { child, type Entry, entriesOf, type ObjectTree, type Place, type Tree, withNode, without } from './tree.ts';
+import { child, type Entry, entriesOf, nodeAt, type ObjectTree, type Place, withNode, without } from './tree.ts';
 
 /**
  * Keys that decide where a provider's requests go. If one is there but cannot be used, its provider
@@ -83,7 +83,7 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
 }
 
 function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {
-  const node = path.reduce<Tree | undefined>((at, key) => child(at, key), tree);
+  const node = nodeAt(tree, path);
   if (node?.type !== 'object') return tree;
   if ([...node.entries.keys()].every((name) => name === name.toLowerCase() && !FORBIDDEN_HEADERS.has(name)))
     return tree;
@@ -96,5 +96,5 @@ function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Di
       diagnostics.push(diagnosticAt(entry.key, 'error', 'forbidden-header', key, message));
     } else entries.set(lower, entry);
   }
-  return withNode(tree, path, { ...node, entries });
+  return withNode(tree, path, { type: 'object', place: node.place, entries });
 }

@@ -1,4 +1,6 @@
+import { ReferencedSecret } from './secret.ts';
 import type { Origin } from './settings.ts';
+import type { BracedText } from './survey.ts';
 
 /** Where a node stands in its source: 1-based, `length` in characters (1 for a container). */
 export interface Place extends Origin {
@@ -12,12 +14,18 @@ export interface ObjectTree {
   readonly type: 'object';
   readonly place: Place;
   readonly entries: ReadonlyMap<string, Entry>;
+  /** What `plain` gives, where it is at hand. */
+  readonly plain?: Readonly<Record<string, unknown>>;
+  /** Texts in it that may hold a reference, where they are at hand. */
+  readonly braced?: readonly BracedText[];
 }
 
 export interface ArrayTree {
   readonly type: 'array';
   readonly place: Place;
   readonly items: readonly Tree[];
+  /** What `plain` gives, where it is at hand. */
+  readonly plain?: readonly unknown[];
 }
 
 export interface ScalarTree {
@@ -35,7 +43,14 @@ export interface Entry {
 
 /** The value of a key, `undefined` where the tree is no object or lacks it. */
 export function child(tree: Tree | undefined, key: string): Tree | undefined {
-  return tree?.type === 'object' ? tree.entries.get(key)?.value : undefined;
+  if (tree?.type !== 'object') return undefined;
+  if (tree.plain !== undefined && !Object.hasOwn(tree.plain, key)) return undefined;
+  return tree.entries.get(key)?.value;
+}
+
+/** The node at a path, `undefined` where there is none. */
+export function nodeAt(tree: Tree | undefined, path: readonly string[]): Tree | undefined {
+  return path.reduce((at, key) => (at?.type === 'array' ? at.items[Number(key)] : child(at, key)), tree);
 }
 
 export function entriesOf(tree: Tree | undefined): ReadonlyMap<string, Entry> {
@@ -46,12 +61,17 @@ export function isNull(tree: Tree | undefined): boolean {
   return tree?.type === 'scalar' && tree.value === null;
 }
 
-/** The JSON type of a node as a schema names it. */
-export function typeName(tree: Tree): 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' {
-  if (tree.type !== 'scalar') return tree.type;
-  if (tree.value === null) return 'null';
-  const name = typeof tree.value;
-  return name === 'string' || name === 'number' ? name : 'boolean';
+/** A tree as a plain value, not to be changed; text that came through a reference is wrapped. */
+export function plain(tree: ObjectTree): Readonly<Record<string, unknown>>;
+export function plain(tree: Tree): unknown;
+export function plain(tree: Tree): unknown {
+  if (tree.type === 'array') return tree.plain ?? tree.items.map((item) => plain(item));
+  if (tree.type === 'object') {
+    // `fromEntries` defines its keys: an assignment to `__proto__` would change the prototype.
+    return tree.plain ?? Object.fromEntries([...tree.entries].map(([key, { value }]) => [key, plain(value)]));
+  }
+  if (tree.reference === undefined || typeof tree.value !== 'string') return tree.value;
+  return new ReferencedSecret(tree.value, tree.place.source.trusted);
 }
 
 /** A copy without the node at `path`; the same tree if there is none. */
@@ -62,7 +82,7 @@ export function without(tree: ObjectTree, path: readonly string[]): ObjectTree {
   const entries = new Map(tree.entries);
   if (rest.length === 0) entries.delete(key);
   else if (entry.value.type === 'object') entries.set(key, { key: entry.key, value: without(entry.value, rest) });
-  return { ...tree, entries };
+  return { type: 'object', place: tree.place, entries };
 }
 
 /** A JSON value (an editor's setting, a property list) as a tree; every node stands at `place`. */
@@ -94,5 +114,5 @@ export function withNode(tree: ObjectTree, path: readonly string[], value: Tree)
   const entries = new Map(tree.entries);
   if (rest.length === 0) entries.set(key, { key: entry?.key ?? value.place, value });
   else if (entry?.value.type === 'object') entries.set(key, { ...entry, value: withNode(entry.value, rest, value) });
-  return { ...tree, entries };
+  return { type: 'object', place: tree.place, entries };
 }

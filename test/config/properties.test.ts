@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { buildSettings } from '../../src/config/build.ts';
+import { readJson } from '../../src/config/json-document.ts';
 import { merge } from '../../src/config/merge.ts';
 import { decode, MAX_DEPTH, parse, parseTolerantly } from '../../src/config/parse.ts';
 import type { Source } from '../../src/config/settings.ts';
 import { applySourceRules } from '../../src/config/source-rules.ts';
-import { type ObjectTree, type Tree, treeOf } from '../../src/config/tree.ts';
+import { type ObjectTree, type Place, plain, type Tree, treeOf } from '../../src/config/tree.ts';
 import { validate } from '../../src/config/validate.ts';
 import { readWellFormed } from '../../src/config/well-formed.ts';
 
@@ -42,6 +43,14 @@ function content(tree: Tree): unknown {
   if (tree.type === 'scalar') return tree.value;
   if (tree.type === 'array') return tree.items.map(content);
   return [...tree.entries].map(([key, { value }]) => [key, content(value)]).sort();
+}
+
+/** A tree with the places of its nodes and keys, in its order. */
+function everything(tree: Tree): unknown {
+  const at = ({ source, line, column, length }: Place) => [source.path, line, column, length];
+  if (tree.type === 'scalar') return [at(tree.place), tree.value];
+  if (tree.type === 'array') return [at(tree.place), tree.items.map(everything)];
+  return [at(tree.place), [...tree.entries].map(([key, entry]) => [key, at(entry.key), everything(entry.value)])];
 }
 
 function readAll(bytes: Uint8Array): void {
@@ -217,6 +226,39 @@ describe('properties of the configuration', () => {
       { numRuns: 10_000 },
     );
     assert.ok(read > 2_000, String(read));
+  });
+
+  it('the engine’s own parser and the tolerant one give the same tree at the same places, or the first leaves it alone', () => {
+    // Also what it must leave alone: keys that are written twice or would be put in order, and colons in disguise.
+    const key = fc.constantFrom('"a"', '"b"', '"c:d"', '":"', '"2"', '"10"', '"__proto__"', '"\\u003a"', '"e\\n"');
+    const scalar = fc.constantFrom('1', '-0.5e3', 'true', 'null', '"x"', '"https://x"', '"\\u003A"', '"\\":"', '""');
+    const space = fc.constantFrom('', ' ', '\n', '\r\n  ', '\t');
+    const { object } = fc.letrec<{ readonly value: string; readonly object: string }>((tie) => ({
+      value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), list(tie('value'))),
+      object: fc
+        .array(fc.tuple(space, key, space, tie('value')), { maxLength: 4 })
+        .map((members) => `{${members.map(([before, name, after, each]) => `${before}${name}${after}:${each}`)}}`),
+    }));
+    function list(value: fc.Arbitrary<string>): fc.Arbitrary<string> {
+      return fc
+        .array(fc.tuple(space, value), { maxLength: 3 })
+        .map((items) => `[${items.map((each) => each.join(''))}]`);
+    }
+    let read = 0;
+    fc.assert(
+      fc.property(object, (text) => {
+        const tolerant = parseTolerantly(text, SOURCE);
+        const tree = readJson(text, SOURCE, MAX_DEPTH, () => tolerant.tree);
+        if (tree === undefined) return;
+        read += 1;
+        assert.deepEqual(tolerant.diagnostics, []);
+        assert.ok(tolerant.tree !== undefined);
+        assert.deepEqual(everything(tree), everything(tolerant.tree));
+        assert.deepEqual(plain(tree), plain(tolerant.tree));
+      }),
+      { numRuns: 5_000 },
+    );
+    assert.ok(read > 1_000, String(read));
   });
 
   it('the unchanged file is read without a complaint', () => {

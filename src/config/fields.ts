@@ -1,0 +1,49 @@
+import { ReferencedSecret, Secret } from './secret.ts';
+import type { Credential, Located } from './settings.ts';
+import { entriesOf, type Tree } from './tree.ts';
+
+/** The value if it is text, also text that came through a reference. */
+export function text(value: unknown): string | undefined {
+  if (value instanceof ReferencedSecret) return value.reveal();
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The value if it is a number. */
+export function number(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The value if it is `true` or `false`. */
+export function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+/** The texts of a list. */
+export function texts(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.map(text).filter((item) => item !== undefined) : undefined;
+}
+
+/** A text with where it was written; `undefined` for none and for an empty one. */
+export function located(node: Tree | undefined): Located<string> | undefined {
+  if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value === '') return undefined;
+  const { value, place } = node;
+  if (node.reference === undefined) return { value, origin: place };
+  const hidden: Located<string> = { value, origin: place, reference: true };
+  return Object.defineProperty(hidden, 'value', { enumerable: false });
+}
+
+/** A secret with where it was written; `undefined` for none and for an empty one. */
+export function credential(node: Tree | undefined): Credential | undefined {
+  if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value === '') return undefined;
+  return { secret: new Secret(node.value), origin: node.place, trusted: node.place.source.trusted };
+}
+
+/** Each text of an object as a credential: headers, keys by provider. */
+export function credentials(node: Tree | undefined): ReadonlyMap<string, Credential> {
+  const found = new Map<string, Credential>();
+  for (const [name, { value }] of entriesOf(node)) {
+    const each = credential(value);
+    if (each !== undefined) found.set(name, each);
+  }
+  return found;
+}

@@ -1,0 +1,143 @@
+import { isObject } from '../wire/json.ts';
+import type { Source } from './settings.ts';
+import { type BracedText, count, survey } from './survey.ts';
+import { type ArrayTree, child, type Entry, entriesOf, type ObjectTree, type Place, type Tree } from './tree.ts';
+
+/**
+ * Reads JSON without comments by the engine's own parser, several times faster than any that notes where
+ * things stand. Nodes are made when they are looked at, places when one is asked for, from `positions`: the
+ * same text read by a parser that notes them. `undefined` for whatever the engine's parser would not tell:
+ * a comment, an error, a key written twice, keys in another order than written, deep nesting, no object.
+ */
+export function readJson(
+  text: string,
+  source: Source,
+  maxDepth: number,
+  positions: () => ObjectTree | undefined,
+): ObjectTree | undefined {
+  // A colon as an escape: the count below would miss it.
+  if (text.includes('\\u003')) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const { colons, braced, integerKeys, tooDeep } = survey(value, maxDepth);
+  // Each key has one colon, also one that the parser dropped because it is written again.
+  if (integerKeys || tooDeep || colons !== count(text, ':')) return undefined;
+  const document: Document = { source, positions: once(positions) };
+  return new JsonObject(new JsonPlace({ document, key: '', ofKey: false }), value, braced);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+interface Document {
+  readonly source: Source;
+  readonly positions: () => ObjectTree | undefined;
+}
+
+/** What a place is found by: the way down to it. */
+interface Way {
+  readonly document: Document;
+  readonly parent?: JsonPlace;
+  readonly key: string;
+  readonly ofKey: boolean;
+}
+
+/** A place that is looked up when its line is asked for. One field: places are many, most are never asked. */
+class JsonPlace implements Place {
+  readonly #way: Way;
+
+  constructor(way: Way) {
+    this.#way = way;
+  }
+
+  get source(): Source {
+    return this.#way.document.source;
+  }
+
+  get line(): number {
+    return this.#found()?.line ?? 1;
+  }
+
+  get column(): number {
+    return this.#found()?.column ?? 1;
+  }
+
+  get length(): number {
+    return this.#found()?.length ?? 1;
+  }
+
+  /** The place of a member, or of its key. */
+  of(key: string, ofKey: boolean): JsonPlace {
+    return new JsonPlace({ document: this.#way.document, parent: this, key, ofKey });
+  }
+
+  #found(): Place | undefined {
+    const { parent, key, ofKey } = this.#way;
+    if (!ofKey) return this.#node()?.place;
+    return entriesOf(parent === undefined ? undefined : parent.#node()).get(key)?.key;
+  }
+
+  #node(): Tree | undefined {
+    const { document, parent, key } = this.#way;
+    if (parent === undefined) return document.positions();
+    const above = parent.#node();
+    return above?.type === 'array' ? above.items[Number(key)] : child(above, key);
+  }
+}
+
+class JsonObject implements ObjectTree {
+  readonly type = 'object';
+  readonly place: JsonPlace;
+  readonly plain: Readonly<Record<string, unknown>>;
+  readonly braced?: readonly BracedText[];
+  #entries: ReadonlyMap<string, Entry> | undefined;
+
+  constructor(place: JsonPlace, plain: Readonly<Record<string, unknown>>, braced?: readonly BracedText[]) {
+    this.place = place;
+    this.plain = plain;
+    if (braced !== undefined) this.braced = braced;
+  }
+
+  get entries(): ReadonlyMap<string, Entry> {
+    this.#entries ??= new Map(Object.entries(this.plain).map(([key, value]) => [key, this.#entry(key, value)]));
+    return this.#entries;
+  }
+
+  #entry(key: string, value: unknown): Entry {
+    return { key: this.place.of(key, true), value: nodeOf(value, this.place.of(key, false)) };
+  }
+}
+
+class JsonArray implements ArrayTree {
+  readonly type = 'array';
+  readonly place: JsonPlace;
+  readonly plain: readonly unknown[];
+  #items: readonly Tree[] | undefined;
+
+  constructor(place: JsonPlace, plain: readonly unknown[]) {
+    this.place = place;
+    this.plain = plain;
+  }
+
+  get items(): readonly Tree[] {
+    this.#items ??= this.plain.map((item, index) => nodeOf(item, this.place.of(String(index), false)));
+    return this.#items;
+  }
+}
+
+function nodeOf(value: unknown, place: JsonPlace): Tree {
+  if (Array.isArray(value)) return new JsonArray(place, value);
+  if (isObject(value)) return new JsonObject(place, value);
+  const scalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+  return { type: 'scalar', place, value: scalar };
+}

@@ -1,0 +1,57 @@
+/** One process of test/bench/config.ts: what it measures, in milliseconds, is written to its output as JSON. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+async function measure(home: string): Promise<void> {
+  const sample: Record<string, number> = {};
+  let mark = performance.now();
+  const step = (name: string) => {
+    const now = performance.now();
+    sample[name] = now - mark;
+    mark = now;
+  };
+  const { loadSettings } = await import('../../src/config/load.ts');
+  const { buildRegistry } = await import('../../src/catalog/registry.ts');
+  const { loadSnapshot } = await import('../../src/catalog/snapshot.ts');
+  step('modules');
+  const env = { BENCH_KEY: 'k', SVC_MANAGED_CONFIG_DIR: path.join(home, 'none') };
+  const input = { env, platform: process.platform, home, cwd: home, trustedWorkspace: true };
+  const settings = await loadSettings(input);
+  step('load, cold');
+  const catalog = await loadSnapshot();
+  step('catalog');
+  const registry = buildRegistry({ settings, catalog, env });
+  step('registry, cold');
+  if (registry.models.size !== 2_000 || settings.diagnostics.length > 0)
+    throw new Error('The configuration was not read.');
+  for (let turn = 0; turn < 5; turn++) await loadSettings(input);
+  mark = performance.now();
+  await loadSettings(input);
+  step('load, warm');
+  buildRegistry({ settings, catalog, env });
+  step('registry, warm');
+  const text = readFileSync(path.join(home, '.config/svc/svc.jsonc'), 'utf8');
+  mark = performance.now();
+  JSON.parse(text);
+  step('JSON.parse of the bytes');
+  const { proposalsAt, providerKeys, subjectAt } = await import('../../src/config/assist.ts');
+  const end = text.lastIndexOf('"model-19"') + 3;
+  const nothing = () => [];
+  const knowledge = { providers: nothing, models: nothing, refs: nothing, variants: nothing, environment: nothing };
+  // What VS Code asks for at a keystroke and a hover, at the end of the file, where it costs most.
+  const keystroke = () => {
+    mark = performance.now();
+    proposalsAt(text, end, knowledge);
+    step('keystroke: completion');
+    subjectAt(text, end);
+    step('keystroke: hover');
+    providerKeys(text);
+    step('keystroke: code lenses');
+  };
+  for (let turn = 0; turn < 6; turn++) keystroke();
+  console.log(JSON.stringify(sample));
+}
+
+const [home] = process.argv.slice(2);
+if (home === undefined) throw new Error('Name the home folder whose .config/svc/svc.jsonc is read.');
+await measure(home);
