@@ -36,7 +36,12 @@ const host = {
 
 const page = {
   ...common,
-  entryPoints: { chat: 'src/webview/chat/page.tsx', provider: 'src/webview/provider/page.tsx' },
+  entryPoints: [
+    { in: 'src/webview/chat/page.tsx', out: 'chat' },
+    { in: 'src/webview/chat/chat.css', out: 'chat' },
+    { in: 'src/webview/provider/page.tsx', out: 'provider' },
+    { in: 'src/webview/provider/provider.css', out: 'provider' },
+  ],
   outdir: 'dist/webview',
   platform: 'browser',
   format: 'esm',
@@ -67,8 +72,6 @@ await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon
 await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/snapshot.json', 'dist/chunks/snapshot.json');
 await cp('src/cli/launch', 'dist/bin', { recursive: true });
-await cp('src/webview/chat/chat.css', 'dist/webview/chat.css');
-await cp('src/webview/provider/provider.css', 'dist/webview/provider.css');
 
 const jobs = [host, page, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {

@@ -52,10 +52,11 @@ export interface Panel {
 export async function startPanelHost(): Promise<PanelHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-panel-'));
   await build({
-    entryPoints: {
-      chat: join(ROOT, 'src/webview/chat/page.tsx'),
-      writer: join(import.meta.dirname, 'writer-entry.ts'),
-    },
+    entryPoints: [
+      { in: join(ROOT, 'src/webview/chat/page.tsx'), out: 'chat' },
+      { in: join(ROOT, 'src/webview/chat/chat.css'), out: 'chat' },
+      { in: join(import.meta.dirname, 'writer-entry.ts'), out: 'writer' },
+    ],
     outdir: folder,
     bundle: true,
     minify: true,
@@ -89,7 +90,6 @@ export async function startPanelHost(): Promise<PanelHost> {
 
 function serve(folder: string, strangers: string[]): Server {
   const files: Readonly<Record<string, string>> = {
-    '/chat.css': join(ROOT, 'src/webview/chat/chat.css'),
     '/codicon.css': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.css'),
     '/codicon.ttf': join(ROOT, 'node_modules/@vscode/codicons/dist/codicon.ttf'),
   };

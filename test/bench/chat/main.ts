@@ -1,6 +1,6 @@
 // Streams long answers into the panel in Chromium and says what it costs, beside the plain way.
 // Writes test/bench/results/chat.json and the table of docs/performance.md between its markers.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { CDPSession, Page } from 'playwright-core';
@@ -243,6 +243,7 @@ const results = {
   opening: await opening(host),
 };
 await host.close();
+mkdirSync(join(ROOT, 'test/bench/results'), { recursive: true });
 writeFileSync(join(ROOT, 'test/bench/results/chat.json'), `${JSON.stringify(results, null, 2)}\n`);
 const table = report();
 console.log(table);
