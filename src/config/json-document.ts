@@ -109,12 +109,17 @@ class JsonObject implements ObjectTree {
   }
 
   get entries(): ReadonlyMap<string, Entry> {
-    this.#entries ??= new Map(Object.entries(this.plain).map(([key, value]) => [key, this.#entry(key, value)]));
+    this.#entries ??= this.#made();
     return this.#entries;
   }
 
-  #entry(key: string, value: unknown): Entry {
-    return { key: this.place.of(key, true), value: nodeOf(value, this.place.of(key, false)) };
+  #made(): ReadonlyMap<string, Entry> {
+    const { place, plain } = this;
+    const entries = new Map<string, Entry>();
+    for (const key in plain) {
+      entries.set(key, { key: place.of(key, true), value: nodeOf(plain[key], place.of(key, false)) });
+    }
+    return entries;
   }
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { buildSettings } from './build.ts';
 import { merge } from './merge.ts';
@@ -50,6 +51,7 @@ export async function loadSettings(input: LoadInput): Promise<Settings> {
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
   const places = await candidates(input);
   const layers = await Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
+  await pause(layers.reduce((sum, { remembered }) => sum + (remembered?.text.length ?? 0), 0));
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
   const fold = (wanted: (source: Source) => boolean) =>
     layers.reduce(
@@ -74,6 +76,14 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
   const referenced = layers.flatMap((layer) => layer.referenced ?? []);
   const vanished = layers.filter(({ source, remembered }) => hadContent(previous, source) && isBlank(remembered));
   return { settings, memory: { sources }, vanished: vanished.map(({ source }) => source.path), referenced };
+}
+
+/** Characters of sources from which on a load lets others run between its steps. */
+const LARGE = 64 * 1024;
+
+/** A large file takes some milliseconds a step, and whoever is typing beside it must not wait for all of them. */
+async function pause(characters: number): Promise<void> {
+  if (characters > LARGE) await setImmediate();
 }
 
 const NOWHERE: Source = { kind: 'built-in', path: 'built-in', trusted: true, status: 'loaded' };
@@ -109,8 +119,9 @@ async function readLayer(candidate: Candidate, input: LoadInput, before: Remembe
     return { source: missing, diagnostics: candidate.named ? [warning] : [] };
   }
   const { parsed, text } = read;
+  await pause(text?.length ?? 0);
   if (parsed.tree !== undefined) {
-    const checked = await checkLayer(parsed.tree, candidate, input);
+    const checked = await checkLayer(parsed.tree, candidate, input, text?.length ?? 0);
     const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
     return {
       source,
@@ -123,7 +134,7 @@ async function readLayer(candidate: Candidate, input: LoadInput, before: Remembe
   if (before?.parsed.tree === undefined) {
     return { source: { ...source, status: 'invalid' }, diagnostics: parsed.diagnostics };
   }
-  const checked = await checkLayer(before.parsed.tree, candidate, input);
+  const checked = await checkLayer(before.parsed.tree, candidate, input, before.text.length);
   const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
   return {
     source: { ...source, status: 'last-good' },
@@ -195,7 +206,7 @@ async function readPropertyList(file: string, source: Source): Promise<Parsed> {
 }
 
 /** References, the schema and what this source may say, in this order. */
-async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInput) {
+async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInput, characters: number) {
   const { trusted, folder, project } = candidate;
   const scope: ReferenceScope = {
     trusted,
@@ -207,6 +218,7 @@ async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInp
     ...(project === undefined ? {} : { root: project }),
   };
   const resolved = await resolveReferences(tree, scope);
+  await pause(characters);
   let current = resolved.tree;
   for (const { path, place } of resolved.absent) {
     // A reference inside a list or a policy: what is left would mean something else.

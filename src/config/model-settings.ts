@@ -56,8 +56,21 @@ function readModalities(value: unknown): ModelSettings['modalities'] {
 const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'video', 'pdf'];
 
 function modalities(value: unknown): readonly Modality[] {
+  if (inOrder(value)) return value;
   const written = listOf(value);
   return MODALITIES.filter((modality) => written.some((item) => text(item) === modality));
+}
+
+/** As nearly every list is: nothing else in it, nothing twice. */
+function inOrder(value: unknown): value is readonly Modality[] {
+  if (!Array.isArray(value)) return false;
+  let last = -1;
+  for (const item of value) {
+    const at = MODALITIES.indexOf(item);
+    if (at <= last) return false;
+    last = at;
+  }
+  return true;
 }
 
 function readLimit(value: unknown): ModelLimit | undefined {

@@ -33,7 +33,7 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
     const stat = await handle.stat();
     if (!stat.isFile()) return { problem: 'not-a-file' };
     if (stat.size > rules.limit) return { problem: 'too-large' };
-    return await readAll(handle, rules.limit);
+    return await readAll(handle, stat.size, rules.limit);
   } catch (error) {
     return { problem: problemOf(error) };
   } finally {
@@ -41,17 +41,18 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
   }
 }
 
-/** The size a file reports may be wrong (`/proc`, a file that grows), so reading stops by itself. */
-async function readAll(handle: FileHandle, limit: number): Promise<FileRead> {
-  const buffer = Buffer.allocUnsafe(Math.min(limit + 1, 64 * 1024));
+/** In one read where the file is as large as it says. It may be wrong (`/proc`, a file that grows), so reading stops by itself. */
+async function readAll(handle: FileHandle, size: number, limit: number): Promise<FileRead> {
   const parts: Buffer[] = [];
   let total = 0;
   for (;;) {
+    // One byte more than expected shows the end.
+    const buffer = Buffer.allocUnsafe(Math.max(size - total, 0) + 1024);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-    if (bytesRead === 0) return { bytes: Buffer.concat(parts, total) };
     total += bytesRead;
     if (total > limit) return { problem: 'too-large' };
-    parts.push(Buffer.from(buffer.subarray(0, bytesRead)));
+    if (bytesRead === 0) return { bytes: Buffer.concat(parts, total) };
+    parts.push(buffer.subarray(0, bytesRead));
   }
 }
 

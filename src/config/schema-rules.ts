@@ -22,8 +22,8 @@ interface Schema {
 
 /** One schema made ready: of one shape, so that checking thousands of values with it is quick. */
 export interface Rule {
-  /** The alternatives, or the rule itself. */
-  readonly branches: readonly Rule[];
+  /** Alternatives, one of which a value must fit instead. */
+  readonly branches: readonly Rule[] | undefined;
   /** JSON type that is wanted, `integer` among them; empty for any. */
   readonly type: string;
   /** The only value that is wanted. */
@@ -34,7 +34,7 @@ export interface Rule {
   readonly minimum: number;
   readonly maximum: number;
   readonly above: number;
-  readonly required: readonly string[];
+  readonly required: readonly string[] | undefined;
   readonly members: ReadonlyMap<string, Rule>;
   /** For members that have no rule of their own; `false`: they are unknown. */
   readonly rest: Rule | false | undefined;
@@ -59,10 +59,8 @@ function ruleOf(schema: Schema): Rule {
   const rest = restOf(schema.additionalProperties);
   const names = patternOf(schema.propertyNames?.pattern);
   const items = schema.items === undefined ? undefined : ruleOf(schema.items);
-  const alternatives = schema.anyOf?.map(ruleOf);
-  const branches: Rule[] = [];
-  const rule: Rule = {
-    branches,
+  return {
+    branches: schema.anyOf?.map(ruleOf),
     type: schema.type ?? '',
     constant: schema.const,
     choices: schema.enum,
@@ -71,7 +69,7 @@ function ruleOf(schema: Schema): Rule {
     minimum: schema.minimum ?? Number.NEGATIVE_INFINITY,
     maximum: schema.maximum ?? Number.POSITIVE_INFINITY,
     above: schema.exclusiveMinimum ?? Number.NEGATIVE_INFINITY,
-    required: schema.required ?? [],
+    required: schema.required,
     members,
     rest,
     names,
@@ -79,8 +77,6 @@ function ruleOf(schema: Schema): Rule {
     open: members.size === 0 && names === undefined && rest === undefined && schema.required === undefined,
     expected: expected(schema),
   };
-  branches.push(...(alternatives ?? [rule]));
-  return rule;
 }
 
 /** `true` and `{}` find no fault. */

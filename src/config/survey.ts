@@ -38,16 +38,10 @@ class Walk implements Survey {
   }
 
   visit(value: unknown): void {
-    if (typeof value === 'string') this.#text(value);
-    else if (typeof value !== 'object' || value === null) return;
-    else if (this.#at.length >= this.#maxDepth) this.tooDeep = true;
+    if (typeof value !== 'object' || value === null) return;
+    if (this.#at.length >= this.#maxDepth) this.tooDeep = true;
     else if (Array.isArray(value)) this.#list(value);
     else if (isObject(value)) this.#object(value);
-  }
-
-  #text(text: string): void {
-    if (text.includes(':')) this.colons += count(text, ':');
-    if (text.includes('{')) this.braced.push({ path: [...this.#at], text });
   }
 
   #list(items: readonly unknown[]): void {
@@ -59,13 +53,18 @@ class Walk implements Survey {
     for (const key in value) {
       if (first && /^\d+$/.test(key)) this.integerKeys = true;
       first = false;
-      this.colons += key.includes(':') ? count(key, ':') + 1 : 1;
+      this.colons += 1;
+      if (key.includes(':')) this.colons += count(key, ':');
       this.#member(key, value[key]);
     }
   }
 
   #member(key: string, value: unknown): void {
-    if (typeof value === 'number' || typeof value === 'boolean') return;
+    if (typeof value === 'string') {
+      if (value.includes(':')) this.colons += count(value, ':');
+      if (value.includes('{')) this.braced.push({ path: [...this.#at, key], text: value });
+    }
+    if (typeof value !== 'object') return;
     this.#at.push(key);
     this.visit(value);
     this.#at.pop();

@@ -79,6 +79,7 @@ function check(value: unknown, rule: Rule, path: string[], findings: Finding[]):
   if (type === 'object' && isObject(value) && !branch.open) checkObject(value, branch, path, findings);
   if (branch.items !== undefined && Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
+      if (scalarPasses(value[index], branch.items)) continue;
       path.push(String(index));
       check(value[index], branch.items, path, findings);
       path.pop();
@@ -87,15 +88,27 @@ function check(value: unknown, rule: Rule, path: string[], findings: Finding[]):
 }
 
 function checkObject(value: JsonObject, rule: Rule, path: string[], findings: Finding[]): void {
-  for (const key of rule.required) {
-    if (Object.hasOwn(value, key)) continue;
-    const message = `\`${key}\` is missing.`;
-    findings.push({ path: [...path, key], at: 'object', severity: 'error', code: 'missing-key', message });
-  }
+  if (rule.required !== undefined) checkRequired(value, rule.required, path, findings);
   for (const key in value) {
+    const next = rule.members.get(key) ?? rule.rest;
+    if (next && rule.names === undefined && scalarPasses(value[key], next)) continue;
     path.push(key);
     checkMember(key, value[key], rule, path, findings);
     path.pop();
+  }
+}
+
+/** Nearly every value is a scalar without a fault: seen without following its path. */
+function scalarPasses(value: unknown, rule: Rule): boolean {
+  const type = typeof value;
+  return type === rule.type && type !== 'object' && rule.constant === undefined && scalarFits(value, type, rule);
+}
+
+function checkRequired(value: JsonObject, keys: readonly string[], path: string[], findings: Finding[]): void {
+  for (const key of keys) {
+    if (Object.hasOwn(value, key)) continue;
+    const message = `\`${key}\` is missing.`;
+    findings.push({ path: [...path, key], at: 'object', severity: 'error', code: 'missing-key', message });
   }
 }
 
@@ -133,8 +146,8 @@ function typeOf(value: unknown): string {
 
 /** The alternative that the value's JSON type picks. */
 function branchFor(value: unknown, type: string, rule: Rule): Rule | undefined {
-  for (const branch of rule.branches) if (fits(value, type, branch)) return branch;
-  return undefined;
+  if (rule.branches === undefined) return fits(value, type, rule) ? rule : undefined;
+  return rule.branches.find((branch) => fits(value, type, branch));
 }
 
 function fits(value: unknown, type: string, rule: Rule): boolean {

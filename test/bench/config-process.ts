@@ -28,6 +28,8 @@ async function measure(home: string): Promise<void> {
   mark = performance.now();
   await loadSettings(input);
   step('load, warm');
+  sample['load, warm: longest step'] = await longestStep(() => loadSettings(input));
+  mark = performance.now();
   buildRegistry({ settings, catalog, env });
   step('registry, warm');
   const text = readFileSync(path.join(home, '.config/svc/svc.jsonc'), 'utf8');
@@ -50,6 +52,24 @@ async function measure(home: string): Promise<void> {
   };
   for (let turn = 0; turn < 6; turn++) keystroke();
   console.log(JSON.stringify(sample));
+}
+
+/** How long everything else had to wait at most while something was done. */
+async function longestStep(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  let done = false;
+  const look = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (!done) setImmediate(look);
+  };
+  setImmediate(look);
+  await work();
+  done = true;
+  look();
+  return longest;
 }
 
 const [home] = process.argv.slice(2);

@@ -106,7 +106,7 @@ function report(samples: readonly Sample[], bytes: number): void {
   const rows = steps.map((step) => rowOf(step, samples));
   const of = (step: string) => rows.find((row) => row.step === step)?.median ?? 0;
   const { median: cold, least } = rowOf('cold', samples.map(coldOf));
-  const slowest = Math.max(...rows.filter(({ step }) => step.startsWith('keystroke')).map((row) => row.median));
+  const slowest = Math.max(...rows.filter(({ step }) => /^keystroke|longest/.test(step)).map((row) => row.median));
   console.log(`100 providers of 20 models, ${bytes} bytes, ${samples.length} processes, medians and least in ms`);
   for (const row of rows) {
     console.log(`${row.step.padEnd(26)}${row.median.toFixed(2).padStart(9)}${row.least.toFixed(2).padStart(9)}`);
@@ -120,7 +120,7 @@ function report(samples: readonly Sample[], bytes: number): void {
     '',
     `\`npm run bench:config\`: a file of 100 providers with 20 models each, ${bytes.toLocaleString('en-US')} bytes; each of ${samples.length} samples is a process of its own, which runs a bundle as it is released, and loads, checks, merges, resolves references and builds all 2,000 models once (cold) and again (warm). Keystrokes are at the end of the file, in an extension host that has seen some.`,
     '',
-    `Cold load and registry: ${cold.toFixed(0)} ms, wanted below ${TARGET_MS}: ${cold < TARGET_MS ? 'holds' : 'does not hold'} (${least.toFixed(0)} in the process that was disturbed least). That is ${(cold / of('JSON.parse of the bytes')).toFixed(1)} times \`JSON.parse\` of the same bytes; the warm load is ${(of('load, warm') / of('JSON.parse of the bytes')).toFixed(1)} times. Files as people write them are a hundredth of this. What a keystroke asks for takes at most ${slowest.toFixed(1)} ms, wanted below ${KEYSTROKE_MS}: ${slowest < KEYSTROKE_MS ? 'holds' : 'does not hold'}.`,
+    `Cold load and registry: ${cold.toFixed(0)} ms, wanted below ${TARGET_MS}: ${cold < TARGET_MS ? 'holds' : 'does not hold'} (${least.toFixed(0)} in the process that was disturbed least). That is ${(cold / of('JSON.parse of the bytes')).toFixed(1)} times \`JSON.parse\` of the same bytes; the warm load is ${(of('load, warm') / of('JSON.parse of the bytes')).toFixed(1)} times. Files as people write them are a hundredth of this. What a keystroke asks for, and the longest step of a load that may run beside it, take at most ${slowest.toFixed(1)} ms, wanted below ${KEYSTROKE_MS}: ${slowest < KEYSTROKE_MS ? 'holds' : 'does not hold'}.`,
     '',
     '| step | median, ms | least, ms |',
     '|---|---|---|',
