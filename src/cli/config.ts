@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../config/load.ts';
-import { reportSettings } from '../config/report.ts';
+import { reportSettings, spotOf } from '../config/report.ts';
 import type { Settings } from '../config/settings.ts';
 import { globalFolder } from '../config/sources.ts';
+import type { SetValue } from '../config/values.ts';
 import { reportDiagnostics, terminalInput } from './context.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -50,9 +51,18 @@ function describe(settings: Settings): string {
     const key = provider.apiKey === undefined ? 'no key' : `key from ${provider.apiKey.origin.source.path}`;
     const models = `${provider.models.size} configured model${provider.models.size === 1 ? '' : 's'}`;
     lines.push(`  ${id}: ${models}, ${key}${provider.problem === undefined ? '' : `. ${provider.problem}`}`);
+    for (const value of settings.values.at(['provider', id])) {
+      const [, , section] = value.path;
+      if (section !== 'models')
+        lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${spotOf(value.origin)})`);
+    }
   }
   if (settings.providers.size === 0) lines.push('  none');
   return `${lines.join('\n')}\n`;
+}
+
+function shown({ secret, value }: SetValue): string {
+  return secret ? 'set, not shown' : JSON.stringify(value);
 }
 
 function text(value: unknown): string {

@@ -4,6 +4,7 @@ import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
 import type { ProviderSettings, Settings } from './settings.ts';
 import { child, entriesOf, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
+import { SetValues } from './values.ts';
 
 /** Spec 8. */
 export const DEFAULT_TIMEOUT_MS = 300_000;
@@ -37,6 +38,7 @@ export function buildSettings(views: Views): Content {
     disabledProviders: disabled,
     gateway: readGateway(child(views.trusted, 'gateway')),
     catalog: { refresh: flag(objectOf(plain(effective).catalog).refresh) ?? true },
+    values: new SetValues(effective),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Secret } from './secret.ts';
-import type { Credential, Located, ModelSettings, ProviderSettings, Settings } from './settings.ts';
+import type { Credential, Located, ModelSettings, Origin, ProviderSettings, Settings } from './settings.ts';
+import { LOOKS_SECRET } from './values.ts';
 
 /** What stands in place of a credential. */
 export interface Masked {
@@ -24,6 +25,7 @@ export function reportSettings(settings: Settings) {
     completionModel: shown(settings.completionModel) ?? null,
     providers: Object.fromEntries([...settings.providers].map(([id, provider]) => [id, reportProvider(provider)])),
     disabledProviders: [...settings.disabledProviders],
+    origins: Object.fromEntries(settings.values.all().map(({ path, origin }) => [path.join('.'), spotOf(origin)])),
   };
 }
 
@@ -102,6 +104,11 @@ function masked(credential: Credential | undefined): Masked {
   return credential === undefined ? { set: false } : { set: true, from: placeOf(credential.origin) };
 }
 
+/** `file:line:column`, with what stands for a file where there is none. */
+export function spotOf({ source, line, column }: Origin): string {
+  return `${source.path}:${line}:${column}`;
+}
+
 function placeOf({ source, line }: Credential['origin']): string {
   return `${source.path}:${line}`;
 }
@@ -116,8 +123,6 @@ function address(located: Located<string> | undefined): string | Masked | undefi
   const text = shown(located);
   return typeof text === 'string' ? text.replace(/[?#].*$/, '?…') : text;
 }
-
-const LOOKS_SECRET = /key|token|secret|passw|auth|credential|cookie/i;
 
 function freeForm(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const hide = (key: string, value: unknown) =>

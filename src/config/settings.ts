@@ -1,4 +1,5 @@
 import type { Secret } from './secret.ts';
+import type { SetValues } from './values.ts';
 
 /** Where a part of the settings comes from, in rising precedence (docs/configuration.md). */
 export type SourceKind =
@@ -187,6 +188,8 @@ export interface Settings {
   readonly gateway: GatewaySettings;
   /** Whether the public catalog is fetched in the background; absent is yes. */
   readonly catalog?: { readonly refresh: boolean };
+  /** Every value that is in force and where it is from, for whoever asks. */
+  readonly values: SetValues;
   /** A managed file that is invalid: terminal and gateway stop, the editor locks providers. */
   readonly managedProblem?: string;
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Model, Provider } from '../catalog/model.ts';
 import { errorWords } from '../chat/error-words.ts';
 import { type Knowledge, type Proposal, proposalsAt, providerKeys, type Span, subjectAt } from '../config/assist.ts';
+import { spotOf } from '../config/report.ts';
 import type { Origin } from '../config/settings.ts';
 import { testConnection } from '../provider/list-models.ts';
 import type { Transport } from '../provider/transport.ts';
@@ -78,13 +79,42 @@ function hover(document: vscode.TextDocument, position: vscode.Position, models:
   const subject = subjectAt(document.getText(), document.offsetAt(position));
   if (!subject) return undefined;
   const range = rangeOf(document, subject.span);
-  if (subject.kind === 'value') return undefined;
+  if (subject.kind === 'value') {
+    const text = aboutValue(document, subject.path, models);
+    return text && new vscode.Hover(text, range);
+  }
   const provider = models.registry?.providers.get(subject.provider);
   if (!provider) return undefined;
   if (subject.kind === 'provider') return new vscode.Hover(aboutProvider(provider, models), range);
   const model = models.registry?.find(`${subject.provider}/${subject.model}`);
   return model && new vscode.Hover(aboutModel(model), range);
 }
+
+/** The value in force for a key, which another source may have set, and where it is from. */
+function aboutValue(
+  document: vscode.TextDocument,
+  path: readonly string[],
+  models: Models,
+): vscode.MarkdownString | undefined {
+  const { settings } = models;
+  if (!settings) return undefined;
+  const { t } = vscode.l10n;
+  const lines = settings.values
+    .at(path)
+    .slice(0, MOST_VALUES)
+    .map(({ path: at, value, secret, origin }) => {
+      const below = at.slice(path.length).join('.');
+      const shown = secret ? t('set, not shown') : `\`${JSON.stringify(value).replaceAll('`', '´')}\``;
+      const here =
+        origin.source.path === document.uri.fsPath ? t('line {0}', origin.line) : escapeMarkdown(spotOf(origin));
+      return `- ${below === '' ? '' : `${escapeMarkdown(below)}: `}${shown} (${here})`;
+    });
+  if (lines.length === 0) return new vscode.MarkdownString(t('Nothing of it is in force.'));
+  return new vscode.MarkdownString([t('In force:'), '', ...lines].join('\n'));
+}
+
+/** In one hover. */
+const MOST_VALUES = 20;
 
 function aboutProvider(provider: Provider, models: Models): vscode.MarkdownString {
   const { endpoint } = provider;

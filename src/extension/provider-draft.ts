@@ -5,6 +5,7 @@ import type { FoundServer, OfferedModel, ProviderPreset, Reason, ToDialog } from
 import { API_PACKAGES, type ProviderForm } from '../config/provider-form.ts';
 import { Secret } from '../config/secret.ts';
 import type { Credential, Located, Origin, ProviderSettings, Settings } from '../config/settings.ts';
+import { SetValues } from '../config/values.ts';
 import { converse } from '../provider/converse.ts';
 import { type ListedModel, listModels } from '../provider/list-models.ts';
 import type { Transport } from '../provider/transport.ts';
@@ -56,6 +57,7 @@ function alone(provider: ProviderSettings): Settings {
     diagnostics: [],
     providers: new Map([[provider.id, provider]]),
     disabledProviders: new Set(),
+    values: new SetValues(),
     gateway: {
       listen: { host: '127.0.0.1', port: 0 },
       maxBodyBytes: 0,

@@ -154,7 +154,12 @@ describe('svc config', () => {
     assert.ok(Array.isArray(report.sources));
     assert.deepEqual(report.sources[1], { path: file, kind: 'global', trusted: true, status: 'loaded' });
     assert.match(JSON.stringify(report.providers), /"apiKey":\{"set":true,"from":"[^"]*svc\.jsonc:6"\}/);
-    assert.ok(!(await svc(folder, ['config'])).out.includes('CANARY'));
+    assert.ok('origins' in report);
+    assert.match(JSON.stringify(report.origins), /"provider\.a\.options\.apiKey":"[^"]*svc\.jsonc:6:19"/);
+    const plain = await svc(folder, ['config']);
+    assert.ok(!plain.out.includes('CANARY'));
+    assert.match(plain.out, /^ {4}options\.apiKey: set, not shown {2}\(.*svc\.jsonc:6:19\)$/m);
+    assert.match(plain.out, /^ {4}options\.baseURL: "https:\/\/h\/v1\?…" {2}\(.*svc\.jsonc:7:20\)$/m);
   });
 
   it('exits with 1 when a diagnostic is an error, with 0 when it is a warning', async () => {

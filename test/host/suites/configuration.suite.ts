@@ -58,7 +58,7 @@ describe('svc.jsonc in the editor', () => {
     assert.ok(labels.includes('mistral') && labels.includes('anthropic'), labels.slice(0, 20).join());
   });
 
-  it('tells limits and price over a model, and where a provider goes without its key', async () => {
+  it('tells limits and price over a model, the value in force over a key, and where a provider goes, never its key', async () => {
     const hovers = async (position: vscode.Position) => {
       const found = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', uri, position);
       return found
@@ -66,6 +66,9 @@ describe('svc.jsonc in the editor', () => {
         .join('\n');
     };
     assert.match(await hovers(at('"coder"')), /32,000 tokens/);
+    assert.match(await hovers(at('"baseURL"')), /In force:[\s\S]*127\.0\.0\.1:9\/v1.*\(line 6\)/);
+    assert.match(await hovers(at('"limit"')), /context: `32000` \(line 8\)\n- output: `4000` \(line 8\)/);
+    assert.doesNotMatch(await hovers(at('"apiKey"')), /SECRET_KEY/);
     const provider = await hovers(at('"local"'));
     assert.match(provider, /127\.0\.0\.1:9/);
     assert.doesNotMatch(provider, /SECRET_KEY/);
