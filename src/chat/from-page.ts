@@ -16,6 +16,7 @@ const plain = z.object({
     'new-conversation',
     'show-history',
     'pick-model',
+    'choose-tools',
     'add-provider',
     'set-key',
     'open-settings',

@@ -10,14 +10,13 @@ import { codeBlockAction } from './chat/code-block-actions.ts';
 import { Complete } from './chat/complete.ts';
 import { Conversations, type OpenConversation } from './chat/conversations.ts';
 import { editorCommands } from './chat/editor-commands.ts';
-import { editorTools } from './chat/editor-tools.ts';
 import { exportConversation, importConversation, pickConversation } from './chat/history-picker.ts';
 import { instructions } from './chat/instructions.ts';
 import { openLink } from './chat/links.ts';
-import { changingTools, readingTools } from './chat/own-tools.ts';
 import { StoredPermissions } from './chat/permissions.ts';
 import { Proposals } from './chat/proposals.ts';
 import { Surface, type SurfaceHost } from './chat/surface.ts';
+import { chooseTools, chosenTools } from './chat/tool-picker.ts';
 import { CHAT_PANEL, type ChatCommand, revealChat } from './chat.ts';
 import { workspaceId } from './models.ts';
 import { webviewHtml, webviewOptions } from './webview-html.ts';
@@ -37,6 +36,7 @@ const LAST = 'svc.chat.conversation';
 /** Commands that cards and the composer can call; the page names them, it does not choose them. */
 const COMMANDS = {
   'pick-model': 'svc.model.pick',
+  'choose-tools': 'svc.chat.chooseTools',
   'add-provider': 'svc.provider.add',
   'set-key': 'svc.key.set',
   'open-settings': 'svc.config.open',
@@ -62,7 +62,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#parts = parts;
     const permissions = new StoredPermissions(parts.drafts);
     this.#conversations = new Conversations({
-      session: { ...parts, tools: () => this.#tools(), permissions, instructions },
+      session: { ...parts, tools: () => chosenTools(this.#proposals), permissions, instructions },
       history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
       workspace: workspaceId(),
       onRemove: (id) => this.#leave(id),
@@ -124,6 +124,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       'svc.chat.history': async () => this.#pick(await this.#revealed()),
       'svc.chat.openInEditor': () => this.#openPanel(false),
       'svc.chat.openInWindow': () => this.#openPanel(true),
+      'svc.chat.chooseTools': () => chooseTools(this.#proposals),
       'svc.chat.compact': async () => current()?.compact(),
       'svc.chat.stop': async () => current()?.stop(),
       'svc.chat.export': async () => {
@@ -171,14 +172,6 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       openLink,
       run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
     };
-  }
-
-  #tools() {
-    const reading = readingTools();
-    // What a stranger's workspace says must not make anything happen: there, tools can only look.
-    if (!vscode.workspace.isTrusted) return reading;
-    const own = [...reading, ...changingTools(this.#proposals)];
-    return [...own, ...editorTools(new Set(own.map(({ name }) => name)))];
   }
 
   #modelView(): ModelView | null {

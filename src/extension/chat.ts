@@ -13,6 +13,7 @@ export const CHAT_COMMANDS = [
   'svc.chat.history',
   'svc.chat.openInEditor',
   'svc.chat.openInWindow',
+  'svc.chat.chooseTools',
   'svc.chat.compact',
   'svc.chat.stop',
   'svc.chat.export',

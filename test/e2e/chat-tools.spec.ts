@@ -80,6 +80,29 @@ describe('tools and code in the editor', () => {
     assert.doesNotMatch(desk.lastBody(), /inline_chat_exit|_internal"/);
   });
 
+  it('offers only the tools that were chosen, in the next conversation too', async () => {
+    desk.answer(saying({ text: ['I see.'] }));
+    const offered = () => desk.lastBody().includes('"name":"git_diff"');
+    const choose = async () => {
+      await frame.getByRole('button', { name: 'Choose tools' }).click();
+      await desk.page.locator('.quick-input-title', { hasText: 'Tools (' }).waitFor();
+      await desk.page.locator('.quick-input-list .monaco-list-row', { hasText: 'git_diff' }).click();
+      await desk.page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).click();
+      await desk.page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+    };
+    const frame = await desk.send('One');
+    await ended(frame);
+    assert.equal(offered(), true);
+    await choose();
+    await desk.fresh();
+    await ended(await desk.send('Two'));
+    assert.equal(offered(), false);
+    await choose();
+    await desk.fresh();
+    await ended(await desk.send('Three'));
+    assert.equal(offered(), true);
+  });
+
   it('stops a model that repeats itself, and says so', async () => {
     desk.answer(saying(call('get_problems', {})));
     const frame = await desk.send('Problems?');

@@ -148,6 +148,14 @@ describe('the panel’s page', function () {
       );
     });
 
+    it('leads to the choice of tools where the model can call them', async () => {
+      const tools = panel.page.getByRole('button', { name: 'Choose tools' });
+      await tools.click();
+      assert.equal((await panel.said('choose-tools')).length, 1);
+      await panel.tell({ type: 'model', model: { ...VIEW, tools: false } });
+      assert.equal(await tools.count(), 0);
+    });
+
     it('completes @ in a list that does not get in the way of typing', async () => {
       await input().pressSequentially('look at @ba');
       const asked = (await panel.said('complete')).at(-1);

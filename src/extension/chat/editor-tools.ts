@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatTool, ToolOutcome } from '../../chat/tools.ts';
 
-const MAX_TOOLS = 64;
 /** Tools of VS Code 1.139 that serve its own chat's interface and mean nothing elsewhere. */
 const MACHINERY = /_internal$|^inline_chat_|^setup_tools_/;
 
@@ -12,7 +11,6 @@ const MACHINERY = /_internal$|^inline_chat_|^setup_tools_/;
 export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
   return vscode.lm.tools
     .filter(({ name }) => !taken.has(name) && !MACHINERY.test(name) && /^[\w-]{1,64}$/.test(name))
-    .slice(0, MAX_TOOLS)
     .map(fromEditor);
 }
 

@@ -33,7 +33,14 @@ export interface SurfaceHost {
   readonly copy: (text: string) => Promise<void>;
   readonly openLink: (href: string, shown: string) => Promise<void>;
   readonly run: (
-    command: 'pick-model' | 'add-provider' | 'set-key' | 'open-settings' | 'review-origin' | 'show-log',
+    command:
+      | 'pick-model'
+      | 'choose-tools'
+      | 'add-provider'
+      | 'set-key'
+      | 'open-settings'
+      | 'review-origin'
+      | 'show-log',
   ) => void;
 }
 
@@ -202,6 +209,7 @@ export class Surface {
       case 'open-link':
         return this.#host.openLink(message.href, message.shown);
       case 'pick-model':
+      case 'choose-tools':
       case 'add-provider':
       case 'set-key':
       case 'open-settings':

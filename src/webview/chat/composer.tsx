@@ -97,6 +97,9 @@ export function Composer() {
           title={t('Attach files, the selection, problems … (@)')}
           onClick={() => link.post({ type: 'attach' })}
         />
+        {state.model.value?.tools ? (
+          <IconButton icon="tools" name={t('Choose tools')} onClick={() => link.post({ type: 'choose-tools' })} />
+        ) : null}
         <ModelButton />
         <span class="space" />
         <Gauge />

@@ -119,6 +119,32 @@ describe('models and commands in VS Code', () => {
     }).timeout(60_000);
   }
 
+  it('offers a model the tools of VS Code and its own, but none that are turned off', async () => {
+    await model('text');
+    const settings = vscode.workspace.getConfiguration('svc.chat');
+    await settings.update('model', 'suite/text', vscode.ConfigurationTarget.Global);
+    const file = await writeFile('asked.txt', 'What is this?\n');
+    await vscode.window.showTextDocument(file);
+    const offered = async () => {
+      await vscode.commands.executeCommand('svc.chat.explain');
+      const tools: unknown = upstream.requests.at(-1)?.body?.tools;
+      assert.ok(Array.isArray(tools));
+      return tools.map((tool) => String(tool?.function?.name));
+    };
+    const theirs = vscode.lm.tools.map(({ name }) => name);
+    const all = await offered();
+    const [other] = all.filter((name) => theirs.includes(name));
+    assert.ok(all.includes('read_file') && other !== undefined, all.join());
+    await settings.update('disabledTools', ['read_file', other], vscode.ConfigurationTarget.Global);
+    assert.deepEqual(
+      await offered(),
+      all.filter((name) => name !== 'read_file' && name !== other),
+    );
+    await settings.update('disabledTools', undefined, vscode.ConfigurationTarget.Global);
+    await settings.update('model', undefined, vscode.ConfigurationTarget.Global);
+    await vscode.workspace.fs.delete(file);
+  });
+
   it('offers its fix on problems alone, and never as the preferred one', async () => {
     const file = await writeFile('fixable.txt', 'const a: number = 1;\nconst b = 2;\n');
     await vscode.window.showTextDocument(file);

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { MOST_TOOLS, offeredTools, toolGroups, turnedOff } from '../../src/chat/tool-choice.ts';
+import type { ChatTool } from '../../src/chat/tools.ts';
+
+const tool = (name: string, origin = 'Svc'): ChatTool => ({
+  ...{ name, origin, description: '', parameters: {}, changes: false },
+  asks: () => false,
+  run: async () => ({ output: '' }),
+});
+const names = (tools: readonly ChatTool[]) => tools.map(({ name }) => name);
+
+describe('which tools a model is offered', () => {
+  const READ = tool('read_file');
+  const SEARCH = tool('search_text');
+  const USAGES = tool('usages', 'VS Code');
+
+  it('is all but those that are turned off', () => {
+    assert.deepEqual(names(offeredTools([READ, SEARCH, USAGES], [])), ['read_file', 'search_text', 'usages']);
+    assert.deepEqual(names(offeredTools([READ, SEARCH, USAGES], ['search_text'])), ['read_file', 'usages']);
+  });
+
+  it('is no more than a request can carry, counting those that are on', () => {
+    const many = Array.from({ length: MOST_TOOLS + 5 }, (_, index) => tool(`t${index}`));
+    const offered = names(offeredTools(many, ['t0', 't2']));
+    assert.equal(offered.length, MOST_TOOLS);
+    assert.deepEqual([offered[0], offered[1], offered.at(-1)], ['t1', 't3', `t${MOST_TOOLS + 1}`]);
+  });
+
+  it('is chosen under who offers them, wherever they stand', () => {
+    assert.deepEqual(
+      toolGroups([READ, USAGES, SEARCH]).map(({ origin, tools }) => [origin, names(tools)]),
+      [
+        ['Svc', ['read_file', 'search_text']],
+        ['VS Code', ['usages']],
+      ],
+    );
+  });
+
+  it('is remembered as what was turned off: a tool that is new is offered', () => {
+    assert.deepEqual(turnedOff([READ, SEARCH, USAGES], new Set(['usages']), []), ['read_file', 'search_text']);
+    assert.deepEqual(
+      turnedOff([READ, SEARCH, USAGES], new Set(['read_file', 'search_text', 'usages']), ['usages']),
+      [],
+    );
+  });
+
+  it('leaves alone what is not there just now', () => {
+    assert.deepEqual(turnedOff([READ], new Set(['read_file']), ['mcp_db_query', 'read_file']), ['mcp_db_query']);
+  });
+});
