@@ -9,6 +9,7 @@ import {
   applyPatch,
   EMPTY,
   type Ending,
+  isOpen,
   isRunning,
   type Message,
   type ModelLabel,
@@ -120,7 +121,7 @@ export class ChatSession {
   closeOpenAnswers(): void {
     for (const { id, role, ending } of this.#transcript.messages) {
       if (role === 'user' || ending !== undefined) continue;
-      this.#patch({ type: 'end', message: id, ending: { type: 'finished', reason: 'closed', outcome: 'interrupted' } });
+      this.#end(id, { type: 'finished', reason: 'closed', outcome: 'interrupted' });
     }
   }
 
@@ -268,7 +269,12 @@ export class ChatSession {
     return id;
   }
 
+  /** A call that was never carried out, or whose end nobody saw, is not left waiting for anybody. */
   #end(message: string, ending: Ending): void {
+    this.#find(message)?.parts.forEach((value, part) => {
+      if (value.type === 'tool' && isOpen(value.state))
+        this.#patch({ type: 'tool', message, part, state: { type: 'stopped' } });
+    });
     this.#patch({ type: 'end', message, ending });
   }
 

@@ -241,6 +241,11 @@ export function isRunning({ messages }: Transcript): boolean {
   return messages.some(({ role, ending }) => role !== 'user' && ending === undefined);
 }
 
+/** Whether a call may still come to something. */
+export function isOpen({ type }: ToolState): boolean {
+  return type === 'receiving' || type === 'waiting' || type === 'running';
+}
+
 /** The text of a message without reasoning and tools. */
 export function textOf({ parts }: Message): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');

@@ -101,6 +101,6 @@ function toolResult(part: Part): ToolResultPart[] {
     case 'waiting':
     case 'running':
     case 'stopped':
-      return result('The person stopped the answer before this call ended.', true);
+      return result('The answer was ended before this call had: whether it took effect is not known.', true);
   }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { ChatSession } from '../../src/chat/session.ts';
 import type { ChatTool, Decision } from '../../src/chat/tools.ts';
 import type { Part, ToolState } from '../../src/chat/transcript.ts';
+import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, toolNamed, whenPatch } from './sessions.ts';
 
@@ -109,6 +111,57 @@ describe('tools in a conversation', () => {
       const [call] = calls(session.messages.at(-1)?.parts);
       assert.deepEqual(call?.type === 'tool' && call.state, { type: 'stopped' });
     }
+  });
+
+  describe('leaves no call open once the answer is over', () => {
+    const states = (messages: readonly { readonly parts: readonly Part[] }[]) =>
+      calls(messages.at(-1)?.parts).map((part) => part.type === 'tool' && part.state.type);
+
+    it('stopped while the call was being written', async () => {
+      const frames = streamFrames('chat', { tools: [CALL] });
+      upstream.respond((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(`${frames.slice(0, 3).join('\n\n')}\n\n`);
+      });
+      const { session } = held(toolNamed('weather'));
+      const sent = session.send({ text: 'Weather?' });
+      await whenPatch(session, ({ type }) => type === 'arguments');
+      session.stop();
+      await sent;
+      assert.deepEqual(states(session.messages), ['stopped']);
+    });
+
+    it('cut off by the output limit', async () => {
+      upstream.respond(scripted({ tools: [CALL], finish: 'length' }));
+      const { session } = held(toolNamed('weather'));
+      await session.send({ text: 'Weather?' });
+      assert.equal(session.messages.at(-1)?.ending?.type, 'finished');
+      assert.deepEqual(states(session.messages), ['stopped']);
+    });
+
+    it('repeated until it was stopped', async () => {
+      upstream.respond(scripted({ tools: [CALL] }));
+      const { session } = held(toolNamed('weather'));
+      await session.send({ text: 'Weather?' });
+      assert.deepEqual(states(session.messages), ['done', 'done', 'stopped']);
+    });
+
+    it('waiting for the person when VS Code was killed', async () => {
+      upstream.respond(scripted({ tools: [CALL] }));
+      const { session } = held(toolNamed('weather', { asks: () => true }));
+      const sent = session.send({ text: 'Weather?' });
+      await whenPatch(session, waiting);
+      const { transcript } = session;
+      session.stop();
+      await sent;
+      const reopened = new ChatSession(
+        { converse: async function* () {}, model: () => undefined, newId: () => 'x', now: () => 0 },
+        { id: 'old', transcript },
+      );
+      assert.deepEqual(states(reopened.messages), ['waiting']);
+      reopened.closeOpenAnswers();
+      assert.deepEqual(states(reopened.messages), ['stopped']);
+    });
   });
 
   it('tells the model of a tool that fails, is unknown, or gets no object', async () => {
