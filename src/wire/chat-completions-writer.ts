@@ -4,7 +4,7 @@ import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
-import { defined } from './json.ts';
+import { defined, quoted } from './json.ts';
 import { detailOfSeal, detailsOfSeals } from './reasoning-details.ts';
 
 const NOTHING: readonly Frame[] = [];
@@ -22,6 +22,8 @@ export function closedError(): GatewayError {
 /** Events to chunks in the order of OpenAI's own streams: role, deltas, finish, usage with `choices: []`, `[DONE]`. */
 export class ChatStreamWriter implements StreamWriter {
   readonly #head: string;
+  /** What every chunk with a delta begins with. */
+  readonly #deltaHead: string;
   #begun = false;
   #over = false;
   #usage: Usage | undefined;
@@ -33,6 +35,7 @@ export class ChatStreamWriter implements StreamWriter {
   constructor(context: AnswerContext) {
     const { id, created, model } = context;
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
+    this.#deltaHead = `${this.#head},"choices":[{"index":0,"delta":`;
   }
 
   write(event: Event): readonly Frame[] {
@@ -41,16 +44,16 @@ export class ChatStreamWriter implements StreamWriter {
       case 'start':
         return NOTHING;
       case 'text': {
-        const content = event.text === '' ? '' : `"content":${JSON.stringify(event.text)}`;
+        const content = event.text === '' ? '' : `"content":${quoted(event.text)}`;
         const annotations = event.annotations ? `"annotations":${JSON.stringify(event.annotations)}` : '';
         const delta = content && annotations ? `${content},${annotations}` : content || annotations;
         return delta === '' ? NOTHING : this.#delta(delta);
       }
       case 'refusal':
-        return this.#delta(`"refusal":${JSON.stringify(event.text)}`);
+        return this.#delta(`"refusal":${quoted(event.text)}`);
       case 'reasoning':
         this.#reasoning.set(event.part, (this.#reasoning.get(event.part) ?? '') + event.text);
-        return this.#delta(`"reasoning_content":${JSON.stringify(event.text)}`);
+        return this.#delta(`"reasoning_content":${quoted(event.text)}`);
       case 'reasoning-seal': {
         const details = detailOfSeal(event.seal, this.#reasoning.get(event.part) ?? '');
         return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
@@ -79,14 +82,14 @@ export class ChatStreamWriter implements StreamWriter {
   }
 
   #delta(delta: string, firstContent = '""'): readonly Frame[] {
-    const frame = this.#chunk(`{${delta}}`, 'null');
+    const frame = { data: `${this.#deltaHead}{${delta}},"finish_reason":null}]}` };
     if (this.#begun) return [frame];
     this.#begun = true;
     return [this.#chunk(`{"role":"assistant","content":${firstContent}}`, 'null'), frame];
   }
 
   #chunk(delta: string, finish: string): Frame {
-    return { data: `${this.#head},"choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]}` };
+    return { data: `${this.#deltaHead}${delta},"finish_reason":${finish}}]}` };
   }
 
   #finish(reason: FinishReason): readonly Frame[] {
@@ -107,7 +110,7 @@ export class ChatStreamWriter implements StreamWriter {
 }
 
 function argumentsDelta(index: number, json: string): string {
-  return `"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(json)}}}]`;
+  return `"tool_calls":[{"index":${index},"function":{"arguments":${quoted(json)}}}]`;
 }
 
 export function writeChatUsage(usage: Usage): Record<string, unknown> {

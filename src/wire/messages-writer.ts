@@ -4,7 +4,7 @@ import { errorFrame } from './error-body.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
-import { defined } from './json.ts';
+import { defined, quoted } from './json.ts';
 import { messagesCitations, toolInput } from './messages-request-writer.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
 
@@ -25,8 +25,8 @@ export class MessagesStreamWriter implements StreamWriter {
   #begun = false;
   #over = false;
   #index = -1;
-  /** What the deltas of the open block begin with: made once a block. */
-  #deltaStart = '';
+  /** Up to the value, by what they are a delta of: made once a block, there are thousands. */
+  #deltaHeads = new Map<string, string>();
   #usage: Usage | undefined;
   readonly #sequence = new PartSequence({
     open: (event) => this.#open(event),
@@ -85,7 +85,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #open(event: PartEvent): void {
     this.#begin();
     this.#index++;
-    this.#deltaStart = `{"type":"content_block_delta","index":${this.#index},"delta":`;
+    this.#deltaHeads.clear();
     this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(blockOf(event))}`);
   }
 
@@ -93,30 +93,34 @@ export class MessagesStreamWriter implements StreamWriter {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        if (event.text !== '') this.#delta('{"type":"text_delta","text":', event.text);
+        if (event.text !== '') this.#delta('{"type":"text_delta","text":', quoted(event.text));
         if (event.type === 'text') {
           for (const citation of messagesCitations(event) ?? []) {
-            this.#delta('{"type":"citations_delta","citation":', citation);
+            this.#delta('{"type":"citations_delta","citation":', JSON.stringify(citation));
           }
         }
         break;
       case 'reasoning':
-        if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', event.text);
+        if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoted(event.text));
         break;
       case 'reasoning-seal':
         if (event.seal.vendor === 'messages' && 'signature' in event.seal) {
-          this.#delta('{"type":"signature_delta","signature":', event.seal.signature);
+          this.#delta('{"type":"signature_delta","signature":', quoted(event.seal.signature));
         }
         break;
       case 'tool-arguments':
-        if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', event.json);
+        if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoted(event.json));
     }
   }
 
   /** `start`: the delta up to its last member, whose value follows. */
-  #delta(start: string, value: unknown): void {
-    const data = `${this.#deltaStart}${start}${JSON.stringify(value)}}}`;
-    this.#frames.push({ event: 'content_block_delta', data });
+  #delta(start: string, json: string): void {
+    let head = this.#deltaHeads.get(start);
+    if (head === undefined) {
+      head = `{"type":"content_block_delta","index":${this.#index},"delta":${start}`;
+      this.#deltaHeads.set(start, head);
+    }
+    this.#frames.push({ event: 'content_block_delta', data: `${head}${json}}}` });
   }
 
   #finish(reason: FinishReason, stopSequence: string | undefined): void {

@@ -3,7 +3,7 @@ import { errorBody } from './error-body.ts';
 import type { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
-import { defined, objectOf } from './json.ts';
+import { defined, objectOf, quoted } from './json.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
 import { responsesAnnotations, writeResponsesRequest } from './responses-request-writer.ts';
 
@@ -131,7 +131,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     open.text.push(delta);
     const { event, start, end } = DELTAS[open.kind];
     open.deltaMiddle ??= `,${this.#at(INDEXES[open.kind])},"delta":`;
-    this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + JSON.stringify(delta) + end });
+    this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoted(delta) + end });
   }
 
   #closeItem(): void {

@@ -82,14 +82,10 @@ export class SseDecoder {
   }
 
   #takeLine(line: string): void {
-    const colon = line.indexOf(':');
-    if (colon === 0) return;
-    const field = colon === -1 ? line : line.slice(0, colon);
-    if (field !== 'data' && field !== 'event') return;
-    const from = colon === -1 ? line.length : line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1;
-    const value = line.slice(from);
-    if (field === 'event') this.#event = value;
-    else this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    if (isField(line, 'data')) {
+      const value = fieldValue(line, 4);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    } else if (isField(line, 'event')) this.#event = fieldValue(line, 5);
   }
 
   #dispatch(): Frame | undefined {
@@ -100,6 +96,15 @@ export class SseDecoder {
     if (data === undefined || data === '') return undefined;
     return event ? { event, data } : { data };
   }
+}
+
+function isField(line: string, name: string): boolean {
+  return line.startsWith(name) && (line.length === name.length || line.charCodeAt(name.length) === 58);
+}
+
+/** What stands behind the colon at `colon`, without the one space that may follow it. */
+function fieldValue(line: string, colon: number): string {
+  return line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
 }
 
 /** Frames of a whole body, as they arrive. */
