@@ -17,6 +17,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   text: TEXT,
   tools: TOOLS,
   'text-and-tools': { ...TEXT, ...TOOLS },
+  json: { text: ['{"city":', ' "Oslo"}'] },
   'tool-no-arguments': { tools: [{ id: 'call_1', name: 'clock', arguments: [] }] },
   reasoning: { ...TEXT, reasoning: ['Let me ', 'think.'] },
   'reasoning-only': { reasoning: ['Let me ', 'think.'], finish: 'length' },
