@@ -49,7 +49,7 @@ async function load(descriptor: number, level: Level) {
   // Bundled, a CommonJS library has only its default export.
   const { default: pino } = await import('pino');
   // Lines of a busy moment go out together; the timer sees to those of a quiet one.
-  const destination = pino.destination({ fd: descriptor, sync: false, minLength: 16_384, periodicFlush: 500 });
+  const destination = pino.destination({ fd: descriptor, sync: false, minLength: 12_288, periodicFlush: 500 });
   destination.on('error', () => undefined);
   const logger = pino({ level, base: { pid: process.pid }, timestamp: isoTime() }, destination);
   return {
