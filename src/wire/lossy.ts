@@ -1,6 +1,6 @@
 import type { FormatName } from './format.ts';
 
-/** Something that one format says and another has no word for. docs/formats.md is checked against this. */
+/** Something that one format says and another has no word for. docs/formats.md has its table from this; test/wire/lossy-rows.test.ts shows each row. */
 export interface Loss {
   /** What is said. */
   readonly what: string;
@@ -255,11 +255,11 @@ export const LOSSES: readonly Loss[] = [
     how: 'only its vendor can read it; to Chat Completions it goes in `reasoning_details`',
   },
   {
-    what: 'reasoning without a signature in the history',
+    what: 'reasoning without a signature or encrypted content in the history',
     from: [chat, responses],
-    to: [messages],
+    to: [responses, messages],
     happens: 'dropped',
-    how: 'Messages refuses it; thinking is off in a tool loop that lost its own',
+    how: 'Messages refuses it, Responses would not find it; Messages does not think in a tool loop that lost its own',
   },
   {
     what: 'which stop sequence was met',

@@ -70,109 +70,15 @@ describe('what formats can’t say to each other', () => {
   });
 
   const user = { role: 'user', content: 'q' };
-  const audio = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } };
-  const fileByUrl = { type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' } };
-  const zip = { type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } };
-  const refused: readonly (readonly [string, FormatName, Record<string, unknown>, FormatName, string])[] = [
-    ['n', 'chat-completions', { messages: [user], n: 2 }, 'messages', 'n'],
-    ['functions', 'chat-completions', { messages: [user], functions: [] }, 'messages', 'functions'],
-    ['audio output', 'chat-completions', { messages: [user], modalities: ['audio'] }, 'messages', 'modalities'],
-    ['store', 'responses', { input: 'q', store: true }, 'messages', 'store'],
-    [
-      'previous_response_id',
-      'responses',
-      { input: 'q', previous_response_id: 'r' },
-      'messages',
-      'previous_response_id',
-    ],
-    ['conversation', 'responses', { input: 'q', conversation: 'c' }, 'messages', 'conversation'],
-    ['web search', 'responses', { input: 'q', tools: [{ type: 'web_search' }] }, 'messages', 'tools.0.type'],
-    ['item_reference', 'responses', { input: [{ type: 'item_reference', id: 'i' }] }, 'messages', 'input.0.type'],
-    [
-      'server tools',
-      'messages',
-      { messages: [user], tools: [{ type: 'bash_20250124', name: 'bash' }] },
-      'responses',
-      'tools.0.type',
-    ],
-    ['mcp_servers', 'messages', { messages: [user], mcp_servers: [{}] }, 'responses', 'mcp_servers'],
-    ['recordings', 'chat-completions', { messages: [{ role: 'user', content: [audio] }] }, 'messages', 'messages'],
-    [
-      'a file by URL',
-      'messages',
-      { messages: [{ role: 'user', content: [fileByUrl] }] },
-      'chat-completions',
-      'messages',
-    ],
-    ['a zip', 'chat-completions', { messages: [{ role: 'user', content: [zip] }] }, 'messages', 'messages'],
-  ];
-  for (const [what, from, body, to, param] of refused) {
-    it(`refuses ${what} from ${from} and names the field`, () => {
-      assert.throws(
-        () => FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body })),
-        (error) =>
-          error instanceof GatewayError &&
-          error.errorType === 'unsupported_field' &&
-          error.status === 400 &&
-          error.param === param,
-      );
-    });
-  }
-
-  const system = { role: 'system', content: 's' };
   const tool = { type: 'function', function: { name: 'f' } };
-  const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] };
-  const image = { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } };
-  const result = {
-    type: 'tool_result',
-    tool_use_id: 'c',
-    is_error: true,
-    content: [{ type: 'text', text: 'r' }, image],
-  };
-  const changed: readonly (readonly [
+
+  const carried: readonly (readonly [
     string,
     FormatName,
     Record<string, unknown>,
     FormatName,
     Record<string, unknown>,
   ])[] = [
-    [
-      'a temperature above 1',
-      'chat-completions',
-      { messages: [user], temperature: 1.7 },
-      'messages',
-      { temperature: 1 },
-    ],
-    [
-      'two ways of sampling',
-      'chat-completions',
-      { messages: [user], temperature: 0.5, top_p: 0.5 },
-      'messages',
-      { temperature: 0.5, top_p: undefined },
-    ],
-    [
-      'blank stop sequences',
-      'chat-completions',
-      { messages: [user], stop: ['\n', 'END'] },
-      'messages',
-      { stop_sequences: ['END'] },
-    ],
-    ['stop sequences', 'chat-completions', { messages: [user], stop: 'END' }, 'responses', { stop: undefined }],
-    [
-      'a developer’s message',
-      'chat-completions',
-      { messages: [{ role: 'developer', content: 's' }, user] },
-      'messages',
-      { system: 's' },
-    ],
-    [
-      'two system messages',
-      'chat-completions',
-      { messages: [system, system, user] },
-      'responses',
-      { instructions: 's\n\ns' },
-    ],
-    ['a system message in the middle', 'chat-completions', { messages: [user, system] }, 'messages', { system: 's' }],
     [
       'one call at a time',
       'chat-completions',
@@ -194,34 +100,9 @@ describe('what formats can’t say to each other', () => {
       'messages',
       { tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }] },
     ],
-    [
-      'a thinking budget',
-      'messages',
-      { messages: [user], max_tokens: 10_000, thinking: { type: 'enabled', budget_tokens: 5000 } },
-      'responses',
-      { reasoning: { effort: 'high' } },
-    ],
-    [
-      'an image in a tool result',
-      'messages',
-      { messages: [user, call, { role: 'user', content: [result] }] },
-      'chat-completions',
-      {
-        messages: [
-          user,
-          {
-            role: 'assistant',
-            content: null,
-            tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
-          },
-          { role: 'tool', tool_call_id: 'c', content: 'r[image in the next message]' },
-          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }] },
-        ],
-      },
-    ],
   ];
-  for (const [what, from, body, to, expected] of changed) {
-    it(`carries ${what} from ${from} to ${to} as the table says`, () => {
+  for (const [what, from, body, to, expected] of carried) {
+    it(`carries ${what} from ${from} to ${to}`, () => {
       const written = FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body }));
       for (const [field, value] of Object.entries(expected)) assert.deepEqual(written[field], value);
     });

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import {
+  asked,
+  type Body,
+  changed,
+  chat,
+  dropped,
+  messages,
+  picture,
+  refused,
+  responses,
+  type Shown,
+  text,
+  user,
+} from './lossy-shown.ts';
+
+/** What the system is told, wherever the format says it. */
+function systemIs(words: string): NonNullable<Shown['becomes']> {
+  return (written, to) => {
+    const [first] = Array.isArray(written.messages) ? written.messages : [];
+    const said = { 'chat-completions': first?.content, responses: written.instructions, messages: written.system }[to];
+    assert.equal(said, words);
+    if (to === 'chat-completions') assert.equal(first?.role, 'system');
+  };
+}
+
+const jsonSchema = (more: Body) => ({ name: 'n', schema: { type: 'object', properties: {} }, ...more });
+const chatSchema = (more: Body) => chat({ response_format: { type: 'json_schema', json_schema: jsonSchema(more) } });
+const responsesSchema = (more: Body) => responses({ text: { format: { type: 'json_schema', ...jsonSchema(more) } } });
+const bounded = { schema: { type: 'object', properties: { a: { oneOf: [{ type: 'integer', minimum: 1 }] } } } };
+const fitted: NonNullable<Shown['becomes']> = (written) =>
+  assert.deepEqual(written.output_config, {
+    format: {
+      type: 'json_schema',
+      schema: {
+        type: 'object',
+        properties: { a: { anyOf: [{ type: 'integer', description: 'minimum: 1.' }] } },
+        additionalProperties: false,
+      },
+    },
+  });
+
+/** Rows about fields of a request, by the first column of the table. */
+export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
+  '`stop`, `stop_sequences`': [
+    ...dropped('chat-completions', { stop: 'END' }),
+    ...dropped('messages', { stop_sequences: ['END'] }),
+  ],
+  'stop sequences of whitespace alone': dropped('chat-completions', { stop: ['\n'] }),
+  '`frequency_penalty`, `presence_penalty`, `seed`': dropped(
+    'chat-completions',
+    { frequency_penalty: 1 },
+    { presence_penalty: 1 },
+    { seed: 1 },
+  ),
+  '`top_k`': [...dropped('chat-completions', { top_k: 5 }), ...dropped('messages', { top_k: 5 })],
+  '`temperature` above 1': [
+    changed('chat-completions', { temperature: 1.7 }, { temperature: 1 }),
+    changed('responses', { temperature: 1.7 }, { temperature: 1 }),
+  ],
+  '`temperature` with `top_p`': [
+    changed('chat-completions', { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5, top_p: undefined }),
+    changed('responses', { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5, top_p: undefined }),
+  ],
+  '`temperature`, `top_p`, `top_k` with reasoning': [{ temperature: 0.5 }, { top_p: 0.5 }, { top_k: 5 }].flatMap(
+    (sampling): Shown[] => {
+      const thinking = { thinking: { type: 'enabled', budget_tokens: 1024 } };
+      const limited = { max_completion_tokens: 4096, reasoning_effort: 'high' };
+      const effort = { max_output_tokens: 4096, reasoning: { effort: 'high' } };
+      const all: Shown[] = [
+        { from: 'chat-completions', said: chat({ ...limited, ...sampling }), unsaid: chat(limited) },
+        { from: 'messages', said: messages({ ...thinking, ...sampling }), unsaid: messages(thinking) },
+      ];
+      // Responses has no top_k.
+      if ('top_k' in sampling) return all;
+      return [...all, { from: 'responses', said: responses({ ...effort, ...sampling }), unsaid: responses(effort) }];
+    },
+  ),
+  '`n` above 1': refused('chat-completions', { n: 2 }),
+  '`functions`, `function_call`': refused('chat-completions', { functions: [] }, { function_call: 'auto' }),
+  'audio output (`modalities`)': refused('chat-completions', { modalities: ['audio'] }),
+  '`logprobs`, `logit_bias`, `prediction`, `service_tier` and other fields of one format': [
+    ...dropped('chat-completions', { logprobs: true }, { logit_bias: { 1: 1 } }, { prediction: {} }),
+    ...dropped('chat-completions', { service_tier: 'auto' }, { verbosity: 'low' }),
+    ...dropped('responses', { service_tier: 'auto' }, { top_logprobs: 2 }, { truncation: 'auto' }),
+    ...dropped('messages', { service_tier: 'auto' }, { inference_geo: 'eu' }),
+  ].map((shown) => ({ ...shown, own: true })),
+  '`store`, `previous_response_id`, `conversation`, `background`, `prompt`': refused(
+    'responses',
+    { store: true },
+    { previous_response_id: 'r' },
+    { conversation: 'c' },
+    { background: true },
+    { prompt: { id: 'p' } },
+  ),
+  'tools that the vendor runs (web search, MCP, …)': [
+    { from: 'responses', said: responses({ tools: [{ type: 'web_search' }] }), param: 'tools.0.type' },
+    { from: 'responses', said: responses({ tools: [{ type: 'mcp' }] }), param: 'tools.0.type' },
+    { from: 'messages', said: messages({ tools: [{ type: 'bash_20250124', name: 'b' }] }), param: 'tools.0.type' },
+  ],
+  '`item_reference` and other items': [
+    { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.type' },
+    { from: 'responses', said: responses({ input: [{ type: 'computer_call', id: 'i' }] }), param: 'input.0.type' },
+  ],
+  '`container`, `mcp_servers`': refused('messages', { container: 'c' }, { mcp_servers: [{}] }),
+  'role `developer`': [
+    {
+      from: 'chat-completions',
+      said: chat({ messages: [{ role: 'developer', content: 's' }, user] }),
+      becomes: systemIs('s'),
+    },
+    {
+      from: 'responses',
+      said: responses({ input: [{ role: 'developer', content: 's' }, user] }),
+      becomes: systemIs('s'),
+    },
+  ],
+  'several system messages at the start': [
+    {
+      from: 'chat-completions',
+      said: chat({ messages: [{ role: 'system', content: 's' }, { role: 'system', content: 't' }, user] }),
+      becomes: systemIs('s\n\nt'),
+    },
+    {
+      from: 'responses',
+      said: responses({ instructions: 's', input: [{ role: 'system', content: 't' }, user] }),
+      becomes: systemIs('s\n\nt'),
+    },
+    { from: 'messages', said: messages({ system: [text('s'), text('t')] }), becomes: systemIs('s\n\nt') },
+  ],
+  'a system message in the middle': [
+    {
+      from: 'chat-completions',
+      said: chat({ messages: [user, { role: 'system', content: 's' }] }),
+      becomes: systemIs('s'),
+    },
+    { from: 'responses', said: responses({ input: [user, { role: 'system', content: 's' }] }), becomes: systemIs('s') },
+  ],
+  '`name` of a message': [
+    { from: 'chat-completions', said: chat({ messages: [{ ...user, name: 'n' }] }), unsaid: chat({}) },
+  ],
+  '`cache_control`': [
+    {
+      from: 'chat-completions',
+      said: asked['chat-completions']({ ...text('q'), cache_control: { type: 'ephemeral' } }),
+      unsaid: asked['chat-completions'](text('q')),
+    },
+    {
+      from: 'messages',
+      said: asked.messages({ ...text('q'), cache_control: { type: 'ephemeral' } }),
+      unsaid: asked.messages(text('q')),
+    },
+  ],
+  '`detail` of an image': [
+    {
+      from: 'chat-completions',
+      said: asked['chat-completions']({ type: 'image_url', image_url: { url: 'https://x.test/a.png', detail: 'low' } }),
+      unsaid: asked['chat-completions']({ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }),
+    },
+    { from: 'responses', said: asked.responses(picture({ detail: 'low' })), unsaid: asked.responses(picture({})) },
+  ],
+  'JSON mode without a schema': [
+    ...dropped('chat-completions', { response_format: { type: 'json_object' } }),
+    ...dropped('responses', { text: { format: { type: 'json_object' } } }),
+  ],
+  'name, description and `strict` of a response schema': [
+    { name: 'other' },
+    { description: 'd' },
+    { strict: true },
+  ].flatMap((more): Shown[] => [
+    { from: 'chat-completions', said: chatSchema(more), unsaid: chatSchema({}) },
+    { from: 'responses', said: responsesSchema(more), unsaid: responsesSchema({}) },
+  ]),
+  'what a response schema asks beyond Messages’ (limits such as `minimum` and `pattern`, `oneOf`, open objects)': [
+    { from: 'chat-completions', said: chatSchema(bounded), becomes: fitted },
+    { from: 'responses', said: responsesSchema(bounded), becomes: fitted },
+  ],
+  '`metadata`': [
+    ...dropped('chat-completions', { metadata: { a: 'b' } }),
+    ...dropped('responses', { metadata: { a: 'b' } }),
+  ],
+};

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { GatewayError } from '../../src/wire/errors.ts';
+import type { FormatName } from '../../src/wire/format.ts';
+import { FORMATS } from '../../src/wire/formats.ts';
+import { LOSSES, type Loss } from '../../src/wire/lossy.ts';
+import { CONTEXT } from './carry.ts';
+import { CONTENT } from './lossy-content.ts';
+import { FIELDS } from './lossy-fields.ts';
+import type { Shown } from './lossy-shown.ts';
+
+const ROWS: Readonly<Record<string, readonly Shown[]>> = { ...FIELDS, ...CONTENT };
+
+/** What a request or an answer of one format is in another. */
+function carried({ from, answer }: Shown, body: Readonly<Record<string, unknown>>, to: FormatName) {
+  if (answer) return FORMATS[to].writeAnswer(CONTEXT, FORMATS[from].readAnswer(body));
+  return FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body }));
+}
+
+function show(happens: Loss['happens'], shown: Shown, to: FormatName): void {
+  const { from, said, unsaid, param, becomes, own } = shown;
+  switch (happens) {
+    case 'refused':
+      assert.throws(
+        () => carried(shown, said, to),
+        (error) =>
+          error instanceof GatewayError &&
+          error.status === 400 &&
+          error.errorType === 'unsupported_field' &&
+          error.param === param,
+      );
+      break;
+    case 'dropped':
+      assert.ok(unsaid !== undefined);
+      assert.notDeepEqual(said, unsaid);
+      if (own && from === to) assert.notDeepEqual(carried(shown, said, to), carried(shown, unsaid, to));
+      else assert.deepEqual(carried(shown, said, to), carried(shown, unsaid, to));
+      break;
+    case 'changed':
+      assert.ok(becomes !== undefined);
+      becomes(carried(shown, said, to), to);
+  }
+}
+
+describe('each row of the table in docs/formats.md', () => {
+  it('has something that shows it from each of its formats, and nothing else is shown', () => {
+    const sorted = (rows: readonly { readonly what: string; readonly from: readonly FormatName[] }[]) =>
+      rows.map(({ what, from }) => `${what}: ${[...new Set(from)].sort()}`).sort();
+    const shown = Object.entries(ROWS).map(([what, cases]) => ({ what, from: cases.map(({ from }) => from) }));
+    assert.deepEqual(sorted(shown), sorted(LOSSES));
+  });
+
+  for (const { what, to, happens } of LOSSES) {
+    if (happens === 'dropped') {
+      it(`${what}: said in its own format`, () => {
+        for (const shown of ROWS[what] ?? []) {
+          const own = shown.from;
+          if (to.includes(own) && !shown.own) continue;
+          assert.notDeepEqual(
+            carried(shown, shown.said, own),
+            carried(shown, shown.unsaid ?? {}, own),
+            JSON.stringify(shown.said),
+          );
+        }
+      });
+    }
+    for (const target of to) {
+      it(`${what} to ${target}: ${happens}`, () => {
+        for (const shown of ROWS[what] ?? []) show(happens, shown, target);
+      });
+    }
+  }
+});
