@@ -71,7 +71,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     await io.out(`svc gateway listening on ${gateway.url}\n`);
     await reportDiagnostics(upstreams.settings, io);
     if (keys.size === 0) await io.err('No key can be used yet. Make one: svc keys create --name me\n');
-    await upstreams.follow();
+    upstreams.follow();
     keys.follow((thrown) => log.error({ error: reason(thrown) }, 'the keys can’t be read anew'));
     await aborted(ended);
     await drain(gateway, drainMs, log);

@@ -54,15 +54,22 @@ export class Upstreams {
     input: LoadInput = terminalInput(io),
   ): Promise<Upstreams> {
     const store = new SettingsStore(() => input);
-    const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
-    requireManaged(settings);
-    const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
-    const place = { snapshot, cacheFile, fetch: transport.fetch };
-    const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
-    const upstreams = new Upstreams(io, transport, events, store, catalog, place);
-    // Before the first request: what is asked for meanwhile waits for it.
-    upstreams.#list();
-    return upstreams;
+    try {
+      // Before the first look: a change that comes while the gateway starts is seen too.
+      await store.watch();
+      const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
+      requireManaged(settings);
+      const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
+      const place = { snapshot, cacheFile, fetch: transport.fetch };
+      const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
+      const upstreams = new Upstreams(io, transport, events, store, catalog, place);
+      // Before the first request: what is asked for meanwhile waits for it.
+      upstreams.#list();
+      return upstreams;
+    } catch (thrown) {
+      store.dispose();
+      throw thrown;
+    }
   }
 
   private constructor(
@@ -82,6 +89,11 @@ export class Upstreams {
     this.#refresher = new CatalogRefresher(place, (fresh) => {
       this.#catalog = fresh;
       this.#registry = this.#build(this.#store.current);
+    });
+    store.onChange((settings) => {
+      this.#registry = this.#build(settings);
+      this.#events.changed(settings);
+      this.#list();
     });
   }
 
@@ -122,15 +134,9 @@ export class Upstreams {
     await this.whenListed();
   }
 
-  /** Follows the configuration's files, until `dispose`. */
-  async follow(): Promise<void> {
-    this.#store.onChange((settings) => {
-      this.#registry = this.#build(settings);
-      this.#events.changed(settings);
-      this.#list();
-    });
+  /** Follows the public list of models, where it may, until `dispose`. */
+  follow(): void {
     if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
-    await this.#store.watch();
   }
 
   #build(settings: Settings): Registry {
