@@ -12,6 +12,7 @@ const TIMEOUT_MS = 20_000;
 /** The public catalog is under 5 MB; more is something else. */
 const MAX_BYTES = 32 * 1024 * 1024;
 export const REFRESH_OFF_VARIABLE = 'SVC_DISABLE_CATALOG_REFRESH';
+export const CATALOG_URL_VARIABLE = 'SVC_CATALOG_URL';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,6 +44,11 @@ export function catalogCacheFile(env: Environment, platform: NodeJS.Platform, ho
     return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'svc', 'Cache', 'models.json');
   }
   return join(home, platform === 'darwin' ? 'Library/Caches' : '.cache', 'svc', 'models.json');
+}
+
+/** Where the catalog is fetched: `SVC_CATALOG_URL`, an organization's mirror say, or the public one. */
+export function catalogUrl(env: Environment): string {
+  return env[CATALOG_URL_VARIABLE] || CATALOG_URL;
 }
 
 /** Whether the public catalog may be asked at all. */

@@ -32,9 +32,13 @@ const MODEL: Option = { name: 'model', short: 'm', value: 'MODEL', summary: 'Use
 export const COMMANDS: readonly Command[] = [
   {
     name: 'models',
-    usage: '[--provider ID] [--json]',
+    usage: '[--provider ID] [--refresh] [--json]',
     summary: 'List the models that are available.',
-    options: [{ name: 'provider', value: 'ID', summary: 'Only those of this provider.' }, JSON_OPTION],
+    options: [
+      { name: 'provider', value: 'ID', summary: 'Only those of this provider.' },
+      { name: 'refresh', summary: 'Look for a newer catalog first, unless that was done within the hour.' },
+      JSON_OPTION,
+    ],
     load: () => import('./models.ts'),
   },
   {

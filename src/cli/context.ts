@@ -1,11 +1,12 @@
 import type { CatalogData } from '../catalog/catalog.ts';
-import { cachedCatalog, catalogCacheFile, refreshAllowed } from '../catalog/refresh.ts';
+import { cachedCatalog, catalogCacheFile, catalogUrl, refreshAllowed } from '../catalog/refresh.ts';
 import { buildRegistry, type Registry } from '../catalog/registry.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import type { LoadInput } from '../config/sources.ts';
 import { GatewayError } from '../wire/errors.ts';
+import { refreshBehind } from './catalog-refresh.ts';
 import type { Io } from './io.ts';
 
 /** What the terminal reads; whoever runs a command in a folder has chosen to work there. */
@@ -20,15 +21,16 @@ export interface Context {
 }
 
 /**
- * Settings, catalog and models as the terminal has them. The catalog is what is on disk; nothing is fetched.
+ * Settings, catalog and models as the terminal has them. The catalog is what is on disk; nothing is waited for.
  *
  * @throws GatewayError configuration_error when the managed configuration is invalid.
  */
 export async function openContext(io: Io): Promise<Context> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   requireManaged(settings);
-  const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
-  const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog({ snapshot, cacheFile }) : snapshot;
+  const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home), url: catalogUrl(io.env) };
+  const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
+  await refreshBehind(settings, io);
   return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
 }
 

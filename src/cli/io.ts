@@ -10,6 +10,8 @@ export interface Io {
   readonly cwd: string;
   /** Aborts on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Starts svc with these arguments as a process that goes on by itself; absent: nothing is left behind. */
+  readonly leaveBehind?: (args: readonly string[]) => void;
 }
 
 /** A command: its arguments without its name; resolves with the exit code (0 done, 1 failed, 2 wrong use). */

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import process from 'node:process';
@@ -107,7 +108,22 @@ function processIo(): Io {
     home: homedir(),
     cwd: process.cwd(),
     signal: stop.signal,
+    leaveBehind,
   };
+}
+
+/** A process of its own, which a terminal that is closed and Ctrl-C leave alone, and which this one does not wait for. */
+function leaveBehind(args: readonly string[]): void {
+  const [, self] = process.argv;
+  if (self === undefined) return;
+  const child = spawn(process.execPath, [...process.execArgv, self, ...args], {
+    detached: true,
+    stdio: 'ignore',
+    windowsHide: true,
+  });
+  // It could not be started: the next hour's command tries again.
+  child.on('error', () => undefined);
+  child.unref();
 }
 
 /** A package manager starts it through a symbolic link. */

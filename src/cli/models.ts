@@ -2,16 +2,21 @@ import { parseArgs } from 'node:util';
 import { fillListedModels } from '../catalog/listing.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Registry } from '../catalog/registry.ts';
+import { loadSettings } from '../config/load.ts';
 import { nearMisses } from '../config/near-miss.ts';
 import { listModels } from '../provider/list-models.ts';
 import { undiciTransport } from '../provider/undici-transport.ts';
-import { openContext, reportDiagnostics } from './context.ts';
+import { refreshNow } from './catalog-refresh.ts';
+import { openContext, reportDiagnostics, terminalInput } from './context.ts';
 import { type Io, UsageError } from './io.ts';
 
 /** `svc models`: `<provider_id>/<model_id>`, sorted, one a line. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values } = parseArgs({ args, options: { provider: { type: 'string' }, json: { type: 'boolean' } } });
-  const context = await openContext(io);
+  const options = { provider: { type: 'string' }, json: { type: 'boolean' }, refresh: { type: 'boolean' } } as const;
+  const { values } = parseArgs({ args, options });
+  if (values.refresh) await refreshNow(await loadSettings(terminalInput(io)), io);
+  const { leaveBehind: _leaveBehind, ...staying } = io;
+  const context = await openContext(values.refresh ? staying : io);
   await reportDiagnostics(context.settings, io);
   const registry = await withListed(context.registry, io);
   const { provider } = values;

@@ -4,6 +4,7 @@ import {
   CatalogRefresher,
   cachedCatalog,
   catalogCacheFile,
+  catalogUrl,
   type RefreshInput,
   refreshAllowed,
 } from '../catalog/refresh.ts';
@@ -60,7 +61,7 @@ export class Upstreams {
       const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
       requireManaged(settings);
       const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
-      const place = { snapshot, cacheFile, fetch: transport.fetch };
+      const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
       const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
       const upstreams = new Upstreams(io, transport, events, store, catalog, place);
       // Before the first request: what is asked for meanwhile waits for it.

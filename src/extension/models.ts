@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../catalog/catalog.ts';
 import { fillListedModels } from '../catalog/listing.ts';
 import type { Model, Provider } from '../catalog/model.ts';
-import { CatalogRefresher, cachedCatalog, catalogCacheFile, refreshAllowed } from '../catalog/refresh.ts';
+import { CatalogRefresher, cachedCatalog, catalogCacheFile, catalogUrl, refreshAllowed } from '../catalog/refresh.ts';
 import { buildRegistry, type Registry } from '../catalog/registry.ts';
 import { selectCompletionModel, selectModel } from '../catalog/select.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
@@ -204,7 +204,7 @@ export class Models implements vscode.Disposable {
     const snapshot = await loadSnapshot();
     if (!refreshAllowed(settings, process.env)) return snapshot;
     const cacheFile = catalogCacheFile(process.env, process.platform, homedir());
-    const input = { snapshot, cacheFile };
+    const input = { snapshot, cacheFile, url: catalogUrl(process.env) };
     this.#refresher ??= new CatalogRefresher(input, (catalog) => {
       this.#catalog = catalog;
       void this.rebuild();

@@ -18,6 +18,7 @@ export async function svc(
   args: readonly string[],
   commands?: readonly Command[],
   input = '',
+  leaveBehind?: Io['leaveBehind'],
 ): Promise<Finished> {
   let out = '';
   let err = '';
@@ -34,6 +35,7 @@ export async function svc(
     home: folder.home,
     cwd: folder.project,
     signal: new AbortController().signal,
+    ...(leaveBehind === undefined ? {} : { leaveBehind }),
   };
   const code = await main(args, io, commands);
   return { code, out, err };

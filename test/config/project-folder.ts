@@ -19,7 +19,8 @@ export class ProjectFolder {
     this.managed = path.join(this.root, 'managed');
     for (const folder of [this.home, path.join(this.project, '.git'), this.managed])
       mkdirSync(folder, { recursive: true });
-    this.env = { SVC_MANAGED_CONFIG_DIR: this.managed };
+    // Nothing is fetched from the public network where a test does not say so.
+    this.env = { SVC_MANAGED_CONFIG_DIR: this.managed, SVC_DISABLE_CATALOG_REFRESH: '1' };
   }
 
   [Symbol.dispose](): void {

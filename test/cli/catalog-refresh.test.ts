@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { svc, svcProcess } from './terminal.ts';
+
+const MODEL = { id: 'brand-new', name: 'Brand New', modalities: { input: ['text'], output: ['text'] }, limit: {} };
+const CATALOG = { openai: { name: 'OpenAI', npm: '@ai-sdk/openai', env: [], models: { 'brand-new': MODEL } } };
+
+describe('the catalog of somebody who only uses the terminal', () => {
+  let folder: ProjectFolder;
+  let server: Server;
+  let cacheFile: string;
+  let requests: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
+
+  beforeEach(async () => {
+    folder = new ProjectFolder();
+    requests = [];
+    server = createServer((request, response) => {
+      requests.push({ request, response });
+      server.emit('asked');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    folder.env.SVC_CATALOG_URL = `http://127.0.0.1:${address.port}/api.json`;
+    folder.env.SVC_DISABLE_CATALOG_REFRESH = undefined;
+    folder.env.XDG_CACHE_HOME = path.join(folder.root, 'cache');
+    cacheFile = path.join(folder.root, 'cache/svc/models.json');
+    folder.global({ provider: { openai: { options: { apiKey: 'k' } } } });
+  });
+
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    folder[Symbol.dispose]();
+  });
+
+  /** What a command would leave behind, run in this process. */
+  async function leftBy(args: readonly string[]) {
+    const left: (readonly string[])[] = [];
+    const finished = await svc(folder, args, undefined, '', (rest) => left.push(rest));
+    return { ...finished, left };
+  }
+
+  /** As if the last look had been more than an hour ago. */
+  function anHourPasses(): void {
+    const { checked: _checked, ...cache } = existsSync(cacheFile) ? JSON.parse(readFileSync(cacheFile, 'utf8')) : {};
+    if (existsSync(cacheFile)) writeFileSync(cacheFile, JSON.stringify({ ...cache, checked: 0 }));
+    for (const file of [cacheFile, `${cacheFile}.asked`]) if (existsSync(file)) utimesSync(file, 0, 0);
+  }
+
+  const answered = (finished: { readonly response: ServerResponse }) => {
+    finished.response.setHeader('etag', '"1"');
+    finished.response.end(JSON.stringify(CATALOG));
+  };
+
+  it('is fetched by a process that a command leaves behind and does not wait for', async () => {
+    const asked = once(server, 'asked');
+    // The server keeps its answer back until the command is over.
+    const first = await svcProcess(folder, ['models']);
+    assert.deepEqual([first.code, first.err], [0, '']);
+    assert.doesNotMatch(first.out, /brand-new/);
+    await asked;
+    assert.equal(existsSync(cacheFile), false);
+    for (const each of requests) answered(each);
+    while (!existsSync(cacheFile)) await pause(10);
+    const second = await svcProcess(folder, ['models']);
+    assert.match(second.out, /^openai\/brand-new$/m);
+    assert.equal(requests.length, 1);
+  });
+
+  it('is looked for by one command an hour, whatever came of it', async () => {
+    assert.deepEqual((await leftBy(['models'])).left, [['models', '--refresh']]);
+    assert.deepEqual((await leftBy(['models'])).left, []);
+    assert.deepEqual((await leftBy(['chat', '-m', 'openai/none', 'Hi'])).left, []);
+    anHourPasses();
+    assert.deepEqual((await leftBy(['chat', '-m', 'openai/none', 'Hi'])).left, [['models', '--refresh']]);
+  });
+
+  it('is left alone where refreshing is switched off', async () => {
+    folder.env.SVC_DISABLE_CATALOG_REFRESH = '1';
+    assert.deepEqual((await leftBy(['models'])).left, []);
+    folder.env.SVC_DISABLE_CATALOG_REFRESH = undefined;
+    folder.global({ catalog: { refresh: false } });
+    assert.deepEqual((await leftBy(['models'])).left, []);
+    const { err, left } = await leftBy(['models', '--refresh']);
+    assert.match(err, /switched off/);
+    assert.deepEqual([left, requests.length], [[], 0]);
+  });
+
+  it('comes with --refresh, is asked for by its version, and is not asked for within the hour', async () => {
+    server.once('asked', () => requests.forEach(answered));
+    const first = await leftBy(['models', '--refresh']);
+    assert.match(first.out, /^openai\/brand-new$/m);
+    assert.deepEqual(first.left, []);
+    await leftBy(['models', '--refresh']);
+    assert.equal(requests.length, 1);
+    anHourPasses();
+    server.once('asked', () => requests.at(-1)?.response.writeHead(304).end());
+    assert.match((await leftBy(['models', '--refresh'])).out, /^openai\/brand-new$/m);
+    assert.equal(requests.length, 2);
+    assert.equal(requests[1]?.request.headers['if-none-match'], '"1"');
+  });
+
+  it('says why there is none', async () => {
+    server.once('asked', () => requests.at(-1)?.response.writeHead(500).end());
+    const { code, err } = await leftBy(['models', '--refresh']);
+    assert.deepEqual([code, err], [0, 'warning: There is no newer catalog: The model catalog answered 500.\n']);
+  });
+});
