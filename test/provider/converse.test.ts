@@ -14,6 +14,8 @@ import { ask, credential, modelAt } from './models.ts';
 
 const FORMATS: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 const SAID = 'Hello, wörld 👋.';
+/** Milliseconds: soon for a test, and long enough for a busy machine to give an answer that does come. */
+const SOON = 400;
 
 interface Outcome extends Answer {
   readonly text: string;
@@ -127,7 +129,7 @@ describe('converse', () => {
 
   for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
     everyWay(`cuts a stall and asks again: ${scenario}`, async (format, transport) => {
-      const seen = await run(model(format, { timeout: 60 }), `${scenario}-1-times`, transport);
+      const seen = await run(model(format, { timeout: SOON }), `${scenario}-1-times`, transport);
       assert.equal(seen.text, SAID);
       assert.deepEqual(
         seen.retries.map((retry) => retry.error.errorType),
@@ -138,14 +140,14 @@ describe('converse', () => {
   }
 
   everyWay('cuts a stall after comments by chunkTimeout', async (format, transport) => {
-    const seen = await run(model(format, { chunkTimeout: 60 }), 'stall-after-comments-1-times', transport);
+    const seen = await run(model(format, { chunkTimeout: SOON }), 'stall-after-comments-1-times', transport);
     assert.equal(seen.text, SAID);
     assert.equal(seen.retries.length, 1);
   });
 
   for (const scenario of ['stall-mid-stream', 'stall-mid-stream-with-pings']) {
     everyWay(`keeps the text of a ${scenario} and does not ask again`, async (format, transport) => {
-      const seen = await run(model(format, { chunkTimeout: 60 }), scenario, transport);
+      const seen = await run(model(format, { chunkTimeout: SOON }), scenario, transport);
       assert.equal(seen.text, 'Hello, wörld ');
       assert.equal(seen.error?.errorType, 'upstream_timeout');
       assert.equal(seen.retries.length, 0);
@@ -178,7 +180,7 @@ describe('converse', () => {
   });
 
   it('takes an answer as complete when only its connection hangs after the finish', async () => {
-    const seen = await run(model('chat-completions', { chunkTimeout: 60 }), 'stall-after-finish', undici);
+    const seen = await run(model('chat-completions', { chunkTimeout: SOON }), 'stall-after-finish', undici);
     assert.equal(seen.finish, 'stop');
     assert.equal(seen.text, SAID);
   });
@@ -285,7 +287,7 @@ describe('converse', () => {
       remove(...args);
     };
     for (const scenario of ['text', 'status-500', 'reset-mid-stream', 'html', 'stall-before-headers']) {
-      const target = model('chat-completions', { timeout: 60 });
+      const target = model('chat-completions', { timeout: SOON });
       const options = { transport: undici, signal, retry: { limit: 1, baseMs: 1 } };
       for await (const _ of converse(target, ask(`[[scenario:${scenario}]]`), options));
     }
