@@ -15,7 +15,7 @@ import { ask, credential, modelAt } from './models.ts';
 const FORMATS: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 const SAID = 'Hello, wörld 👋.';
 /** Milliseconds: soon for a test, and long enough for a busy machine to give an answer that does come. */
-const SOON = 400;
+const SOON = 200;
 
 interface Outcome extends Answer {
   readonly text: string;
