@@ -33,7 +33,7 @@ export interface Attachment {
 /** Most bytes of one attached image or document. */
 export const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
 /** Most characters of one attached text; the rest is cut, and it says so. */
-export const MAX_TEXT_CHARACTERS = 400_000;
+const MAX_TEXT_CHARACTERS = 400_000;
 /** An image that is its own preview. */
 const PREVIEW_CHARACTERS = 60_000;
 

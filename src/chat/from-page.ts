@@ -56,6 +56,7 @@ const fromPage = z.union([
       .regex(/^data:image\//)
       .optional(),
   }),
+  z.object({ type: z.literal('attach-refused'), name: z.string().max(300), why: z.enum(['too-large', 'kind']) }),
   z.object({ type: z.literal('attach-uris'), uris: z.array(z.string().max(8192)).max(50) }),
   z.object({ type: z.literal('attach-item'), item: z.string().max(8192) }),
   z.object({ type: z.literal('complete'), query: z.number(), trigger: z.enum(['@', '/']), text: z.string().max(300) }),

@@ -36,6 +36,16 @@ export interface Stored extends Head {
   readonly changedAt: number;
 }
 
+/** What a list shows of a conversation. */
+export interface Listed extends Head {
+  readonly title: string;
+  readonly pinned: boolean;
+  /** Unix milliseconds. */
+  readonly changedAt: number;
+  /** Its title and all that is shown, in lower case, to be searched. */
+  readonly words: string;
+}
+
 export interface Draft {
   readonly text: string;
   readonly attachments: readonly Attachment[];
@@ -48,7 +58,7 @@ export interface Draft {
 export class History {
   readonly #folder: string;
   readonly #now: () => number;
-  readonly #read = new Map<string, { readonly stamp: string; readonly stored: Stored | undefined }>();
+  readonly #listed = new Map<string, { readonly stamp: string; readonly listed: Listed | undefined }>();
 
   /** @param folder absolute; made when something is first kept. */
   constructor(folder: string, now: () => number = Date.now) {
@@ -57,41 +67,53 @@ export class History {
   }
 
   /** Every conversation that holds a message, pinned first, then the latest. Unreadable files are left out. */
-  async list(): Promise<readonly Stored[]> {
+  async list(): Promise<readonly Listed[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    const ids = names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
-    const all = await Promise.all(ids.map((id) => this.load(id)));
-    return all
-      .filter((stored) => stored !== undefined)
-      .filter(({ transcript }) => transcript.messages.length > 0)
-      .sort((a, b) => Number(b.transcript.pinned) - Number(a.transcript.pinned) || b.changedAt - a.changedAt);
+    const all: Listed[] = [];
+    // One after another: a conversation may hold megabytes of pictures, its entry does not.
+    for (const name of names.filter((each) => each.endsWith(ENDING))) {
+      const listed = await this.#entry(name.slice(0, -ENDING.length));
+      if (listed) all.push(listed);
+    }
+    return all.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.changedAt - a.changedAt);
   }
 
   /** Those whose title or shown text holds every word of `query`. */
-  async search(query: string): Promise<readonly Stored[]> {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    return (await this.list()).filter(({ transcript }) => {
-      const text = `${transcript.title}\n${pathOf(transcript).map(textOf).join('\n')}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
+  async search(query: string): Promise<readonly Listed[]> {
+    const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return (await this.list()).filter(({ words }) => wanted.every((word) => words.includes(word)));
   }
 
   async load(id: string): Promise<Stored | undefined> {
     const file = this.#file(id);
-    const { mtimeMs, size } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0 }));
-    if (size === 0) return undefined;
-    const stamp = `${mtimeMs}/${size}`;
-    const known = this.#read.get(id);
-    if (known?.stamp === stamp) return known.stored;
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
     const bytes = await readFile(file).catch(() => undefined);
-    const stored = bytes && readConversation(bytes.toString('utf8'), id, mtimeMs);
-    this.#read.set(id, { stamp, stored });
-    return stored;
+    return bytes && readConversation(bytes.toString('utf8'), id, mtimeMs);
+  }
+
+  /** As it was read, until its file changes. */
+  async #entry(id: string): Promise<Listed | undefined> {
+    const { mtimeMs, size } = await stat(this.#file(id)).catch(() => ({ mtimeMs: 0, size: 0 }));
+    const stamp = `${mtimeMs}/${size}`;
+    const known = this.#listed.get(id);
+    if (known?.stamp === stamp) return known.listed;
+    const stored = await this.load(id);
+    const listed = stored && entryOf(stored);
+    this.#listed.set(id, { stamp, listed });
+    return listed;
   }
 
   /** Keeps the steps of a conversation from now on. */
   writer(head: Head, onError: (error: unknown) => void): HistoryWriter {
     return new HistoryWriter(this.#folder, this.#file(head.id), head, onError);
+  }
+
+  /** Adds a step to a conversation of which nobody here has a writer. Rejects where the disk can't be written to. */
+  async append(head: Head, patch: Patch): Promise<void> {
+    const failed = Promise.withResolvers<never>();
+    const writer = this.writer(head, failed.reject);
+    writer.write(patch);
+    await Promise.race([writer.flush(), failed.promise]);
   }
 
   /** Keeps a whole conversation under a new id (import, copies). */
@@ -105,7 +127,7 @@ export class History {
   }
 
   async remove(id: string): Promise<void> {
-    this.#read.delete(id);
+    this.#listed.delete(id);
     await rm(this.#file(id), { force: true });
     await rm(this.#draftFile(id), { force: true });
   }
@@ -186,6 +208,12 @@ export class HistoryWriter {
     }
     await appendFile(this.#file, lines, { mode: OWN });
   }
+}
+
+function entryOf({ transcript, id, createdAt, workspace, changedAt }: Stored): Listed {
+  const { title, pinned } = transcript;
+  const words = `${title}\n${pathOf(transcript).map(textOf).join('\n')}`.toLowerCase();
+  return { id, createdAt, workspace, changedAt, title, pinned, words };
 }
 
 async function lastByte(file: string): Promise<number | undefined> {

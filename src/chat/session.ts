@@ -3,6 +3,7 @@ import type { Conversation } from '../wire/conversation.ts';
 import type { Event } from '../wire/event.ts';
 import { Asking, type ConversationLog } from './asking.ts';
 import type { Attachment } from './attachment.ts';
+import { titleFrom } from './title.ts';
 import { ToolRunner } from './tool-runner.ts';
 import type { ChatTool, Decision, StandingPermissions } from './tools.ts';
 import {
@@ -10,14 +11,12 @@ import {
   EMPTY,
   type Ending,
   isOpen,
-  isRunning,
   type Message,
   type ModelLabel,
   newestLeaf,
   type Patch,
   pathOf,
   type Transcript,
-  textOf,
 } from './transcript.ts';
 
 export interface ConverseChoices {
@@ -60,8 +59,6 @@ export interface Outgoing {
   readonly attachments?: readonly Attachment[];
 }
 
-const TITLE_LENGTH = 60;
-
 /** A conversation: its only owner. Faces show a snapshot and follow the patches. */
 export class ChatSession {
   readonly id: string;
@@ -72,6 +69,7 @@ export class ChatSession {
   #transcript: Transcript;
   #seq = 0;
   #running: AbortController | undefined;
+  #quiet: Promise<void> = Promise.resolve();
 
   /** @param stored a conversation from history, else a new one. */
   constructor(parts: SessionParts, stored?: { readonly id: string; readonly transcript: Transcript }) {
@@ -107,6 +105,11 @@ export class ChatSession {
 
   get running(): boolean {
     return this.#running !== undefined;
+  }
+
+  /** Resolves when what runs now, if anything, is over. */
+  get quiet(): Promise<void> {
+    return this.#quiet;
   }
 
   onPatch(listener: (patch: Patch, seq: number) => void): { dispose(): void } {
@@ -231,11 +234,14 @@ export class ChatSession {
   async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#running) return;
     const running = new AbortController();
+    const quiet = Promise.withResolvers<void>();
     this.#running = running;
+    this.#quiet = quiet.promise;
     try {
       await work(running.signal);
     } finally {
       this.#running = undefined;
+      quiet.resolve();
     }
   }
 
@@ -287,16 +293,4 @@ export class ChatSession {
     this.#seq += 1;
     for (const listener of this.#listeners) listener(patch, this.#seq);
   }
-}
-
-/** A name for a conversation from what it begins with. */
-export function titleFrom(text: string, attachments: readonly Attachment[] = []): string {
-  const line = text.trim().split('\n', 1)[0]?.trim() || attachments[0]?.label || 'New conversation';
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`;
-}
-
-/** The last answer's text, for copying and for announcing it. */
-export function lastAnswer(transcript: Transcript): string {
-  const answer = pathOf(transcript).findLast(({ role }) => role === 'assistant');
-  return answer === undefined || isRunning(transcript) ? '' : textOf(answer);
 }

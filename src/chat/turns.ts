@@ -27,7 +27,7 @@ export function sentMessages(path: readonly Message[]): readonly Message[] {
   return [summary, ...kept];
 }
 
-export function isWhole({ ending }: Message): boolean {
+function isWhole({ ending }: Message): boolean {
   return ending?.type === 'finished' && ending.outcome === 'complete';
 }
 

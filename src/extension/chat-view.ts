@@ -4,7 +4,8 @@ import type { Attachment } from '../chat/attachment.ts';
 import { History } from '../chat/history.ts';
 import type { ModelView } from '../chat/page-messages.ts';
 import type { SessionParts } from '../chat/session.ts';
-import { Attach } from './chat/attach.ts';
+import { asGatewayError } from '../wire/errors.ts';
+import { Attach, refused } from './chat/attach.ts';
 import { pickAttachments } from './chat/attach-picker.ts';
 import { codeBlockAction } from './chat/code-block-actions.ts';
 import { Complete } from './chat/complete.ts';
@@ -18,6 +19,7 @@ import { Proposals } from './chat/proposals.ts';
 import { Surface, type SurfaceHost } from './chat/surface.ts';
 import { chooseTools, chosenTools } from './chat/tool-picker.ts';
 import { CHAT_PANEL, type ChatCommand, revealChat } from './chat.ts';
+import { errorText } from './error-text.ts';
 import { workspaceId } from './models.ts';
 import { webviewHtml, webviewOptions } from './webview-html.ts';
 
@@ -152,7 +154,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       model: () => this.#modelView(),
       trusted: () => vscode.workspace.isTrusted,
       newId: this.#parts.newId,
-      log: this.#parts.log,
+      ignored: () => this.#parts.log.warn('The panel sent a message that is not one of its own; it was ignored.'),
+      failed: (error) => {
+        this.#parts.log.error('The panel failed.', String(error));
+        void vscode.window.showErrorMessage(errorText(asGatewayError(error)));
+      },
+      refused,
       show: (surface, id) => this.#show(surface, id),
       history: (surface) => this.#pick(surface),
       complete: (trigger, text, show) => this.#complete.items(trigger, text, show),

@@ -3,7 +3,7 @@ import { FixActions } from './chat/fix-actions.ts';
 import { watchTerminals } from './chat/terminal-text.ts';
 import type { ChatView } from './chat-view.ts';
 
-export const CHAT_VIEW = 'svc.chat';
+const CHAT_VIEW = 'svc.chat';
 export const CHAT_PANEL = 'svc.chatPanel';
 const CHAT_CONTAINER = 'svc';
 

@@ -8,7 +8,7 @@ import type { GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
 import { errorText } from './error-text.ts';
 
-export const VENDOR = 'svc';
+const VENDOR = 'svc';
 
 export interface LanguageModelParts {
   readonly models: () => readonly Model[];
@@ -131,7 +131,7 @@ function jsonObject(text: string): object {
 }
 
 /** The request as VS Code says it, as ours. */
-export function conversationOf(
+function conversationOf(
   model: Model,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   options: Pick<vscode.ProvideLanguageModelChatResponseOptions, 'tools' | 'toolMode' | 'modelOptions'>,

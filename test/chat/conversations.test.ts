@@ -78,3 +78,74 @@ describe('a conversation that another window streams into', () => {
     assert.equal(session.messages.at(-1)?.ending?.type, 'finished');
   });
 });
+
+describe('conversations', () => {
+  let folder: string;
+  let goOn: () => void;
+  let conversations: Conversations;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-windows-'));
+    const gate = Promise.withResolvers<void>();
+    goOn = gate.resolve;
+    let id = 0;
+    conversations = new Conversations({
+      session: {
+        model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
+        converse: async function* () {
+          await gate.promise;
+          yield { type: 'finish', reason: 'stop' };
+        },
+        newId: () => `id${++id}`,
+        now: Date.now,
+      },
+      history: new History(folder),
+      workspace: 'w',
+      onRemove: async () => undefined,
+      onError: (what) => assert.fail(what),
+    });
+  });
+  afterEach(() => {
+    goOn();
+    conversations.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('are named without undoing what another window writes at that moment', async () => {
+    const file = join(folder, 'c1.jsonl');
+    writeFileSync(file, [HEAD, ...OPEN].map(line).join(''));
+    const listed = await conversations.history.load('c1');
+    assert.ok(listed);
+    appendFileSync(file, REST.map(line).join(''));
+    await conversations.amend(listed, { type: 'title', title: 'Named' });
+    const { transcript } = (await new History(folder).load('c1')) ?? {};
+    assert.equal(transcript?.title, 'Named');
+    assert.deepEqual(transcript?.messages.at(-1)?.parts, [{ type: 'text', text: 'Half and whole.' }]);
+  });
+
+  it('go on answering when nobody shows them, and are closed then', async () => {
+    const open = conversations.create();
+    open.shown = 1;
+    const sent = open.session.send({ text: 'Hi' });
+    conversations.release(open);
+    assert.equal(conversations.find(open.session.id), open);
+    goOn();
+    await sent;
+    assert.equal(conversations.find(open.session.id), undefined);
+    await open.kept();
+    assert.equal(
+      (await conversations.history.load(open.session.id))?.transcript.messages.at(-1)?.ending?.type,
+      'finished',
+    );
+  });
+
+  it('stay open when they are shown again before they have answered', async () => {
+    const open = conversations.create();
+    open.shown = 1;
+    const sent = open.session.send({ text: 'Hi' });
+    conversations.release(open);
+    open.shown += 1;
+    goOn();
+    await sent;
+    assert.equal(conversations.find(open.session.id), open);
+  });
+});

@@ -69,7 +69,7 @@ export class Attach {
     const label = baseName(path);
     const mediaType = MEDIA_TYPES[label.slice(label.lastIndexOf('.') + 1).toLowerCase()];
     if (size > (mediaType ? MAX_MEDIA_BYTES : MAX_FILE_BYTES)) {
-      void vscode.window.showWarningMessage(vscode.l10n.t('{0} is too large to attach.', label));
+      refused(label, 'too-large');
       return [];
     }
     if (mediaType === undefined) {
@@ -127,6 +127,15 @@ export class Attach {
     const whole = await wholeSymbol(document, range);
     return [{ ...this.range(document, whole), kind: 'symbol', label: name }];
   }
+}
+
+/** Tells the person that something dropped or pasted does not go along. */
+export function refused(name: string, why: 'too-large' | 'kind'): void {
+  const text =
+    why === 'too-large'
+      ? vscode.l10n.t('{0} is too large to attach.', name)
+      : vscode.l10n.t('{0} can’t be read here: drop pictures and PDFs, and other files from the explorer.', name);
+  void vscode.window.showWarningMessage(text);
 }
 
 function nothingOf(name: Named): string {

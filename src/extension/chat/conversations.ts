@@ -1,6 +1,6 @@
-import type { Draft, History, HistoryWriter, Stored } from '../../chat/history.ts';
+import type { Draft, Head, History, HistoryWriter, Stored } from '../../chat/history.ts';
 import { ChatSession, type SessionParts } from '../../chat/session.ts';
-import { isRunning, type Transcript } from '../../chat/transcript.ts';
+import { isRunning, type Patch, type Transcript } from '../../chat/transcript.ts';
 
 export interface ConversationsParts {
   readonly session: SessionParts;
@@ -10,6 +10,8 @@ export interface ConversationsParts {
   readonly onRemove: (id: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
+
+type NameOrPin = Extract<Patch, { type: 'title' | 'pin' }>;
 
 const DRAFT_DELAY_MS = 150;
 /** A file that was quiet for this long is streamed into by nobody. */
@@ -119,11 +121,18 @@ export class Conversations {
     return conversation;
   }
 
-  /** A page shows it no more. */
+  /** A page shows it no more. An answer that streams goes on to its end. */
   release(conversation: OpenConversation): void {
     conversation.shown -= 1;
-    if (conversation.shown > 0 || conversation.session.running) return;
-    this.#open.delete(conversation.session.id);
+    const { session } = conversation;
+    if (session.running) void session.quiet.then(() => this.#closeUnshown(conversation));
+    else this.#closeUnshown(conversation);
+  }
+
+  #closeUnshown(conversation: OpenConversation): void {
+    const { session, shown } = conversation;
+    if (shown > 0 || session.running || this.#open.get(session.id) !== conversation) return;
+    this.#open.delete(session.id);
     void conversation.close();
   }
 
@@ -133,6 +142,15 @@ export class Conversations {
     await open?.close();
     await this.#parts.onRemove(id);
     await this.history.remove(id);
+  }
+
+  /** Names or pins one, open here or not. */
+  async amend(head: Head, patch: NameOrPin): Promise<void> {
+    const open = this.#open.get(head.id);
+    if (!open) return this.history.append(head, patch);
+    if (patch.type === 'pin') open.session.pin(patch.pinned);
+    else open.session.rename(patch.title);
+    await open.kept();
   }
 
   find(id: string): OpenConversation | undefined {

@@ -1,12 +1,11 @@
 import * as vscode from 'vscode';
 import { exportJson, exportMarkdown, importJson } from '../../chat/export.ts';
-import type { Stored } from '../../chat/history.ts';
-import { applyPatch } from '../../chat/transcript.ts';
+import type { Listed, Stored } from '../../chat/history.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
 
 interface HistoryItem extends vscode.QuickPickItem {
-  readonly stored?: Stored;
+  readonly listed?: Listed;
 }
 
 const BUTTONS = {
@@ -19,7 +18,7 @@ const BUTTONS = {
 
 type Choice =
   | { readonly open: string }
-  | { readonly act: vscode.QuickInputButton; readonly stored: Stored; readonly query: string };
+  | { readonly act: vscode.QuickInputButton; readonly listed: Listed; readonly query: string };
 
 /** Lists the conversations to open one; typing searches their text too. Resolves with the id of the chosen one. */
 export async function pickConversation(conversations: Conversations, workspace: string): Promise<string | undefined> {
@@ -30,7 +29,7 @@ export async function pickConversation(conversations: Conversations, workspace: 
     if ('open' in choice) return choice.open;
     // The question that a button asks closes the list: it comes back as it was.
     query = choice.query;
-    await act(conversations, choice.stored, choice.act);
+    await act(conversations, choice.listed, choice.act);
   }
 }
 
@@ -52,12 +51,12 @@ function choose(conversations: Conversations, workspace: string, query: string):
       picker.dispose();
     };
     picker.onDidChangeValue(refresh);
-    picker.onDidTriggerItemButton(({ item: { stored }, button }) => {
-      if (stored) finish({ act: button, stored, query: picker.value });
+    picker.onDidTriggerItemButton(({ item: { listed }, button }) => {
+      if (listed) finish({ act: button, listed, query: picker.value });
     });
     picker.onDidAccept(() => {
-      const stored = picker.activeItems[0]?.stored;
-      finish(stored && { open: stored.id });
+      const listed = picker.activeItems[0]?.listed;
+      finish(listed && { open: listed.id });
     });
     picker.onDidHide(() => finish(undefined));
     picker.show();
@@ -65,11 +64,11 @@ function choose(conversations: Conversations, workspace: string, query: string):
   });
 }
 
-function itemsOf(found: readonly Stored[], workspace: string): HistoryItem[] {
-  const group = (label: string, rows: readonly Stored[]): HistoryItem[] =>
+function itemsOf(found: readonly Listed[], workspace: string): HistoryItem[] {
+  const group = (label: string, rows: readonly Listed[]): HistoryItem[] =>
     rows.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...rows.map(itemOf)];
-  const pinned = found.filter(({ transcript }) => transcript.pinned);
-  const rest = found.filter(({ transcript }) => !transcript.pinned);
+  const pinned = found.filter(({ pinned }) => pinned);
+  const rest = found.filter(({ pinned }) => !pinned);
   const here = rest.filter((each) => each.workspace === workspace);
   const elsewhere = rest.filter((each) => each.workspace !== workspace);
   const all = [
@@ -80,54 +79,43 @@ function itemsOf(found: readonly Stored[], workspace: string): HistoryItem[] {
   return all.length > 0 ? all : [{ label: vscode.l10n.t('No conversation yet'), alwaysShow: true }];
 }
 
-function itemOf(stored: Stored): HistoryItem {
-  const { transcript, changedAt } = stored;
+function itemOf(listed: Listed): HistoryItem {
+  const { pinned, changedAt } = listed;
   return {
-    label: titleOf(transcript),
+    label: titleOf(listed),
     description: new Date(changedAt).toLocaleString(),
     // The search has looked at the texts: the list must not filter again by what is on screen.
     alwaysShow: true,
-    buttons: [transcript.pinned ? BUTTONS.unpin : BUTTONS.pin, BUTTONS.rename, BUTTONS.export, BUTTONS.remove],
-    stored,
+    buttons: [pinned ? BUTTONS.unpin : BUTTONS.pin, BUTTONS.rename, BUTTONS.export, BUTTONS.remove],
+    listed,
   };
 }
 
-function titleOf({ title }: Pick<Stored['transcript'], 'title'>): string {
+function titleOf({ title }: Pick<Listed, 'title'>): string {
   return title || vscode.l10n.t('Untitled');
 }
 
-async function act(conversations: Conversations, stored: Stored, button: vscode.QuickInputButton): Promise<void> {
+async function act(conversations: Conversations, listed: Listed, button: vscode.QuickInputButton): Promise<void> {
   switch (button) {
     case BUTTONS.pin:
-    case BUTTONS.unpin: {
-      const pinned = !stored.transcript.pinned;
-      return change(conversations, stored, { type: 'pin', pinned });
-    }
+    case BUTTONS.unpin:
+      return conversations.amend(listed, { type: 'pin', pinned: !listed.pinned });
     case BUTTONS.rename: {
       const title = await vscode.window.showInputBox({
         title: vscode.l10n.t('Name of the conversation'),
-        value: stored.transcript.title,
+        value: listed.title,
       });
-      if (title?.trim()) await change(conversations, stored, { type: 'title', title: title.trim() });
+      if (title?.trim()) await conversations.amend(listed, { type: 'title', title: title.trim() });
       return;
     }
-    case BUTTONS.export:
-      return exportConversation(stored);
+    case BUTTONS.export: {
+      const whole = await conversations.history.load(listed.id);
+      if (whole) await exportConversation(whole);
+      return;
+    }
     case BUTTONS.remove:
-      return removeConversation(conversations, stored);
+      return removeConversation(conversations, listed);
   }
-}
-
-async function change(
-  conversations: Conversations,
-  stored: Stored,
-  patch: { readonly type: 'pin'; readonly pinned: boolean } | { readonly type: 'title'; readonly title: string },
-): Promise<void> {
-  const open = conversations.find(stored.id);
-  if (!open) return conversations.history.keep(stored, applyPatch(stored.transcript, patch));
-  if (patch.type === 'pin') open.session.pin(patch.pinned);
-  else open.session.rename(patch.title);
-  await open.kept();
 }
 
 export async function exportConversation({ transcript }: Pick<Stored, 'transcript'>): Promise<void> {
@@ -159,9 +147,9 @@ export async function importConversation(
   return id;
 }
 
-async function removeConversation(conversations: Conversations, { id, transcript }: Stored): Promise<void> {
+async function removeConversation(conversations: Conversations, { id, title }: Listed): Promise<void> {
   const remove = vscode.l10n.t('Delete');
-  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', titleOf(transcript));
+  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', titleOf({ title }));
   const answer = await vscode.window.showWarningMessage(question, { modal: true }, remove);
   if (answer === remove) await conversations.remove(id);
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { misleads } from '../../chat/misleading-link.ts';
 
 /** Opens what a person may mean by a link in an answer: the web and mail, nothing that acts in the editor. */
 export async function openLink(href: string, shown: string): Promise<void> {
@@ -9,13 +10,4 @@ export async function openLink(href: string, shown: string): Promise<void> {
     if ((await vscode.window.showWarningMessage(text, { modal: true }, open)) !== open) return;
   }
   await vscode.env.openExternal(vscode.Uri.parse(href, true));
-}
-
-/** The text looks like an address and names another host, or the host hides behind look-alike letters. */
-export function misleads(href: string, shown: string): boolean {
-  const { host } = new URL(href);
-  if (host.startsWith('xn--') || host.includes('.xn--')) return true;
-  const named = /^\s*(?:https?:\/\/)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?\s*$/i.exec(shown)?.[1];
-  if (named === undefined || host === '') return false;
-  return named.toLowerCase().replace(/^www\./, '') !== new URL(href).hostname.replace(/^www\./, '');
 }

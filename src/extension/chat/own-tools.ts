@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { lineSearch } from '../../chat/search-lines.ts';
 import type { ChatTool, ToolOutcome } from '../../chat/tools.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
@@ -141,19 +142,15 @@ async function listFiles(input: Input): Promise<ToolOutcome> {
 
 async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcome> {
   const query = stringOf(input, 'query');
-  const source = input.regex === true ? query : query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const wanted = new RegExp(source, 'i');
+  const search = lineSearch(query, input.regex === true);
   const matches: string[] = [];
   for (const uri of await vscode.workspace.findFiles(stringOf(input, 'pattern') || '**/*', undefined, 5000)) {
     if (signal.aborted || matches.length >= MAX_MATCHES) break;
     if (SECRET.test(uri.path)) continue;
-    const content = await searchable(uri);
-    content?.split('\n').forEach((line, index) => {
-      // A pattern that backtracks for ever must not meet a very long line.
-      if (matches.length < MAX_MATCHES && wanted.test(line.slice(0, 2000))) {
-        matches.push(`${relativePath(uri)}:${index + 1}: ${line.trim().slice(0, 300)}`);
-      }
-    });
+    const lines = (await searchable(uri))?.split('\n') ?? [];
+    for (const index of search(lines).slice(0, MAX_MATCHES - matches.length)) {
+      matches.push(`${relativePath(uri)}:${index + 1}: ${lines[index]?.trim().slice(0, 300)}`);
+    }
   }
   return outcome(matches.join('\n'), 'Nothing was found.');
 }

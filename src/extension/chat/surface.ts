@@ -12,7 +12,12 @@ export interface SurfaceHost {
   readonly model: () => ModelView | null;
   readonly trusted: () => boolean;
   readonly newId: () => string;
-  readonly log: vscode.LogOutputChannel;
+  /** The page said something that is not one of its messages. */
+  readonly ignored: () => void;
+  /** Tells the person what could not be done. */
+  readonly failed: (error: unknown) => void;
+  /** The page could not read what was dropped or pasted. */
+  readonly refused: (name: string, why: Extract<FromPage, { type: 'attach-refused' }>['why']) => void;
   /** Puts another conversation into this surface; undefined: a new one. */
   readonly show: (surface: Surface, id?: string) => Promise<void>;
   readonly history: (surface: Surface) => Promise<void>;
@@ -44,9 +49,12 @@ export interface SurfaceHost {
   ) => void;
 }
 
+/** The part of a webview that is talked with. */
+type Page = Pick<vscode.Webview, 'postMessage' | 'onDidReceiveMessage'>;
+
 /** One page and the conversation that it shows. The page may be thrown away and rebuilt at any time. */
 export class Surface {
-  readonly #webview: vscode.Webview;
+  readonly #webview: Page;
   readonly #host: SurfaceHost;
   readonly #heard: vscode.Disposable;
   #feed: PageFeed;
@@ -56,7 +64,7 @@ export class Surface {
   #onTitle: (title: string) => void = () => undefined;
   #named: { dispose(): void } | undefined;
 
-  constructor(webview: vscode.Webview, host: SurfaceHost, conversation: OpenConversation) {
+  constructor(webview: Page, host: SurfaceHost, conversation: OpenConversation) {
     this.#webview = webview;
     this.#host = host;
     this.#conversation = conversation;
@@ -128,10 +136,10 @@ export class Surface {
   #hear(value: unknown): void {
     const message = parseFromPage(value);
     if (!message) {
-      this.#host.log.warn('The panel sent a message that is not one of its own; it was ignored.');
+      this.#host.ignored();
       return;
     }
-    this.#handle(message).catch((error: unknown) => this.#host.log.error('The panel failed.', String(error)));
+    this.#handle(message).catch((error: unknown) => this.#host.failed(error));
   }
 
   async #handle(message: FromPage): Promise<void> {
@@ -198,6 +206,8 @@ export class Surface {
         if (attachment) this.attach([preview === undefined ? attachment : { ...attachment, preview }]);
         return;
       }
+      case 'attach-refused':
+        return this.#host.refused(message.name, message.why);
       case 'complete': {
         const { query, trigger, text } = message;
         return this.#host.complete(trigger, text, (items) => this.#post({ type: 'completions', query, items }));
@@ -219,13 +229,24 @@ export class Surface {
     }
   }
 
+  /** The page has emptied its input: what can't be sent is given back. */
   async #send(text: string): Promise<void> {
-    const { session, draft } = this.#conversation;
-    if (session.running) return;
-    this.#conversation.draft = { text: '', attachments: [] };
+    const conversation = this.#conversation;
+    const { session, draft } = conversation;
+    const compacts = isCompact(text) && !session.running;
+    conversation.draft = { text: '', attachments: compacts ? draft.attachments : [] };
     this.#postAttachments();
-    if (isCompact(text)) return session.compact();
-    await session.send(await this.#outgoing(text, draft.attachments));
+    if (compacts) return session.compact();
+    try {
+      const outgoing = await this.#outgoing(text, draft.attachments);
+      if (!session.running) return await session.send(outgoing);
+    } catch (error) {
+      this.#host.failed(error);
+    }
+    const { draft: since } = conversation;
+    const texts = [text, since.text].filter(Boolean);
+    conversation.draft = { text: texts.join('\n'), attachments: [...draft.attachments, ...since.attachments] };
+    if (conversation === this.#conversation) this.#postDraft();
   }
 
   async #edit(message: string, text: string): Promise<void> {
@@ -249,9 +270,13 @@ export class Surface {
 
   #postAll(): void {
     this.postModel();
-    const { draft } = this.#conversation;
-    this.#post({ type: 'draft', text: draft.text, attachments: draft.attachments.map(chipOf) });
+    this.#postDraft();
     this.#feed.snapshot();
+  }
+
+  #postDraft(): void {
+    const { text, attachments } = this.#conversation.draft;
+    this.#post({ type: 'draft', text, attachments: attachments.map(chipOf) });
   }
 
   #postAttachments(): void {

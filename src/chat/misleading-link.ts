@@ -1,0 +1,8 @@
+/** The text looks like an address and names another host, or the host hides behind look-alike letters. */
+export function misleads(href: string, shown: string): boolean {
+  const { host } = new URL(href);
+  if (host.startsWith('xn--') || host.includes('.xn--')) return true;
+  const named = /^\s*(?:https?:\/\/)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?\s*$/i.exec(shown)?.[1];
+  if (named === undefined || host === '') return false;
+  return named.toLowerCase().replace(/^www\./, '') !== new URL(href).hostname.replace(/^www\./, '');
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { textAttachment } from '../../src/chat/attachment.ts';
+import { History } from '../../src/chat/history.ts';
+import type { ToPage } from '../../src/chat/page-messages.ts';
+import { textOf } from '../../src/chat/transcript.ts';
+import { Conversations, type OpenConversation } from '../../src/extension/chat/conversations.ts';
+import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
+import { LABEL, modelAt } from './sessions.ts';
+
+/** A page of the panel as VS Code hands it to the host. */
+describe('a page and its conversation', () => {
+  const NOTHING = async () => [];
+  let folder: string;
+  let conversation: OpenConversation;
+  let posted: ToPage[];
+  let failures: unknown[];
+  let goOn: () => void;
+  let conversations: Conversations;
+  let say: (message: unknown) => void;
+  let promptFile: SurfaceHost['promptFile'];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-surface-'));
+    posted = [];
+    failures = [];
+    promptFile = async () => undefined;
+    const gate = Promise.withResolvers<void>();
+    goOn = gate.resolve;
+    let id = 0;
+    conversations = new Conversations({
+      session: {
+        model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
+        converse: async function* () {
+          await gate.promise;
+          yield { type: 'finish', reason: 'stop' };
+        },
+        newId: () => `id${++id}`,
+        now: Date.now,
+      },
+      history: new History(folder),
+      workspace: '',
+      onRemove: async () => undefined,
+      onError: (what) => assert.fail(what),
+    });
+    conversation = conversations.create();
+    const webview = {
+      postMessage: async (message: ToPage) => posted.push(message) > 0,
+      onDidReceiveMessage: (hear: (message: unknown) => void) => {
+        say = hear;
+        return { dispose: () => undefined };
+      },
+    };
+    const host: SurfaceHost = {
+      model: () => null,
+      trusted: () => true,
+      newId: () => `id${++id}`,
+      ignored: () => assert.fail('a message was not understood'),
+      failed: (error) => failures.push(error),
+      refused: () => undefined,
+      show: async () => undefined,
+      history: async () => undefined,
+      complete: async () => undefined,
+      attachItem: NOTHING,
+      attachUris: NOTHING,
+      pickAttachments: NOTHING,
+      commandAttachment: NOTHING,
+      promptFile: (name) => promptFile(name),
+      code: async () => undefined,
+      copy: async () => undefined,
+      openLink: async () => undefined,
+      run: () => undefined,
+    };
+    new Surface(webview, host, conversation);
+  });
+  afterEach(() => {
+    goOn();
+    conversations.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const drafts = () => posted.filter((message) => message.type === 'draft');
+  const untilDraft = async (text: string) => {
+    while (drafts().at(-1)?.text !== text) await new Promise(setImmediate);
+  };
+  const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
+
+  it('gives back what is sent while an answer streams: another page of it may have begun one', async () => {
+    void conversation.session.send({ text: 'First' });
+    conversation.draft = { text: 'Second', attachments: [NOTE] };
+    say({ type: 'send', text: 'Second' });
+    await untilDraft('Second');
+    assert.deepEqual(
+      drafts()
+        .at(-1)
+        ?.attachments.map(({ label }) => label),
+      ['note.txt'],
+    );
+    assert.equal(conversation.draft.text, 'Second');
+  });
+
+  it('gives back what can’t be sent, with what was typed since, and says why', async () => {
+    const reading = Promise.withResolvers<undefined>();
+    promptFile = () => reading.promise;
+    conversation.draft = { text: '/review this', attachments: [NOTE] };
+    say({ type: 'send', text: '/review this' });
+    say({ type: 'draft', text: 'And then' });
+    reading.reject(new Error('The disk is gone.'));
+    await untilDraft('/review this\nAnd then');
+    assert.deepEqual(
+      conversation.draft.attachments.map(({ label }) => label),
+      ['note.txt'],
+    );
+    assert.match(String(failures[0]), /The disk is gone/);
+    assert.equal(conversation.session.messages.length, 0);
+  });
+
+  it('tells the person of whatever else fails', async () => {
+    promptFile = () => Promise.reject(new Error('No.'));
+    say({ type: 'edit', message: 'x', text: '/nothing' });
+    while (failures.length === 0) await new Promise(setImmediate);
+    assert.match(String(failures[0]), /No\./);
+  });
+
+  it('keeps what is attached when the history is summarized: that is no message', async () => {
+    conversation.draft = { text: '/compact', attachments: [NOTE] };
+    say({ type: 'send', text: '/compact' });
+    assert.deepEqual(conversation.draft, { text: '', attachments: [NOTE] });
+    assert.deepEqual(
+      drafts()
+        .at(-1)
+        ?.attachments.map(({ label }) => label),
+      ['note.txt'],
+    );
+  });
+
+  it('keeps nothing of what was sent', async () => {
+    conversation.draft = { text: 'Hello', attachments: [NOTE] };
+    say({ type: 'send', text: 'Hello' });
+    while (conversation.session.messages.length === 0) await new Promise(setImmediate);
+    assert.deepEqual(conversation.draft, { text: '', attachments: [] });
+    assert.deepEqual(conversation.session.messages.slice(0, 1).map(textOf), ['Hello']);
+  });
+});
