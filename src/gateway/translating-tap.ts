@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
-import { lineFrameText, SseDecoder } from '../wire/sse.ts';
+import { LineFrames, SseDecoder } from '../wire/sse.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 
 /** Writes one format's answer in another, event by event, with no step in between that waits. */
@@ -11,6 +11,7 @@ export class TranslatingTap implements AnswerTap {
   readonly #client: Format;
   readonly #context: AnswerContext;
   readonly #decoder = new SseDecoder();
+  readonly #frames = new LineFrames();
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
   #usage: Usage | undefined;
@@ -90,7 +91,7 @@ export class TranslatingTap implements AnswerTap {
         this.#over = true;
       } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = cutShort();
       if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
-      for (const frame of this.#writer.write(event)) text += lineFrameText(frame);
+      for (const frame of this.#writer.write(event)) text += this.#frames.text(frame);
     }
     return text;
   }

@@ -35,7 +35,7 @@ export class ChatStreamWriter implements StreamWriter {
   constructor(context: AnswerContext) {
     const { id, created, model } = context;
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
-    this.#deltaHead = `${this.#head},"choices":[{"index":0,"delta":`;
+    this.#deltaHead = [this.#head, ',"choices":[{"index":0,"delta":'].join('');
   }
 
   write(event: Event): readonly Frame[] {

@@ -94,7 +94,7 @@ export class MessagesStreamWriter implements StreamWriter {
       case 'text':
       case 'refusal':
         if (event.text !== '') this.#delta('{"type":"text_delta","text":', quoted(event.text));
-        if (event.type === 'text') {
+        if (event.type === 'text' && event.annotations !== undefined) {
           for (const citation of messagesCitations(event) ?? []) {
             this.#delta('{"type":"citations_delta","citation":', JSON.stringify(citation));
           }
@@ -117,7 +117,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #delta(start: string, json: string): void {
     let head = this.#deltaHeads.get(start);
     if (head === undefined) {
-      head = `{"type":"content_block_delta","index":${this.#index},"delta":${start}`;
+      head = [`{"type":"content_block_delta","index":${this.#index},"delta":`, start].join('');
       this.#deltaHeads.set(start, head);
     }
     this.#frames.push({ event: 'content_block_delta', data: `${head}${json}}}` });

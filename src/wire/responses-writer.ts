@@ -112,12 +112,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       case 'refusal':
       case 'reasoning':
         if (event.text !== '') this.#delta(open, event.text);
-        for (const annotation of event.type === 'text' && event.annotations ? responsesAnnotations(event) : []) {
-          const members = { annotation_index: open.annotations.length, annotation };
-          open.annotations.push(annotation);
-          const json = JSON.stringify(members).slice(1, -1);
-          this.#push('response.output_text.annotation.added', `${this.#at('content_index')},${json}`);
-        }
+        if (event.type === 'text' && event.annotations !== undefined) this.#annotate(open, responsesAnnotations(event));
         break;
       case 'tool-arguments':
         if (event.json !== '') this.#delta(open, event.json);
@@ -127,10 +122,19 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
   }
 
+  #annotate(open: Open, annotations: readonly unknown[]): void {
+    for (const annotation of annotations) {
+      const members = { annotation_index: open.annotations.length, annotation };
+      open.annotations.push(annotation);
+      const json = JSON.stringify(members).slice(1, -1);
+      this.#push('response.output_text.annotation.added', `${this.#at('content_index')},${json}`);
+    }
+  }
+
   #delta(open: Open, delta: string): void {
     open.text.push(delta);
     const { event, start, end } = DELTAS[open.kind];
-    open.deltaMiddle ??= `,${this.#at(INDEXES[open.kind])},"delta":`;
+    open.deltaMiddle ??= [',', this.#at(INDEXES[open.kind]), ',"delta":'].join('');
     this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoted(delta) + end });
   }
 

@@ -121,8 +121,18 @@ export function frameText(frame: Frame): string {
 }
 
 /** As `frameText` for data that is known to be one line, as JSON that a writer made is: it is not looked through. */
-export function lineFrameText({ event, data }: Frame): string {
-  return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
+export class LineFrames {
+  /** Of the event of the last frame, in one piece: most frames of a stream have the same. */
+  #event: string | undefined;
+  #head = 'data: ';
+
+  text({ event, data }: Frame): string {
+    if (event !== this.#event) {
+      this.#event = event;
+      this.#head = event === undefined ? 'data: ' : ['event: ', event, '\ndata: '].join('');
+    }
+    return `${this.#head}${data}\n\n`;
+  }
 }
 
 /** What keeps a silent connection open without being an event. */
