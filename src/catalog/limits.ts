@@ -1,3 +1,5 @@
+import type { ModelSettings } from '../config/settings.ts';
+import type { CatalogModel } from './catalog.ts';
 import type { Model } from './model.ts';
 
 /** Tokens of one answer where neither configuration nor catalog says less (spec 8). */
@@ -46,4 +48,15 @@ export function usableTokens(model: Pick<Model, 'limit'>, output: number): numbe
 export function overflow(model: Pick<Model, 'limit'>, usedTokens: number, output: number): boolean {
   const usable = usableTokens(model, output);
   return usable !== undefined && usedTokens >= usable;
+}
+
+/** Spec 8: the person's values, then the catalog's, then 0, each by itself. */
+export function mergeLimit(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['limit'] {
+  const context = settings?.limit?.context ?? known?.limit.context ?? 0;
+  const output = settings?.limit?.output ?? known?.limit.output ?? 0;
+  const catalogInput = known?.limit.input;
+  // A person who sets a smaller window means it: the catalog's larger input ceiling would hide it.
+  const outgrown = settings?.limit?.context !== undefined && catalogInput !== undefined && catalogInput > context;
+  const input = settings?.limit?.input ?? (outgrown ? undefined : catalogInput);
+  return input === undefined ? { context, output } : { context, output, input };
 }

@@ -1,5 +1,5 @@
 import type { Model } from '../catalog/model.ts';
-import { matches } from '../catalog/registry.ts';
+import { matches } from '../catalog/model-pattern.ts';
 import type { Credential, OrganizationSettings, Settings } from '../config/settings.ts';
 import { GatewayError, invalidRequest } from '../wire/errors.ts';
 import type { Principal } from './authentication.ts';

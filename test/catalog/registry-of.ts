@@ -1,5 +1,6 @@
 import { type CatalogData, EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
-import { buildRegistry, type Registry, type RegistryInput } from '../../src/catalog/registry.ts';
+import type { RegistryInput } from '../../src/catalog/provider-builder.ts';
+import { buildRegistry, type Registry } from '../../src/catalog/registry.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 import type { EditorSettings } from '../../src/config/sources.ts';

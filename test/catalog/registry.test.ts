@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Model } from '../../src/catalog/model.ts';
-import { matches, providersToList, withListedModels } from '../../src/catalog/registry.ts';
+import { matches } from '../../src/catalog/model-pattern.ts';
+import { providersToList } from '../../src/catalog/registry.ts';
 import { type Given, registryOf } from './registry-of.ts';
 
 async function modelOf(ref: string, given: Given): Promise<Model> {
@@ -301,12 +302,12 @@ describe('the registry: listed models', () => {
       providersToList(registry).map(({ id }) => id),
       ['lmstudio'],
     );
-    const filled = withListedModels(registry, 'lmstudio', ['qwen2.5-coder', 'nomic', 'qwen2.5-coder', '']);
+    const filled = registry.withListedModels('lmstudio', ['qwen2.5-coder', 'nomic', 'qwen2.5-coder', '']);
     assert.deepEqual([...(filled.providers.get('lmstudio')?.models.keys() ?? [])], ['qwen2.5-coder']);
     const model = filled.find('lmstudio/qwen2.5-coder');
     assert.deepEqual([model?.source, model?.fim, model?.endpoint.kind], ['listed', true, 'lmstudio']);
     assert.equal(registry.find('lmstudio/qwen2.5-coder'), undefined);
     const configured = await registryOf({ mine: { provider: { lmstudio: { models: { a: { name: 'A' } } } } } });
-    assert.equal(withListedModels(configured, 'lmstudio', ['a', 'b']).find('lmstudio/a')?.name, 'A');
+    assert.equal(configured.withListedModels('lmstudio', ['a', 'b']).find('lmstudio/a')?.name, 'A');
   });
 });

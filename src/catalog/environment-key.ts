@@ -1,0 +1,21 @@
+import { Secret } from '../config/secret.ts';
+import type { Credential, ProviderSettings } from '../config/settings.ts';
+import { type CatalogData, catalogProvider } from './catalog.ts';
+import { vendorOf } from './vendors.ts';
+
+/** The first set variable that may hold the provider's key: the person's own list, the catalog's, ours. */
+export function environmentKey(
+  id: string,
+  provider: ProviderSettings | undefined,
+  { catalog, env }: { readonly catalog: CatalogData; readonly env: Readonly<Record<string, string | undefined>> },
+): Credential | undefined {
+  const trusted = provider?.trusted ?? (provider?.trust === 'untrusted' ? undefined : provider);
+  const names = trusted?.env ?? catalogProvider(catalog, id)?.env ?? vendorOf(id)?.env ?? [];
+  for (const name of names) {
+    const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
+    if (value === undefined || value === '') continue;
+    const source = { kind: 'built-in', path: `$${name}`, trusted: true, status: 'loaded' } as const;
+    return { secret: new Secret(value), trusted: true, origin: { source, line: 1, column: 1 } };
+  }
+  return undefined;
+}

@@ -1,0 +1,18 @@
+/** `*` stands for any text; without one the whole key must be the same. */
+export function matches(pattern: string, key: string): boolean {
+  const star = pattern.indexOf('*');
+  if (star < 0) return pattern === key;
+  // `vendor/*`, at every request of the gateway.
+  if (star === pattern.length - 1) return key.startsWith(pattern.slice(0, star));
+  const parts = pattern.split('*');
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  if (!key.startsWith(first) || !key.endsWith(last) || key.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = key.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at <= key.length - last.length;
+}

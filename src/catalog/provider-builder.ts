@@ -1,0 +1,221 @@
+import { revealOptions } from '../config/secret.ts';
+import type { Credential, ModelSettings, ProviderSettings, Settings } from '../config/settings.ts';
+import type { FimDialect } from '../wire/hole.ts';
+import { type Address, resolveAddress } from './address.ts';
+import { type CatalogData, type CatalogModel, readRow } from './catalog.ts';
+import {
+  type Cleared,
+  clear,
+  clearedOptions,
+  clearedVariants,
+  type OriginDecisions,
+  originDecisionKey,
+  type StoredKey,
+} from './clearance.ts';
+import { environmentKey } from './environment-key.ts';
+import { fimDialect } from './fim-ability.ts';
+import { mergeLimit } from './limits.ts';
+import type { Endpoint, Model, Provider } from './model.ts';
+import { matches } from './model-pattern.ts';
+import { isKnown, ProviderCatalog } from './provider-catalog.ts';
+import { resolveVariants } from './variants.ts';
+import { vendorOf } from './vendors.ts';
+
+export interface RegistryInput {
+  readonly settings: Settings;
+  readonly catalog: CatalogData;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By provider id. */
+  readonly storedKeys?: ReadonlyMap<string, StoredKey>;
+  readonly originDecisions?: OriginDecisions;
+  /** Names the workspace in `originDecisions`. */
+  readonly workspace?: string;
+}
+
+/** Spec 2.5: of a model of which nothing else is known. */
+const TEXT_ONLY: Model['modalities'] = { input: ['text'], output: ['text'] };
+
+/** A model before it has an endpoint; an empty id asks for the provider's own. */
+interface Asked {
+  readonly id: string;
+  readonly settings?: ModelSettings | undefined;
+  readonly known?: CatalogModel | undefined;
+}
+
+interface Placed {
+  readonly endpoint: Endpoint;
+  readonly address: Address;
+}
+
+/** Builds one provider; keeps what its models share. */
+export class ProviderBuilder {
+  readonly #id: string;
+  readonly #input: RegistryInput;
+  readonly #provider: ProviderSettings | undefined;
+  readonly #trusted: ProviderSettings | undefined;
+  readonly #envKey: Credential | undefined;
+  readonly #catalog: ProviderCatalog;
+  readonly #placed = new Map<string, Placed>();
+  #shared: Address | undefined;
+
+  constructor(id: string, input: RegistryInput) {
+    this.#id = id;
+    this.#input = input;
+    this.#provider = input.settings.providers.get(id);
+    this.#trusted = this.#provider?.trust === 'untrusted' ? undefined : (this.#provider?.trusted ?? this.#provider);
+    this.#envKey = environmentKey(id, this.#provider, input);
+    this.#catalog = new ProviderCatalog(id, input.catalog, this.#provider);
+  }
+
+  build(): Provider {
+    const { endpoint } = this.#endpoint({ id: '' });
+    const models = new Map<string, Model>();
+    for (const key of this.#keys()) models.set(key, this.model(key, this.#settingsOf(key) ? 'config' : 'catalog'));
+    const stopped =
+      endpoint.withheld ?? [...models.values()].find((model) => model.endpoint.withheld)?.endpoint.withheld;
+    return {
+      id: this.#id,
+      name: this.#provider?.name ?? this.#catalog.listed?.name ?? vendorOf(this.#id)?.name ?? this.#id,
+      endpoint,
+      models,
+      source: this.#provider === undefined ? 'catalog' : 'config',
+      simulated: this.#provider?.simulated ?? false,
+      ...(stopped === undefined ? {} : { withheld: stopped }),
+    };
+  }
+
+  /** Whether the filters let a key through (blacklist before whitelist) and it isn't switched off. */
+  offers(key: string): boolean {
+    const { whitelist, blacklist } = this.#provider ?? {};
+    if (this.#provider?.models.get(key)?.off) return false;
+    if (blacklist?.some((pattern) => matches(pattern, key))) return false;
+    return whitelist === undefined || whitelist.some((pattern) => matches(pattern, key));
+  }
+
+  model(key: string, source: Model['source']): Model {
+    const settings = this.#settingsOf(key);
+    const id = settings?.id ?? key;
+    const known = this.#catalog.lookUp(id, key);
+    const { endpoint, address } = this.#endpoint({ id, settings, known });
+    const model: { -readonly [K in keyof Model]: Model[K] } = {
+      ref: `${this.#id}/${key}`,
+      provider: this.#id,
+      key,
+      id,
+      name: settings?.name ?? (settings?.id !== undefined && id !== key ? key : (known?.name ?? key)),
+      toolCall: settings?.toolCall ?? known?.toolCall ?? true,
+      reasoning: settings?.reasoning ?? known?.reasoning ?? false,
+      // Nearly every model takes it; a model that is not known must not lose a caller's setting.
+      temperature: settings?.temperature ?? known?.temperature ?? true,
+      attachment: settings?.attachment ?? known?.attachment ?? false,
+      structuredOutput: known?.structuredOutput ?? false,
+      modalities: settings?.modalities ?? known?.modalities ?? TEXT_ONLY,
+      limit: mergeLimit(settings, known),
+      options: clearedOptions(settings?.options ?? {}, endpoint.withheld),
+      variants: clearedVariants(resolveVariants(known, settings, address), endpoint.withheld),
+      endpoint,
+      fim: endpoint.fim !== undefined,
+      source,
+    };
+    const cost = mergeCost(settings, known);
+    if (cost !== undefined) model.cost = cost;
+    if (known?.releaseDate !== undefined) model.releaseDate = known.releaseDate;
+    if (settings !== undefined) model.origin = settings.origin;
+    return model;
+  }
+
+  /** The catalog's offers and the configured ones; deprecated models only where they are configured. */
+  *#keys(): Generator<string> {
+    const rows = this.#catalog.served?.models ?? {};
+    for (const [key, row] of Object.entries(rows)) {
+      if (this.offers(key) && (this.#settingsOf(key) !== undefined || !readRow(row).hidden)) yield key;
+    }
+    for (const [key, settings] of this.#provider?.models ?? []) {
+      if (!settings.off && !Object.hasOwn(rows, key) && this.offers(key)) yield key;
+    }
+  }
+
+  #settingsOf(key: string): ModelSettings | undefined {
+    const settings = this.#provider?.models.get(key);
+    return settings?.off ? undefined : settings;
+  }
+
+  #address(asked: Asked, provider: ProviderSettings | undefined, model: ModelSettings | undefined): Address {
+    const { catalog, env } = this.#input;
+    return resolveAddress({
+      id: this.#id,
+      provider,
+      model,
+      modelId: asked.id,
+      catalogModel: asked.known,
+      catalog,
+      env,
+    });
+  }
+
+  /** Models without an address, a format or headers of their own share one endpoint for each FIM dialect. */
+  #endpoint(asked: Asked): Placed {
+    const { settings, known } = asked;
+    const own = settings?.provider ?? settings?.headers ?? known?.npm ?? known?.api;
+    const address =
+      own === undefined && this.#shared !== undefined ? this.#shared : this.#address(asked, this.#provider, settings);
+    const shareable = own === undefined && address.kind !== 'azure';
+    if (shareable) this.#shared = address;
+    const fim = asked.id === '' ? (address.fim ?? address.knownFim) : this.#dialect(address, asked.id);
+    const key = fim ?? '';
+    const present = shareable ? this.#placed.get(key) : undefined;
+    if (present !== undefined) return present;
+    const placed = { endpoint: this.#place(asked, address, fim), address };
+    if (shareable) this.#placed.set(key, placed);
+    return placed;
+  }
+
+  #dialect(address: Address, model: string): FimDialect | undefined {
+    return fimDialect({ kind: address.kind, model, configured: address.fim, known: address.knownFim });
+  }
+
+  #place(asked: Asked, address: Address, fim: FimDialect | undefined): Endpoint {
+    const provider = this.#provider;
+    const { apiKey, headers, withheld } = this.#clear(asked, address);
+    const problem = this.#input.settings.managedProblem ?? provider?.problem ?? address.problem;
+    const { kind, format, baseURL, fimURL } = address;
+    const resource = provider?.resourceName?.value;
+    const options = revealOptions(provider?.options ?? {}, withheld === undefined);
+    return {
+      kind,
+      format,
+      ...(baseURL === undefined ? {} : { baseURL }),
+      ...(fimURL === undefined ? {} : { fimURL }),
+      ...(fim === undefined ? {} : { fim }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      headers,
+      timeout: provider?.timeout ?? 300_000,
+      ...(provider?.chunkTimeout === undefined ? {} : { chunkTimeout: provider.chunkTimeout }),
+      options: resource === undefined ? options : { ...options, resourceName: resource },
+      ...(problem === undefined ? {} : { problem }),
+      ...(withheld === undefined ? {} : { withheld }),
+    };
+  }
+
+  #clear(asked: Asked, address: Address): Cleared {
+    const { storedKeys, originDecisions, workspace = '', catalog } = this.#input;
+    const provider = this.#provider;
+    const trustedKnows = this.#trusted !== undefined || isKnown(this.#id, catalog);
+    const trustedModel = asked.settings === undefined ? undefined : this.#trusted?.models.get(asked.settings.key);
+    return clear({
+      id: this.#id,
+      address,
+      trusted: trustedKnows ? this.#address(asked, this.#trusted, trustedModel) : undefined,
+      provider,
+      headers: new Map([...(provider?.headers ?? []), ...(asked.settings?.headers ?? [])]),
+      stored: storedKeys?.get(this.#id),
+      envKey: this.#envKey,
+      allowed: (origin) => originDecisions?.get(originDecisionKey(workspace, this.#id, origin)) === true,
+    });
+  }
+}
+
+function mergeCost(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['cost'] {
+  if (settings?.cost === undefined) return known?.cost;
+  return { input: 0, output: 0, ...known?.cost, ...settings.cost };
+}
