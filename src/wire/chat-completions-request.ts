@@ -1,25 +1,7 @@
-import type {
-  AssistantPart,
-  AudioPart,
-  CacheControl,
-  Conversation,
-  FilePart,
-  ImagePart,
-  Media,
-  ReasoningPart,
-  ResponseFormat,
-  TextPart,
-  Tool,
-  ToolCallPart,
-  ToolChoice,
-  ToolResultPart,
-  Turn,
-  UserPart,
-} from './conversation.ts';
+import { readCacheControl, readChatMessages } from './chat-messages.ts';
+import type { Conversation, ResponseFormat, Tool, ToolChoice } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
 import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
-import { mediaOfUrl } from './media.ts';
-import { sealsOfDetails } from './reasoning-details.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -42,7 +24,7 @@ export function readChatRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   const messages = requiredList(body, 'messages');
   refuseUncarried(body);
-  const { system, turns } = readMessages(messages);
+  const { system, turns } = readChatMessages(messages);
   const tools = listOf(body.tools).map((tool, index) => readTool(tool, `tools.${index}`));
   const extra = restOf(body, KNOWN);
   return defined({
@@ -152,152 +134,3 @@ function readToolChoice(value: unknown): ToolChoice | undefined {
 }
 
 /** Anthropic's breakpoint, which several Chat Completions vendors accept on parts and tools. */
-export function readCacheControl(value: JsonObject): CacheControl | undefined {
-  const control = value.cache_control;
-  if (!isObject(control) || control.type !== 'ephemeral') return undefined;
-  return defined({ type: 'ephemeral' as const, ttl: textOf(control.ttl) });
-}
-
-function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
-  const system: TextPart[] = [];
-  const turns: Turn[] = [];
-  let results: ToolResultPart[] | undefined;
-  messages.forEach((value, index) => {
-    const at = `messages.${index}`;
-    if (!isObject(value)) throw invalidRequest(at, 'A message must be an object.');
-    if (value.role === 'tool') {
-      const result = readToolMessage(value, at);
-      if (results) results.push(result);
-      else {
-        results = [result];
-        turns.push({ role: 'user', parts: results });
-      }
-      return;
-    }
-    results = undefined;
-    const name = textOf(value.name);
-    switch (value.role) {
-      case 'system':
-      case 'developer': {
-        const parts = readTextParts(value.content, `${at}.content`);
-        if (turns.length === 0) system.push(...parts);
-        else turns.push({ role: 'system', parts });
-        break;
-      }
-      case 'user':
-        turns.push(defined({ role: 'user' as const, parts: readUserParts(value.content, `${at}.content`), name }));
-        break;
-      case 'assistant':
-        turns.push(defined({ role: 'assistant' as const, parts: readAssistantParts(value, at), name }));
-        break;
-      default:
-        throw invalidRequest(`${at}.role`, 'A message needs a role: system, user, assistant or tool.');
-    }
-  });
-  return { system, turns };
-}
-
-function readToolMessage(message: JsonObject, at: string): ToolResultPart {
-  const id = textOf(message.tool_call_id);
-  if (id === undefined) throw invalidRequest(`${at}.tool_call_id`, 'A tool message needs the id of its call.');
-  const content = readContent(message.content, `${at}.content`).filter((part) => part.type !== 'audio');
-  return { type: 'tool-result', id, content };
-}
-
-function readTextParts(content: unknown, at: string): TextPart[] {
-  return readContent(content, at).map((part, index) => {
-    if (part.type !== 'text') throw unsupportedField(`${at}.${index}.type`, 'A system message can hold text only.');
-    return part;
-  });
-}
-
-function readUserParts(content: unknown, at: string): UserPart[] {
-  return readContent(content, at);
-}
-
-function readContent(content: unknown, at: string): (TextPart | ImagePart | FilePart | AudioPart)[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (content === null || content === undefined) return [];
-  if (!Array.isArray(content)) throw invalidRequest(at, 'Content must be a string or a list of parts.');
-  return content.map((part, index) => readContentPart(objectOf(part), `${at}.${index}`));
-}
-
-function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | FilePart | AudioPart {
-  const cacheControl = readCacheControl(part);
-  switch (part.type) {
-    case 'text':
-      if (typeof part.text !== 'string') throw invalidRequest(`${at}.text`, 'A text part needs a text.');
-      return defined({ type: 'text' as const, text: part.text, cacheControl });
-    case 'image_url': {
-      const image = isObject(part.image_url) ? part.image_url : { url: part.image_url };
-      const url = textOf(image.url);
-      if (url === undefined) throw invalidRequest(`${at}.image_url.url`, 'An image needs a URL.');
-      return defined({ type: 'image' as const, media: mediaOfUrl(url), detail: textOf(image.detail), cacheControl });
-    }
-    case 'file':
-      return defined({ ...readFile(objectOf(part.file), at), cacheControl });
-    case 'input_audio': {
-      const audio = objectOf(part.input_audio);
-      const format = textOf(audio.format) ?? 'wav';
-      const data = textOf(audio.data);
-      if (data === undefined) throw invalidRequest(`${at}.input_audio.data`, 'A recording needs its data.');
-      return { type: 'audio', format, media: { kind: 'data', mediaType: `audio/${format}`, base64: data } };
-    }
-    default:
-      throw unsupportedField(`${at}.type`, `Content of type "${String(part.type)}" can't be carried to this model.`);
-  }
-}
-
-function readFile(file: JsonObject, at: string): FilePart {
-  const id = textOf(file.file_id);
-  const data = textOf(file.file_data);
-  if (id === undefined && data === undefined) throw invalidRequest(`${at}.file`, 'A file needs data or an id.');
-  const media: Media = data === undefined ? { kind: 'id', id: id ?? '' } : mediaOfUrl(data);
-  return defined({ type: 'file' as const, media, filename: textOf(file.filename) });
-}
-
-function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
-  const parts: AssistantPart[] = [];
-  const reasoning = readReasoningPart(message);
-  if (reasoning) parts.push(...reasoning);
-  if (typeof message.content === 'string') {
-    if (message.content !== '') parts.push({ type: 'text', text: message.content });
-  } else {
-    listOf(message.content).forEach((value, index) => {
-      const part = objectOf(value);
-      if (part.type === 'refusal' && typeof part.refusal === 'string')
-        parts.push({ type: 'refusal', text: part.refusal });
-      else {
-        const read = readContentPart(part, `${at}.content.${index}`);
-        if (read.type !== 'text')
-          throw unsupportedField(`${at}.content.${index}.type`, 'An assistant message holds text.');
-        parts.push(read);
-      }
-    });
-  }
-  const refusal = textOf(message.refusal);
-  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
-  listOf(message.tool_calls).forEach((value, index) => {
-    parts.push(readToolCall(objectOf(value), `${at}.tool_calls.${index}`));
-  });
-  return parts;
-}
-
-/** A call as the format writes it; arguments that came as an object (Ollama, older vLLM) become text. */
-export function readToolCall(call: JsonObject, at: string): ToolCallPart {
-  const definition = objectOf(call.function);
-  const name = textOf(definition.name);
-  const id = textOf(call.id);
-  if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool call needs the name of its function.');
-  if (id === undefined) throw invalidRequest(`${at}.id`, 'A tool call needs an id.');
-  const args = definition.arguments;
-  const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
-  return { type: 'tool-call', id, name, arguments: text };
-}
-
-function readReasoningPart(message: JsonObject): ReasoningPart[] | undefined {
-  const text = textOf(message.reasoning_content) ?? textOf(message.reasoning);
-  const details = listOf(message.reasoning_details);
-  if (details.length > 0) return sealsOfDetails(details, text);
-  return text === undefined ? undefined : [{ type: 'reasoning', text, seals: [] }];
-}

@@ -1,4 +1,4 @@
-import { readCacheControl } from './chat-completions-request.ts';
+import { readCacheControl } from './chat-messages.ts';
 import type {
   AssistantPart,
   Conversation,

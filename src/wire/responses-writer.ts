@@ -5,21 +5,8 @@ import type { Event, FinishReason, Usage } from './event.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
 import { defined, objectOf, quoted } from './json.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
+import { DELTAS, doneItem, emptyOf, INDEXES, type Item, type Open, openOf, partOf } from './responses-item.ts';
 import { responsesAnnotations, writeResponsesRequest } from './responses-request-writer.ts';
-
-type Item = Record<string, unknown>;
-
-/** The item that is open, as it grows. */
-interface Open {
-  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
-  readonly id: string;
-  readonly head: Item;
-  readonly text: string[];
-  readonly annotations: unknown[];
-  encrypted: string | undefined;
-  /** What its deltas have between the sequence number and the text: made once, there are thousands. */
-  deltaMiddle: string | undefined;
-}
 
 /**
  * Events to Responses events in OpenAI's order: one item at a time, added and done around its deltas,
@@ -207,25 +194,6 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 }
 
-const DELTAS = {
-  message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
-  refusal: deltaOf('response.refusal.delta', '}'),
-  reasoning: deltaOf('response.reasoning_summary_text.delta', '}'),
-  call: deltaOf('response.function_call_arguments.delta', '}'),
-} as const;
-
-/** What is the same in every delta of a kind. */
-function deltaOf(event: string, end: string) {
-  return { event, start: `{"type":"${event}","sequence_number":`, end };
-}
-
-const INDEXES = {
-  message: 'content_index',
-  refusal: 'content_index',
-  reasoning: 'summary_index',
-  call: undefined,
-} as const;
-
 /** What a Responses answer repeats of its request. */
 function echo(request: AnswerContext['request']): Item {
   const said = writeResponsesRequest({ ...request, turns: [] });
@@ -248,48 +216,6 @@ function echo(request: AnswerContext['request']): Item {
 /** OpenAI's codes of a failed response. */
 function failureCode(error: GatewayError): string {
   return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
-}
-
-function openOf(event: PartEvent, suffix: string): Open {
-  const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
-  switch (event.type) {
-    case 'text':
-    case 'refusal': {
-      const id = `msg_${suffix}`;
-      const kind = event.type === 'text' ? 'message' : 'refusal';
-      return { kind, id, head: { id, type: 'message', role: 'assistant' }, ...grow };
-    }
-    case 'reasoning':
-    case 'reasoning-seal': {
-      const id = event.type === 'reasoning-seal' && event.seal.vendor === 'responses' ? event.seal.id : `rs_${suffix}`;
-      return { kind: 'reasoning', id, head: { id, type: 'reasoning' }, ...grow };
-    }
-    case 'tool-call':
-    case 'tool-arguments': {
-      const id = `fc_${suffix}`;
-      const named = event.type === 'tool-call' ? { call_id: event.id, name: event.name } : { call_id: id, name: '' };
-      return { kind: 'call', id, head: { id, type: 'function_call', ...named }, ...grow };
-    }
-  }
-}
-
-function emptyOf(open: Open): Item {
-  if (open.kind === 'reasoning') return { summary: [] };
-  return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
-}
-
-function partOf(open: Open, text: string): Item {
-  if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
-  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
-}
-
-function doneItem(open: Open, text: string): Item {
-  if (open.kind === 'reasoning') {
-    const summary = text === '' ? [] : [{ type: 'summary_text', text }];
-    return defined({ ...open.head, summary, encrypted_content: open.encrypted });
-  }
-  if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
-  return { ...open.head, content: [partOf(open, text)], status: 'completed' };
 }
 
 export function writeResponsesUsage(usage: Usage): Item {

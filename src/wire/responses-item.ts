@@ -1,0 +1,77 @@
+import { defined } from './json.ts';
+import type { PartEvent } from './part-sequence.ts';
+
+export type Item = Record<string, unknown>;
+
+/** The item that is open, as it grows. */
+export interface Open {
+  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
+  readonly id: string;
+  readonly head: Item;
+  readonly text: string[];
+  readonly annotations: unknown[];
+  encrypted: string | undefined;
+  /** What its deltas have between the sequence number and the text: made once, there are thousands. */
+  deltaMiddle: string | undefined;
+}
+
+export function openOf(event: PartEvent, suffix: string): Open {
+  const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
+  switch (event.type) {
+    case 'text':
+    case 'refusal': {
+      const id = `msg_${suffix}`;
+      const kind = event.type === 'text' ? 'message' : 'refusal';
+      return { kind, id, head: { id, type: 'message', role: 'assistant' }, ...grow };
+    }
+    case 'reasoning':
+    case 'reasoning-seal': {
+      const id = event.type === 'reasoning-seal' && event.seal.vendor === 'responses' ? event.seal.id : `rs_${suffix}`;
+      return { kind: 'reasoning', id, head: { id, type: 'reasoning' }, ...grow };
+    }
+    case 'tool-call':
+    case 'tool-arguments': {
+      const id = `fc_${suffix}`;
+      const named = event.type === 'tool-call' ? { call_id: event.id, name: event.name } : { call_id: id, name: '' };
+      return { kind: 'call', id, head: { id, type: 'function_call', ...named }, ...grow };
+    }
+  }
+}
+
+export function emptyOf(open: Open): Item {
+  if (open.kind === 'reasoning') return { summary: [] };
+  return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
+}
+
+export function partOf(open: Open, text: string): Item {
+  if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
+  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
+}
+
+export function doneItem(open: Open, text: string): Item {
+  if (open.kind === 'reasoning') {
+    const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+    return defined({ ...open.head, summary, encrypted_content: open.encrypted });
+  }
+  if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
+  return { ...open.head, content: [partOf(open, text)], status: 'completed' };
+}
+
+export const DELTAS = {
+  message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
+  refusal: deltaOf('response.refusal.delta', '}'),
+  reasoning: deltaOf('response.reasoning_summary_text.delta', '}'),
+  call: deltaOf('response.function_call_arguments.delta', '}'),
+} as const;
+
+/** What is the same in every delta of a kind. */
+function deltaOf(event: string, end: string) {
+  return { event, start: `{"type":"${event}","sequence_number":`, end };
+}
+
+export const INDEXES = {
+  message: 'content_index',
+  refusal: 'content_index',
+  reasoning: 'summary_index',
+  call: undefined,
+} as const;
