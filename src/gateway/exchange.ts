@@ -19,6 +19,13 @@ const LINGER_MS = 2_000;
 /** Up to this size an answer is cheaper as one text with its head than as a second buffer. */
 const SMALL_BODY = 16 * 1024;
 
+/** Proxies in front must not gather a stream up. */
+const STREAM_HEAD = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
 /** One request and its answer, with what every route needs of them. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -54,6 +61,10 @@ export class Exchange {
   /** The head of the answer; the only place that writes one. */
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): ServerResponse {
     return this.response.writeHead(status, { ...this.#headers, ...headers });
+  }
+
+  writeStreamHead(): ServerResponse {
+    return this.writeHead(200, STREAM_HEAD);
   }
 
   /** A header as one string; several of one name are no header of ours. */

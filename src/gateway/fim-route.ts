@@ -8,7 +8,6 @@ import type { Exchange } from './exchange.ts';
 import { meter } from './metering.ts';
 import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
-import { STREAM_HEAD } from './relay.ts';
 import { parseBody, readBody } from './request-body.ts';
 import { unknownModel } from './requested-model.ts';
 import type { Route } from './router.ts';
@@ -86,7 +85,7 @@ async function streamed(exchange: Exchange, events: AsyncIterable<Event>, writer
     if (event.type === 'error' && !response.headersSent) throw event.error;
     const text = writer.write(event).map(frameText).join('');
     if (text === '' || event.type === 'start' || response.destroyed) continue;
-    if (!response.headersSent) exchange.writeHead(200, STREAM_HEAD);
+    if (!response.headersSent) exchange.writeStreamHead();
     if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
   }
   response.end();

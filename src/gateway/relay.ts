@@ -5,13 +5,13 @@ import { errorsWithoutCredentials, withoutCredentials } from '../provider/echoed
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
-import { SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { AnswerTap } from './answer-tap.ts';
 import { contentDecoder } from './content-decoder.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
-import { emptyAnswer, notJson, timedOut, tooLarge, unreadable } from './upstream-failures.ts';
+import { SilenceLimit } from './silence-limit.ts';
+import { emptyAnswer, notJson, tooLarge, unreadable } from './upstream-failures.ts';
 
 /** One upstream request and what its answer goes through. */
 export interface RelayRequest {
@@ -71,8 +71,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: RelayOutcome) => void;
   readonly #reject: (error: GatewayError) => void;
   readonly #sentAt = performance.now();
+  readonly #silence: SilenceLimit;
   #controller: Dispatcher.DispatchController | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #status = 0;
   #contentType = '';
   #firstByteMs = 0;
@@ -98,7 +98,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     exchange.response.once('close', this.#clientClosed);
-    if (request.timeout !== false) this.#limit(request.timeout, 'before its first byte');
+    this.#silence = new SilenceLimit(request, (error) => this.#fail(error));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -132,8 +132,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#received += chunk.length;
     if (this.#firstByteMs === 0) {
       this.#firstByteMs = performance.now() - this.#sentAt;
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
+      this.#silence.stop();
     }
     if (this.#decoder === undefined) this.#take(chunk);
     else if (!this.#decoder.write(chunk)) this.#pause();
@@ -169,7 +168,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       // An error that comes first is still an error with a status of its own.
       const early = tap.firstError();
       if (early) return this.#fail(early);
-      if (passed.length > 0) this.#exchange.writeHead(200, STREAM_HEAD);
+      if (passed.length > 0) this.#exchange.writeStreamHead();
     }
     if (passed.length > 0 && !response.write(passed)) {
       this.#pause();
@@ -182,8 +181,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#paused) return;
     this.#paused = true;
     // A slow reader is no silence of the upstream.
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#silence.stop();
     this.#controller?.pause();
   }
 
@@ -194,12 +192,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** Starts the time between two events anew when frames hold one: comments and pings are none. */
   #expectEvent(frames: Buffer | undefined): void {
-    const { chunkTimeout } = this.#request;
-    if (chunkTimeout === undefined || this.#paused || this.#settled || this.#ended) return;
-    if (this.#timer === undefined) this.#limit(chunkTimeout, 'between two events');
-    else if (frames !== undefined && holdsEvent(frames)) this.#timer.refresh();
+    if (!this.#paused && !this.#settled && !this.#ended) this.#silence.expectEvent(frames);
   }
 
   #collect(chunk: Buffer): void {
@@ -217,7 +211,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.#settled) return;
     this.#ended = true;
-    clearTimeout(this.#timer);
+    this.#silence.stop();
     if (this.#cutter) return this.#endStream(this.#cutter);
     const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
     this.#endWhole(body ?? Buffer.alloc(0));
@@ -233,7 +227,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (!response.headersSent) {
       const early = tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.provider) : undefined);
       if (early) return this.#fail(early);
-      this.#exchange.writeHead(200, STREAM_HEAD);
+      this.#exchange.writeStreamHead();
     }
     response.end(bytes);
     this.#finish(error === undefined ? 'complete' : 'failed', error);
@@ -251,7 +245,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     try {
       if (stream) {
         const passed = tap.wholeAsStream(body);
-        this.#exchange.writeHead(200, STREAM_HEAD).end(passed);
+        this.#exchange.writeStreamHead().end(passed);
       } else {
         const type = anyBody === true && this.#contentType !== '' ? this.#contentType : 'application/json';
         this.#exchange.sendBytes(200, tap.whole(body), { 'content-type': type });
@@ -290,13 +284,6 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('The client went away.'));
   };
 
-  #limit(milliseconds: number, where: string): void {
-    clearTimeout(this.#timer);
-    // Beyond 2^31 ms a timer would fire at once.
-    const wait = Math.min(milliseconds, 2 ** 31 - 1);
-    this.#timer = setTimeout(() => this.#fail(timedOut(this.#request.provider, milliseconds, where)), wait);
-  }
-
   #finish(ended: RelayOutcome['ended'], error?: GatewayError): void {
     this.#settle();
     const { usage } = this.#request.tap;
@@ -306,18 +293,11 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#settled = true;
-    clearTimeout(this.#timer);
+    this.#silence.stop();
     this.#decoder?.destroy();
     this.#exchange.response.off('close', this.#clientClosed);
   }
 }
-
-/** Proxies in front must not gather a stream up. */
-export const STREAM_HEAD = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-};
 
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
@@ -330,9 +310,4 @@ function firstCharacter(body: Buffer): string {
   let at = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   while (at < body.length && (body[at] ?? 0) <= 0x20) at += 1;
   return at < body.length ? String.fromCharCode(body[at] ?? 0) : '';
-}
-
-/** More than a comment or a ping is an event without a look at it. */
-function holdsEvent(frames: Buffer): boolean {
-  return frames.length > 256 || new SseDecoder().push(frames).some(({ event }) => event !== 'ping');
 }
