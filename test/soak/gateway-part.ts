@@ -1,3 +1,4 @@
+import { Agent, request as send } from 'undici';
 import { startUpstream } from '../upstream/upstream.ts';
 import { KEY, SoakedGateway, type Vitals } from './gateway-process.ts';
 import { atLeast, atMost, count, random, type SoakOptions, type SoakPart, type SoakRow } from './part.ts';
@@ -114,26 +115,25 @@ async function holdStreams(url: string, streams: number, signal: AbortSignal): P
     messages: [{ role: 'user', content: '[[scenario:stall-mid-stream]]' }],
   });
   const held: Held = { open: 0 };
+  // The global fetch ends a stream after five silent minutes by itself.
+  const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const headers = { authorization: `Bearer ${KEY}` };
   await Promise.all(
     Array.from({ length: streams }, async () => {
-      const headers = { authorization: `Bearer ${KEY}` };
-      const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body, signal });
-      const reader = response.body?.getReader();
-      const first = await reader?.read();
-      if (response.status !== 200 || first?.done !== false) return;
-      held.open += 1;
+      const request = { method: 'POST', headers, body, signal, dispatcher } as const;
+      const { statusCode, body: answer } = await send(`${url}/v1/chat/completions`, request);
+      if (statusCode !== 200) return;
+      const first = new Promise<void>((resolve) => answer.once('data', () => resolve()));
       // Ends with the signal alone.
-      const ended = () => {
+      answer.once('close', () => {
         held.open -= 1;
-      };
-      void readOn(reader).then(ended, ended);
+      });
+      answer.on('error', () => undefined);
+      await first;
+      held.open += 1;
     }),
   );
   return held;
-}
-
-async function readOn(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
-  while ((await reader?.read())?.done === false);
 }
 
 async function soak({ seconds, seed, scale, progress }: SoakOptions): Promise<readonly SoakRow[]> {
