@@ -190,10 +190,22 @@ export class HistoryWriter {
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const steps = this.#waiting;
-    this.#waiting = [];
-    if (steps.length > 0) this.#writing = this.#writing.then(() => this.#append(steps)).catch(this.#onError);
+    this.#writing = this.#writing.then(() => this.#writeWaiting());
     return this.#writing;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const steps = this.#waiting;
+    if (steps.length === 0) return;
+    this.#waiting = [];
+    try {
+      await this.#append(steps);
+    } catch (error) {
+      // They go first when the next step is written.
+      this.#waiting = [...steps, ...this.#waiting];
+      this.#begun = false;
+      this.#onError(error);
+    }
   }
 
   async #append(steps: readonly Patch[]): Promise<void> {

@@ -59,6 +59,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #lifetime: vscode.Disposable[] = [];
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
+  #saidNotKept = false;
 
   constructor(parts: ChatViewParts) {
     this.#parts = parts;
@@ -68,7 +69,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
       workspace: workspaceId(),
       onRemove: (id) => this.#leave(id),
-      onError: (what, error) => parts.log.error(what, String(error)),
+      onError: (what, error) => this.#notKept(what, error),
     });
     this.#attach = new Attach(parts.newId);
     this.#complete = new Complete(this.#attach);
@@ -210,6 +211,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#conversations.release(before);
     if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
     if (focus) surface.focusInput();
+  }
+
+  /** Said once: a disk that is full stays so for a while, and what waits is written when it can be. */
+  #notKept(what: string, error: unknown): void {
+    this.#parts.log.error(what, String(error));
+    if (this.#saidNotKept) return;
+    this.#saidNotKept = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    void vscode.window.showErrorMessage(vscode.l10n.t('The conversation can’t be written to the disk: {0}', reason));
   }
 
   /** A conversation that was deleted: whoever shows it begins a new one. */

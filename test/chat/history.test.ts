@@ -110,6 +110,22 @@ describe('history', () => {
     assert.deepEqual(stored?.transcript.messages.map(textOf), ['From one, more', 'From two']);
   });
 
+  it('loses nothing while the disk can’t be written to, and says so', async () => {
+    const place = join(folder, 'not-a-folder');
+    writeFileSync(place, '');
+    const failures: unknown[] = [];
+    const writer = new History(place).writer(HEAD, (error) => failures.push(error));
+    for (const patch of PATCHES.slice(0, 4)) writer.write(patch);
+    await writer.flush();
+    assert.equal(failures.length, 1);
+    rmSync(place);
+    for (const patch of PATCHES.slice(4)) writer.write(patch);
+    await writer.flush();
+    assert.equal(failures.length, 1);
+    const stored = await new History(place).load('c1');
+    assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY));
+  });
+
   it('lists pinned ones first, then the latest, and finds words in titles and texts', async () => {
     await keep([add('u1', 'About apples'), { type: 'title', title: 'Fruit' }], { ...HEAD, id: 'old' });
     await keep([add('u1', 'About trains'), { type: 'title', title: 'Rails' }, { type: 'pin', pinned: true }], {
