@@ -1,7 +1,7 @@
 import { nearMisses } from '../config/near-miss.ts';
 import type { ModelSettings, ProviderSettings } from '../config/settings.ts';
 import type { FormatName } from '../wire/format.ts';
-import type { FimDialect } from '../wire/hole.ts';
+import { FIM_DIALECTS, type FimDialect } from '../wire/hole.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
 import type { ProviderKind } from './model.ts';
 import { DEFAULT_NPM, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor, vendorOf } from './vendors.ts';
@@ -145,22 +145,6 @@ function unknownPackage(npm: string): string {
   return `Svc does not speak the format of \`${npm}\`.${hint} Where the provider has an OpenAI-compatible address, set \`npm\` to \`${DEFAULT_NPM}\` and \`options.baseURL\` to it.`;
 }
 
-const DIALECTS: readonly FimDialect[] = [
-  'svc',
-  'mistral',
-  'inception',
-  'deepseek',
-  'llamacpp-infill',
-  'ollama-generate',
-  'openai-completions',
-  'template-qwen',
-  'template-codestral',
-  'template-deepseek',
-  'template-starcoder',
-  'template-codellama',
-  'template-codegemma',
-];
-
 function dialectNamed(name: string | undefined): FimDialect | undefined {
-  return DIALECTS.find((dialect) => dialect === name);
+  return FIM_DIALECTS.find((dialect) => dialect === name);
 }

@@ -1,4 +1,4 @@
-import type { Modality, ModelCost } from '../config/settings.ts';
+import { MODALITIES, type Modality, type ModelCost } from '../config/settings.ts';
 
 /**
  * The catalog's own shape: rows are arrays, because a snapshot of thousands of models is read at
@@ -58,8 +58,6 @@ export interface CatalogModel {
   readonly npm?: string;
   readonly api?: string;
 }
-
-export const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'video', 'pdf'];
 
 export const BITS = {
   toolCall: 1,

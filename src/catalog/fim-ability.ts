@@ -12,7 +12,7 @@ const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
 ];
 
 /** The template that a model was trained with; `undefined` for a model that isn't known to fill holes. */
-export function templateOf(model: string): FimDialect | undefined {
+function templateOf(model: string): FimDialect | undefined {
   return TEMPLATES.find(([pattern]) => pattern.test(model))?.[1];
 }
 

@@ -3,8 +3,8 @@ import type { CatalogModel } from './catalog.ts';
 import type { Model } from './model.ts';
 
 /** Tokens of one answer where neither configuration nor catalog says less (spec 8). */
-export const DEFAULT_OUTPUT_CAP = 32_000;
-export const OUTPUT_CAP_VARIABLE = 'SVC_EXPERIMENTAL_OUTPUT_TOKEN_MAX';
+const DEFAULT_OUTPUT_CAP = 32_000;
+const OUTPUT_CAP_VARIABLE = 'SVC_EXPERIMENTAL_OUTPUT_TOKEN_MAX';
 /** Most tokens that are kept free below `limit.input`. */
 const INPUT_RESERVE = 20_000;
 

@@ -1,22 +1,14 @@
-import type { Modality } from '../config/settings.ts';
-import { BITS, type CatalogData, type CatalogProvider, type CatalogRow, MODALITIES } from './catalog.ts';
+import { MODALITIES, type Modality } from '../config/settings.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
+import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
 
 /** Where the public catalog is, and what it asks of whoever copies it. */
 export const CATALOG_URL = 'https://models.dev/api.json';
-export const CATALOG_SOURCE = 'models.dev';
-export const CATALOG_LICENCE = 'MIT, (c) 2025 models.dev';
+const CATALOG_SOURCE = 'models.dev';
+const CATALOG_LICENCE = 'MIT, (c) 2025 models.dev';
 
-type Json = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 const amount = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
  * The public catalog's `api.json` in our shape, without what is not used. What does not look right is
@@ -40,36 +32,36 @@ export function fromModelsDev(api: unknown, wanted?: (id: string) => boolean): C
 /** A variable that holds a key, not an account's or a region's name. */
 const KEY_VARIABLE = /KEY|TOKEN|SECRET|PAT$/;
 
-function readProvider(id: string, value: Json): CatalogProvider | undefined {
-  const npm = text(value.npm);
+function readProvider(id: string, value: JsonObject): CatalogProvider | undefined {
+  const npm = textOf(value.npm);
   if (npm === undefined) return undefined;
-  const api = text(value.api)?.replace(/\/+$/, '');
-  const env = list(value.env).flatMap((name) => (typeof name === 'string' && KEY_VARIABLE.test(name) ? [name] : []));
+  const api = textOf(value.api)?.replace(/\/+$/, '');
+  const env = listOf(value.env).flatMap((name) => (typeof name === 'string' && KEY_VARIABLE.test(name) ? [name] : []));
   const models: Record<string, CatalogRow> = {};
   for (const [key, model] of Object.entries(objectOf(value.models))) {
     const row = isObject(model) && key !== '__proto__' ? readModel(key, model) : undefined;
     if (row !== undefined) models[key] = row;
   }
-  return { name: text(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
+  return { name: textOf(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
 }
 
 /** Models that answer with something else than text are of no use to a conversation or a hole. */
-function readModel(key: string, model: Json): CatalogRow | undefined {
+function readModel(key: string, model: JsonObject): CatalogRow | undefined {
   const modalities = objectOf(model.modalities);
   const output = modalityBits(modalities.output);
   if ((output & 1) === 0 || /embed/i.test(key)) return undefined;
   const limit = objectOf(model.limit);
   const via = objectOf(model.provider);
-  const npm = text(via.npm);
-  const api = text(via.api)?.replace(/\/+$/, '');
+  const npm = textOf(via.npm);
+  const api = textOf(via.api)?.replace(/\/+$/, '');
   const row: unknown[] = [
-    text(model.name) ?? key,
+    textOf(model.name) ?? key,
     flags(model) | (modalityBits(modalities.input) << BITS.input) | (output << BITS.output),
     amount(limit.context),
     amount(limit.output),
     amount(limit.input),
     readCost(model.cost),
-    /^\d{4}(-\d{2}){0,2}$/.test(text(model.release_date) ?? '') ? model.release_date : 0,
+    /^\d{4}(-\d{2}){0,2}$/.test(textOf(model.release_date) ?? '') ? model.release_date : 0,
     readReasoning(model.reasoning_options),
     ...(npm === undefined && api === undefined ? [] : [api === undefined ? [npm] : [npm ?? '', api]]),
   ];
@@ -90,8 +82,8 @@ export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
     amount(output),
     amount(input),
     numbers,
-    text(date) ?? 0,
-    text(reasoning) ?? 0,
+    textOf(date) ?? 0,
+    textOf(reasoning) ?? 0,
   ] as const;
   if (strings !== undefined) return [...full, strings];
   if (full[7] !== 0) return full;
@@ -100,7 +92,7 @@ export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
   return full[4] !== 0 ? [full[0], full[1], full[2], full[3], full[4]] : [full[0], full[1], full[2], full[3]];
 }
 
-function flags(model: Json): number {
+function flags(model: JsonObject): number {
   const hidden = model.status === 'deprecated' || model.status === 'alpha';
   return (
     (model.tool_call === true ? BITS.toolCall : 0) |
@@ -113,7 +105,7 @@ function flags(model: Json): number {
 }
 
 function modalityBits(value: unknown): number {
-  const written = new Set<unknown>(list(value));
+  const written = new Set<unknown>(listOf(value));
   return MODALITIES.reduce(
     (bits: number, name: Modality, index) => (written.has(name) ? bits | (1 << index) : bits),
     0,
@@ -129,9 +121,9 @@ function readCost(value: unknown): readonly number[] | 0 {
 }
 
 function readReasoning(value: unknown): string | 0 {
-  const options = list(value).filter(isObject);
+  const options = listOf(value).filter(isObject);
   const effort = options.find((option) => option.type === 'effort');
-  const efforts = list(effort?.values).filter((each) => typeof each === 'string' && /^[a-z]+$/.test(each));
+  const efforts = listOf(effort?.values).filter((each) => typeof each === 'string' && /^[a-z]+$/.test(each));
   if (efforts.length > 0) return efforts.join(',');
   const budget = options.find((option) => option.type === 'budget_tokens');
   return budget === undefined ? 0 : `#${amount(budget.max) || 32_000}`;

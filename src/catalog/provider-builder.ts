@@ -1,3 +1,4 @@
+import { DEFAULT_TIMEOUT_MS } from '../config/build.ts';
 import { revealOptions } from '../config/secret.ts';
 import type { Credential, ModelSettings, ProviderSettings, Settings } from '../config/settings.ts';
 import type { FimDialect } from '../wire/hole.ts';
@@ -189,7 +190,7 @@ export class ProviderBuilder {
       ...(fim === undefined ? {} : { fim }),
       ...(apiKey === undefined ? {} : { apiKey }),
       headers,
-      timeout: provider?.timeout ?? 300_000,
+      timeout: provider?.timeout ?? DEFAULT_TIMEOUT_MS,
       ...(provider?.chunkTimeout === undefined ? {} : { chunkTimeout: provider.chunkTimeout }),
       options: resource === undefined ? options : { ...options, resourceName: resource },
       ...(problem === undefined ? {} : { problem }),

@@ -11,8 +11,8 @@ export const REFRESH_INTERVAL_MS = 60 * 60 * 1000;
 const TIMEOUT_MS = 20_000;
 /** The public catalog is under 5 MB; more is something else. */
 const MAX_BYTES = 32 * 1024 * 1024;
-export const REFRESH_OFF_VARIABLE = 'SVC_DISABLE_CATALOG_REFRESH';
-export const CATALOG_URL_VARIABLE = 'SVC_CATALOG_URL';
+const REFRESH_OFF_VARIABLE = 'SVC_DISABLE_CATALOG_REFRESH';
+const CATALOG_URL_VARIABLE = 'SVC_CATALOG_URL';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -26,7 +26,7 @@ export interface SelectionQuestion {
 }
 
 /** What is preferred among available models; the first pattern that a model's id matches counts. */
-export const CHAT_PRIORITY: readonly RegExp[] = [
+const CHAT_PRIORITY: readonly RegExp[] = [
   /claude-(sonnet|fable)/,
   /claude-opus/,
   /gpt-(?!.*(mini|nano|image|realtime|audio|oss|3\.5|chat))[5-9]/,
@@ -38,7 +38,7 @@ export const CHAT_PRIORITY: readonly RegExp[] = [
   /^(?!.*(codestral|mercury-edit|embed|transcri|whisper|tts|rerank|moderation|ocr))/,
 ];
 
-export const FIM_PRIORITY: readonly RegExp[] = [
+const FIM_PRIORITY: readonly RegExp[] = [
   /codestral/,
   /mercury-(edit|coder)/,
   /mercury/,
@@ -117,11 +117,7 @@ function unknownModel(
 }
 
 /** Up to three available references that `ref` was probably meant to be. */
-export function suggestModels(
-  ref: string,
-  registry: Registry,
-  suits: (model: Model) => boolean = () => true,
-): string[] {
+function suggestModels(ref: string, registry: Registry, suits: (model: Model) => boolean = () => true): string[] {
   const refs = [...registry.models.values()].filter(suits).map((model) => model.ref);
   const found = nearMisses(ref, refs, 3);
   if (found.length > 0) return found;

@@ -1,6 +1,6 @@
 import { defined, isObject, listOf, objectOf } from '../wire/json.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
-import type { Modality, ModelCost, ModelLimit, ModelSettings } from './settings.ts';
+import { MODALITIES, type Modality, type ModelCost, type ModelLimit, type ModelSettings } from './settings.ts';
 import { child, entriesOf, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
@@ -52,8 +52,6 @@ function readModalities(value: unknown): ModelSettings['modalities'] {
   if (input === undefined || output === undefined) return undefined;
   return { input: modalities(input), output: modalities(output) };
 }
-
-const MODALITIES: readonly Modality[] = ['text', 'image', 'audio', 'video', 'pdf'];
 
 function modalities(value: unknown): readonly Modality[] {
   if (inOrder(value)) return value;

@@ -1,5 +1,5 @@
 /** The number of single-letter edits (insert, delete, replace, swap neighbours) between two words, at most `limit + 1`. */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

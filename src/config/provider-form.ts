@@ -222,7 +222,7 @@ export function tidied(form: ProviderForm): ProviderForm {
 }
 
 /** What a person typed into the field of the key. */
-export function tidiedKey(key: KeyChoice): KeyChoice {
+function tidiedKey(key: KeyChoice): KeyChoice {
   if (key.kind === 'env') return key.name.trim() === '' ? { kind: 'none' } : { kind: 'env', name: key.name.trim() };
   if (key.kind !== 'typed') return key;
   const value = key.value.trim();

@@ -6,7 +6,7 @@ import { type BracedText, survey } from './survey.ts';
 import { nodeAt, type ObjectTree, type Place, plain, type Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */
-export const MAX_REFERENCE_BYTES = 64 * 1024;
+const MAX_REFERENCE_BYTES = 64 * 1024;
 
 const REFERENCE = /\{(env|file):([^}]*)\}/g;
 

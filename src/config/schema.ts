@@ -1,28 +1,12 @@
 /**
- * The one description of svc.jsonc: its types are inferred from it, `schemas/svc.schema.json` is
- * generated from it (scripts/config-schema.ts), the loader validates against that file
- * (validate.ts) and docs/configuration.md has its tables from it. It is not imported at run time,
- * so a face that starts does not load zod.
+ * The one description of svc.jsonc: `schemas/svc.schema.json` is generated from it
+ * (scripts/config-schema.ts), the loader validates against that file (validate.ts) and
+ * docs/configuration.md has its tables from it. It is not imported at run time, so a face that
+ * starts does not load zod.
  */
 import * as z from 'zod';
-
-const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'] as const;
-
-export const FIM_DIALECTS = [
-  'svc',
-  'mistral',
-  'inception',
-  'deepseek',
-  'llamacpp-infill',
-  'ollama-generate',
-  'openai-completions',
-  'template-qwen',
-  'template-codestral',
-  'template-deepseek',
-  'template-starcoder',
-  'template-codellama',
-  'template-codegemma',
-] as const;
+import { FIM_DIALECTS } from '../wire/hole.ts';
+import { MODALITIES } from './settings.ts';
 
 const anything = z.record(z.string(), z.unknown());
 const modelRef = z
@@ -79,7 +63,7 @@ const variants = z
     'Named variants: their fields are merged into the request when chosen. `null` or `"disabled": true` switches one off.',
   );
 
-export const modelSchema = z.strictObject({
+const modelSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Name in the model picker.'),
   id: z.string().min(1).optional().describe('What the provider is told; by default the key. For Azure the deployment.'),
   tool_call: z.boolean().optional().describe('Can call tools.'),
@@ -101,7 +85,7 @@ export const modelSchema = z.strictObject({
   variants: variants.optional(),
 });
 
-export const optionsSchema = z.looseObject({
+const optionsSchema = z.looseObject({
   apiKey: z
     .string()
     .optional()
@@ -142,7 +126,7 @@ export const optionsSchema = z.looseObject({
 
 const idList = z.array(z.string());
 
-export const providerSchema = z.strictObject({
+const providerSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Name that a person reads.'),
   npm: z
     .string()
@@ -180,7 +164,7 @@ const organizationSchema = z.strictObject({
   byok: z.record(z.string(), z.string()).optional().describe("The organization's own keys, by provider id."),
 });
 
-export const gatewaySchema = z.strictObject({
+const gatewaySchema = z.strictObject({
   listen: z
     .strictObject({
       host: z.string().min(1).optional().default('127.0.0.1').describe('Address to listen on.'),
@@ -213,7 +197,7 @@ export const gatewaySchema = z.strictObject({
     .describe('Models that are tried in turn when one fails before its first byte.'),
 });
 
-export const configSchema = z
+const configSchema = z
   .strictObject({
     $schema: z.string().optional().describe('Address of the JSON Schema, for editors.'),
     model: modelRef
@@ -237,8 +221,6 @@ export const configSchema = z
     gateway: gatewaySchema.optional().describe('The gateway (`svc serve`). Trusted files only.'),
   })
   .meta({ title: 'Svc configuration', description: 'svc.json and svc.jsonc.' });
-
-export type ConfigFile = z.input<typeof configSchema>;
 
 /** JSON Schema (draft 7) of a configuration file. */
 export function jsonSchema(): Record<string, unknown> {

@@ -69,7 +69,8 @@ export interface Credential {
   readonly trusted: boolean;
 }
 
-export type Modality = 'text' | 'image' | 'audio' | 'video' | 'pdf';
+export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'] as const;
+export type Modality = (typeof MODALITIES)[number];
 
 export interface ModelLimit {
   /** Tokens. */

@@ -82,7 +82,7 @@ export async function sourceFiles(input: LoadInput): Promise<readonly string[]> 
   return (await candidates(input)).filter(({ content }) => content === undefined).map((each) => each.path);
 }
 
-export function workingDirectory(input: LoadInput): string {
+function workingDirectory(input: LoadInput): string {
   return input.cwd ?? input.folders?.[0] ?? input.home;
 }
 
@@ -118,7 +118,7 @@ function editorSettings(input: LoadInput, folder: string): Candidate[] {
 }
 
 /** The preferences domain that device management writes on macOS; see docs/configuration.md. */
-export const MANAGED_DOMAIN = 'com.svc.managed';
+const MANAGED_DOMAIN = 'com.svc.managed';
 
 function managedFiles(input: LoadInput): Candidate[] {
   const files = inFolder(managedFolder(input), 'managed');

@@ -10,7 +10,7 @@ const SHORTEST = 6;
 const INSTEAD = '[redacted]';
 
 /** What an upstream was sent to know us by. Some repeat it in their errors, which people and logs get to see. */
-export function sentCredentials(headers: Headers): readonly string[] {
+function sentCredentials(headers: Headers): readonly string[] {
   const values = Object.entries(headers).flatMap(([name, value]) =>
     PLAIN.has(name.toLowerCase()) ? [] : [value.replace(/^(Bearer|Basic)\s+/i, '')],
   );

@@ -60,7 +60,7 @@ export async function* fill(model: Model, hole: Omit<Hole, 'model'>, options: Fi
 }
 
 /** The dialect that a provider speaks when configuration does not say. */
-export function dialectOf(endpoint: Endpoint): FimDialect {
+function dialectOf(endpoint: Endpoint): FimDialect {
   switch (endpoint.kind) {
     case 'svc':
     case 'mistral':

@@ -8,7 +8,7 @@ const MAX_REDIRECTS = 3;
  * for the origin that trusted configuration names, and a prompt too (spec 5.8's credentials).
  * 301 and 302 keep method and body, as no API means "come back with GET".
  */
-export async function followRedirects(
+async function followRedirects(
   once: (request: TransportRequest) => Promise<TransportResponse>,
   request: TransportRequest,
 ): Promise<TransportResponse> {

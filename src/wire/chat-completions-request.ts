@@ -132,5 +132,3 @@ function readToolChoice(value: unknown): ToolChoice | undefined {
   if (name !== undefined) return { type: 'tool', name };
   throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
 }
-
-/** Anthropic's breakpoint, which several Chat Completions vendors accept on parts and tools. */

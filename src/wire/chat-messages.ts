@@ -17,7 +17,7 @@ import { defined, isObject, type JsonObject, listOf, objectOf, textOf } from './
 import { mediaOfUrl } from './media.ts';
 import { sealsOfDetails } from './reasoning-details.ts';
 
-/** Anthropic's mark of what to cache; other vendors' clients send it too. */
+/** Anthropic's breakpoint, which several Chat Completions vendors accept on parts and tools. */
 export function readCacheControl(value: JsonObject): CacheControl | undefined {
   const control = value.cache_control;
   if (!isObject(control) || control.type !== 'ephemeral') return undefined;

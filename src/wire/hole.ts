@@ -14,17 +14,20 @@ export interface Hole {
 export const MAX_FIM_TOKENS = 1000;
 
 /** How an upstream wants a hole written (wire/fim.ts). */
-export type FimDialect =
-  | 'svc'
-  | 'mistral'
-  | 'inception'
-  | 'deepseek'
-  | 'llamacpp-infill'
-  | 'ollama-generate'
-  | 'openai-completions'
-  | 'template-qwen'
-  | 'template-codestral'
-  | 'template-deepseek'
-  | 'template-starcoder'
-  | 'template-codellama'
-  | 'template-codegemma';
+export const FIM_DIALECTS = [
+  'svc',
+  'mistral',
+  'inception',
+  'deepseek',
+  'llamacpp-infill',
+  'ollama-generate',
+  'openai-completions',
+  'template-qwen',
+  'template-codestral',
+  'template-deepseek',
+  'template-starcoder',
+  'template-codellama',
+  'template-codegemma',
+] as const;
+
+export type FimDialect = (typeof FIM_DIALECTS)[number];

@@ -191,7 +191,7 @@ export class MessagesStreamReader implements StreamReader {
 }
 
 /** Anthropic's `input_tokens` leaves cached tokens out; ours counts them. */
-export function readMessagesUsage(value: unknown): Usage | undefined {
+function readMessagesUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const input = countOf(value.input_tokens);
   const output = countOf(value.output_tokens);

@@ -169,7 +169,7 @@ function stopOf(reason: Exclude<FinishReason, 'closed'>, stopSequence: string | 
 }
 
 /** Ours counts cached tokens as input, Anthropic's leaves them out. */
-export function writeMessagesUsage(usage: Usage): Record<string, unknown> {
+function writeMessagesUsage(usage: Usage): Record<string, unknown> {
   return defined({
     input_tokens: Math.max(0, usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0)),
     cache_creation_input_tokens: usage.cacheWrite ?? 0,

@@ -15,6 +15,7 @@ export interface Open {
   deltaMiddle: string | undefined;
 }
 
+/** The item that an event begins; `suffix` makes its id unique within the answer. */
 export function openOf(event: PartEvent, suffix: string): Open {
   const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
   switch (event.type) {
@@ -38,16 +39,19 @@ export function openOf(event: PartEvent, suffix: string): Open {
   }
 }
 
+/** What an item has when it is added. */
 export function emptyOf(open: Open): Item {
   if (open.kind === 'reasoning') return { summary: [] };
   return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
 }
 
+/** A message's only part of content. */
 export function partOf(open: Open, text: string): Item {
   if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
   return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
 }
 
+/** The item as it stands in the finished response. */
 export function doneItem(open: Open, text: string): Item {
   if (open.kind === 'reasoning') {
     const summary = text === '' ? [] : [{ type: 'summary_text', text }];
@@ -57,6 +61,7 @@ export function doneItem(open: Open, text: string): Item {
   return { ...open.head, content: [partOf(open, text)], status: 'completed' };
 }
 
+/** A delta's event, and what stands before its sequence number and behind its text. */
 export const DELTAS = {
   message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
   refusal: deltaOf('response.refusal.delta', '}'),
@@ -69,6 +74,7 @@ function deltaOf(event: string, end: string) {
   return { event, start: `{"type":"${event}","sequence_number":`, end };
 }
 
+/** The index of a part inside its item. */
 export const INDEXES = {
   message: 'content_index',
   refusal: 'content_index',

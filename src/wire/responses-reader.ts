@@ -249,7 +249,7 @@ export class ResponsesStreamReader implements StreamReader {
   }
 }
 
-export function readResponsesUsage(value: unknown): Usage | undefined {
+function readResponsesUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const input = countOf(value.input_tokens);
   const output = countOf(value.output_tokens);

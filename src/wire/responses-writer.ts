@@ -218,7 +218,7 @@ function failureCode(error: GatewayError): string {
   return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
 }
 
-export function writeResponsesUsage(usage: Usage): Item {
+function writeResponsesUsage(usage: Usage): Item {
   return {
     input_tokens: usage.input,
     input_tokens_details: defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),

@@ -107,13 +107,6 @@ function fieldValue(line: string, colon: number): string {
   return line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
 }
 
-/** Frames of a whole body, as they arrive. */
-export async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
-  const decoder = new SseDecoder();
-  for await (const bytes of body) yield* decoder.push(bytes);
-  yield* decoder.end();
-}
-
 /** A frame as the text that goes on the wire, with its blank line. */
 export function frameText(frame: Frame): string {
   const data = frame.data.includes('\n') ? frame.data.replaceAll('\n', '\ndata: ') : frame.data;
@@ -134,6 +127,3 @@ export class LineFrames {
     return `${this.#head}${data}\n\n`;
   }
 }
-
-/** What keeps a silent connection open without being an event. */
-export const SSE_COMMENT = ': keep-alive\n\n';

@@ -16,7 +16,7 @@ export interface VendorFailure {
 }
 
 /** Waits longer than this are the upstream's mistake or a quota; nobody waits a day in a request. */
-export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 const MAX_MESSAGE = 2000;
 
 /**

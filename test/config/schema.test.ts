@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { configurationTables } from '../../scripts/configuration-tables.ts';
 import { parse } from '../../src/config/parse.ts';
-import { FIM_DIALECTS, jsonSchema } from '../../src/config/schema.ts';
+import { jsonSchema } from '../../src/config/schema.ts';
 import { validate } from '../../src/config/validate.ts';
-import type { FimDialect } from '../../src/wire/hole.ts';
 
 const SOURCE = { kind: 'global', path: 'svc.jsonc', trusted: true, status: 'loaded' } as const;
 
@@ -14,25 +13,6 @@ describe('the schema', () => {
       readFileSync(new URL('../../schemas/svc.schema.json', import.meta.url), 'utf8'),
     );
     assert.deepEqual(committed, JSON.parse(JSON.stringify(jsonSchema())));
-  });
-
-  it('knows every FIM dialect that the wire writes', () => {
-    const every: Record<FimDialect, true> = {
-      svc: true,
-      mistral: true,
-      inception: true,
-      deepseek: true,
-      'llamacpp-infill': true,
-      'ollama-generate': true,
-      'openai-completions': true,
-      'template-qwen': true,
-      'template-codestral': true,
-      'template-deepseek': true,
-      'template-starcoder': true,
-      'template-codellama': true,
-      'template-codegemma': true,
-    };
-    assert.deepEqual([...FIM_DIALECTS].sort(), Object.keys(every).sort());
   });
 
   it('describes every key', () => {
