@@ -6,8 +6,8 @@ export interface Hunk {
   readonly after: readonly string[];
 }
 
-/** More than this many differing lines are one hunk: finding the best cut would cost too much. */
-const MOST = 4000;
+/** Texts that differ in more lines than this have little in common: finding the best cut would cost too much. */
+const MOST = 1500;
 
 /** The hunks that make `after` out of `before` (Myers' shortest edit script over lines). */
 export function lineDiff(before: string, after: string): Hunk[] {
@@ -20,8 +20,8 @@ export function lineDiff(before: string, after: string): Hunk[] {
   const oldLines = a.slice(start, a.length - end);
   const newLines = b.slice(start, b.length - end);
   if (oldLines.length + newLines.length === 0) return [];
-  if (oldLines.length + newLines.length > MOST) return [{ from: start, before: oldLines, after: newLines }];
-  return hunksOf(shortestEdit(oldLines, newLines), start);
+  const edits = shortestEdit(oldLines, newLines);
+  return edits ? hunksOf(edits, start) : [{ from: start, before: oldLines, after: newLines }];
 }
 
 /** The old text with some of its hunks. @param chosen indexes of `hunks`. */
@@ -35,35 +35,64 @@ export function applyHunks(before: string, hunks: readonly Hunk[], chosen: Reado
 
 type Edit = { readonly type: 'same' | 'remove' | 'add'; readonly line: string };
 
-function shortestEdit(a: readonly string[], b: readonly string[]): Edit[] {
-  const most = a.length + b.length;
-  const trace: Map<number, number>[] = [];
-  const reach = new Map<number, number>([[1, 0]]);
+/** How far each diagonal has come, by its number from `-size` to `size`. */
+class Reach {
+  readonly #far: Int32Array;
+  readonly #size: number;
+
+  constructor(size: number, far = new Int32Array(2 * size + 1)) {
+    this.#size = size;
+    this.#far = far;
+  }
+
+  at(diagonal: number): number {
+    return this.#far[diagonal + this.#size] ?? 0;
+  }
+
+  set(diagonal: number, x: number): void {
+    this.#far[diagonal + this.#size] = x;
+  }
+
+  /** As it is now, of the diagonals that `depth` edits look at. */
+  copy(depth: number): Reach {
+    const size = depth + 1;
+    return new Reach(size, this.#far.slice(this.#size - size, this.#size + size + 1));
+  }
+
+  /** Whether the way to a diagonal of `depth` comes from the one above: a line that is added. */
+  comesDown(diagonal: number, depth: number): boolean {
+    return diagonal === -depth || (diagonal !== depth && this.at(diagonal - 1) < this.at(diagonal + 1));
+  }
+}
+
+/** Undefined: more than `MOST` edits. */
+function shortestEdit(a: readonly string[], b: readonly string[]): Edit[] | undefined {
+  const most = Math.min(MOST, a.length + b.length);
+  const trace: Reach[] = [];
+  const reach = new Reach(most + 1);
   for (let depth = 0; depth <= most; depth++) {
-    trace.push(new Map(reach));
+    trace.push(reach.copy(depth));
     for (let k = -depth; k <= depth; k += 2) {
-      const down = k === -depth || (k !== depth && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
-      let x = down ? (reach.get(k + 1) ?? 0) : (reach.get(k - 1) ?? 0) + 1;
+      let x = reach.comesDown(k, depth) ? reach.at(k + 1) : reach.at(k - 1) + 1;
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x += 1;
       reach.set(k, x);
       if (x >= a.length && x - k >= b.length) return walkBack(trace, a, b);
     }
   }
-  return [];
+  return undefined;
 }
 
-function walkBack(trace: readonly Map<number, number>[], a: readonly string[], b: readonly string[]): Edit[] {
+function walkBack(trace: readonly Reach[], a: readonly string[], b: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   let x = a.length;
   let y = b.length;
-  for (let depth = trace.length - 1; depth >= 0; depth--) {
-    const reach = trace[depth];
+  for (const [depth, reach] of [...trace.entries()].reverse()) {
     const k = x - y;
-    const down = k === -depth || (k !== depth && (reach?.get(k - 1) ?? -1) < (reach?.get(k + 1) ?? -1));
+    const down = reach.comesDown(k, depth);
     const before = down ? k + 1 : k - 1;
-    const beforeX = reach?.get(before) ?? 0;
-    const beforeY = beforeX - before;
-    while (x > beforeX && y > beforeY && x > 0 && y > 0) {
+    const beforeX = depth === 0 ? 0 : reach.at(before);
+    const beforeY = depth === 0 ? 0 : beforeX - before;
+    while (x > beforeX && y > beforeY) {
       x -= 1;
       y -= 1;
       edits.push({ type: 'same', line: a[x] ?? '' });

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { applyHunks, lineDiff } from '../../src/chat/line-diff.ts';
+
+describe('the difference of two texts', () => {
+  const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd'), { maxLength: 12 }).map((lines) => lines.join('\n'));
+  const all = (hunks: readonly unknown[]) => new Set(hunks.keys());
+
+  it('makes one out of the other, or leaves it as it is', () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const hunks = lineDiff(before, after);
+        assert.equal(applyHunks(before, hunks, all(hunks)), after);
+        assert.equal(applyHunks(before, hunks, new Set()), before);
+      }),
+    );
+  });
+
+  it('changes no more lines than it has to', () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const changed = lineDiff(before, after).reduce((sum, hunk) => sum + hunk.before.length + hunk.after.length, 0);
+        const [a, b] = [before.split('\n'), after.split('\n')];
+        assert.equal(changed, a.length + b.length - 2 * common(a, b));
+      }),
+    );
+  });
+
+  it('takes each change by itself', () => {
+    const before = 'one\ntwo\nthree\nfour\nfive';
+    const hunks = lineDiff(before, 'one\nTWO\nthree\nfour\nfour and a half\nfive');
+    assert.deepEqual(hunks, [
+      { from: 1, before: ['two'], after: ['TWO'] },
+      { from: 4, before: [], after: ['four and a half'] },
+    ]);
+    assert.equal(applyHunks(before, hunks, new Set([1])), 'one\ntwo\nthree\nfour\nfour and a half\nfive');
+  });
+
+  it('finds small changes that are far apart in a large file', () => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}`);
+    const after = lines.with(10, 'first').with(19_990, 'last');
+    assert.deepEqual(
+      lineDiff(lines.join('\n'), after.join('\n')).map(({ from }) => from),
+      [10, 19_990],
+    );
+  });
+
+  it('is one change where two texts have nothing in common', () => {
+    const before = Array.from({ length: 5000 }, (_, index) => `old ${index}`).join('\n');
+    const after = Array.from({ length: 5000 }, (_, index) => `new ${index}`).join('\n');
+    const hunks = lineDiff(before, after);
+    assert.equal(hunks.length, 1);
+    assert.equal(applyHunks(before, hunks, all(hunks)), after);
+  });
+});
+
+/** Lines of the longest common subsequence. */
+function common(a: readonly string[], b: readonly string[]): number {
+  let row = Array.from({ length: b.length + 1 }, () => 0);
+  for (const line of a) {
+    const next = [0];
+    for (const [at, other] of b.entries())
+      next.push(line === other ? (row[at] ?? 0) + 1 : Math.max(row[at + 1] ?? 0, next[at] ?? 0));
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
