@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Frame, Page } from 'playwright-core';
+import { type Desk, setDesk } from '../e2e/desk.ts';
+import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
+import { atLeast, atMost, count, random, type SoakPart, type SoakRow } from './part.ts';
+
+type Weather = 'fine' | 'offline' | 'out-of-credit';
+const SPELLS: readonly Weather[] = ['fine', 'fine', 'offline', 'fine', 'fine', 'out-of-credit'];
+/** Rounds of one spell: what is open in it has time to end. */
+const ROUNDS = 4;
+const LINES = ['const total =', 'let found =', 'return limit *', '// and then'];
+const ANSWER = 'A list:\n\n1. one\n2. two\n\n```ts\nconst a = 1;\n```\n';
+
+interface Figures {
+  rounds: number;
+  keys: number;
+  accepted: number;
+  answers: number;
+  readonly vain: { keys: number; requests: number };
+  /** Memory (MB) and open files of the extension's host, round by round. */
+  readonly memory: number[];
+  readonly files: number[];
+}
+
+/** A person in a real VS Code who types, accepts, chats and opens new conversations, through bad weather. */
+export const vscodePart: SoakPart = {
+  name: 'vscode',
+  run: async ({ seconds, seed, scale, progress }) => {
+    let weather: Weather = 'fine';
+    const figures: Figures = { ...start(), vain: { keys: 0, requests: 0 }, memory: [], files: [] };
+    const upstream = await startUpstream((request, response) => {
+      if (request.method === 'POST' && weather !== 'fine' && request.path.includes('/fim/')) figures.vain.requests += 1;
+      answer(weather, request, response);
+    });
+    const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
+    const provider = { model: { name: 'Model', fim: 'mistral', options: connection, models: { coder: {} } } };
+    const desk = await setDesk({ config: () => ({ provider, model: 'model/coder', completionModel: 'model/coder' }) });
+    try {
+      const person = await Person.sitDown(desk, figures, seed);
+      const until = Date.now() + seconds * 1000;
+      const least = scale === 'short' ? 1 : SPELLS.length * ROUNDS * 2;
+      while (figures.rounds < least || Date.now() < until) {
+        const next = SPELLS[Math.floor(figures.rounds / ROUNDS) % SPELLS.length] ?? 'fine';
+        if (next === 'fine' && weather !== 'fine') {
+          weather = next;
+          await person.triesAgain();
+        }
+        weather = next;
+        await person.works(weather);
+        look(figures);
+        if (figures.rounds % 10 === 0) progress(`${figures.rounds} rounds, ${figures.memory.at(-1)?.toFixed(0)} MB`);
+      }
+      const popups = await person.page.locator('.notification-toast').count();
+      return rows(figures, popups, await upstream.sockets());
+    } finally {
+      await desk.close();
+      await upstream.close();
+    }
+  },
+};
+
+function start() {
+  return { rounds: 0, keys: 0, accepted: 0, answers: 0 };
+}
+
+function rows(figures: Figures, popups: number, sockets: number): SoakRow[] {
+  const { vain } = figures;
+  return [
+    count('rounds', figures.rounds),
+    count('keys', figures.keys),
+    atLeast('suggestions accepted', figures.accepted, 1),
+    atLeast('answers in chat', figures.answers, 1),
+    atMost('requests a key while offline or out of credit', vain.requests / Math.max(1, vain.keys), 0.1),
+    atMost('popups', popups, 0),
+    atMost('connections open at the end', sockets, 8),
+    atMost('memory of the extension host grown since it was warm', grown(figures.memory), 30, ' MB'),
+    atMost('open files of the extension host grown since it was warm', grown(figures.files), 8),
+  ];
+}
+
+/** What the last third has more than the second, by their lowest: garbage that waits to be collected does not count. */
+function grown(samples: readonly number[]): number {
+  const third = Math.floor(samples.length / 3);
+  if (third === 0) return 0;
+  const lowest = (from: number, to?: number) => Math.min(...samples.slice(from, to));
+  return Math.max(0, lowest(2 * third) - lowest(third, 2 * third));
+}
+
+/** At the keyboard. */
+class Person {
+  readonly page: Page;
+  readonly #desk: Desk;
+  readonly #figures: Figures;
+  readonly #dice: () => number;
+  readonly #panel: Frame;
+
+  private constructor(desk: Desk, page: Page, panel: Frame, figures: Figures, seed: number) {
+    this.#desk = desk;
+    this.page = page;
+    this.#panel = panel;
+    this.#figures = figures;
+    this.#dice = random(seed);
+  }
+
+  static async sitDown(desk: Desk, figures: Figures, seed: number): Promise<Person> {
+    const page = await desk.open();
+    writeFileSync(join(desk.workspace, 'soak.ts'), '');
+    await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').first().waitFor();
+    await runCommand(page, 'Svc: Open Chat');
+    const panel = await webviewFrame(page, '.composer textarea');
+    await openFile(page, join(desk.workspace, 'soak.ts'));
+    return new Person(desk, page, panel, figures, seed);
+  }
+
+  async works(weather: Weather): Promise<void> {
+    await this.#types(weather);
+    if (this.#dice() < 0.5) await this.#chats(weather);
+    if (this.#dice() < 0.2) await this.#startsAfresh();
+    this.#figures.rounds += 1;
+  }
+
+  /** A line, and Tab where a suggestion shows up. */
+  async #types(weather: Weather): Promise<void> {
+    const { page } = this;
+    const line = LINES[Math.floor(this.#dice() * LINES.length)] ?? '';
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(line, { delay: 25 });
+    this.#figures.keys += line.length;
+    if (weather !== 'fine') this.#figures.vain.keys += line.length;
+    else {
+      const ghost = page.locator('.ghost-text-decoration, .ghost-text-decoration-preview, .ghost-text').first();
+      await ghost.waitFor();
+      await page.keyboard.press('Tab');
+      this.#figures.accepted += 1;
+    }
+    // What follows what was accepted is not wanted.
+    await page.keyboard.press('Escape');
+  }
+
+  async #chats(weather: Weather): Promise<void> {
+    const box = this.#panel.locator('.composer textarea');
+    const answers = this.#panel.locator('.message.assistant[aria-busy="false"]');
+    const before = await answers.count();
+    await box.fill(`What is ${this.#figures.rounds}?`);
+    await box.press('Enter');
+    await answers.nth(before).waitFor();
+    if (weather === 'fine') this.#figures.answers += 1;
+    await this.#backToCode();
+  }
+
+  /** A new file and a new conversation: what belonged to the old ones must go. */
+  async #startsAfresh(): Promise<void> {
+    await runCommand(this.page, 'Svc: New Conversation');
+    await this.#panel.locator('.message').first().waitFor({ state: 'detached' });
+    // The composer takes the focus last; Quick Open would close again.
+    await this.#panel.locator('.composer textarea:focus').waitFor();
+    await this.#backToCode();
+    await this.page.keyboard.press('ControlOrMeta+A');
+    await this.page.keyboard.press('Delete');
+  }
+
+  async #backToCode(): Promise<void> {
+    await openFile(this.page, join(this.#desk.workspace, 'soak.ts'));
+  }
+
+  /** By the menu of the status bar, as it says when something is wrong. */
+  async triesAgain(): Promise<void> {
+    await this.page.locator('[id="svc.svc.svc.completion"] a').first().click();
+    const again = this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again' });
+    await this.page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+    if ((await again.count()) > 0) await again.click();
+    else await this.page.keyboard.press('Escape');
+    await this.#backToCode();
+  }
+}
+
+function answer(weather: Weather, request: ReceivedRequest, response: ServerResponse): void {
+  if (weather === 'offline') {
+    response.destroy();
+    return;
+  }
+  const json = (status: number, body: unknown) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+  if (request.method !== 'POST') return json(200, { object: 'list', data: [{ id: 'coder', object: 'model' }] });
+  if (weather === 'out-of-credit') return json(402, { error: { message: 'No credit is left.' } });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const fim = request.path.includes('/fim/');
+  const frame = (delta: object, finish: string | null) => {
+    const object = fim ? 'fim.completion.chunk' : 'chat.completion.chunk';
+    const choices = [{ index: 0, delta, finish_reason: finish }];
+    response.write(`data: ${JSON.stringify({ id: 'x', object, model: 'coder', choices })}\n\n`);
+  };
+  // Never the line above once more: that is not shown.
+  const hole = [' ready', `${request.occurrence} + 1;`];
+  for (const piece of fim ? hole : (ANSWER.match(/.{1,4}/gs) ?? [])) frame({ content: piece }, null);
+  frame({}, 'stop');
+  response.end('data: [DONE]\n\n');
+}
+
+/** Memory and open files of the extension host that this process has started. */
+function look(figures: Figures): void {
+  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,rss=,command='], { encoding: 'utf8', maxBuffer: 8e6 });
+  const all = listed.split('\n').map((row) => row.trim().split(/\s+/));
+  const parents = new Map(all.map(([pid, parent]) => [pid, parent]));
+  const isOurs = (pid: string | undefined): boolean =>
+    pid !== undefined && (pid === String(process.pid) || isOurs(parents.get(pid)));
+  const host = all.find(([pid, , , ...command]) => command.includes('--type=extensionHost') && isOurs(pid));
+  if (host === undefined) throw new Error('The extension host has ended.');
+  const [pid, , kilobytes] = host;
+  figures.memory.push(Number(kilobytes) / 1024);
+  figures.files.push(openFiles(Number(pid)));
+}
+
+/** On Linux; 0 elsewhere. */
+function openFiles(pid: number): number {
+  return process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : 0;
+}
