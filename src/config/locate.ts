@@ -57,6 +57,11 @@ function scan(
   let at = 0;
   while (at < offset || (at === offset && startsToken(text.charCodeAt(at)))) {
     const code = text.charCodeAt(at);
+    // First of all what is most of a text.
+    if (code <= 0x20) {
+      at += 1;
+      continue;
+    }
     if (Number.isNaN(code)) break;
     const level = levels.at(-1);
     if (code === 0x22) {
@@ -82,7 +87,6 @@ function scan(
       if (level !== undefined) nextMember(level);
       at += 1;
     } else if (code === 0x2f) at = commentEnd(text, at);
-    else if (code <= 0x20) at += 1;
     else {
       const end = wordEnd(text, at);
       if (end >= offset) token = { offset: at, length: end - at, string: false };
