@@ -25,13 +25,11 @@ export function identify(parts: GatewayParts, exchange: Exchange): Caller {
  */
 export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
   requireAllowed(caller.organization, model.ref);
-  const byok = caller.organization?.byok.has(model.provider) === true;
-  const { account } = caller.principal;
-  if (!byok && account.budget !== undefined && isPaid(model.cost) && account.spent >= account.budget) {
+  if (!withinBudget(caller, model)) {
     throw new GatewayError({
       status: 402,
       errorType: 'usage_limit_exceeded',
-      message: `The budget of this key, ${account.budget} USD, is used up.`,
+      message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
       action: 'Use a free model, or ask for a larger budget.',
     });
   }
@@ -45,6 +43,14 @@ export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'r
     });
   }
   takeRate(caller);
+}
+
+/** Whether the key may still use a model: a free one, one of the organization's own account, one it has money for. */
+export function withinBudget({ principal, organization }: Caller, model: Pick<Model, 'provider' | 'cost'>): boolean {
+  const { budget, spent } = principal.account;
+  return (
+    budget === undefined || spent < budget || !isPaid(model.cost) || organization?.byok.has(model.provider) === true
+  );
 }
 
 function takeRate({ principal: { account } }: Caller): void {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { fill } from '../provider/fill.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../wire/fim.ts';
@@ -86,9 +87,20 @@ async function streamed(exchange: Exchange, events: AsyncIterable<Event>, writer
     const text = writer.write(event).map(frameText).join('');
     if (text === '' || event.type === 'start' || response.destroyed) continue;
     if (!response.headersSent) exchange.writeStreamHead();
-    if (!response.write(text)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(text)) await drained(response);
   }
   response.end();
+}
+
+/** Resolves when the client has read, or left. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+  });
 }
 
 async function all(events: AsyncIterable<Event>): Promise<Event[]> {

@@ -4,6 +4,9 @@ import busboy from 'busboy';
 import { GatewayError, invalidRequest } from '../wire/errors.ts';
 import { filePart, multipartEnd, PART_END, textPart } from './multipart.ts';
 
+const MAX_FIELDS = 100;
+const MAX_FIELD_BYTES = 100_000;
+
 type Part =
   | { readonly type: 'field'; readonly name: string; readonly text: string }
   | {
@@ -70,7 +73,7 @@ export class FormRelay {
     let length = 0;
     for await (const chunk of stream) {
       length += chunk.length;
-      if (length > this.#limit) throw tooLarge(this.#limit);
+      if (length > this.#limit) throw tooLarge('The file', this.#limit);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);
@@ -92,17 +95,23 @@ async function* readParts(request: IncomingMessage, limit: number): AsyncGenerat
   try {
     parser = busboy({
       headers: request.headers,
-      limits: { files: 1, fields: 100, fieldSize: 1_000_000, fileSize: limit },
+      limits: { files: 1, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, fileSize: limit },
     });
   } catch {
     throw invalidRequest('', 'The form’s Content-Type has no usable boundary.');
   }
-  parser.on('field', (name, text) => {
+  // The parser would leave out what is beyond its limits, and the upstream would get another form.
+  parser.on('fieldsLimit', () => fail(invalidRequest('', `The form has more than ${MAX_FIELDS} fields.`)));
+  parser.on('filesLimit', () => fail(invalidRequest('file', 'The form has more than one file.')));
+  parser.on('field', (name, text, { nameTruncated, valueTruncated }) => {
+    if (nameTruncated || valueTruncated) return fail(tooLarge('A field', MAX_FIELD_BYTES));
     queue.push({ type: 'field', name, text });
     wake();
   });
   parser.on('file', (name, stream, { filename, mimeType }) => {
-    stream.on('limit', () => stream.destroy(tooLarge(limit)));
+    // It may fail before anybody reads it; whoever does then gets the error.
+    stream.on('error', () => undefined);
+    stream.on('limit', () => stream.destroy(tooLarge('The file', limit)));
     queue.push({ type: 'file', name, filename: filename ?? 'audio', mediaType: mimeType, stream });
     wake();
   });
@@ -125,11 +134,11 @@ async function* readParts(request: IncomingMessage, limit: number): AsyncGenerat
   }
 }
 
-function tooLarge(limit: number): GatewayError {
+function tooLarge(what: string, limit: number): GatewayError {
   return new GatewayError({
     status: 413,
     errorType: 'request_too_large',
-    message: `The file is larger than ${limit} bytes.`,
+    message: `${what} is larger than ${limit} bytes.`,
     action: 'Send less, or raise gateway.maxBodyBytes.',
   });
 }

@@ -2,7 +2,7 @@ import type { Model } from '../catalog/model.ts';
 import type { Credential } from '../config/settings.ts';
 import { asGatewayError, type GatewayError } from '../wire/errors.ts';
 import type { AnswerTap } from './answer-tap.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, withinBudget } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { meter } from './metering.ts';
 import { allows, byokOf } from './organization.ts';
@@ -49,7 +49,10 @@ function fallbacks(parts: GatewayParts, caller: Caller, model: Model): Model[] {
   const refs = parts.settings().gateway.fallback.get(model.ref);
   if (refs === undefined) return [];
   const registry = parts.registry();
-  return refs.flatMap((ref) => (allows(caller.organization, ref) ? (findModel(registry, ref)?.model ?? []) : []));
+  return refs.flatMap((ref) => {
+    const found = allows(caller.organization, ref) ? findModel(registry, ref)?.model : undefined;
+    return found !== undefined && withinBudget(caller, found) ? found : [];
+  });
 }
 
 /** A failure that the next upstream may make good; anything else is thrown. */

@@ -32,7 +32,7 @@ async function transcribe(parts: GatewayParts, exchange: Exchange): Promise<void
   const pieces = fieldsOf(value).map(([name, text]) => textPart(boundary, name, text));
   pieces.push(textPart(boundary, 'model', model.id), filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
   const body = Buffer.concat([...pieces, data, multipartEnd(boundary)]);
-  await send(parts, exchange, caller, model, { body, boundary, sent: body.length, stream: value.stream === true });
+  await send(parts, exchange, caller, model, { body, boundary, sent: body.length });
 }
 
 /** The form's parts go on as they come; only the model's name is another one. */
@@ -43,7 +43,7 @@ async function transcribeForm(parts: GatewayParts, exchange: Exchange, caller: C
   const boundary = newBoundary();
   const body = Readable.from(form.parts(boundary, model.id));
   try {
-    await send(parts, exchange, caller, model, { body, boundary, sent: 0, stream: false });
+    await send(parts, exchange, caller, model, { body, boundary, sent: 0 });
   } finally {
     // Its source may be a client that went away; that error has been told.
     body.on('error', () => undefined).destroy();
@@ -62,7 +62,6 @@ interface Form {
   readonly body: Buffer | Readable;
   readonly boundary: string;
   readonly sent: number;
-  readonly stream: boolean;
 }
 
 async function send(

@@ -25,17 +25,17 @@ describe('who may do what', () => {
       config: (url) => ({
         provider: {
           ...providers(url),
-          broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {} } },
+          broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {}, n: {} } },
         },
         gateway: {
           organizations: {
             acme: {
               name: 'Acme',
-              policy: { allow: ['chat/*', 'messages/m'], deny: ['chat/free'] },
+              policy: { allow: ['chat/*', 'messages/m', 'broke/*'], deny: ['chat/free'] },
               byok: { chat: 'sk-byok-canary' },
             },
           },
-          fallback: { 'broke/m': ['messages/free', 'chat/m'] },
+          fallback: { 'broke/m': ['messages/free', 'chat/m'], 'broke/n': ['chat/m'] },
           embeddingModels: { 'chat/embed': { dimensions: 4 } },
           transcriptionModels: { 'responses/listen': { name: 'Listen' } },
         },
@@ -105,7 +105,7 @@ describe('who may do what', () => {
       const { data } = (await list.json()) as { data: { id: string }[] };
       assert.deepEqual(
         data.map(({ id }) => id),
-        ['chat/m', 'messages/m'],
+        ['chat/m', 'messages/m', 'broke/m', 'broke/n'],
       );
       assert.equal((await under.get('/models/chat/free', { 'x-organization-id': 'acme' })).status, 404);
       assert.equal((await under.get('/models', { 'x-organization-id': 'nobody' })).status, 400);
@@ -211,7 +211,17 @@ describe('who may do what', () => {
 
     it('skip what the policy blocks', async () => {
       const response = await under.post('/chat/completions', ask('broke/m'), { 'x-organization-id': 'acme' });
-      assert.equal(response.status, 403);
+      assert.equal(response.status, 200);
+      assert.equal(under.rows().at(-1)?.model, 'chat/m');
+    });
+
+    it('skip what the budget does not allow: a free model that fails is not replaced by a paid one', async () => {
+      const key = under.store.create({ name: 'spent', budget: 0 });
+      under.keysChanged();
+      const asked = under.upstream.requests.length;
+      const refused = await under.post('/chat/completions', ask('broke/n'), withKey(key));
+      assert.deepEqual([refused.status, (await said(refused)).error_type], [503, 'network_error']);
+      assert.equal(under.upstream.requests.length, asked);
     });
   });
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry.ts';
 import { loadSettings } from '../../src/config/load.ts';
@@ -22,6 +23,9 @@ export interface UnderTest {
   readonly upstream: Upstream;
   readonly store: KeyStore;
   readonly metrics: Metrics;
+  readonly ledger: Ledger;
+  /** The state, for making its disk full. */
+  readonly database: DatabaseSync;
   /** Lines of the log as JSON text. */
   readonly lines: readonly string[];
   /** Sums of what the ledger holds, after writing what waits. */
@@ -85,6 +89,8 @@ export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<
     upstream,
     store,
     metrics,
+    ledger,
+    database,
     lines,
     usage: () => {
       ledger.flush();

@@ -6,7 +6,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
 import { dynamicTool, generateText, type JSONSchema7, jsonSchema, type LanguageModel, streamText, type Tool } from 'ai';
-import OpenAI, { toFile } from 'openai';
+import OpenAI from 'openai';
 import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
 
 const TEXT = 'Hello, wörld 👋.';
@@ -256,32 +256,6 @@ describe('official clients, unchanged but for base URL and key', () => {
     const { data, usage } = (await plain.json()) as { data: { embedding: number[] }[]; usage: unknown };
     assert.deepEqual(data[0]?.embedding, [0.25, 0.5, 0.75, 1]);
     assert.deepEqual(usage, { prompt_tokens: 3, total_tokens: 3 });
-  });
-
-  it('transcribes a file, whether it stands before or behind the model', async () => {
-    const bytes = Buffer.alloc(300_000, 7);
-    for (const order of ['file first', 'model first']) {
-      const file = await toFile(bytes, 'talk.wav', { type: 'audio/wav' });
-      const at = under.upstream.requests.length;
-      const request = { model: 'chat/m', language: 'en' };
-      const answer = await openai.audio.transcriptions.create(
-        order === 'file first' ? { file, ...request } : { ...request, file },
-      );
-      assert.equal(answer.text, 'Hello from the recording.');
-      const { bytes: sent, headers } = await under.upstream.request(at);
-      assert.match(String(headers['content-type']), /^multipart\/form-data; boundary=/);
-      assert.ok(sent.includes(bytes), order);
-      assert.ok(sent.includes('\r\n\r\nup-m\r\n'), 'the upstream’s own name of the model');
-      assert.ok(!sent.includes('chat/m'));
-    }
-  });
-
-  it('transcribes JSON with input_audio', async () => {
-    const at = under.upstream.requests.length;
-    const input_audio = { data: Buffer.from('sound').toString('base64'), format: 'wav' };
-    const answer = await under.post('/audio/transcriptions', { model: 'chat/m', input_audio, language: 'en' });
-    assert.deepEqual(await answer.json(), { text: 'Hello from the recording.' });
-    assert.ok((await under.upstream.request(at)).bytes.includes('filename="audio.wav"'));
   });
 
   it('counts tokens at the upstream or by an estimate', async () => {

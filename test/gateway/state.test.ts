@@ -11,6 +11,7 @@ import { RateWindow } from '../../src/gateway/rate-window.ts';
 import { openState, stateFile } from '../../src/gateway/state-database.ts';
 import { GatewayError } from '../../src/wire/errors.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { gatewayUnderTest } from './gateway-under-test.ts';
 
 const row = (account: Account): LedgerRow => ({
   at: 1,
@@ -46,6 +47,35 @@ describe('the ledger on a full disk', () => {
     assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [0, false, 50]);
     assert.equal(database.prepare('SELECT count(*) AS n FROM usage').get()?.n, 100);
     database.close();
+  });
+});
+
+describe('the gateway on a full disk', () => {
+  it('takes requests while rows can wait in memory, then none, and goes on when there is room again', async () => {
+    const under = await gatewayUnderTest();
+    try {
+      const ask = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] };
+      const send = async () => {
+        const answer = await under.post('/chat/completions', ask);
+        const { error_type } = JSON.parse(await answer.text());
+        return [answer.status, error_type];
+      };
+      const ready = async () => (await under.get('/readyz')).status;
+      const pages = Number(under.database.prepare('PRAGMA page_count').get()?.page_count);
+      under.database.exec(`PRAGMA max_page_count = ${pages}`);
+      const account = new Account();
+      while (!under.ledger.full) {
+        if (under.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
+        under.ledger.record({ ...row(account), requestId: 'r' });
+      }
+      assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable'], 503]);
+      const waiting = under.ledger.waiting;
+      under.database.exec('PRAGMA max_page_count = 1000000');
+      assert.equal(under.rows().length, waiting);
+      assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
+    } finally {
+      await under.close();
+    }
   });
 });
 
