@@ -71,7 +71,7 @@ export function attachmentPart(attachment: Attachment): TextPart | ImagePart | F
     return kind === 'pdf' ? { type: 'file', media: data, filename: label } : { type: 'image', media: data };
   }
   // A fence longer than any in the text, so that the text can't close it.
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);
   return { type: 'text', text: `${TITLES[kind]} ${detail ?? label}:\n${fence}${language}\n${text}\n${fence}` };
 }

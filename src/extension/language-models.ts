@@ -3,6 +3,8 @@ import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Converse } from '../chat/session.ts';
 import { estimateTokens, IMAGE_TOKENS } from '../chat/tokens.ts';
+import { readArguments } from '../chat/tools.ts';
+import { disconnectError } from '../provider/network-failure.ts';
 import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../wire/conversation.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
@@ -52,6 +54,7 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
     const stopping = new AbortController();
     const heard = token.onCancellationRequested(() => stopping.abort());
     const calls = new ToolCalls((part) => progress.report(part));
+    let whole = false;
     try {
       for await (const event of this.#parts.converse(
         model,
@@ -62,8 +65,11 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
         if (event.type === 'error' && !token.isCancellationRequested) throw languageModelError(event.error);
         if (event.type === 'text') progress.report(new vscode.LanguageModelTextPart(event.text));
         if (event.type === 'refusal') progress.report(new vscode.LanguageModelTextPart(event.text));
-        calls.take(event);
+        if (event.type === 'finish') whole = event.reason !== 'closed';
+        if (event.type !== 'finish' || whole) calls.take(event);
       }
+      // Half an answer must not pass for one.
+      if (!whole && !token.isCancellationRequested) throw languageModelError(disconnectError(undefined));
     } finally {
       heard.dispose();
       stopping.abort();
@@ -115,18 +121,12 @@ class ToolCalls {
     }
     if (event.type !== 'finish') return;
     for (const { id, name, json } of this.#open.values()) {
-      this.#report(new vscode.LanguageModelToolCallPart(id, name, jsonObject(json)));
+      const input = readArguments(json);
+      // A call that the output limit cut off must not run with what is left of it.
+      if (!input) throw new Error(vscode.l10n.t('The call of {0} was cut off.', name));
+      this.#report(new vscode.LanguageModelToolCallPart(id, name, input));
     }
     this.#open.clear();
-  }
-}
-
-function jsonObject(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
   }
 }
 

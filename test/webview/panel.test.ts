@@ -148,6 +148,42 @@ describe('the panel’s page', function () {
       );
     });
 
+    it('says what it can’t read of what is dropped, instead of nothing', async () => {
+      await panel.page.evaluate(() => {
+        const drop = (name: string, type: string, bytes: number) => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
+          document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+        };
+        drop('large.pdf', 'application/pdf', 10 * 1024 * 1024 + 1);
+        drop('notes.txt', 'text/plain', 10);
+        drop('broken.png', 'image/png', 10);
+      });
+      await panel.page.waitForFunction(
+        () =>
+          (window as unknown as { said: { type: string }[] }).said.filter((m) => m.type === 'attach-refused').length >
+          2,
+      );
+      assert.deepEqual((await panel.said('attach-refused')).map(({ name, why }) => `${name}: ${why}`).sort(), [
+        'broken.png: kind',
+        'large.pdf: too-large',
+        'notes.txt: kind',
+      ]);
+      assert.deepEqual(await panel.said('attach-media'), []);
+    });
+
+    it('takes the text of cells, not the picture of them that stands beside it', async () => {
+      const left = await input().evaluate(async (area) => {
+        const canvas = new OffscreenCanvas(2, 2);
+        canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
+        const clipboardData = new DataTransfer();
+        clipboardData.items.add(new File([await canvas.convertToBlob()], 'cells.png', { type: 'image/png' }));
+        clipboardData.setData('text/plain', '1\t2');
+        return area.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      });
+      assert.equal(left, true, 'the page took what the browser should paste');
+    });
+
     it('leads to the choice of tools where the model can call them', async () => {
       const tools = panel.page.getByRole('button', { name: 'Choose tools' });
       await tools.click();

@@ -4,7 +4,7 @@ import { t } from './words.ts';
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'shell', 'console', 'powershell', 'ps1', 'pwsh', 'cmd', 'bat', 'fish']);
 
 /** A `pre` with what can be done with its code. The buttons act through one listener of the page: see `codeAction`. */
-export function codeBlock(pre: HTMLPreElement): HTMLElement {
+function codeBlock(pre: HTMLPreElement): HTMLElement {
   const language = pre.dataset.language ?? '';
   const block = document.createElement('div');
   block.className = 'code';

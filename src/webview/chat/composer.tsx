@@ -85,7 +85,8 @@ export function Composer() {
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const files = [...(event.clipboardData?.files ?? [])];
-          if (files.length === 0) return;
+          // Spreadsheets put a picture of the cells beside their text.
+          if (files.length === 0 || event.clipboardData?.getData('text/plain')) return;
           event.preventDefault();
           for (const file of files) void attachFile(file, link);
         }}

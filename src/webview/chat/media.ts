@@ -1,25 +1,29 @@
+import { MAX_MEDIA_BYTES } from '../../chat/attachment.ts';
 import type { HostLink } from './host-link.ts';
 
 const PREVIEW_PIXELS = 96;
 /** Pictures larger than this are made smaller: no model looks at more. */
 const MOST_PIXELS = 2048;
 
-/** Gives the host a pasted, dropped or picked image or PDF. Anything else is left to the host's own ways of attaching. */
+/** Gives the host a pasted or dropped image or PDF, or says that it can't: other files are the host's to attach. */
 export async function attachFile(file: File, link: HostLink): Promise<void> {
+  const name = file.name.slice(-300) || 'image.png';
+  const refuse = (why: 'too-large' | 'kind') => link.post({ type: 'attach-refused', name, why });
   if (file.type === 'application/pdf') {
-    link.post({ type: 'attach-media', name: file.name, mediaType: file.type, base64: await base64Of(file) });
+    if (file.size > MAX_MEDIA_BYTES) return refuse('too-large');
+    link.post({ type: 'attach-media', name, mediaType: file.type, base64: await base64Of(file) });
     return;
   }
-  if (!file.type.startsWith('image/')) return;
-  const picture = await createImageBitmap(file).catch(() => undefined);
-  if (!picture) return;
+  const picture = file.type.startsWith('image/') ? await createImageBitmap(file).catch(() => undefined) : undefined;
+  if (!picture) return refuse('kind');
   const preview = await (await scaled(picture, PREVIEW_PIXELS)).text;
   const fits = Math.max(picture.width, picture.height) <= MOST_PIXELS && /png|jpeg|gif|webp/.test(file.type);
   const sent = fits ? file : (await scaled(picture, MOST_PIXELS)).blob;
   picture.close();
+  if (sent.size > MAX_MEDIA_BYTES) return refuse('too-large');
   link.post({
     type: 'attach-media',
-    name: file.name || 'image.png',
+    name,
     mediaType: sent.type,
     base64: await base64Of(sent),
     preview,

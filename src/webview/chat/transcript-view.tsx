@@ -70,7 +70,8 @@ function firstOnScreen(state: ConversationState, path: readonly Shown[]): number
 /** Index of the first message in the page: one on the screen, then, whenever there is time, earlier ones down to 0. */
 function useEarlier(session: string, onScreen: number): number {
   const [reached, setReached] = useState({ session, from: onScreen });
-  const from = reached.session === session ? reached.from : onScreen;
+  // Another branch may be shorter.
+  const from = reached.session === session ? Math.min(reached.from, onScreen) : onScreen;
   useEffect(() => {
     if (from === 0) return undefined;
     const next = () => setReached({ session, from: Math.max(0, from - SLICE) });

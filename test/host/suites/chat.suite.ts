@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { streamFrames } from '../../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
 import { askForCodeActions, codeActions, writeFile } from './until.ts';
 
@@ -19,7 +20,7 @@ describe('models and commands in VS Code', () => {
     const limit = { context: 30_000, output: 2000 };
     const modalities = { input: ['text', 'image'], output: ['text'] };
     const models = Object.fromEntries(
-      ['text', 'tools', 'stall-mid-stream', 'status-401', 'status-429'].map((scenario) => [
+      ['text', 'tools', 'no-terminator', 'stall-mid-stream', 'status-401', 'status-429'].map((scenario) => [
         scenario,
         { id: `scenario:${scenario}`, tool_call: true, attachment: true, modalities, limit },
       ]),
@@ -104,6 +105,29 @@ describe('models and commands in VS Code', () => {
     })();
     await reading.catch(() => undefined);
     assert.equal(await upstream.requests.at(-1)?.closed, true);
+  });
+
+  it('does not pass half an answer, or half a call of a tool, for a whole one', async () => {
+    const ask = async (id: string) => {
+      const tools = [{ name: 'weather', description: 'Weather', inputSchema: { type: 'object', properties: {} } }];
+      const parts: unknown[] = [];
+      const response = await (await model(id)).sendRequest(hello, { tools }, none());
+      await assert.rejects(async () => {
+        for await (const part of response.stream) parts.push(part);
+      });
+      return parts.filter((part) => part instanceof vscode.LanguageModelToolCallPart);
+    };
+    await ask('no-terminator');
+    upstream.respond((_request, response) => {
+      const call = { id: 'c1', name: 'weather', arguments: ['{"city":'] };
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${streamFrames('chat', { tools: [call], finish: 'length' }).join('\n\n')}\n\n`);
+    });
+    try {
+      assert.deepEqual(await ask('text'), []);
+    } finally {
+      upstream.respond(undefined);
+    }
   });
 
   for (const [id, code] of [
