@@ -4,7 +4,8 @@ import { attachmentPart, chipOf, mediaAttachment, textAttachment } from '../../s
 import { expandCommand, isCompact } from '../../src/chat/slash-commands.ts';
 
 describe('what is attached to a message', () => {
-  const attached = (text: string) => textAttachment({ id: '1', kind: 'file', label: 'a.md', detail: 'docs/a.md', text });
+  const attached = (text: string) =>
+    textAttachment({ id: '1', kind: 'file', label: 'a.md', detail: 'docs/a.md', text });
   const said = (text: string) => {
     const part = attachmentPart(attached(text));
     return part.type === 'text' ? part.text : '';
