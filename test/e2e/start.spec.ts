@@ -56,6 +56,8 @@ describe('npm start', () => {
   it('completes code in the sample workspace, labelled as simulated', async () => {
     // A folder that is new to VS Code shows its README, which would take the place of what is opened before.
     await page.locator('.tab.active', { hasText: 'README.md' }).waitFor();
+    // Nor does a page hand on its keys before it is there.
+    await (await webviewFrame(page, 'h1')).locator('h1', { hasText: 'Sample workspace' }).waitFor();
     await openFile(page, 'receipt.ts');
     await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
     await page.keyboard.press('ControlOrMeta+End');
