@@ -4,8 +4,8 @@ import { entriesOf, type Tree } from './tree.ts';
 
 /** The value if it is text, also text that came through a reference. */
 export function text(value: unknown): string | undefined {
-  if (value instanceof ReferencedSecret) return value.reveal();
-  return typeof value === 'string' ? value : undefined;
+  if (typeof value === 'string') return value;
+  return value instanceof ReferencedSecret ? value.reveal() : undefined;
 }
 
 /** The value if it is a number. */

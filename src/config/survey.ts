@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../wire/json.ts';
+import { isObject } from '../wire/json.ts';
 
 /** A text with a `{` in it, which may be a reference, and where in a value it stands. */
 export interface BracedText {
@@ -19,55 +19,39 @@ export interface Survey {
 
 /** Looks at a plain value, whose objects and lists nest `maxDepth` levels at most. */
 export function survey(value: unknown, maxDepth = Number.POSITIVE_INFINITY): Survey {
-  const walk = new Walk(maxDepth);
-  walk.visit(value);
-  return walk;
+  const found: Found = { braced: [], colons: 0, integerKeys: false, tooDeep: false };
+  look(value, [], maxDepth, found);
+  return found;
 }
 
-class Walk implements Survey {
-  readonly braced: BracedText[] = [];
-  colons = 0;
-  integerKeys = false;
-  tooDeep = false;
-  readonly #maxDepth: number;
-  /** The path of the moment, copied only for a find. */
-  readonly #at: string[] = [];
+type Found = { -readonly [K in keyof Survey]: Survey[K] } & { readonly braced: BracedText[] };
 
-  constructor(maxDepth: number) {
-    this.#maxDepth = maxDepth;
-  }
-
-  visit(value: unknown): void {
-    if (typeof value !== 'object' || value === null) return;
-    if (this.#at.length >= this.#maxDepth) this.tooDeep = true;
-    else if (Array.isArray(value)) this.#list(value);
-    else if (isObject(value)) this.#object(value);
-  }
-
-  #list(items: readonly unknown[]): void {
-    for (let index = 0; index < items.length; index += 1) this.#member(String(index), items[index]);
-  }
-
-  #object(value: JsonObject): void {
+/** `path` is the path of the moment, copied only for a find. */
+function look(value: unknown, path: string[], depth: number, found: Found): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === 0) found.tooDeep = true;
+  else if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) lookAt(String(index), value[index], path, depth, found);
+  } else if (isObject(value)) {
     let first = true;
     for (const key in value) {
-      if (first && /^\d+$/.test(key)) this.integerKeys = true;
+      if (first && key.charCodeAt(0) <= 0x39 && /^\d+$/.test(key)) found.integerKeys = true;
       first = false;
-      this.colons += 1;
-      if (key.includes(':')) this.colons += count(key, ':');
-      this.#member(key, value[key]);
+      found.colons += 1;
+      if (key.includes(':')) found.colons += count(key, ':');
+      lookAt(key, value[key], path, depth, found);
     }
   }
+}
 
-  #member(key: string, value: unknown): void {
-    if (typeof value === 'string') {
-      if (value.includes(':')) this.colons += count(value, ':');
-      if (value.includes('{')) this.braced.push({ path: [...this.#at, key], text: value });
-    }
-    if (typeof value !== 'object') return;
-    this.#at.push(key);
-    this.visit(value);
-    this.#at.pop();
+function lookAt(key: string, value: unknown, path: string[], depth: number, found: Found): void {
+  if (typeof value === 'string') {
+    if (value.includes(':')) found.colons += count(value, ':');
+    if (value.includes('{')) found.braced.push({ path: [...path, key], text: value });
+  } else if (typeof value === 'object' && value !== null) {
+    path.push(key);
+    look(value, path, depth - 1, found);
+    path.pop();
   }
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
+import { text } from './fields.ts';
 import { nearMisses } from './near-miss.ts';
 import { diagnosticAt } from './parse.ts';
 import { configurationRule, type Rule, TYPE_NAMES } from './schema-rules.ts';
@@ -158,7 +159,7 @@ function fits(value: unknown, type: string, rule: Rule): boolean {
 
 function scalarFits(value: unknown, type: string, rule: Rule): boolean {
   if (type === 'object' || type === 'array') return true;
-  const scalar = value instanceof ReferencedSecret ? value.reveal() : value;
+  const scalar = typeof value === 'object' && value !== null ? text(value) : value;
   if (rule.choices !== undefined && !rule.choices.includes(scalar)) return false;
   if (typeof scalar === 'string') {
     return scalar.length >= rule.minLength && (rule.pattern === undefined || rule.pattern.test(scalar));
