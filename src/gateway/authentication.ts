@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { GatewayError } from '../wire/errors.ts';
 import type { Account } from './account.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,6 +24,17 @@ export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
+/** The key that a connection presented last: who keeps one sends the same with each request. */
+const PRESENTED = new WeakMap<Socket, { readonly key: string; readonly hash: string }>();
+
+function hashOn(socket: Socket, key: string): string {
+  const last = PRESENTED.get(socket);
+  if (last?.key === key) return last.hash;
+  const hashed = hashKey(key);
+  PRESENTED.set(socket, { key, hash: hashed });
+  return hashed;
+}
+
 /** The key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
 function presentedKey(exchange: Exchange): string | undefined {
   const authorization = exchange.header('authorization');
@@ -41,7 +53,7 @@ export function requireKey(exchange: Exchange, keys: KeyCheck): Principal {
 export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | undefined {
   const key = presentedKey(exchange);
   if (key === undefined) return undefined;
-  const principal = keys.find(hashKey(key));
+  const principal = keys.find(hashOn(exchange.request.socket, key));
   if (principal === undefined) {
     throw unauthorized(
       'The API key is not one of this gateway’s, or it has expired.',

@@ -56,12 +56,14 @@ function counted(
   };
 }
 
-const USAGE = Buffer.from('"usage"');
+/** Without the quote that it starts with: JSON is full of those, and each would be looked at. */
+const USAGE = Buffer.from('usage"');
 
 /** Whether bytes hold a usage that is not null: the only frames worth parsing on the way through. */
 export function mentionsUsage(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(USAGE); at >= 0; at = bytes.indexOf(USAGE, at + USAGE.length)) {
     let next = at + USAGE.length;
+    if (bytes[at - 1] !== 0x22) continue;
     while (bytes[next] === 0x3a || bytes[next] === 0x20) next += 1;
     if (bytes[next] === 0x7b) return true;
   }

@@ -24,7 +24,8 @@ export function withoutCredentials(text: string, headers: Headers): string {
   return clean;
 }
 
-const ERROR_MARK = Buffer.from('"error"');
+/** Of `"error"`: what comes before is found all over JSON, and each place would be looked at. */
+const ERROR_MARK = Buffer.from('rror"');
 
 /** As `withoutCredentials`, for bytes that hold an error; the same bytes where there is nothing to hide. */
 export function errorsWithoutCredentials(bytes: Buffer, headers: Headers): Buffer {
