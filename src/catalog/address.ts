@@ -66,8 +66,7 @@ export function resolveAddress(question: AddressQuestion): Address {
 
 /** `https://host:port` of an address, `undefined` when it is none. */
 export function originOf(address: string | undefined): string | undefined {
-  if (address === undefined || !URL.canParse(address)) return undefined;
-  const { origin } = new URL(address);
+  const origin = address === undefined ? undefined : URL.parse(address)?.origin;
   return origin === 'null' ? undefined : origin;
 }
 

@@ -52,7 +52,7 @@ const STORED: Source = { kind: 'built-in', path: 'stored key', trusted: true, st
 export function clear(question: ClearanceQuestion): Cleared {
   const { provider, address, stored } = question;
   const targets = origins(address);
-  const home = origins(question.trusted);
+  const home = question.trusted === address ? targets : origins(question.trusted);
   const stranger = targets.find((target) => !home.includes(target) && !question.allowed(target));
   let withheldFrom: string | undefined;
   const mayTravel = (credential: Credential) => {

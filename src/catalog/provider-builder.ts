@@ -203,10 +203,12 @@ export class ProviderBuilder {
     const provider = this.#provider;
     const trustedKnows = this.#trusted !== undefined || isKnown(this.#id, catalog);
     const trustedModel = asked.settings === undefined ? undefined : this.#trusted?.models.get(asked.settings.key);
+    const same = this.#trusted === provider && trustedModel === asked.settings;
+    const trusted = () => (same ? address : this.#address(asked, this.#trusted, trustedModel));
     return clear({
       id: this.#id,
       address,
-      trusted: trustedKnows ? this.#address(asked, this.#trusted, trustedModel) : undefined,
+      trusted: trustedKnows ? trusted() : undefined,
       provider,
       headers: new Map([...(provider?.headers ?? []), ...(asked.settings?.headers ?? [])]),
       stored: storedKeys?.get(this.#id),
