@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer, type Server } from 'node:https';
 import { streamFrames } from '../upstream/answers.ts';
+import { play } from '../upstream/scenarios.ts';
 import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
@@ -164,6 +165,41 @@ describe('what upstreams and networks do to the gateway', () => {
       assert.equal(answer.status, 503);
       assert.equal(followed, 0);
     }
+    under.upstream.respond(undefined);
+  });
+
+  it('refuses an answer that has no end before it fills the memory', async () => {
+    const piece = Buffer.alloc(1024 * 1024, ' ');
+    under.upstream.respond((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      const next = () => {
+        while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', next);
+      };
+      next();
+    });
+    const at = under.upstream.requests.length;
+    const { status, text } = await send(CLIENTS[0], 'chat/m', 'text', false);
+    assert.deepEqual([status, typeOf(text)], [503, 'upstream_invalid_response']);
+    assert.equal(await (await under.upstream.request(at)).closed, true);
+    under.upstream.respond(undefined);
+  });
+
+  it('asks again on a new connection when a kept one turns out to be closed', async () => {
+    const sockets = new Set<unknown>();
+    let closed = 0;
+    under.upstream.respond((request, response) => {
+      const kept = sockets.has(response.socket);
+      sockets.add(response.socket);
+      if (!kept) return play(request, response);
+      closed += 1;
+      response.socket?.destroy();
+      return undefined;
+    });
+    for (let n = 0; n < 4; n += 1) {
+      const { status } = await send(CLIENTS[0], 'chat/m', 'text', false);
+      assert.equal(status, 200);
+    }
+    assert.ok(closed > 0);
     under.upstream.respond(undefined);
   });
 

@@ -152,6 +152,27 @@ describe('small parts', () => {
     assert.equal(window.take(2, 60_000), 0);
   });
 
+  it('a rate does not open because somebody sets the clock', () => {
+    const window = new RateWindow();
+    const { now } = Date;
+    assert.equal(window.take(1), 0);
+    try {
+      Date.now = () => now() + 3_600_000;
+      assert.ok(window.take(1) > 0);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it('a frame without an end is not held for ever', () => {
+    const cutter = new FrameCutter();
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    let passed = 0;
+    for (let n = 0; n < 20; n += 1) passed += cutter.push(piece)?.length ?? 0;
+    assert.ok(passed >= 16 * piece.length);
+    assert.equal(passed + (cutter.rest()?.length ?? 0), 20 * piece.length);
+  });
+
   it('a log line has no credential, at any depth', () => {
     const line = redacted({ id: 'x', headers: { authorization: 'canary' }, request: { apiKey: 'canary', model: 'm' } });
     assert.deepEqual(line, { id: 'x', headers: '[redacted]', request: { apiKey: '[redacted]', model: 'm' } });
