@@ -9,6 +9,7 @@ export class Growth {
   readonly #listeners = new Set<(uri: string) => void>();
   #lastAt = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
+  #onScreen: () => boolean = () => false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,11 +31,14 @@ export class Growth {
     this.#lastAt = this.#clock.now();
   }
 
-  grew(uri: string): void {
+  /** @param onScreen whether it still is when it is time to tell: asking again would be in the way of what came next. */
+  grew(uri: string, onScreen: () => boolean): void {
+    this.#onScreen = onScreen;
     if (this.#cancel !== undefined) return;
     const wait = Math.max(0, this.#lastAt + GROWTH_MS - this.#clock.now());
     this.#cancel = this.#clock.after(wait, () => {
       this.#cancel = undefined;
+      if (!this.#onScreen()) return;
       this.#lastAt = this.#clock.now();
       for (const listener of this.#listeners) listener(uri);
     });

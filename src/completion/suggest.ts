@@ -59,6 +59,8 @@ export class Suggester {
   readonly #reopening = new Set<(uri: string) => void>();
   #view: CaretView | undefined;
   #shown: SuggestRequest['document'] | undefined;
+  /** What was asked about last. */
+  #asked: { readonly uri: string; readonly version: number } | undefined;
   #byUndo = false;
   /** The document where the person's last wish came to nothing because it could not work. */
   #turnedAway: string | undefined;
@@ -71,7 +73,8 @@ export class Suggester {
     const owners = { cache: this.#cache, state: this.#state };
     this.#sending = new Sending(ports, this.#clock, owners, {
       grew: (answer, uri) => {
-        if (this.#screen.has(answer)) this.#growth.grew(uri);
+        const onScreen = () => this.#screen.has(answer);
+        if (onScreen()) this.#growth.grew(uri, onScreen);
       },
       landed: (answer, uri, failed) => this.#landed(answer, uri, failed),
     });
@@ -120,7 +123,8 @@ export class Suggester {
     return this.#state.onDidChange(listener);
   }
 
-  suggest(request: SuggestRequest, signal: AbortSignal): readonly Suggestion[] | Promise<readonly Suggestion[]> {
+  suggest(asked: SuggestRequest, signal: AbortSignal): readonly Suggestion[] | Promise<readonly Suggestion[]> {
+    const request = this.#unlessOvertaken(asked);
     const view = this.#viewOf(request);
     if (view === undefined) return NOTHING;
     const byHand = request.trigger === 'invoke';
@@ -183,6 +187,15 @@ export class Suggester {
     if (uri !== undefined) for (const listener of this.#reopening) listener(uri);
   }
 
+  /** Asking again for growth takes the place of the editor's own asking for a key that was typed just before. */
+  #unlessOvertaken(request: SuggestRequest): SuggestRequest {
+    const { uri, version } = request.document;
+    const before = this.#asked;
+    this.#asked = { uri, version };
+    const overtaken = request.trigger === 'grown' && before?.uri === uri && before.version !== version;
+    return overtaken ? { ...request, trigger: 'automatic' } : request;
+  }
+
   #viewOf(request: SuggestRequest): CaretView | undefined {
     this.#turnedAway = undefined;
     const { uri } = request.document;
@@ -224,8 +237,8 @@ export class Suggester {
   /** Whether something may be sent or waited for, as far as that can be told in the tick of the key. */
   #mayAsk({ request }: CaretView, { awaited, settled }: Known): boolean {
     if (request.trigger === 'invoke') return true;
-    if (request.trigger === 'grown') return false;
     if (awaited.length > 0) return true;
+    if (request.trigger === 'grown') return false;
     if (onlyByHand(request, this.#ports.settings())) {
       this.#state.become({ kind: 'silent', why: 'by-hand-only' });
       return false;

@@ -101,6 +101,43 @@ describe('asking again because a suggestion grew', () => {
     assert.equal(person.ghost, undefined);
   });
 
+  it('answers for the key that was typed just before, whose own asking it has taken the place of', async () => {
+    const person = new Person('x = |\n');
+    person.answers = ({ prefix }) => (prefix.endsWith('+ ') ? ['right();'] : ['wrong();']);
+    person.edit('1');
+    await person.clock.pass(1000);
+    assert.equal(person.ghost, 'wrong();');
+    // The editor has not asked yet when the asking again comes.
+    person.suggester.documentChanged(person.change(' + '));
+    person.ask({ trigger: 'grown' });
+    await person.clock.pass(2000);
+    assert.equal(person.ghost, 'right();');
+  });
+
+  it('waits for what is on its way for the key before it, and sends nothing more', async () => {
+    const person = new Person('x = |\n');
+    person.answers = () => ['right();'];
+    person.edit('1');
+    await person.clock.pass(50);
+    assert.equal(person.asked.length, 1);
+    person.ask({ trigger: 'grown' });
+    await person.clock.pass(2000);
+    assert.equal(person.ghost, 'right();');
+    assert.equal(person.asked.length, 1);
+  });
+
+  it('does not come once the text went another way', async () => {
+    const person = new Person('x = |\n');
+    person.answers = ({ prefix }) => (prefix.endsWith('!') ? [] : ['a;\n', 'b;\n', 'c;']);
+    person.pieceMs = 30;
+    person.edit('1');
+    await person.clock.pass(150);
+    assert.equal(person.ghost, 'a;');
+    person.edit('!');
+    await person.clock.pass(1000);
+    assert.deepEqual(person.grown, []);
+  });
+
   it('comes no sooner than the editor has had time to show the first line', async () => {
     const person = new Person('x = |\n');
     person.answers = () => ['a;\n', 'b;\n', 'c;\n', 'd;'];

@@ -6,7 +6,7 @@ import {
 import type { DocumentText, Position } from '../../src/completion/document-text.ts';
 import type { Fill, FillHole } from '../../src/completion/in-flight.ts';
 import { Suggester, type SuggesterPorts } from '../../src/completion/suggest.ts';
-import type { Suggestion, SuggestRequest } from '../../src/completion/suggestion.ts';
+import type { DocumentChange, Suggestion, SuggestRequest } from '../../src/completion/suggestion.ts';
 import { GatewayError } from '../../src/wire/errors.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -133,18 +133,23 @@ export class Person {
   }
 
   /** Replaces `deleted` characters before and `over` behind the caret by `text`, and `behind` after it. */
-  edit(text: string, { deleted = 0, over = 0, behind = '' } = {}): void {
+  edit(text: string, how: { deleted?: number; over?: number; behind?: string } = {}): void {
+    this.suggester.documentChanged(this.change(text, how));
+    this.ask();
+  }
+
+  /** As `edit`, where the editor has told nobody yet. */
+  change(text: string, { deleted = 0, over = 0, behind = '' } = {}): DocumentChange {
     const end = this.paper.position;
     this.paper.before = this.paper.before.slice(0, this.paper.before.length - deleted);
     const start = this.paper.position;
     this.paper.before += text;
     this.paper.after = behind + this.paper.after.slice(over);
     this.paper.version++;
-    this.suggester.documentChanged({
+    return {
       uri: this.paper.uri,
       changes: [{ start, end: { line: end.line, character: end.character + over }, text: text + behind }],
-    });
-    this.ask();
+    };
   }
 
   async type(text: string, gapMs = 120): Promise<void> {
