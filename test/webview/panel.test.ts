@@ -108,17 +108,47 @@ describe('the panel’s page', function () {
         assert.equal(await panel.page.getByRole('button', { name: 'Latest' }).count(), 0);
       });
 
-      it('keeps in place what a person scrolled to before the earlier ones came', async () => {
-        await panel.page.evaluate(() => {
+      /** What the page puts off waits for `goOn`. */
+      const holdIdle = () =>
+        panel.page.evaluate(() => {
           const { requestIdleCallback: idle } = window;
-          const held: IdleRequestCallback[] = [];
+          let held: IdleRequestCallback[] = [];
           window.requestIdleCallback = (run) => held.push(run);
           const goOn = () => {
             window.requestIdleCallback = idle;
             for (const run of held) idle.call(window, run);
           };
-          Object.assign(window, { goOn });
+          /** One idle moment that is over as soon as `over` says so. */
+          const moment = (over: () => boolean) => {
+            const now = held;
+            held = [];
+            for (const run of now) run({ didTimeout: false, timeRemaining: () => (over() ? 0 : 50) });
+          };
+          Object.assign(window, { goOn, moment });
         });
+
+      it('draws one after another, as long as there is time', async () => {
+        await holdIdle();
+        await panel.tell(SET, snapshot(transcriptOf(...messages)));
+        const left = await panel.page.evaluate(async () => {
+          const { moment } = window as unknown as { moment(over: () => boolean): void };
+          const undrawn = () => document.querySelectorAll('.undrawn').length;
+          const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+          while (document.querySelectorAll('.message').length < 400) {
+            moment(() => true);
+            await frame();
+          }
+          const before = undrawn();
+          moment(() => undrawn() < before);
+          await frame();
+          return { before, after: undrawn() };
+        });
+        assert.ok(left.before > 100);
+        assert.equal(left.after, left.before - 1);
+      });
+
+      it('keeps in place what a person scrolled to before the earlier ones came', async () => {
+        await holdIdle();
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         await panel.page.locator('.transcript').hover();
         await panel.page.mouse.wheel(0, -150);

@@ -1,4 +1,4 @@
-import { memo } from 'preact/compat';
+import { flushSync, memo } from 'preact/compat';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Message, Part } from '../../chat/transcript.ts';
 import { textOf } from '../../chat/transcript.ts';
@@ -31,7 +31,8 @@ export const MessageView = memo(function MessageView({ shown, last, far }: Props
   if (!message) return null;
   // What a fold hides and what the panel said itself is short.
   const plain = message.role !== 'summary' && !message.auto;
-  if (!drawn && plain) return <Undrawn message={message} draw={() => setDrawn(true)} />;
+  // At once, or what is drawn would take no time as long as time is looked at.
+  if (!drawn && plain) return <Undrawn message={message} draw={() => flushSync(() => setDrawn(true))} />;
   switch (message.role) {
     case 'user':
       return <UserMessage message={message} shown={shown} />;
