@@ -190,13 +190,9 @@ export async function fresh(page: Page): Promise<Frame> {
   return frame;
 }
 
-/** Opens a list of ours: it stays open, which `runCommand` would wait for the end of. */
+/** Opens a list of ours and gives its input. */
 export async function openList(page: Page, command: string, title: string): Promise<Locator> {
-  await page.keyboard.press('F1');
-  const input = page.locator('.quick-input-widget input.input');
-  await input.fill(`>${command}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first().waitFor();
-  await page.keyboard.press('Enter');
+  await runCommand(page, command);
   await page.locator('.quick-input-title', { hasText: title }).waitFor();
-  return input;
+  return page.locator('.quick-input-widget input.input');
 }

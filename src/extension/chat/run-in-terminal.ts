@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { plainOutput } from '../../chat/terminal-output.ts';
 import type { ToolOutcome } from '../../chat/tools.ts';
 
 const NAME = 'Svc';
@@ -51,9 +52,7 @@ export async function runInTerminal(command: string, signal: AbortSignal): Promi
     stopped: 'stopped',
     running: 'still running',
   }[ended.type];
-  // biome-ignore lint/complexity/useRegexLiterals: a literal would hold the control character itself
-  const plain = output.replace(new RegExp('\\u001b\\[[0-?]*[ -/]*[@-~]|\\u001b\\][^\\u0007]*\\u0007', 'g'), '');
-  return { output: `${plain.replaceAll('\r', '').trim()}\n[${status}]` };
+  return { output: `${plainOutput(output).trim()}\n[${status}]` };
 }
 
 type Ended = { type: 'ended'; code: number | undefined } | { type: 'stopped' } | { type: 'running' };

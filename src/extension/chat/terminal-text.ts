@@ -1,12 +1,7 @@
 import * as vscode from 'vscode';
+import { plainOutput } from '../../chat/terminal-output.ts';
 
 const MAX = 60_000;
-/** Colours and cursor movements (ECMA-48), which mean nothing to a model. */
-// biome-ignore lint/complexity/useRegexLiterals: a literal would hold the control characters themselves
-const CONTROL = new RegExp(
-  '\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])|\\u0007',
-  'g',
-);
 
 interface Ran {
   readonly terminal: vscode.Terminal;
@@ -43,7 +38,7 @@ export async function terminalText(): Promise<string> {
   const ran = watched.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? watched.at(-1);
   if (!ran) return '';
   const ending = ran.exitCode === undefined ? '' : `\n[exit code ${ran.exitCode}]`;
-  let output = ran.output.replace(CONTROL, '').replaceAll('\r', '').trimEnd();
+  let output = plainOutput(ran.output);
   // VS Code 1.139 tells nothing of an output that came in one piece with the start of its command: a quick one's.
   if (output === '' && ran.exitCode !== undefined && ran.terminal === vscode.window.activeTerminal) {
     output = (await copied('workbench.action.terminal.copyLastCommandOutput')).trimEnd();
@@ -59,8 +54,12 @@ export function terminalSelection(): Promise<string> {
 /** What a command copies, by way of the clipboard, which gets its content back: the API has no other way. */
 async function copied(command: string): Promise<string> {
   const before = await vscode.env.clipboard.readText();
-  await vscode.commands.executeCommand(command);
-  const selected = await vscode.env.clipboard.readText();
-  await vscode.env.clipboard.writeText(before);
-  return selected === before ? '' : selected;
+  try {
+    // The command leaves the clipboard alone where there is nothing to copy.
+    await vscode.env.clipboard.writeText('');
+    await vscode.commands.executeCommand(command);
+    return await vscode.env.clipboard.readText();
+  } finally {
+    await vscode.env.clipboard.writeText(before);
+  }
 }
