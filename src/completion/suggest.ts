@@ -248,7 +248,7 @@ export class Suggester {
 
   async #seek(view: CaretView, signal: AbortSignal): Promise<readonly Suggestion[]> {
     const { inFlight, pace } = this.#sending;
-    let mayAsk = true;
+    let mayAsk = view.request.trigger !== 'grown';
     // By hand, where something is known already, the person wants to see another idea as well.
     const wanted = view.request.trigger === 'invoke' && this.#known(view).shown.length > 0 ? 2 : 1;
     for (;;) {
