@@ -9,7 +9,7 @@ interface Held {
 }
 
 /** Name of the keys that whoever starts the process hands in. */
-export const OPERATOR = 'operator';
+const OPERATOR = 'operator';
 /** How soon a key made or revoked by another process counts, milliseconds. */
 const FOLLOW_MS = 1_000;
 

@@ -5,7 +5,7 @@ import { GatewayError, invalidRequest } from '../wire/errors.ts';
 import type { Principal } from './authentication.ts';
 import type { Exchange } from './exchange.ts';
 
-export const ORGANIZATION_HEADER = 'x-organization-id';
+const ORGANIZATION_HEADER = 'x-organization-id';
 
 /**
  * The organization that a request is made for: its key's own, or the one that `X-Organization-Id` names.

@@ -61,7 +61,7 @@ export function refuseWithheld({ withheld }: Endpoint): void {
 }
 
 /** An address as the connection pool wants it. */
-export function splitURL(url: string): { readonly origin: string; readonly path: string } {
+function splitURL(url: string): { readonly origin: string; readonly path: string } {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search };
 }
