@@ -7,26 +7,26 @@ import { Suggester } from '../completion/suggest.ts';
 import { SettingsStore } from '../config/store.ts';
 import { fetchTransport } from '../provider/fetch-transport.ts';
 import { warmConnection } from '../provider/warm.ts';
-import { registerChat } from './chat.ts';
-import { registerCompletionCommands } from './completion-commands.ts';
-import { completionContext } from './completion-context.ts';
-import { CompletionSettingsSource } from './completion-settings.ts';
-import { CompletionStatus } from './completion-status.ts';
-import { CompletionSwitch } from './completion-switch.ts';
-import { registerConfigurationCommands } from './configuration-commands.ts';
-import { showConfigurationDiagnostics } from './configuration-diagnostics.ts';
-import { CONFIGURATION_FILES, configurationInput } from './configuration-input.ts';
-import { ExcludedFiles } from './excluded-files.ts';
-import { registerGatewayCommands } from './gateway-commands.ts';
-import { GatewayProcess } from './gateway-process.ts';
-import { registerInlineCompletions } from './inline-completions.ts';
-import { registerLanguageModels } from './language-models.ts';
-import { registerModelPickers } from './model-picker.ts';
-import { Models } from './models.ts';
-import { registerOriginQuestion } from './origin-question.ts';
-import { registerProviderCommands } from './provider-commands.ts';
-import { RecentEdits } from './recent-edits.ts';
-import { StoredKeys } from './stored-keys.ts';
+import { registerChat } from './chat/lazy-chat.ts';
+import { registerCompletionCommands } from './completion/commands.ts';
+import { completionContext } from './completion/context.ts';
+import { ExcludedFiles } from './completion/excluded-files.ts';
+import { registerInlineCompletions } from './completion/inline-completions.ts';
+import { RecentEdits } from './completion/recent-edits.ts';
+import { CompletionSettingsSource } from './completion/settings.ts';
+import { CompletionStatus } from './completion/status.ts';
+import { CompletionSwitch } from './completion/switch.ts';
+import { registerConfigurationCommands } from './configuration/commands.ts';
+import { showConfigurationDiagnostics } from './configuration/diagnostics.ts';
+import { CONFIGURATION_FILES, configurationInput } from './configuration/input.ts';
+import { registerOriginQuestion } from './configuration/origin-question.ts';
+import { StoredKeys } from './configuration/stored-keys.ts';
+import { registerGatewayCommands } from './gateway/commands.ts';
+import { GatewayProcess } from './gateway/process.ts';
+import { registerLanguageModels } from './models/language-models.ts';
+import { Models } from './models/models.ts';
+import { registerModelPickers } from './models/picker.ts';
+import { registerProviderCommands } from './provider/commands.ts';
 import { offerTerminalCommand } from './terminal-command.ts';
 import { whenOpened } from './when-opened.ts';
 
@@ -114,7 +114,7 @@ export function activate(context: vscode.ExtensionContext): void {
       return { model, label: { ref, name, provider, simulated: simulated(model), ...chosen } };
     },
   };
-  own(registerChat(async () => new (await import('./chat-view.ts')).ChatView(chatParts)));
+  own(registerChat(async () => new (await import('./chat/chat-view.ts')).ChatView(chatParts)));
 
   own(
     registerLanguageModels({
@@ -150,7 +150,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(showConfigurationDiagnostics(store, log));
   own(
     whenOpened(CONFIGURATION_FILES, async () => {
-      const { registerConfigurationLanguage } = await import('./configuration-language.ts');
+      const { registerConfigurationLanguage } = await import('./configuration/language.ts');
       return registerConfigurationLanguage({ models, transport });
     }),
   );

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gatewayLaunch } from '../../src/extension/gateway-launch.ts';
+import { gatewayLaunch } from '../../src/extension/gateway/launch.ts';
 import { play } from '../upstream/scenarios.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 

@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import type { ToPage } from '../../src/chat/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
-import { contentPolicy } from '../../src/extension/content-policy.ts';
+import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 

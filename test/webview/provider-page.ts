@@ -6,7 +6,7 @@ import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import type { ToDialog } from '../../src/config/provider-dialog.ts';
-import { contentPolicy } from '../../src/extension/content-policy.ts';
+import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 

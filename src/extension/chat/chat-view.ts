@@ -1,0 +1,295 @@
+import * as vscode from 'vscode';
+import { outputTokens, usableTokens } from '../../catalog/limits.ts';
+import type { Attachment } from '../../chat/attachment.ts';
+import { History } from '../../chat/history.ts';
+import type { ModelView } from '../../chat/page-messages.ts';
+import type { SessionParts } from '../../chat/session.ts';
+import { asGatewayError } from '../../wire/errors.ts';
+import { errorText } from '../error-text.ts';
+import { workspaceId } from '../models/models.ts';
+import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
+import { Attach, refused } from './attach.ts';
+import { pickAttachments } from './attach-picker.ts';
+import { codeBlockAction } from './code-block-actions.ts';
+import { Complete } from './complete.ts';
+import { Conversations, type OpenConversation } from './conversations.ts';
+import { editorCommands } from './editor-commands.ts';
+import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
+import { instructions } from './instructions.ts';
+import { CHAT_PANEL, type ChatCommand, revealChat } from './lazy-chat.ts';
+import { openLink } from './links.ts';
+import { StoredPermissions } from './permissions.ts';
+import { Proposals } from './proposals.ts';
+import { Surface, type SurfaceHost } from './surface.ts';
+import { chooseTools, chosenTools } from './tool-picker.ts';
+
+export interface ChatViewParts extends SessionParts {
+  readonly extension: vscode.Uri;
+  /** Which conversation the side bar shows, and the standing permissions of tools. */
+  readonly drafts: vscode.Memento;
+  /** Where conversations are kept. */
+  readonly storage: vscode.Uri;
+  readonly log: vscode.LogOutputChannel;
+  readonly onModelChange: vscode.Event<void>;
+}
+
+const LAST = 'svc.chat.conversation';
+
+/** Commands that cards and the composer can call; the page names them, it does not choose them. */
+const COMMANDS = {
+  'pick-model': 'svc.model.pick',
+  'choose-tools': 'svc.chat.chooseTools',
+  'add-provider': 'svc.provider.add',
+  'set-key': 'svc.key.set',
+  'open-settings': 'svc.config.open',
+  'review-origin': 'svc.origin.review',
+  'show-log': 'svc.log.show',
+} as const;
+
+/** The chat: its conversations and the places where they are shown – the side bar, editor tabs, windows of their own. */
+export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable {
+  readonly #parts: ChatViewParts;
+  readonly #conversations: Conversations;
+  readonly #proposals = new Proposals();
+  readonly #attach: Attach;
+  readonly #complete: Complete;
+  readonly #host: SurfaceHost;
+  readonly #surfaces = new Set<Surface>();
+  readonly #commands: Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>>;
+  readonly #lifetime: vscode.Disposable[] = [];
+  #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
+  #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
+  #saidNotKept = false;
+
+  constructor(parts: ChatViewParts) {
+    this.#parts = parts;
+    const permissions = new StoredPermissions(parts.drafts);
+    this.#conversations = new Conversations({
+      session: { ...parts, tools: () => chosenTools(this.#proposals), permissions, instructions },
+      history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
+      workspace: workspaceId(),
+      onRemove: (id) => this.#leave(id),
+      onError: (what, error) => this.#notKept(what, error),
+    });
+    this.#attach = new Attach(parts.newId);
+    this.#complete = new Complete(this.#attach);
+    this.#host = this.#surfaceHost();
+    const postModels = () => {
+      for (const surface of this.#surfaces) surface.postModel();
+    };
+    this.#commands = this.#ownCommands();
+    this.#lifetime.push(
+      this.#proposals,
+      parts.onModelChange(postModels),
+      vscode.workspace.onDidGrantWorkspaceTrust(postModels),
+    );
+  }
+
+  /** What a command of the chat does. */
+  run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
+    return this.#commands[name](args);
+  }
+
+  dispose(): void {
+    for (const part of this.#lifetime.reverse()) part.dispose();
+    for (const surface of this.#surfaces) surface.dispose();
+    this.#conversations.dispose();
+  }
+
+  /** The side bar makes the view, again after each move and each time it was hidden. */
+  async resolveWebviewView(view: vscode.WebviewView): Promise<void> {
+    const last = this.#parts.drafts.get<string>(LAST);
+    const conversation = last === undefined ? this.#conversations.create() : await this.#conversations.open(last);
+    const surface = this.#place(view.webview, conversation);
+    this.#side = { view, surface };
+    this.#sideReady.resolve(surface);
+    view.onDidDispose(() => {
+      if (this.#side?.surface === surface) {
+        this.#side = undefined;
+        this.#sideReady = Promise.withResolvers();
+      }
+      this.#drop(surface);
+    });
+    this.#write(view.webview);
+  }
+
+  /** A tab that was open when VS Code was closed. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const id = typeof state === 'object' && state !== null && 'session' in state ? state.session : undefined;
+    const conversation = typeof id === 'string' ? await this.#conversations.open(id) : this.#conversations.create();
+    this.#showPanel(panel, conversation);
+  }
+
+  #ownCommands(): Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>> {
+    const current = () => this.#side?.surface.conversation.session;
+    return {
+      'svc.chat.new': async () => this.#show(await this.#revealed()),
+      'svc.chat.history': async () => this.#pick(await this.#revealed()),
+      'svc.chat.openInEditor': () => this.#openPanel(false),
+      'svc.chat.openInWindow': () => this.#openPanel(true),
+      'svc.chat.chooseTools': () => chooseTools(this.#proposals),
+      'svc.chat.compact': async () => current()?.compact(),
+      'svc.chat.stop': async () => current()?.stop(),
+      'svc.chat.export': async () => {
+        const session = current();
+        if (session) await exportConversation(session);
+      },
+      'svc.chat.import': async () => {
+        const id = await importConversation(this.#conversations, this.#parts.newId, workspaceId());
+        if (id !== undefined) await this.#show(await this.#focused(), id);
+      },
+      'svc.proposal.apply': ([uri]) => this.#proposals.act(uri, 'all'),
+      'svc.proposal.applyHunks': ([uri]) => this.#proposals.act(uri, 'hunks'),
+      'svc.proposal.discard': ([uri]) => this.#proposals.act(uri, 'none'),
+      ...editorCommands({
+        ...{ attach: this.#attach, proposals: this.#proposals },
+        ...{ converse: this.#parts.converse, model: this.#parts.model, newId: this.#parts.newId },
+        compose: async (attachments) => (await this.#focused()).attach(attachments),
+        begin: (text, attachments) => this.#begin(text, attachments),
+      }),
+    };
+  }
+
+  #surfaceHost(): SurfaceHost {
+    return {
+      model: () => this.#modelView(),
+      trusted: () => vscode.workspace.isTrusted,
+      newId: this.#parts.newId,
+      ignored: () => this.#parts.log.warn('The panel sent a message that is not one of its own; it was ignored.'),
+      failed: (error) => {
+        this.#parts.log.error('The panel failed.', String(error));
+        void vscode.window.showErrorMessage(errorText(asGatewayError(error)));
+      },
+      refused,
+      show: (surface, id) => this.#show(surface, id),
+      history: (surface) => this.#pick(surface),
+      complete: (trigger, text, show) => this.#complete.items(trigger, text, show),
+      attachItem: (item) => this.#complete.attachments(item),
+      attachUris: async (uris) => {
+        const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');
+        return (await Promise.all(parsed.map((uri) => this.#attach.uri(uri)))).flat();
+      },
+      pickAttachments: () => pickAttachments(this.#attach),
+      commandAttachment: async ({ attaches }) => {
+        if (attaches === 'diff') return this.#attach.diff();
+        return attaches === 'selection' ? this.#attach.selection() : [];
+      },
+      promptFile: (name) => this.#complete.promptFile(name),
+      code: (message) => codeBlockAction(message, this.#proposals),
+      copy: async (text) => vscode.env.clipboard.writeText(text),
+      openLink,
+      run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
+    };
+  }
+
+  #modelView(): ModelView | null {
+    const chosen = this.#parts.model();
+    if (!chosen) return null;
+    const { model, label } = chosen;
+    const usable = usableTokens(model, outputTokens(model, this.#parts.outputCap));
+    return {
+      ...label,
+      ...(usable === undefined ? {} : { usable }),
+      images: model.modalities.input.includes('image'),
+      pdf: model.attachment || model.modalities.input.includes('pdf'),
+      tools: model.toolCall,
+      reasoning: model.reasoning,
+    };
+  }
+
+  async #pick(surface: Surface): Promise<void> {
+    const id = await pickConversation(this.#conversations, workspaceId());
+    if (id !== undefined) await this.#show(surface, id);
+  }
+
+  /** Puts a conversation into a surface. @param id absent: a new one. */
+  async #show(surface: Surface, id?: string, focus = true): Promise<void> {
+    const before = surface.conversation;
+    if (before.session.id === id) return;
+    const next = id === undefined ? this.#conversations.create() : await this.#conversations.open(id);
+    surface.change(next);
+    this.#conversations.release(before);
+    if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
+    if (focus) surface.focusInput();
+  }
+
+  /** Said once: a disk that is full stays so for a while, and what waits is written when it can be. */
+  #notKept(what: string, error: unknown): void {
+    this.#parts.log.error(what, String(error));
+    if (this.#saidNotKept) return;
+    this.#saidNotKept = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    void vscode.window.showErrorMessage(vscode.l10n.t('The conversation can’t be written to the disk: {0}', reason));
+  }
+
+  /** A conversation that was deleted: whoever shows it begins a new one. */
+  async #leave(id: string): Promise<void> {
+    for (const surface of this.#surfaces) {
+      if (surface.conversation.session.id === id) await this.#show(surface, undefined, false);
+    }
+  }
+
+  async #begin(text: string, attachments: readonly Attachment[]): Promise<void> {
+    const surface = await this.#focused();
+    if (surface.conversation.session.messages.length > 0) await this.#show(surface);
+    await surface.send(text, attachments);
+  }
+
+  /** The side bar's surface, made if need be, with the focus. */
+  async #focused(): Promise<Surface> {
+    const surface = await this.#revealed();
+    surface.focusInput();
+    return surface;
+  }
+
+  /** The same without taking the focus: a list that opens next would close again. */
+  async #revealed(): Promise<Surface> {
+    await revealChat();
+    return this.#sideReady.promise;
+  }
+
+  /** Moves the side bar's conversation to a tab, or to a window of its own. */
+  async #openPanel(window: boolean): Promise<void> {
+    const moved = this.#side?.surface.conversation ?? this.#conversations.create();
+    const column = vscode.ViewColumn.Active;
+    const panel = vscode.window.createWebviewPanel(CHAT_PANEL, vscode.l10n.t('Chat'), column, {
+      ...webviewOptions(this.#parts.extension),
+      enableFindWidget: true,
+    });
+    this.#showPanel(panel, moved);
+    // The tab has the focus now.
+    if (this.#side) await this.#show(this.#side.surface, undefined, false);
+    if (window) await vscode.commands.executeCommand('workbench.action.moveEditorToNewWindow');
+  }
+
+  #showPanel(panel: vscode.WebviewPanel, conversation: OpenConversation): void {
+    panel.iconPath = vscode.Uri.joinPath(this.#parts.extension, 'media', 'svc.svg');
+    const surface = this.#place(panel.webview, conversation);
+    surface.onTitle((title) => {
+      panel.title = title || vscode.l10n.t('Chat');
+    });
+    panel.onDidDispose(() => this.#drop(surface));
+    this.#write(panel.webview);
+  }
+
+  #place(webview: vscode.Webview, conversation: OpenConversation): Surface {
+    webview.options = webviewOptions(this.#parts.extension);
+    const surface = new Surface(webview, this.#host, conversation);
+    this.#surfaces.add(surface);
+    return surface;
+  }
+
+  #drop(surface: Surface): void {
+    this.#surfaces.delete(surface);
+    surface.dispose();
+    this.#conversations.release(surface.conversation);
+  }
+
+  #write(webview: vscode.Webview): void {
+    webview.html = webviewHtml(webview, this.#parts.extension, {
+      script: 'chat',
+      title: vscode.l10n.t('Svc Chat'),
+      styles: ['codicon.css', 'chat.css'],
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import * as vscode from 'vscode';
+import { Alike, type ContextSource, type Snippet } from '../../completion/context.ts';
+import { textBefore } from '../../completion/document-text.ts';
+import { documentView, relativePath } from '../document-view.ts';
+import { importedDefinitions } from './imported-definitions.ts';
+import type { RecentEdits } from './recent-edits.ts';
+
+const TABS = 8;
+const SNIPPETS = 4;
+/** Words in common, as a share, below which a piece of another file says nothing about this one. */
+const ALIKE = 0.05;
+/** Characters before the caret that other files are compared with. */
+const NEAR = 1200;
+
+/** What the editor knows besides the file itself, in the kinds that the setting allows. */
+export function completionContext(edits: RecentEdits): ContextSource {
+  const alike = new Alike(TABS);
+  return async ({ document, position }, wanted, signal) => {
+    const near = textBefore(document, position, NEAR);
+    const known = [
+      ...otherCells(document.uri),
+      ...(wanted.openTabs ? openTabs(document.uri, near, alike) : []),
+      ...(wanted.recentEdits ? edits.around(document.uri) : []),
+    ];
+    const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
+    return [...imports, ...known];
+  };
+}
+
+function openTabs(uri: string, near: string, alike: Alike): Snippet[] {
+  const tabs = vscode.workspace.textDocuments
+    .filter(
+      (other) => other.uri.toString() !== uri && other.uri.scheme === 'file' && relativePath(other.uri) !== undefined,
+    )
+    .slice(-TABS);
+  return alike
+    .find(tabs.map(documentView), near)
+    .filter(({ score }) => score >= ALIKE)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, SNIPPETS)
+    .flatMap(({ document: { path }, line, text }) =>
+      path === undefined ? [] : [{ kind: 'open-tab', path, line, text }],
+    );
+}
+
+/** The code cells before this one: what they define is known here. */
+function otherCells(uri: string): Snippet[] {
+  const notebook = vscode.workspace.notebookDocuments.find((each) =>
+    each.getCells().some((cell) => cell.document.uri.toString() === uri),
+  );
+  if (!notebook) return [];
+  const cells = notebook.getCells();
+  const here = cells.findIndex((cell) => cell.document.uri.toString() === uri);
+  const path = relativePath(notebook.uri);
+  if (path === undefined) return [];
+  return cells
+    .slice(Math.max(0, here - 12), here)
+    .filter((cell) => cell.kind === vscode.NotebookCellKind.Code)
+    .map((cell) => ({ kind: 'cell' as const, path, line: cell.index, text: cell.document.getText().slice(0, 2000) }));
+}

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { Suggester } from '../../completion/suggest.ts';
+import type { Suggestion, SuggestRequest } from '../../completion/suggestion.ts';
+import { documentView } from '../document-view.ts';
+import { SuggestionAsking } from './suggestion-asking.ts';
+
+export interface InlineCompletions extends vscode.Disposable {
+  /** Asks for the active editor's caret by hand, whatever VS Code knows already. */
+  trigger(): Promise<void>;
+}
+
+/** Ghost text: a thin translation between VS Code's provider and the engine. */
+export function registerInlineCompletions(suggester: Suggester, extension: string): InlineCompletions {
+  const asking = new SuggestionAsking(extension, async (document, position, context, token, trigger) => {
+    const abort = new AbortController();
+    const cancelled = token.onCancellationRequested(() => abort.abort());
+    try {
+      const answer = suggester.suggest(requestOf(document, position, context, trigger), abort.signal);
+      const suggestions = answer instanceof Promise ? await answer : answer;
+      return suggestions.map((suggestion) => itemOf(suggestion, position));
+    } finally {
+      cancelled.dispose();
+    }
+  });
+  const here = (uri: string): boolean => vscode.window.activeTextEditor?.document.uri.toString() === uri;
+  const shown = (editor: vscode.TextEditor | undefined) =>
+    editor && suggester.documentShown(documentView(editor.document));
+  shown(vscode.window.activeTextEditor);
+  const lifetime = vscode.Disposable.from(
+    asking,
+    { dispose: suggester.onDidGrow((uri) => here(uri) && asking.soon('grown')) },
+    { dispose: suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')) },
+    vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
+      if (document !== vscode.window.activeTextEditor?.document) return;
+      suggester.documentChanged({
+        uri: document.uri.toString(),
+        changes: contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })),
+        ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
+      });
+    }),
+    vscode.window.onDidChangeActiveTextEditor(shown),
+    vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
+  );
+  return { trigger: () => asking.again('invoke'), dispose: () => lifetime.dispose() };
+}
+
+function requestOf(
+  document: vscode.TextDocument,
+  position: vscode.Position,
+  context: vscode.InlineCompletionContext,
+  trigger: SuggestRequest['trigger'],
+): SuggestRequest {
+  const editor = vscode.window.activeTextEditor;
+  const here = editor?.document === document ? editor : undefined;
+  const selected = context.selectedCompletionInfo;
+  const { insertSpaces, tabSize } = here?.options ?? {};
+  return {
+    document: documentView(document),
+    position,
+    trigger,
+    ...(selected === undefined
+      ? {}
+      : {
+          selectedCompletion: {
+            text: selected.text,
+            startCharacter: selected.range.start.character,
+            endCharacter: selected.range.end.character,
+          },
+        }),
+    carets: here?.selections.length ?? 1,
+    selecting: here ? !here.selection.isEmpty : false,
+    ...(typeof insertSpaces === 'boolean' && typeof tabSize === 'number'
+      ? { indentation: { insertSpaces, tabSize } }
+      : {}),
+  };
+}
+
+function itemOf(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
+  const { insertText, replaceBefore, replaceAfter } = suggestion;
+  const range = new vscode.Range(position.translate(0, -replaceBefore), position.translate(0, replaceAfter));
+  return new vscode.InlineCompletionItem(insertText, range);
+}

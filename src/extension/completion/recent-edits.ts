@@ -1,0 +1,52 @@
+import * as vscode from 'vscode';
+import type { Snippet } from '../../completion/context.ts';
+import { relativePath } from '../document-view.ts';
+
+const KEPT = 12;
+const SENT = 4;
+/** Lines around an edit that say what it was about. */
+const AROUND = 4;
+
+interface Edit {
+  readonly uri: string;
+  readonly line: number;
+}
+
+/** Where the person edited of late, in any file: the next edit is often its neighbour. */
+export class RecentEdits implements vscode.Disposable {
+  #edits: readonly Edit[] = [];
+  readonly #watch: vscode.Disposable;
+
+  constructor() {
+    this.#watch = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      const line = contentChanges[0]?.range.start.line;
+      if (line === undefined || document.uri.scheme !== 'file') return;
+      const uri = document.uri.toString();
+      const elsewhere = this.#edits.filter((edit) => edit.uri !== uri || Math.abs(edit.line - line) > AROUND * 2);
+      this.#edits = [{ uri, line }, ...elsewhere].slice(0, KEPT);
+    });
+  }
+
+  dispose(): void {
+    this.#watch.dispose();
+  }
+
+  /** Pieces around the last edits in other files. What stands in this one is sent anyway. */
+  around(uri: string): Snippet[] {
+    return this.#edits
+      .filter((edit) => edit.uri !== uri)
+      .slice(0, SENT)
+      .flatMap((edit) => pieceOf(edit) ?? []);
+  }
+}
+
+function pieceOf({ uri, line }: Edit): Snippet | undefined {
+  const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+  const path = document && relativePath(document.uri);
+  if (!document || path === undefined) return undefined;
+  const from = Math.max(0, line - AROUND);
+  const to = Math.min(document.lineCount - 1, line + AROUND);
+  const lines: string[] = [];
+  for (let at = from; at <= to; at += 1) lines.push(document.lineAt(at).text.slice(0, 400));
+  return { kind: 'recent-edit', path, line: from, text: lines.join('\n') };
+}

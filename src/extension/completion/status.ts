@@ -1,0 +1,136 @@
+import * as vscode from 'vscode';
+import type { Model } from '../../catalog/model.ts';
+import type { Suggester } from '../../completion/suggest.ts';
+import type { SuggesterState } from '../../completion/suggester-state.ts';
+import type { Silence } from '../../completion/trigger.ts';
+import { errorText } from '../error-text.ts';
+import type { CompletionSwitch } from './switch.ts';
+
+export interface CompletionStatusParts {
+  readonly suggester: Suggester;
+  readonly model: () => Model | undefined;
+  readonly simulated: (model: Model) => boolean;
+  readonly enabled: () => boolean;
+  readonly on: CompletionSwitch;
+  /** Fires when the model or a setting changed. */
+  readonly onDidChange: vscode.Event<void>;
+}
+
+/** The one place that says how completions are: never a popup while typing. */
+export class CompletionStatus implements vscode.Disposable {
+  readonly #parts: CompletionStatusParts;
+  readonly #item: vscode.StatusBarItem;
+  readonly #language: vscode.LanguageStatusItem;
+  readonly #lifetime: vscode.Disposable[];
+
+  constructor(parts: CompletionStatusParts) {
+    this.#parts = parts;
+    this.#item = vscode.window.createStatusBarItem('svc.completion', vscode.StatusBarAlignment.Right, 100);
+    this.#item.name = vscode.l10n.t('Svc Completions');
+    this.#item.command = 'svc.completion.menu';
+    this.#language = vscode.languages.createLanguageStatusItem('svc.completion', { pattern: '**' });
+    this.#language.name = vscode.l10n.t('Svc Completions');
+    const draw = () => this.#draw();
+    this.#lifetime = [
+      this.#item,
+      this.#language,
+      { dispose: parts.suggester.onDidChangeState(draw) },
+      parts.onDidChange(draw),
+      parts.on.onDidChange(draw),
+    ];
+    draw();
+    this.#item.show();
+  }
+
+  dispose(): void {
+    for (const part of this.#lifetime.reverse()) part.dispose();
+  }
+
+  #draw(): void {
+    const view = this.#view(this.#parts.suggester.state);
+    this.#item.text = view.text;
+    this.#item.tooltip = [view.tooltip, ...this.#figures()].join('\n');
+    this.#item.accessibilityInformation = { label: view.label };
+    this.#language.text = this.#parts.model()?.name ?? vscode.l10n.t('No completion model');
+    this.#language.detail = view.tooltip;
+    this.#language.severity = view.warning
+      ? vscode.LanguageStatusSeverity.Warning
+      : vscode.LanguageStatusSeverity.Information;
+    this.#language.command = { command: 'svc.completion.menu', title: vscode.l10n.t('Options') };
+    this.#item.backgroundColor = view.warning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+  }
+
+  #figures(): string[] {
+    const { latency, counts } = this.#parts.suggester;
+    const { requests, cost, acceptedCharacters } = counts;
+    if (requests === 0) return [];
+    const wait = latency === undefined ? [] : [vscode.l10n.t('{0} ms', Math.round(latency))];
+    const money = cost === undefined ? [] : [`$${cost.toFixed(4)}`];
+    const { t } = vscode.l10n;
+    return [
+      [t('{0} requests', requests), t('{0} characters accepted', acceptedCharacters), ...wait, ...money].join(' · '),
+    ];
+  }
+
+  #view(state: SuggesterState) {
+    const model = this.#parts.model();
+    const mark = model && this.#parts.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
+    const named = model ? `${model.name}${mark}` : vscode.l10n.t('no model');
+    if (!this.#parts.enabled()) return plain('$(circle-slash) Svc', vscode.l10n.t('Completions are off.'));
+    if (this.#parts.on.snoozing) {
+      const minutes = Math.ceil(this.#parts.on.remaining / 60_000);
+      return plain('$(bell-slash) Svc', vscode.l10n.t('Completions are snoozed for {0} more minutes.', minutes));
+    }
+    switch (state.kind) {
+      case 'asking':
+        return plain(`$(loading~spin) Svc${mark}`, vscode.l10n.t('Asking {0}', named));
+      case 'no-model':
+        return plain('$(plug) Svc', vscode.l10n.t('No model that can complete code is set up. Select for what to do.'));
+      case 'problem': {
+        return { ...plain('$(warning) Svc', errorText(state.error)), warning: true };
+      }
+      case 'budget-spent':
+        return { ...plain('$(credit-card) Svc', vscode.l10n.t('The budget of this hour is spent.')), warning: true };
+      case 'silent':
+        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', because(state.why)));
+      case 'ready':
+        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('Completions by {0}', named));
+    }
+  }
+}
+
+function because(why: Silence): string {
+  const { t } = vscode.l10n;
+  switch (why) {
+    case 'off':
+      return t('they are off.');
+    case 'language-off':
+      return t('they are off for this language.');
+    case 'file-off':
+      return t('the setting svc.completion.disabledGlobs names this file.');
+    case 'exclude-setting':
+      return t('the setting svc.completion.exclude names this file.');
+    case 'gitignored':
+      return t('a .gitignore file names this file.');
+    case 'secret-kind':
+      return t('files of this kind hold secrets.');
+    case 'outside':
+      return t('the file is outside of the workspace.');
+    case 'unknown-yet':
+      return t('the .gitignore files are still being read.');
+    case 'read-only':
+      return t('the document can’t be written to.');
+    case 'several-carets':
+      return t('there are several carets.');
+    case 'selection':
+      return t('text is selected.');
+    case 'output':
+      return t('this is not a document of yours.');
+    case 'by-hand-only':
+      return t('they are shown when asked for.');
+  }
+}
+
+function plain(text: string, tooltip: string) {
+  return { text, tooltip, label: `Svc: ${tooltip}`, warning: false };
+}

@@ -1,0 +1,48 @@
+import * as vscode from 'vscode';
+import type { Diagnostic, Settings } from '../../config/settings.ts';
+import type { SettingsStore } from '../../config/store.ts';
+
+const SEVERITIES: Record<Diagnostic['severity'], vscode.DiagnosticSeverity> = {
+  error: vscode.DiagnosticSeverity.Error,
+  warning: vscode.DiagnosticSeverity.Warning,
+  information: vscode.DiagnosticSeverity.Information,
+};
+
+/** What is wrong with the configuration, shown in its files as soon as they are read. */
+export function showConfigurationDiagnostics(store: SettingsStore, log: vscode.LogOutputChannel): vscode.Disposable {
+  const collection = vscode.languages.createDiagnosticCollection('svc');
+  let logged = new Set<string>();
+  const show = (settings: Settings) => {
+    const files = Map.groupBy(settings.diagnostics, ({ path }) => path);
+    collection.clear();
+    for (const [path, diagnostics] of files) {
+      // A variable or an editor setting has no file to show it in: the log has it.
+      if (isFile(path)) collection.set(vscode.Uri.file(path), diagnostics.map(asDiagnostic));
+    }
+    const lines = new Set(settings.diagnostics.map(lineOf));
+    for (const line of lines) if (!logged.has(line)) log.warn(line);
+    logged = lines;
+  };
+  return vscode.Disposable.from(collection, store.onChange(show));
+}
+
+function asDiagnostic({ severity, line, column, length, message, code, suggestion }: Diagnostic): vscode.Diagnostic {
+  const start = new vscode.Position(line - 1, column - 1);
+  const shown = new vscode.Diagnostic(
+    new vscode.Range(start, start.translate(0, length)),
+    message,
+    SEVERITIES[severity],
+  );
+  shown.source = 'svc';
+  // The code carries what a quick fix writes: VS Code hands diagnostics back, and nothing else.
+  shown.code = suggestion === undefined ? code : `${code}:${suggestion}`;
+  return shown;
+}
+
+function lineOf({ severity, path, line, column, key, message }: Diagnostic): string {
+  return `${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
+}
+
+function isFile(path: string): boolean {
+  return /^(?:\/|[a-z]:[\\/])/i.test(path);
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { SaveTarget } from '../../config/provider-dialog.ts';
+import { replaceFile } from '../../config/replace-file.ts';
+import type { Settings, Source } from '../../config/settings.ts';
+import { globalFolder } from '../../config/sources.ts';
+import { configurationInput } from './input.ts';
+
+/** The person's own file, for all projects. */
+export function globalFile(): string {
+  return join(globalFolder(configurationInput()), 'svc.jsonc');
+}
+
+/** Where a new provider can be saved: for all projects, or in a folder of a workspace that is trusted. */
+export function saveTargets(): readonly SaveTarget[] {
+  const folders = vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? []) : [];
+  const projects = folders
+    .filter(({ uri }) => uri.scheme === 'file')
+    .map(({ uri, name }) => ({
+      path: join(uri.fsPath, 'svc.jsonc'),
+      label: vscode.l10n.t('Only {0} (svc.jsonc in the folder)', name),
+      project: true,
+    }));
+  return [
+    { path: globalFile(), label: vscode.l10n.t('All projects (your own svc.jsonc)'), project: false },
+    ...projects,
+  ];
+}
+
+/** The file that a provider is written in, `undefined` where it is in none that can be edited here. */
+export function fileOf(provider: string, settings: Settings | undefined): Source | undefined {
+  const source = settings?.providers.get(provider)?.origin.source;
+  return source && EDITABLE.has(source.kind) ? source : undefined;
+}
+
+const EDITABLE: ReadonlySet<Source['kind']> = new Set(['global', 'env-path', 'project']);
+
+/** The text of a file as the editor has it; empty where there is none yet. */
+export async function readConfig(path: string): Promise<string> {
+  const open = openDocument(path);
+  if (open) return open.getText();
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+}
+
+/** Changes a file; one that is open is changed in its editor, so that it can be undone there. */
+export async function writeConfig(path: string, text: string): Promise<void> {
+  const open = openDocument(path);
+  if (!open) {
+    await replaceFile(path, text);
+    return;
+  }
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(open.uri, new vscode.Range(0, 0, open.lineCount, 0), text);
+  if (!(await vscode.workspace.applyEdit(edit)) || !(await open.save())) {
+    throw new Error(vscode.l10n.t('The editor could not save {0}.', path));
+  }
+}
+
+function openDocument(path: string): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === path);
+}

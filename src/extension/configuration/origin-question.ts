@@ -1,0 +1,69 @@
+import * as vscode from 'vscode';
+import { originDecisionKey } from '../../catalog/clearance.ts';
+import type { Provider } from '../../catalog/model.ts';
+import { type Models, workspaceId } from '../models/models.ts';
+
+/**
+ * A project that would have a key sent elsewhere: a quiet item while a provider whose key is held back is the one
+ * in use, and one question when it is pressed. Denied until a person says otherwise, for this workspace and this
+ * address alone.
+ */
+export function registerOriginQuestion(models: Models): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem('svc.origin', vscode.StatusBarAlignment.Right, 98);
+  item.name = vscode.l10n.t('Svc: key held back');
+  item.command = 'svc.origin.review';
+  item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
+  const draw = () => drawItem(item, models);
+  draw();
+  return vscode.Disposable.from(
+    item,
+    models.onDidChange(draw),
+    vscode.commands.registerCommand('svc.origin.review', (id: unknown) => review(models, id)),
+  );
+}
+
+function drawItem(item: vscode.StatusBarItem, models: Models): void {
+  const { decisions } = models;
+  const provider = held(models).find(
+    ({ id, withheld }) => withheld && !decisions.has(originDecisionKey(workspaceId(), id, withheld.to)),
+  );
+  if (!provider) {
+    item.hide();
+    return;
+  }
+  item.text = `$(shield) ${vscode.l10n.t('Key held back')}`;
+  item.tooltip = vscode.l10n.t('This project changes where {0} is. Select to decide about your key.', provider.name);
+  item.show();
+}
+
+/** Providers in use whose key stays home. */
+function held(models: Models): readonly Provider[] {
+  const used = new Set([models.chat?.provider, models.completion?.provider]);
+  const providers = [...(models.registry?.providers.values() ?? [])];
+  return providers.filter(({ id, withheld }) => withheld !== undefined && used.has(id));
+}
+
+async function review(models: Models, id: unknown): Promise<void> {
+  const all = [...(models.registry?.providers.values() ?? [])].filter(({ withheld }) => withheld !== undefined);
+  const provider = all.find((each) => each.id === id) ?? held(models)[0] ?? all[0];
+  if (!provider?.withheld) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('No key is held back in this project.'));
+    return;
+  }
+  const { from, to } = provider.withheld;
+  const send = vscode.l10n.t('Send It There');
+  const deny = vscode.l10n.t('Do Not Send');
+  const detail = vscode.l10n.t(
+    'The answer holds for this project and this address. Without the key, requests go out without it.',
+  );
+  const question = vscode.l10n.t(
+    'This project wants to send your key for {0} to {1} instead of {2}.',
+    provider.name,
+    to,
+    from,
+  );
+  // The first button is the one that Enter presses.
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, deny, send);
+  if (answer === undefined) return;
+  await models.decide(originDecisionKey(workspaceId(), provider.id, to), answer === send);
+}

@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+import type { StoredKey } from '../../catalog/clearance.ts';
+import { Secret } from '../../config/secret.ts';
+
+const PREFIX = 'svc.key.';
+
+/** The keys that a person gave in a dialog: in the system's own key store, never in a file of ours. */
+export class StoredKeys implements vscode.Disposable {
+  readonly #secrets: vscode.SecretStorage;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #watch: vscode.Disposable;
+  readonly onDidChange = this.#changed.event;
+
+  constructor(secrets: vscode.SecretStorage) {
+    this.#secrets = secrets;
+    // Other windows share the key store.
+    this.#watch = secrets.onDidChange(({ key }) => {
+      if (key.startsWith(PREFIX)) this.#changed.fire();
+    });
+  }
+
+  dispose(): void {
+    this.#watch.dispose();
+    this.#changed.dispose();
+  }
+
+  /** By provider id. */
+  async all(): Promise<ReadonlyMap<string, StoredKey>> {
+    const keys = (await this.#secrets.keys()).filter((key) => key.startsWith(PREFIX));
+    const entries = await Promise.all(
+      keys.map(async (key) => [key.slice(PREFIX.length), await this.#read(key)] as const),
+    );
+    const found = new Map<string, StoredKey>();
+    for (const [provider, stored] of entries) if (stored) found.set(provider, stored);
+    return found;
+  }
+
+  /** @param origin `https://host[:port]` that the key was entered for; absent: wherever trusted sources say. */
+  async store(provider: string, key: string, origin?: string): Promise<void> {
+    await this.#secrets.store(PREFIX + provider, JSON.stringify({ key, origin }));
+  }
+
+  async forget(provider: string): Promise<void> {
+    await this.#secrets.delete(PREFIX + provider);
+  }
+
+  async forgetAll(): Promise<void> {
+    const keys = (await this.#secrets.keys()).filter((key) => key.startsWith(PREFIX));
+    await Promise.all(keys.map((key) => this.#secrets.delete(key)));
+  }
+
+  async #read(name: string): Promise<StoredKey | undefined> {
+    const text = await this.#secrets.get(name);
+    if (text === undefined) return undefined;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value !== 'object' || value === null || !('key' in value) || typeof value.key !== 'string') return;
+      const origin = 'origin' in value && typeof value.origin === 'string' ? value.origin : undefined;
+      return { secret: new Secret(value.key), origin };
+    } catch {
+      // Not written by us: as if it were not there.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+import type { GatewayProcess, GatewayState } from './process.ts';
+
+/** Start, stop, what it does, and what other tools need to use the local gateway. @param cli the terminal program. */
+export function registerGatewayCommands(gateway: GatewayProcess, cli: string): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem('svc.gateway', vscode.StatusBarAlignment.Right, 99);
+  item.name = vscode.l10n.t('Svc Gateway');
+  item.command = 'svc.gateway.status';
+  const draw = () => drawState(item, gateway);
+  return vscode.Disposable.from(
+    item,
+    gateway.onDidChange(draw),
+    vscode.commands.registerCommand('svc.gateway.start', () => start(gateway)),
+    vscode.commands.registerCommand('svc.gateway.stop', () => gateway.stop()),
+    vscode.commands.registerCommand('svc.gateway.status', () => showStatus(gateway)),
+    vscode.commands.registerCommand('svc.gateway.usage', () => openUsage(cli)),
+    vscode.commands.registerCommand('svc.gateway.copyEnvironment', () => copyEnvironment(gateway)),
+  );
+}
+
+async function start(gateway: GatewayProcess): Promise<string | undefined> {
+  const copy = vscode.l10n.t('Copy Environment');
+  try {
+    const url = await gateway.start();
+    void vscode.window
+      .showInformationMessage(vscode.l10n.t('The gateway listens on {0}.', url), copy)
+      .then((choice) => (choice === copy ? copyEnvironment(gateway) : undefined));
+    return url;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const log = vscode.l10n.t('Show Log');
+    void vscode.window
+      .showErrorMessage(vscode.l10n.t('The gateway did not start: {0}', reason), log)
+      .then((choice) => (choice === log ? vscode.commands.executeCommand('svc.log.show') : undefined));
+    return undefined;
+  }
+}
+
+/** What it does and what can be done about it, in one list. */
+async function showStatus(gateway: GatewayProcess): Promise<void> {
+  const { state } = gateway;
+  const item = (label: string, command: string) => ({ label, command });
+  const running = state.kind === 'running' || state.kind === 'starting';
+  const items = [
+    ...(running
+      ? [
+          item(`$(copy) ${vscode.l10n.t('Copy Environment')}`, 'svc.gateway.copyEnvironment'),
+          item(`$(debug-stop) ${vscode.l10n.t('Stop')}`, 'svc.gateway.stop'),
+        ]
+      : [item(`$(play) ${vscode.l10n.t('Start')}`, 'svc.gateway.start')]),
+    item(`$(graph) ${vscode.l10n.t('Open Usage')}`, 'svc.gateway.usage'),
+    item(`$(output) ${vscode.l10n.t('Show Log')}`, 'svc.log.show'),
+  ];
+  const options = { title: vscode.l10n.t('Svc Gateway'), placeHolder: sentence(state) };
+  const chosen = await vscode.window.showQuickPick(items, options);
+  if (chosen) await vscode.commands.executeCommand(chosen.command);
+}
+
+function sentence(state: GatewayState): string {
+  switch (state.kind) {
+    case 'stopped':
+      return vscode.l10n.t('The gateway is not running.');
+    case 'starting':
+      return vscode.l10n.t('The gateway is starting.');
+    case 'running':
+      return state.kept
+        ? vscode.l10n.t('The gateway listens on {0} and goes on when the window is closed.', state.url)
+        : vscode.l10n.t('The gateway listens on {0}.', state.url);
+    case 'failed':
+      return vscode.l10n.t('The gateway ended: {0}', state.reason);
+  }
+}
+
+/** The report of `svc usage`, as a document. */
+async function openUsage(cli: string): Promise<void> {
+  const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1' };
+  const parts = await Promise.all(
+    ['model', 'key', 'day'].map(async (by) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [cli, 'usage', '--by', by], { env });
+      return stdout;
+    }),
+  );
+  const document = await vscode.workspace.openTextDocument({ content: parts.join('\n') });
+  await vscode.window.showTextDocument(document, { preview: true });
+}
+
+async function copyEnvironment(gateway: GatewayProcess): Promise<void> {
+  const url = gateway.state.kind === 'running' ? gateway.state.url : await start(gateway);
+  if (url === undefined) return;
+  const key = await gateway.key();
+  const lines = [
+    `export OPENAI_BASE_URL=${url}/v1`,
+    `export OPENAI_API_KEY=${key}`,
+    `export ANTHROPIC_BASE_URL=${url}`,
+    `export ANTHROPIC_API_KEY=${key}`,
+  ];
+  await vscode.env.clipboard.writeText(`${lines.join('\n')}\n`);
+  void vscode.window.setStatusBarMessage(vscode.l10n.t('The gateway’s environment is in the clipboard.'), 4000);
+}
+
+function drawState(item: vscode.StatusBarItem, gateway: GatewayProcess): void {
+  const { state } = gateway;
+  switch (state.kind) {
+    case 'stopped':
+      item.hide();
+      return;
+    case 'starting':
+      item.text = '$(loading~spin) Gateway';
+      item.tooltip = vscode.l10n.t('The gateway is starting.');
+      break;
+    case 'running':
+      item.text = '$(radio-tower) Gateway';
+      item.tooltip = vscode.l10n.t('The gateway listens on {0}.', state.url);
+      break;
+    case 'failed':
+      item.text = '$(warning) Gateway';
+      item.tooltip = vscode.l10n.t('The gateway ended: {0}', state.reason);
+      break;
+  }
+  item.show();
+}

@@ -1,0 +1,219 @@
+import * as vscode from 'vscode';
+import { outputTokens } from '../../catalog/limits.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Converse } from '../../chat/session.ts';
+import { estimateTokens, IMAGE_TOKENS } from '../../chat/tokens.ts';
+import { readArguments } from '../../chat/tools.ts';
+import { disconnectError } from '../../provider/network-failure.ts';
+import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../../wire/conversation.ts';
+import type { GatewayError } from '../../wire/errors.ts';
+import type { Event } from '../../wire/event.ts';
+import { errorText } from '../error-text.ts';
+
+const VENDOR = 'svc';
+
+export interface LanguageModelParts {
+  readonly models: () => readonly Model[];
+  readonly onDidChange: vscode.Event<void>;
+  readonly converse: Converse;
+  readonly outputCap?: number;
+  /** Display name of a model's provider. */
+  readonly providerName: (model: Model) => string;
+}
+
+/** Offers the person's models to VS Code's own chat and to every extension that uses language models. */
+export function registerLanguageModels(parts: LanguageModelParts): vscode.Disposable {
+  return vscode.lm.registerLanguageModelChatProvider(VENDOR, new LanguageModels(parts));
+}
+
+class LanguageModels implements vscode.LanguageModelChatProvider {
+  readonly #parts: LanguageModelParts;
+  readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
+
+  constructor(parts: LanguageModelParts) {
+    this.#parts = parts;
+    this.onDidChangeLanguageModelChatInformation = parts.onDidChange;
+  }
+
+  provideLanguageModelChatInformation(): vscode.LanguageModelChatInformation[] {
+    return this.#parts
+      .models()
+      .filter(({ endpoint, modalities }) => endpoint.problem === undefined && modalities.output.includes('text'))
+      .map((model) => this.#information(model));
+  }
+
+  async provideLanguageModelChatResponse(
+    information: vscode.LanguageModelChatInformation,
+    messages: readonly vscode.LanguageModelChatRequestMessage[],
+    options: vscode.ProvideLanguageModelChatResponseOptions,
+    progress: vscode.Progress<vscode.LanguageModelResponsePart>,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    const model = this.#parts.models().find(({ ref }) => ref === information.id);
+    if (!model) throw vscode.LanguageModelError.NotFound(vscode.l10n.t('There is no model {0}.', information.id));
+    const stopping = new AbortController();
+    const heard = token.onCancellationRequested(() => stopping.abort());
+    const calls = new ToolCalls((part) => progress.report(part));
+    let whole = false;
+    try {
+      for await (const event of this.#parts.converse(
+        model,
+        conversationOf(model, messages, options),
+        stopping.signal,
+        {},
+      )) {
+        if (event.type === 'error' && !token.isCancellationRequested) throw languageModelError(event.error);
+        if (event.type === 'text') progress.report(new vscode.LanguageModelTextPart(event.text));
+        if (event.type === 'refusal') progress.report(new vscode.LanguageModelTextPart(event.text));
+        if (event.type === 'finish') whole = event.reason !== 'closed';
+        if (event.type !== 'finish' || whole) calls.take(event);
+      }
+      // Half an answer must not pass for one.
+      if (!whole && !token.isCancellationRequested) throw languageModelError(disconnectError(undefined));
+    } finally {
+      heard.dispose();
+      stopping.abort();
+    }
+  }
+
+  async provideTokenCount(
+    _model: vscode.LanguageModelChatInformation,
+    text: string | vscode.LanguageModelChatRequestMessage,
+  ): Promise<number> {
+    if (typeof text === 'string') return estimateTokens(text);
+    return text.content.reduce<number>((sum, part) => sum + partTokens(part), 0);
+  }
+
+  #information(model: Model): vscode.LanguageModelChatInformation {
+    const { context, input } = model.limit;
+    const maxOutputTokens = outputTokens(model, this.#parts.outputCap);
+    // VS Code needs a number where nothing is known: a large one, so that nothing is cut off for no reason.
+    const maxInputTokens = input ?? (context > maxOutputTokens ? context - maxOutputTokens : context || 128_000);
+    const provider = this.#parts.providerName(model);
+    return {
+      id: model.ref,
+      name: model.name,
+      family: model.id,
+      version: model.releaseDate ?? '1',
+      detail: provider,
+      tooltip: `${model.name} (${provider})`,
+      maxInputTokens,
+      maxOutputTokens,
+      capabilities: { toolCalling: model.toolCall, imageInput: model.modalities.input.includes('image') },
+    };
+  }
+}
+
+/** Gathers the pieces of tool calls: VS Code takes them whole. */
+class ToolCalls {
+  readonly #report: (part: vscode.LanguageModelToolCallPart) => void;
+  readonly #open = new Map<number, { id: string; name: string; json: string }>();
+
+  constructor(report: (part: vscode.LanguageModelToolCallPart) => void) {
+    this.#report = report;
+  }
+
+  take(event: Event): void {
+    if (event.type === 'tool-call') this.#open.set(event.part, { id: event.id, name: event.name, json: '' });
+    if (event.type === 'tool-arguments') {
+      const call = this.#open.get(event.part);
+      if (call) call.json += event.json;
+    }
+    if (event.type !== 'finish') return;
+    for (const { id, name, json } of this.#open.values()) {
+      const input = readArguments(json);
+      // A call that the output limit cut off must not run with what is left of it.
+      if (!input) throw new Error(vscode.l10n.t('The call of {0} was cut off.', name));
+      this.#report(new vscode.LanguageModelToolCallPart(id, name, input));
+    }
+    this.#open.clear();
+  }
+}
+
+/** The request as VS Code says it, as ours. */
+function conversationOf(
+  model: Model,
+  messages: readonly vscode.LanguageModelChatRequestMessage[],
+  options: Pick<vscode.ProvideLanguageModelChatResponseOptions, 'tools' | 'toolMode' | 'modelOptions'>,
+): Conversation {
+  const tools = (options.tools ?? []).map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    parameters: { type: 'object', ...inputSchema },
+  }));
+  const required = options.toolMode === vscode.LanguageModelChatToolMode.Required;
+  const temperature: unknown = options.modelOptions?.temperature;
+  return {
+    model: model.id,
+    system: [],
+    turns: messages.flatMap(turnOf),
+    tools,
+    ...(tools.length === 0 ? {} : { toolChoice: { type: required ? 'required' : 'auto' } }),
+    sampling: typeof temperature === 'number' ? { temperature } : {},
+    stream: true,
+  };
+}
+
+function turnOf({ role, content }: vscode.LanguageModelChatRequestMessage): Turn[] {
+  if (role === vscode.LanguageModelChatMessageRole.Assistant) {
+    const parts = content.flatMap(assistantPart);
+    return parts.length === 0 ? [] : [{ role: 'assistant', parts }];
+  }
+  const parts = content.flatMap(userPart);
+  return parts.length === 0 ? [] : [{ role: 'user', parts }];
+}
+
+function assistantPart(part: unknown): AssistantPart[] {
+  if (part instanceof vscode.LanguageModelTextPart)
+    return part.value === '' ? [] : [{ type: 'text', text: part.value }];
+  if (!(part instanceof vscode.LanguageModelToolCallPart)) return [];
+  return [{ type: 'tool-call', id: part.callId, name: part.name, arguments: JSON.stringify(part.input) }];
+}
+
+function userPart(part: unknown): UserPart[] {
+  if (!(part instanceof vscode.LanguageModelToolResultPart)) return contentPart(part);
+  return [{ type: 'tool-result', id: part.callId, content: part.content.flatMap(contentPart) }];
+}
+
+function contentPart(part: unknown): (TextPart | ImagePart)[] {
+  if (part instanceof vscode.LanguageModelTextPart)
+    return part.value === '' ? [] : [{ type: 'text', text: part.value }];
+  if (part instanceof vscode.LanguageModelPromptTsxPart) return [{ type: 'text', text: JSON.stringify(part.value) }];
+  if (!(part instanceof vscode.LanguageModelDataPart)) return [];
+  const { mimeType, data } = part;
+  if (mimeType.startsWith('image/')) {
+    const media = { kind: 'data' as const, mediaType: mimeType, base64: Buffer.from(data).toString('base64') };
+    return [{ type: 'image', media }];
+  }
+  // VS Code also sends marks of its own, such as cache control, that mean nothing to a model.
+  const readable = /^(?:text\/|application\/json)/.test(mimeType);
+  return readable ? [{ type: 'text', text: Buffer.from(data).toString('utf8') }] : [];
+}
+
+function partTokens(part: unknown): number {
+  if (part instanceof vscode.LanguageModelTextPart) return estimateTokens(part.value);
+  if (part instanceof vscode.LanguageModelToolCallPart) return estimateTokens(JSON.stringify(part.input)) + 10;
+  if (part instanceof vscode.LanguageModelToolResultPart) {
+    return part.content.reduce<number>((sum, each) => sum + partTokens(each), 10);
+  }
+  return part instanceof vscode.LanguageModelDataPart && part.mimeType.startsWith('image/') ? IMAGE_TOKENS : 0;
+}
+
+/** The kinds that other extensions can tell apart. */
+function languageModelError(error: GatewayError): Error {
+  switch (error.errorType) {
+    case 'model_not_found':
+      return vscode.LanguageModelError.NotFound(errorText(error));
+    case 'authentication_required':
+    case 'model_not_allowed':
+    case 'credential_withheld':
+      return vscode.LanguageModelError.NoPermissions(errorText(error));
+    case 'rate_limit_exceeded':
+    case 'usage_limit_exceeded':
+    case 'insufficient_credits':
+    case 'content_filtered':
+      return vscode.LanguageModelError.Blocked(errorText(error));
+    default:
+      return new Error(errorText(error), { cause: error });
+  }
+}

@@ -1,0 +1,91 @@
+import * as vscode from 'vscode';
+import type { Model } from '../../catalog/model.ts';
+import {
+  type GroupedModels,
+  type ModelFact,
+  type ModelGroup,
+  modelFacts,
+  modelGroups,
+} from '../../catalog/model-groups.ts';
+import { errorWords } from '../../chat/error-words.ts';
+import { quickInputButton } from '../quick-input-button.ts';
+
+export interface ModelItem extends vscode.QuickPickItem {
+  /** Absent: a heading, or one of the entries at the end. */
+  readonly model?: Model;
+  readonly run?: 'add-provider' | 'show-hidden';
+}
+
+export interface PickerContent extends GroupedModels {
+  readonly current: string | undefined;
+  readonly hidden: readonly string[];
+}
+
+export const PIN = quickInputButton('pin', vscode.l10n.t('Pin to the top'));
+export const UNPIN = quickInputButton('pinned', vscode.l10n.t('Unpin'));
+export const HIDE = quickInputButton('eye-closed', vscode.l10n.t('Hide this model'));
+export const EDIT = quickInputButton('edit', vscode.l10n.t('Edit the provider'));
+
+/** The models by their groups, and what else can be done about them. */
+export function pickerItems(content: PickerContent): ModelItem[] {
+  const { hidden } = content;
+  const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const items: ModelItem[] = modelGroups(content).flatMap((group) => [
+    separator(headingOf(group)),
+    ...group.models.map((model) => modelItem(model, content)),
+  ]);
+  items.push(separator(''));
+  items.push({ label: `$(add) ${vscode.l10n.t('Add a provider …')}`, run: 'add-provider', alwaysShow: true });
+  if (hidden.length > 0) {
+    items.push({ label: `$(eye) ${vscode.l10n.t('Show hidden models ({0}) …', hidden.length)}`, run: 'show-hidden' });
+  }
+  return items;
+}
+
+function headingOf({ of }: ModelGroup): string {
+  if (of === 'pinned') return vscode.l10n.t('Pinned');
+  if (of === 'recent') return vscode.l10n.t('Recently used');
+  return of.simulated ? vscode.l10n.t('{0} (simulated)', of.name) : of.name;
+}
+
+function modelItem(model: Model, { current, pinned, registry }: PickerContent): ModelItem {
+  const simulated = registry?.providers.get(model.provider)?.simulated ? [vscode.l10n.t('simulated')] : [];
+  const { problem } = model.endpoint;
+  const warning = problem === undefined ? [] : [`$(warning) ${errorWords(problem, vscode.l10n.t)}`];
+  return {
+    label: `${model.ref === current ? '$(check) ' : ''}${model.name}`,
+    description: model.ref,
+    detail: [...simulated, ...modelFacts(model).map(factWords), ...warning].join(' · '),
+    model,
+    buttons: [pinned.includes(model.ref) ? UNPIN : PIN, HIDE, EDIT],
+  };
+}
+
+/** All of it can be searched for. */
+function factWords(fact: ModelFact): string {
+  const { t } = vscode.l10n;
+  switch (fact.kind) {
+    case 'context':
+      return t('{0} context', tokens(fact.tokens));
+    case 'price':
+      return t('{0} USD in, {1} USD out per million tokens', fact.input, fact.output);
+    case 'free':
+      return t('free');
+    case 'images':
+      return t('images');
+    case 'pdf':
+      return 'PDF';
+    case 'tools':
+      return t('tools');
+    case 'reasoning':
+      return t('reasoning');
+    case 'completions':
+      return t('completions');
+    case 'destination':
+      return t('to {0}', fact.host);
+  }
+}
+
+function tokens(count: number): string {
+  return count >= 1_000_000 ? `${Number((count / 1_000_000).toFixed(1))}M` : `${Math.round(count / 1000)}k`;
+}

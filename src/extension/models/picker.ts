@@ -1,0 +1,124 @@
+import * as vscode from 'vscode';
+import type { Model } from '../../catalog/model.ts';
+import { variantChoices } from '../../catalog/model-groups.ts';
+import type { Models } from './models.ts';
+import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
+
+type Use = 'chat' | 'completion';
+
+export function registerModelPickers(models: Models): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand('svc.model.pick', () => pickChatModel(models)),
+    vscode.commands.registerCommand('svc.model.pickVariant', async () => {
+      const model = models.chat;
+      if (model) await pickVariant(models, model);
+    }),
+    vscode.commands.registerCommand('svc.completion.pickModel', async () => {
+      const model = await pick(models, 'completion');
+      if (model) await models.useForCompletion(model.ref);
+    }),
+  );
+}
+
+async function pickChatModel(models: Models): Promise<void> {
+  const model = await pick(models, 'chat');
+  if (!model) return;
+  if (model.variants.size === 0) await models.useForChat(model.ref);
+  else await pickVariant(models, model);
+}
+
+/** The second step, for a model that has variants. Leaving it takes the model as it is. */
+async function pickVariant(models: Models, model: Model): Promise<void> {
+  const current = models.chat?.ref === model.ref ? models.chatVariant : undefined;
+  const items = variantChoices(model, current).map(({ name, current: chosen }) => ({
+    label: `${chosen ? '$(check) ' : ''}${name ?? vscode.l10n.t('As it is')}`,
+    name,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Variant of {0}', model.name) });
+  await models.useForChat(model.ref, chosen ? chosen.name : current);
+}
+
+/** A native list: keyboard, screen reader and theme come with it. */
+async function pick(models: Models, use: Use): Promise<Model | undefined> {
+  const picker = vscode.window.createQuickPick<ModelItem>();
+  const fim = use === 'completion';
+  picker.title = fim ? vscode.l10n.t('Model for completions') : vscode.l10n.t('Model for chat');
+  picker.placeholder = fim
+    ? vscode.l10n.t('Search by name, ability or price. The code around the cursor goes where the model is.')
+    : vscode.l10n.t('Search by name, ability or price');
+  picker.matchOnDescription = true;
+  picker.matchOnDetail = true;
+  const draw = () => fillPicker(picker, models, use);
+  const lifetime = [
+    picker,
+    models.onDidChange(draw),
+    picker.onDidTriggerItemButton(async ({ item, button }) => {
+      if (item.model && (await press(models, item.model, button)) === 'leave') picker.hide();
+      else draw();
+    }),
+  ];
+  draw();
+  try {
+    return await chosenIn(picker, models);
+  } finally {
+    for (const part of lifetime.reverse()) part.dispose();
+  }
+}
+
+function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Use): void {
+  const active = picker.activeItems[0]?.model?.ref;
+  const current = use === 'chat' ? models.chat : models.completion;
+  picker.keepScrollPosition = true;
+  picker.busy = models.registry === undefined;
+  picker.items = pickerItems({
+    registry: models.registry,
+    suits: (model) => use === 'chat' || model.fim,
+    current: current?.ref,
+    pinned: models.pinned,
+    recent: models.recent(use),
+    hidden: models.hidden,
+  });
+  const wanted = active ?? current?.ref;
+  const item = picker.items.find(({ model }) => model && model.ref === wanted);
+  if (item) picker.activeItems = [item];
+}
+
+function chosenIn(picker: vscode.QuickPick<ModelItem>, models: Models): Promise<Model | undefined> {
+  return new Promise((resolve) => {
+    picker.onDidAccept(() => {
+      const [item] = picker.selectedItems;
+      resolve(item?.model);
+      picker.hide();
+      if (item?.run === 'add-provider') void vscode.commands.executeCommand('svc.provider.add');
+      if (item?.run === 'show-hidden') void showHidden(models);
+    });
+    picker.onDidHide(() => resolve(undefined));
+    picker.show();
+  });
+}
+
+async function press(models: Models, model: Model, button: vscode.QuickInputButton): Promise<'stay' | 'leave'> {
+  switch (button) {
+    case PIN:
+    case UNPIN:
+      await models.pin(model.ref, button === PIN);
+      return 'stay';
+    case HIDE:
+      await models.hide(model.ref, true);
+      return 'stay';
+    case EDIT:
+      void vscode.commands.executeCommand('svc.provider.edit', model.provider);
+      return 'leave';
+    default:
+      return 'stay';
+  }
+}
+
+async function showHidden(models: Models): Promise<void> {
+  const chosen = await vscode.window.showQuickPick([...models.hidden], {
+    title: vscode.l10n.t('Hidden models'),
+    placeHolder: vscode.l10n.t('Choose those to show again'),
+    canPickMany: true,
+  });
+  for (const ref of chosen ?? []) await models.hide(ref, false);
+}

@@ -1,0 +1,22 @@
+import * as vscode from 'vscode';
+import type { ProviderDialogParts } from './dialog.ts';
+import type { ProviderDialogs } from './dialogs.ts';
+
+/** The commands around providers; the dialog itself is loaded when it is first used. */
+export function registerProviderCommands(parts: ProviderDialogParts): vscode.Disposable {
+  let opened: ProviderDialogs | undefined;
+  const dialogs = async () => {
+    const { ProviderDialogs } = await import('./dialogs.ts');
+    opened ??= new ProviderDialogs(parts);
+    return opened;
+  };
+  const idOf = (argument: unknown) => (typeof argument === 'string' ? argument : undefined);
+  const register = vscode.commands.registerCommand;
+  return vscode.Disposable.from(
+    { dispose: () => opened?.dispose() },
+    register('svc.provider.add', async (preset: unknown) => (await dialogs()).add(idOf(preset))),
+    register('svc.provider.edit', async (id: unknown) => (await dialogs()).edit(idOf(id))),
+    register('svc.provider.import', async () => (await dialogs()).import()),
+    register('svc.provider.delete', async (id: unknown) => (await dialogs()).delete(idOf(id))),
+  );
+}
