@@ -15,7 +15,6 @@ export interface SuggestRequest {
   readonly carets?: number;
   /** Whether text is selected. */
   readonly selecting?: boolean;
-  readonly readonly?: boolean;
   /** Used where the document itself doesn't tell; default two spaces. */
   readonly indentation?: { readonly insertSpaces: boolean; readonly tabSize: number };
 }

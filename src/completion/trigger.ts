@@ -9,7 +9,6 @@ export type Silence =
   | 'off'
   | 'language-off'
   | 'file-off'
-  | 'read-only'
   | 'several-carets'
   | 'selection'
   | 'output'
@@ -24,7 +23,6 @@ export function silenceOf(request: SuggestRequest, settings: CompletionSettings)
   const { document } = request;
   if (!settings.enabled) return 'off';
   if (!languageOn(document.languageId, settings.languages)) return 'language-off';
-  if (request.readonly === true) return 'read-only';
   if ((request.carets ?? 1) > 1) return 'several-carets';
   if (request.selecting === true) return 'selection';
   if (/^(output|vscode-|git:|debug|search-editor)/.test(document.uri) && !isTyped(document.uri)) return 'output';
@@ -33,7 +31,7 @@ export function silenceOf(request: SuggestRequest, settings: CompletionSettings)
 
 /** Whether a silence ends by what the person or a file watcher does elsewhere, not by going on in the document. */
 export function mayEnd(why: Silence): boolean {
-  return !(why === 'read-only' || why === 'several-carets' || why === 'selection' || why === 'output');
+  return !(why === 'several-carets' || why === 'selection' || why === 'output');
 }
 
 /** Whether nothing is sent unless asked for by hand. What is known already is shown in any case. */

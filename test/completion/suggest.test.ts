@@ -151,7 +151,6 @@ describe('a suggestion and the editor', () => {
     const cases: readonly ((person: Person) => void)[] = [
       (person) => person.ask({ carets: 2 }),
       (person) => person.ask({ selecting: true }),
-      (person) => person.ask({ readonly: true }),
       (person) => {
         person.paper.languageId = 'markdown';
         person.ask();

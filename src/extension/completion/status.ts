@@ -118,8 +118,6 @@ function because(why: Silence): string {
       return t('the file is outside of the workspace.');
     case 'unknown-yet':
       return t('the .gitignore files are still being read.');
-    case 'read-only':
-      return t('the document can’t be written to.');
     case 'several-carets':
       return t('there are several carets.');
     case 'selection':
