@@ -1,5 +1,5 @@
 // Runs the suites of test/host/suites inside a real VS Code: a desktop one if there is one and a display,
-// else the browser host. SVC_SUITES narrows them by file name; SVC_TEST_COUNTS names a file for the counts.
+// else the browser host. SVC_SUITES narrows them by a part of their titles; SVC_TEST_COUNTS names a file for the counts.
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
