@@ -161,8 +161,9 @@ export function activate(context: vscode.ExtensionContext): void {
 /** The first load, after activation has returned: nobody waits for it. */
 async function begin(store: SettingsStore, models: Models, log: vscode.LogOutputChannel): Promise<void> {
   try {
-    await store.refresh();
+    // In this order: what changes while it is read is read again.
     await store.watch();
+    await store.refresh();
     await models.rebuild();
     // The first suggestion must not wait for code.
     await import('../provider/fill.ts');
