@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
@@ -7,6 +6,7 @@ import { type Desk, setDesk } from '../e2e/desk.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { atLeast, atMost, count, random, type SoakPart, type SoakRow } from './part.ts';
+import { extensionHost, type Vitals, vitalsOf } from './process-vitals.ts';
 
 type Weather = 'fine' | 'offline' | 'out-of-credit';
 const SPELLS: readonly Weather[] = ['fine', 'fine', 'offline', 'fine', 'fine', 'out-of-credit'];
@@ -21,9 +21,6 @@ interface Figures {
   accepted: number;
   answers: number;
   readonly vain: { keys: number; requests: number };
-  /** Memory (MB) and open files of the extension's host, round by round. */
-  readonly memory: number[];
-  readonly files: number[];
 }
 
 /** A person in a real VS Code who types, accepts, chats and opens new conversations, through bad weather. */
@@ -31,7 +28,7 @@ export const vscodePart: SoakPart = {
   name: 'vscode',
   run: async ({ seconds, seed, scale, progress }) => {
     let weather: Weather = 'fine';
-    const figures: Figures = { ...start(), vain: { keys: 0, requests: 0 }, memory: [], files: [] };
+    const figures: Figures = { ...start(), vain: { keys: 0, requests: 0 } };
     const upstream = await startUpstream((request, response) => {
       if (request.method === 'POST' && weather !== 'fine' && request.path.includes('/fim/')) figures.vain.requests += 1;
       answer(weather, request, response);
@@ -43,6 +40,7 @@ export const vscodePart: SoakPart = {
       const person = await Person.sitDown(desk, figures, seed);
       const until = Date.now() + seconds * 1000;
       const least = scale === 'short' ? 1 : SPELLS.length * ROUNDS * 2;
+      let warm: Vitals | undefined;
       while (figures.rounds < least || Date.now() < until) {
         const next = SPELLS[Math.floor(figures.rounds / ROUNDS) % SPELLS.length] ?? 'fine';
         if (next === 'fine' && weather !== 'fine') {
@@ -51,11 +49,13 @@ export const vscodePart: SoakPart = {
         }
         weather = next;
         await person.works(weather);
-        look(figures);
-        if (figures.rounds % 10 === 0) progress(`${figures.rounds} rounds, ${figures.memory.at(-1)?.toFixed(0)} MB`);
+        // Every weather has been once.
+        if (figures.rounds === SPELLS.length * ROUNDS) warm = await vitalsOf(extensionHost());
+        if (figures.rounds % 10 === 0) progress(`${figures.rounds} rounds`);
       }
+      const last = await vitalsOf(extensionHost());
       const popups = await person.page.locator('.notification-toast').count();
-      return rows(figures, popups, await upstream.sockets());
+      return [...rows(figures, popups, await upstream.sockets()), ...grown(warm ?? last, last)];
     } finally {
       await desk.close();
       await upstream.close();
@@ -77,17 +77,14 @@ function rows(figures: Figures, popups: number, sockets: number): SoakRow[] {
     atMost('requests a key while offline or out of credit', vain.requests / Math.max(1, vain.keys), 0.1),
     atMost('popups', popups, 0),
     atMost('connections open at the end', sockets, 8),
-    atMost('memory of the extension host grown since it was warm', grown(figures.memory), 30, ' MB'),
-    atMost('open files of the extension host grown since it was warm', grown(figures.files), 8),
   ];
 }
 
-/** What the last third has more than the second, by their lowest: garbage that waits to be collected does not count. */
-function grown(samples: readonly number[]): number {
-  const third = Math.floor(samples.length / 3);
-  if (third === 0) return 0;
-  const lowest = (from: number, to?: number) => Math.min(...samples.slice(from, to));
-  return Math.max(0, lowest(2 * third) - lowest(third, 2 * third));
+function grown(warm: Vitals, last: Vitals): SoakRow[] {
+  return [
+    atMost('heap of the extension host grown since it was warm', Math.max(0, last.heap - warm.heap), 8, ' MB'),
+    atMost('open files of the extension host grown since it was warm', Math.max(0, last.files - warm.files), 8),
+  ];
 }
 
 /** At the keyboard. */
@@ -202,23 +199,4 @@ function answer(weather: Weather, request: ReceivedRequest, response: ServerResp
   for (const piece of fim ? hole : (ANSWER.match(/.{1,4}/gs) ?? [])) frame({ content: piece }, null);
   frame({}, 'stop');
   response.end('data: [DONE]\n\n');
-}
-
-/** Memory and open files of the extension host that this process has started. */
-function look(figures: Figures): void {
-  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,rss=,command='], { encoding: 'utf8', maxBuffer: 8e6 });
-  const all = listed.split('\n').map((row) => row.trim().split(/\s+/));
-  const parents = new Map(all.map(([pid, parent]) => [pid, parent]));
-  const isOurs = (pid: string | undefined): boolean =>
-    pid !== undefined && (pid === String(process.pid) || isOurs(parents.get(pid)));
-  const host = all.find(([pid, , , ...command]) => command.includes('--type=extensionHost') && isOurs(pid));
-  if (host === undefined) throw new Error('The extension host has ended.');
-  const [pid, , kilobytes] = host;
-  figures.memory.push(Number(kilobytes) / 1024);
-  figures.files.push(openFiles(Number(pid)));
-}
-
-/** On Linux; 0 elsewhere. */
-function openFiles(pid: number): number {
-  return process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : 0;
 }
