@@ -159,7 +159,6 @@ describe('a conversation in the editor', () => {
     await letGo(desk.page);
     const input = await openList(desk.page, 'Svc: Show Conversations', 'Conversations');
     await input.fill('zebra');
-    await desk.page.locator('.quick-input-list .monaco-list-row', { hasText: 'A question' }).waitFor();
     await desk.page.keyboard.press('Enter');
     await frame.locator('.markdown', { hasText: 'The zebra has stripes.' }).waitFor();
     await frame.locator('.composer textarea:focus').waitFor();

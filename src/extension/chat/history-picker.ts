@@ -45,22 +45,29 @@ function choose(conversations: Conversations, workspace: string, query: string):
     const found = await conversations.history.search(picker.value);
     if (mine === wanted) picker.items = itemsOf(found, workspace);
   };
+  let searching = Promise.resolve();
+  const search = () => {
+    searching = refresh();
+  };
   return new Promise((resolve) => {
     const finish = (choice: Choice | undefined) => {
       resolve(choice);
       picker.dispose();
     };
-    picker.onDidChangeValue(refresh);
+    picker.onDidChangeValue(search);
     picker.onDidTriggerItemButton(({ item: { listed }, button }) => {
       if (listed) finish({ act: button, listed, query: picker.value });
     });
-    picker.onDidAccept(() => {
-      const listed = picker.activeItems[0]?.listed;
+    picker.onDidAccept(async () => {
+      // Enter right behind the last letter means what is found, not what was listed before.
+      await searching;
+      const active = picker.items.find((item) => picker.activeItems.includes(item));
+      const { listed } = active ?? picker.items.find((item) => item.listed) ?? {};
       finish(listed && { open: listed.id });
     });
     picker.onDidHide(() => finish(undefined));
     picker.show();
-    void refresh();
+    search();
   });
 }
 
