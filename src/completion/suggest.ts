@@ -61,8 +61,6 @@ export class Suggester {
   #shown: SuggestRequest['document'] | undefined;
   /** What was asked about last. */
   #asked: { readonly uri: string; readonly version: number } | undefined;
-  /** The document was edited since: the editor asks by itself, and gets what has grown. */
-  #askExpected = false;
   #byUndo = false;
   /** The document where the person's last wish came to nothing because it could not work. */
   #turnedAway: string | undefined;
@@ -75,7 +73,7 @@ export class Suggester {
     const owners = { cache: this.#cache, state: this.#state };
     this.#sending = new Sending(ports, this.#clock, owners, {
       grew: (answer, uri) => {
-        const onScreen = () => !this.#askExpected && this.#screen.has(answer);
+        const onScreen = () => this.#screen.has(answer);
         if (onScreen()) this.#growth.grew(uri, onScreen);
       },
       landed: (answer, uri, failed) => this.#landed(answer, uri, failed),
@@ -159,7 +157,6 @@ export class Suggester {
 
   documentChanged(change: DocumentChange): void {
     this.#byUndo = change.reason !== undefined;
-    if (change.uri === this.#asked?.uri) this.#askExpected = true;
     this.#sending.pace.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
     const accepted = this.#screen.changed(change);
@@ -195,7 +192,6 @@ export class Suggester {
     const { uri, version } = request.document;
     const before = this.#asked;
     this.#asked = { uri, version };
-    this.#askExpected = false;
     const overtaken = request.trigger === 'grown' && before?.uri === uri && before.version !== version;
     return overtaken ? { ...request, trigger: 'automatic' } : request;
   }

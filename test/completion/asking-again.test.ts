@@ -126,20 +126,6 @@ describe('asking again because a suggestion grew', () => {
     assert.equal(person.asked.length, 1);
   });
 
-  it('does not come between a key and the editor’s own asking for it', async () => {
-    const person = new Person('x = |\n');
-    person.answers = () => ['a;\n', 'b;\n', 'c;'];
-    person.pieceMs = 30;
-    person.edit('1');
-    await person.clock.pass(150);
-    assert.equal(person.ghost, 'a;');
-    person.suggester.documentChanged(person.change('a'));
-    await person.clock.pass(1000);
-    assert.deepEqual(person.grown, []);
-    person.ask();
-    assert.equal(person.ghost, ';\nb;\nc;');
-  });
-
   it('does not come once the text went another way', async () => {
     const person = new Person('x = |\n');
     person.answers = ({ prefix }) => (prefix.endsWith('!') ? [] : ['a;\n', 'b;\n', 'c;']);
