@@ -6,6 +6,7 @@ import { History } from '../../src/chat/history.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { LABEL, modelAt, whenPatch } from './sessions.ts';
+import { waitingConversations } from './waiting-conversations.ts';
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 const HEAD = { type: 'head', version: 1, id: 'c1', createdAt: 5, workspace: 'w' };
@@ -85,24 +86,7 @@ describe('conversations', () => {
   let conversations: Conversations;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-windows-'));
-    const gate = Promise.withResolvers<void>();
-    goOn = gate.resolve;
-    let id = 0;
-    conversations = new Conversations({
-      session: {
-        model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
-        converse: async function* () {
-          await gate.promise;
-          yield { type: 'finish', reason: 'stop' };
-        },
-        newId: () => `id${++id}`,
-        now: Date.now,
-      },
-      history: new History(folder),
-      workspace: 'w',
-      onRemove: async () => undefined,
-      onError: (what) => assert.fail(what),
-    });
+    ({ conversations, goOn } = waitingConversations(folder, 'w'));
   });
   afterEach(() => {
     goOn();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textAttachment } from '../../src/chat/attachment.ts';
-import { History } from '../../src/chat/history.ts';
 import type { ToPage } from '../../src/chat/page-messages.ts';
 import { textOf } from '../../src/chat/transcript.ts';
-import { Conversations, type OpenConversation } from '../../src/extension/chat/conversations.ts';
+import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
-import { LABEL, modelAt } from './sessions.ts';
+import { waitingConversations } from './waiting-conversations.ts';
 
 /** A page of the panel as VS Code hands it to the host. */
 describe('a page and its conversation', () => {
@@ -27,24 +27,7 @@ describe('a page and its conversation', () => {
     posted = [];
     failures = [];
     promptFile = async () => undefined;
-    const gate = Promise.withResolvers<void>();
-    goOn = gate.resolve;
-    let id = 0;
-    conversations = new Conversations({
-      session: {
-        model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
-        converse: async function* () {
-          await gate.promise;
-          yield { type: 'finish', reason: 'stop' };
-        },
-        newId: () => `id${++id}`,
-        now: Date.now,
-      },
-      history: new History(folder),
-      workspace: '',
-      onRemove: async () => undefined,
-      onError: (what) => assert.fail(what),
-    });
+    ({ conversations, goOn } = waitingConversations(folder));
     conversation = conversations.create();
     const webview = {
       postMessage: async (message: ToPage) => posted.push(message) > 0,
@@ -56,7 +39,7 @@ describe('a page and its conversation', () => {
     const host: SurfaceHost = {
       model: () => null,
       trusted: () => true,
-      newId: () => `id${++id}`,
+      newId: () => randomUUID(),
       ignored: () => assert.fail('a message was not understood'),
       failed: (error) => failures.push(error),
       refused: () => undefined,

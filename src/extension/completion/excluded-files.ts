@@ -28,7 +28,8 @@ export class ExcludedFiles implements vscode.Disposable {
       watcher.onDidDelete(again),
       vscode.workspace.onDidChangeWorkspaceFolders(again),
       vscode.workspace.onDidSaveTextDocument(saved),
-      onGlobsChange(() => this.#draw()),
+      // While the files are read, the end of the reading takes the new globs.
+      onGlobsChange(() => this.#rules && this.#draw()),
     ];
     again();
   }

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { PROVIDER_APIS } from '../../config/provider-form.ts';
+import { FIM_DIALECTS } from '../../wire/hole.ts';
 import { t } from '../chat/words.ts';
 import { change, editing, form, opened, receive, save, typeId, typeName, useFoundAddress } from './dialog-state.ts';
 import { Field, Text } from './field.tsx';
@@ -15,22 +16,6 @@ const API_NAMES = {
   responses: 'OpenAI (Responses)',
   messages: 'Anthropic (Messages)',
 } as const;
-
-const FIM_DIALECTS = [
-  'svc',
-  'mistral',
-  'inception',
-  'deepseek',
-  'llamacpp-infill',
-  'ollama-generate',
-  'openai-completions',
-  'template-qwen',
-  'template-codestral',
-  'template-deepseek',
-  'template-starcoder',
-  'template-codellama',
-  'template-codegemma',
-] as const;
 
 function Dialog() {
   if (!opened.value) return null;

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { History } from '../../src/chat/history.ts';
+import { Conversations } from '../../src/extension/chat/conversations.ts';
+import { LABEL, modelAt } from './sessions.ts';
+
+/** Conversations kept in `folder`, whose model says nothing until `goOn` and then ends. */
+export function waitingConversations(folder: string, workspace = '') {
+  const gate = Promise.withResolvers<void>();
+  let id = 0;
+  const conversations = new Conversations({
+    session: {
+      model: () => ({ model: modelAt({ url: 'http://127.0.0.1:1' }), label: LABEL }),
+      converse: async function* () {
+        await gate.promise;
+        yield { type: 'finish', reason: 'stop' };
+      },
+      newId: () => `id${++id}`,
+      now: Date.now,
+    },
+    history: new History(folder),
+    workspace,
+    onRemove: async () => undefined,
+    onError: (what) => assert.fail(what),
+  });
+  return { conversations, goOn: gate.resolve };
+}
