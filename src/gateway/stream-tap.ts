@@ -11,6 +11,8 @@ import { mentionsUsage, readUsage, usageOfAnswer } from './usage-tap.ts';
 const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
 const FINISH_REASON = Buffer.from('"finish_reason"');
+const TOOL_CALLS = Buffer.from('"tool_calls"');
+const SAYS_WHY = /"finish_reason"\s*:\s*"[^"]/;
 const NOTHING = Buffer.alloc(0);
 /** What the last event of each format is known by. */
 const LAST_EVENTS = { messages: [Buffer.from('message_stop')], responses: lastEvents() } as const;
@@ -39,6 +41,9 @@ export class StreamTap implements AnswerTap {
   #done = false;
   #first: Frame | undefined;
   #seen = false;
+  /** The first chunk of a Chat answer as it came, and whether there was a call in any. */
+  #opening = '';
+  #called = false;
   /** `response.created`'s answer, which a failed one is made from. */
   #answer: JsonObject = {};
   #latest: Buffer = NOTHING;
@@ -119,16 +124,14 @@ export class StreamTap implements AnswerTap {
     if (first === undefined) return;
     this.#seen = true;
     this.#first = first;
+    this.#opening = first.data;
     if (this.#format === 'responses') this.#answer = objectOf(objectOf(parseJson(first.data)).response);
   }
 
   #finishes(frames: Buffer): boolean {
     if (this.#format !== 'chat-completions') return LAST_EVENTS[this.#format].some((mark) => frames.includes(mark));
-    let at = frames.lastIndexOf(FINISH_REASON);
-    if (at < 0) return false;
-    at += FINISH_REASON.length;
-    while (frames[at] === 0x3a || frames[at] === 0x20) at += 1;
-    return frames[at] === 0x22;
+    const at = frames.lastIndexOf(FINISH_REASON);
+    return at >= 0 && frames[valueAt(frames, at + FINISH_REASON.length)] === 0x22;
   }
 
   #vendorError(bodyText: string): GatewayError {
@@ -137,15 +140,29 @@ export class StreamTap implements AnswerTap {
   }
 
   #passChat(frames: Buffer): Buffer {
+    if (!this.#called) this.#called = holdsCall(frames);
     if (!mentionsUsage(frames) && frames.lastIndexOf(DONE_MARK) < 0) return frames;
     const out: string[] = [];
+    let why = this.#finished;
     for (const frame of new SseDecoder().push(frames)) {
       if (frame.data === '[DONE]') {
         this.#done = true;
-        out.push(this.#usageChunk().toString('utf8'), 'data: [DONE]\n\n');
-      } else out.push(this.#chatFrame(frame));
+        out.push(why ? '' : this.#unsaidEnding(), this.#usageChunk().toString('utf8'), 'data: [DONE]\n\n');
+      } else {
+        why ||= SAYS_WHY.test(frame.data);
+        out.push(this.#chatFrame(frame));
+      }
     }
     return Buffer.from(out.join(''));
+  }
+
+  /** Spec 2.2: an answer says why it ended. Some servers send `[DONE]` without it; clients throw then. */
+  #unsaidEnding(): string {
+    const opening = parseJson(this.#opening);
+    if (!isObject(opening)) return '';
+    const { usage: _, ...head } = opening;
+    const choice = { index: 0, delta: {}, finish_reason: this.#called ? 'tool_calls' : 'stop' };
+    return frameText({ data: JSON.stringify({ ...head, choices: [choice] }) });
   }
 
   #chatFrame(frame: Frame): string {
@@ -175,6 +192,22 @@ export class StreamTap implements AnswerTap {
     const last = new SseDecoder().push(this.#latest).at(-1);
     return numberOf(objectOf(parseJson(last?.data ?? '')).sequence_number) ?? 0;
   }
+}
+
+/** Where the value of a member begins. @param at index behind its name. */
+function valueAt(frames: Buffer, at: number): number {
+  let index = at;
+  while (frames[index] === 0x3a || frames[index] === 0x20) index += 1;
+  return index;
+}
+
+/** Some servers send `"tool_calls": null` or an empty list with every piece of text. */
+function holdsCall(frames: Buffer): boolean {
+  for (let at = frames.indexOf(TOOL_CALLS); at >= 0; at = frames.indexOf(TOOL_CALLS, at + 1)) {
+    const value = valueAt(frames, at + TOOL_CALLS.length);
+    if (frames[value] === 0x5b && frames[valueAt(frames, value + 1)] === 0x7b) return true;
+  }
+  return false;
 }
 
 function lastEvents(): readonly Buffer[] {

@@ -39,7 +39,7 @@ export class ChatStreamReader implements StreamReader {
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
-    if (frame.data === '[DONE]') return this.end();
+    if (frame.data === '[DONE]') return this.complete();
     const chunk = parseJson(frame.data);
     if (!isObject(chunk)) return this.#fail(invalidFrame(frame.data));
     return this.readChunk(chunk);
@@ -74,6 +74,12 @@ export class ChatStreamReader implements StreamReader {
       events.push(...this.#fail(vendorErrorValue(error)));
     } else if (reason !== undefined) this.#finish = FINISH[reason] ?? 'stop';
     return events;
+  }
+
+  /** The provider says that this is all. Some never say why (docs/formats.md): what is whole then is an answer. */
+  complete(): readonly Event[] {
+    if ((this.#next > 0 || this.#calls.count > 0) && this.#calls.whole) this.#finish ??= 'stop';
+    return this.end();
   }
 
   end(): readonly Event[] {
@@ -153,7 +159,7 @@ export class ChatStreamReader implements StreamReader {
 /** A whole Chat Completions answer as events. */
 export function readChatAnswer(body: JsonObject): readonly Event[] {
   const reader = new ChatStreamReader();
-  return [...reader.readChunk(body), ...reader.end()];
+  return [...reader.readChunk(body), ...reader.complete()];
 }
 
 function invalidFrame(data: string): GatewayError {

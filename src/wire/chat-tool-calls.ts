@@ -30,6 +30,11 @@ export class ChatToolCalls {
     return this.#calls.length;
   }
 
+  /** Whether no call's arguments broke off. */
+  get whole(): boolean {
+    return this.#calls.every((call) => call.arguments === '' || parseJson(call.arguments) !== undefined);
+  }
+
   read(fragments: readonly unknown[], events: Event[]): void {
     fragments.forEach((value, position) => {
       const fragment = objectOf(value);

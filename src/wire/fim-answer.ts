@@ -23,7 +23,7 @@ export class FimReader implements StreamReader {
 
   read(frame: Frame): readonly Event[] {
     if (this.#over) return NOTHING;
-    if (frame.data === '[DONE]') return this.end();
+    if (frame.data === '[DONE]') return this.#complete();
     const chunk = parseJson(frame.data);
     if (isObject(chunk)) return this.readChunk(chunk);
     const error = new GatewayError({
@@ -56,6 +56,12 @@ export class FimReader implements StreamReader {
     if (this.#over) return NOTHING;
     this.#over = true;
     return [{ type: 'finish', reason: this.#finish ?? 'closed' }];
+  }
+
+  /** The provider says that this is all; not all say why. */
+  #complete(): readonly Event[] {
+    if (this.#started) this.#finish ??= 'stop';
+    return this.end();
   }
 
   #fail(error: GatewayError): readonly Event[] {

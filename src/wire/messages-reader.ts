@@ -49,6 +49,15 @@ export class MessagesStreamReader implements StreamReader {
     return events;
   }
 
+  /** The provider says that this is all. One that does not say why has given an answer all the same. */
+  complete(): readonly Event[] {
+    const blocks = [...this.#blocks.values()];
+    if (blocks.length > 0) {
+      this.#finish ??= { reason: blocks.some(({ kind }) => kind === 'tool') ? 'tool_calls' : 'stop' };
+    }
+    return this.end();
+  }
+
   end(): readonly Event[] {
     if (this.#over) return NOTHING;
     this.#over = true;
@@ -78,7 +87,7 @@ export class MessagesStreamReader implements StreamReader {
         this.#messageDelta(objectOf(value.delta), value.usage, events);
         break;
       case 'message_stop':
-        events.push(...this.end());
+        events.push(...this.complete());
         break;
       case 'error':
         events.push(...this.#fail(vendorErrorValue(value.error)));
@@ -218,6 +227,6 @@ export function readMessagesAnswer(body: JsonObject): readonly Event[] {
     events.push(...feed({ type: 'content_block_stop', index }));
   });
   const delta = { stop_reason: body.stop_reason, stop_sequence: body.stop_sequence };
-  events.push(...feed({ type: 'message_delta', delta, usage: body.usage }), ...reader.end());
+  events.push(...feed({ type: 'message_delta', delta, usage: body.usage }), ...reader.complete());
   return events;
 }
