@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, fresh, halting, letGo, openList, saying, sendIn, setChatDesk } from './chat-desk.ts';
+import { openFile, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { type ChatDesk, ended, fresh, halting, openList, saying, sendIn, setChatDesk } from './chat-desk.ts';
 
 describe('a conversation in the editor', () => {
   let desk: ChatDesk;
@@ -74,10 +74,9 @@ describe('a conversation in the editor', () => {
   it('goes on in the other side bar, where it was moved while it streamed', async () => {
     const { goOn } = await begun('Move me');
     const rows = desk.page.locator('.quick-input-list .monaco-list-row');
-    await desk.page.keyboard.press('F1');
-    await desk.page.locator('.quick-input-widget input.input').fill('>View: Move View');
     // A heading such as "recently used" is text of the row that it stands on.
-    await rows.filter({ has: desk.page.getByText('View: Move View', { exact: true }) }).click();
+    const moveView = rows.filter({ has: desk.page.getByText('View: Move View', { exact: true }) });
+    await pickTyped(desk.page, 'F1', '>View: Move View', moveView);
     await rows.filter({ hasText: /^Chat.*Side Bar \/ Svc/ }).click();
     await rows.filter({ hasText: /^New Secondary Side Bar Entry/ }).click();
     await desk.page.locator('.part.auxiliarybar').waitFor();
@@ -101,6 +100,31 @@ describe('a conversation in the editor', () => {
     const tab = await webviewFrame(desk.page, '.message.assistant[aria-busy="false"]');
     assert.ok(whole(await tab.locator('.markdown').innerText()));
     await desk.page.locator('.tab', { hasText: 'Begin here' }).click();
+    await runCommand(desk.page, 'View: Close Editor');
+    await desk.page.locator('.tab', { hasText: 'Begin here' }).waitFor({ state: 'detached' });
+  });
+
+  it('never takes the focus from where a person types', async () => {
+    const { frame, goOn } = await begun('While I type');
+    desk.write('focus.txt', '');
+    await openFile(desk.page, 'focus.txt');
+    await desk.page.keyboard.type('one ');
+    const gone = frame.locator('.message').first().waitFor({ state: 'detached' });
+    await runCommand(desk.page, 'Developer: Reload Webviews');
+    await gone.catch(() => undefined);
+    const again = await webviewFrame(desk.page, '.message.assistant[aria-busy="true"]');
+    await desk.page.keyboard.type('two ');
+    await desk.page.keyboard.press('F1');
+    const palette = desk.page.locator('.quick-input-widget input.input');
+    await palette.fill('>Svc: ');
+    goOn();
+    await ended(again);
+    await desk.page.keyboard.type('New');
+    assert.equal(await palette.inputValue(), '>Svc: New');
+    await desk.page.keyboard.press('Escape');
+    await desk.page.keyboard.type('three');
+    await desk.page.locator('.view-line', { hasText: 'one two three' }).waitFor();
+    await runCommand(desk.page, 'File: Save');
     await runCommand(desk.page, 'View: Close Editor');
   });
 
@@ -156,7 +180,6 @@ describe('a conversation in the editor', () => {
     const frame = await desk.send('A question');
     await ended(frame);
     await desk.fresh();
-    await letGo(desk.page);
     const input = await openList(desk.page, 'Svc: Show Conversations', 'Conversations');
     await input.fill('zebra');
     await desk.page.keyboard.press('Enter');

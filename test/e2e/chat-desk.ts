@@ -172,13 +172,17 @@ export async function sendIn(frame: Frame, text: string): Promise<Frame> {
 /** The last answer is whole, or has failed. */
 export const ended = (frame: Frame) => frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
-/** No page of ours has the focus: when one has it again, it was asked to. */
+/**
+ * No page of ours has the focus: when one has it again, it was asked to. VS Code gives the focus back to a page some
+ * time after the palette is gone, which closes a list that the command has opened by then.
+ */
 export async function letGo(page: Page): Promise<void> {
   for (const frame of page.frames()) {
     await frame
       .evaluate(() => document.activeElement instanceof HTMLTextAreaElement && document.activeElement.blur())
       .catch(() => undefined);
   }
+  await page.evaluate(() => document.activeElement instanceof HTMLIFrameElement && document.activeElement.blur());
 }
 
 /** A new conversation whose page has the focus that it asked for: what comes next keeps its own. */
@@ -192,6 +196,7 @@ export async function fresh(page: Page): Promise<Frame> {
 
 /** Opens a list of ours and gives its input. */
 export async function openList(page: Page, command: string, title: string): Promise<Locator> {
+  await letGo(page);
   await runCommand(page, command);
   await page.locator('.quick-input-title', { hasText: title }).waitFor();
   return page.locator('.quick-input-widget input.input');

@@ -19,10 +19,7 @@ describe('the list of conversations', () => {
   const first = () => desk.page.locator('.quick-input-list .monaco-list-row[data-index="0"]');
   const titled = (text: string) => desk.page.locator('.quick-input-title', { hasText: text });
   const dialog = () => desk.page.locator('.monaco-dialog-box');
-  const list = async () => {
-    await letGo(desk.page);
-    return openList(desk.page, 'Svc: Show Conversations', 'Conversations');
-  };
+  const list = () => openList(desk.page, 'Svc: Show Conversations', 'Conversations');
   const press = async (title: string, button: string) => {
     await row(title).hover();
     await row(title).locator(`.action-label[aria-label="${button}"]`).click();

@@ -36,7 +36,7 @@ export interface CompletionDesk {
   /** Waits until ghost text is on screen that ends so. */
   appears(end?: string): Promise<void>;
   gone(): Promise<void>;
-  /** Presses Tab and waits until nothing is left to accept. */
+  /** Presses Tab and waits until it is drawn; what comes next may be on screen then. */
   accept(): Promise<void>;
   rests(): Promise<void>;
   saved(name: string): Promise<string>;
@@ -82,7 +82,7 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
     gone,
     accept: async () => {
       await page.keyboard.press('Tab');
-      await gone();
+      await nextFrame(page);
     },
     rests: () => page.locator(READY).first().waitFor(),
     saved: async (name) => {
@@ -98,6 +98,10 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
   };
   await page.locator(READY).first().waitFor({ timeout: 60_000 });
   return self;
+}
+
+async function nextFrame(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { screenshot, webviewFrame } from '../host/workbench.ts';
+import { pickTyped, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type Desk, setDesk } from './desk.ts';
 
 describe('a first run', () => {
@@ -25,10 +25,8 @@ describe('a first run', () => {
 
   /** Runs a command that opens something which keeps the quick input open. */
   async function run(command: string): Promise<void> {
-    await page.keyboard.press('F1');
-    await page.locator('.quick-input-widget input.input').fill(`>${command}`);
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first().waitFor();
-    await page.keyboard.press('Enter');
+    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first();
+    await pickTyped(page, 'F1', `>${command}`, row);
   }
 
   it('opens nothing by itself', async () => {

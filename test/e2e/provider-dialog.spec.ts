@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
-import { runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { type Desk, setDesk } from './desk.ts';
 
@@ -87,13 +87,10 @@ describe('the provider dialog', () => {
 
   /** Runs a command that opens a list, and searches in it. */
   async function list(command: string, search: string): Promise<void> {
-    await page.keyboard.press('F1');
-    const input = page.locator('.quick-input-widget input.input');
-    await input.fill(`>${command}`);
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first().waitFor();
-    await page.keyboard.press('Enter');
+    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: command }).first();
+    await pickTyped(page, 'F1', `>${command}`, row);
     await page.locator('.quick-input-title', { hasText: /\S/ }).waitFor();
-    await input.fill(search);
+    await page.locator('.quick-input-widget input.input').fill(search);
     await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: search }).waitFor();
   }
 

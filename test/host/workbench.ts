@@ -1,11 +1,14 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Browser, Frame, Page } from 'playwright-core';
+import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import type { CodeServer } from './code-server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Screenshots that the specs keep; CI collects them. */
 export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
+
+/** A key that was pressed while the focus moved opens nothing; mocha's own limit ends the trying. */
+const OPENS_WITHIN_MS = 5000;
 
 export interface WorkbenchOptions {
   /** Absolute folder to open, or `.code-workspace` file; absent: no folder. */
@@ -49,36 +52,53 @@ export async function workbenchReady(page: Page): Promise<void> {
   await page.locator('.part.statusbar .statusbar-item').first().waitFor();
 }
 
+/**
+ * Opens the palette or Quick Open, types, and clicks a row. An editor or a view that was opened a moment ago may
+ * still be taking the focus, which closes it: then it is opened anew, as a person would. What is ours must never
+ * do that unasked: a spec of the conversation holds it.
+ */
+export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {
+  const input = page.locator('.quick-input-widget input.input');
+  for (;;) {
+    await page.keyboard.press(keys);
+    const opened = await input.waitFor({ timeout: OPENS_WITHIN_MS }).then(
+      () => true,
+      () => false,
+    );
+    if (!opened) continue;
+    const closed = input.waitFor({ state: 'hidden' }).then(() => false);
+    const listed = input.fill(typed).then(async () => {
+      await row.waitFor();
+      return true;
+    });
+    // Whichever comes second ends by itself or at the end of the test, and says nothing more.
+    closed.catch(() => undefined);
+    listed.catch(() => undefined);
+    if (!(await Promise.race([listed, closed]))) continue;
+    await row.click();
+    return;
+  }
+}
+
 /** Runs a command by its title through the Command Palette, as a person would. */
 export async function runCommand(page: Page, title: string): Promise<void> {
-  await page.keyboard.press('F1');
-  const input = page.locator('.quick-input-widget input.input');
-  await input.waitFor();
-  await input.fill(`>${title}`);
   // Until the list is filtered, Enter would take a recent command; and the best match need not be the first row.
   const row = (label: string) => `.quick-input-list .monaco-list-row[aria-label${label}"]`;
-  await page
-    .locator(`${row(`="${title}`)}, ${row(`^="${title},`)}`)
-    .first()
-    .click();
+  const typed = `>${title}`;
+  await pickTyped(page, 'F1', typed, page.locator(`${row(`="${title}`)}, ${row(`^="${title},`)}`).first());
   // Gone, or a list of the command's own has taken its place.
-  await page.waitForFunction((typed) => {
+  await page.waitForFunction((text) => {
     const widget = document.querySelector<HTMLElement>('.quick-input-widget');
     const typedIn = widget?.querySelector<HTMLInputElement>('input.input');
-    return !widget || widget.style.display === 'none' || typedIn?.value !== typed;
-  }, `>${title}`);
+    return !widget || widget.style.display === 'none' || typedIn?.value !== text;
+  }, typed);
 }
 
 /** Opens a file through Quick Open: by its name, or by its whole path if it is so new that no search knows it. */
 export async function openFile(page: Page, file: string): Promise<void> {
   const name = basename(file);
-  await page.keyboard.press('ControlOrMeta+P');
-  const input = page.locator('.quick-input-widget input.input');
-  await input.waitFor();
-  await input.fill(file);
-  // Until the list is filtered, it shows recent files: only the first row is what Enter takes.
-  await page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name }).waitFor();
-  await page.keyboard.press('Enter');
+  const first = page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name });
+  await pickTyped(page, 'ControlOrMeta+P', file, first);
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
   // The tab is there before its editor has the keys.
   await page.locator('.editor-instance .monaco-editor.focused .view-lines').first().waitFor();

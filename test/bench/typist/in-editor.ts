@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../host/chromium.ts';
 import { startCodeServer } from '../../host/code-server.ts';
-import { openWorkbench, workbenchReady } from '../../host/workbench.ts';
+import { openWorkbench, pickTyped, workbenchReady } from '../../host/workbench.ts';
 import type { Oracle } from './oracle.ts';
 import { type OracleServer, startOracle } from './oracle-server.ts';
 import { READING_MS, Rhythm } from './rhythm.ts';
@@ -190,12 +190,8 @@ function keyOf(character: string): string {
 async function openAt(page: Page, path: string, name: string, before: string): Promise<void> {
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');
-  await page.keyboard.press('ControlOrMeta+P');
-  const input = page.locator('.quick-input-widget input.input');
-  await input.waitFor();
-  await input.fill(`${path}:${line}:${column}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
-  await page.keyboard.press('Enter');
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first();
+  await pickTyped(page, 'ControlOrMeta+P', `${path}:${line}:${column}`, row);
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
   await page.locator('.editor-instance .monaco-editor.focused').waitFor();
 }
