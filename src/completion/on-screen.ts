@@ -15,23 +15,29 @@ export interface Shown {
   readonly accepted: boolean;
 }
 
+const NOT_USED = { accepted: 0, used: false };
 const PAIRS: ReadonlySet<string> = new Set(['()', '[]', '{}', '""', "''", '``', '<>']);
 
-/**
- * The characters that a change accepted of what is shown: an insertion at its place of more than a
- * key gives, which is a start of it. A command on the item would tell of whole acceptance as well, but VS Code waits
- * for it before it asks for what comes next.
- */
-export function acceptedBy(change: DocumentChange, shown: Shown): number {
+/** The characters of what is shown that a change put into the document: an insertion at its place, which is a start of it. */
+export function takenBy(change: DocumentChange, shown: Shown): string {
   const [edit] = change.changes;
   if (edit === undefined || change.changes.length > 1 || change.uri !== shown.uri || change.reason !== undefined)
-    return 0;
+    return '';
   const { position, replaceAfter } = shown;
-  if (edit.start.line !== position.line || edit.start.character > position.character) return 0;
-  if (edit.end.line !== position.line || edit.end.character < position.character) return 0;
-  if (edit.end.character > position.character + replaceAfter) return 0;
+  if (edit.start.line !== position.line || edit.start.character > position.character) return '';
+  if (edit.end.line !== position.line || edit.end.character < position.character) return '';
+  if (edit.end.character > position.character + replaceAfter) return '';
   const text = edit.text.replaceAll('\r\n', '\n').slice(position.character - edit.start.character);
-  if (text.length < 2 || PAIRS.has(text) || !shown.text.startsWith(text)) return 0;
+  return shown.text.startsWith(text) ? text : '';
+}
+
+/**
+ * The characters that a change accepted of what is shown: more of it than a key gives. The command of an accepted
+ * item would not tell of a part.
+ */
+export function acceptedBy(change: DocumentChange, shown: Shown): number {
+  const text = takenBy(change, shown);
+  if (text.length < 2 || PAIRS.has(text)) return 0;
   // Enter with the indentation that the editor adds is a key, not an acceptance.
   return /^\n\s*$/.test(text) ? 0 : text.length;
 }
@@ -70,19 +76,19 @@ export class OnScreen {
     this.#shown = shown;
   }
 
-  /** A document changed; the characters that were accepted by it and weren't counted yet. */
-  changed(change: DocumentChange): number {
+  /** A document changed. `accepted`: characters that were accepted by it; `used`: nothing is left of what was shown. */
+  changed(change: DocumentChange): { readonly accepted: number; readonly used: boolean } {
     const shown = this.#shown;
-    if (shown === undefined) return 0;
-    const accepted = acceptedBy(change, shown);
-    if (accepted === 0) {
-      if (shown.accepted && change.uri === shown.uri) this.#shown = undefined;
-      return 0;
+    if (shown === undefined || shown.accepted) {
+      if (shown?.uri === change.uri) this.#shown = undefined;
+      return NOT_USED;
     }
+    const taken = takenBy(change, shown).length;
     // An editor leaves out of its edit what stands behind the caret already.
-    const whole = shown.text.length - accepted <= shown.replaceAfter;
-    this.#shown = whole ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
-    if (shown.accepted) return 0;
-    return whole ? shown.text.length : accepted;
+    const used = taken > 0 && shown.text.length - taken <= shown.replaceAfter;
+    const accepted = acceptedBy(change, shown);
+    if (accepted === 0) return { accepted, used };
+    this.#shown = used ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
+    return { accepted: used ? shown.text.length : accepted, used };
   }
 }

@@ -155,14 +155,17 @@ export class Suggester {
     this.#screen.put(undefined);
   }
 
-  documentChanged(change: DocumentChange): void {
+  /** Whether nothing is left of what was on screen: all of it was accepted, or its last character typed. */
+  documentChanged(change: DocumentChange): boolean {
     this.#byUndo = change.reason !== undefined;
     this.#sending.pace.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
-    const accepted = this.#screen.changed(change);
-    if (accepted === 0) return;
-    this.#sending.governor.accepted(accepted);
-    this.#sending.pace.judged(true);
+    const { accepted, used } = this.#screen.changed(change);
+    if (accepted > 0) {
+      this.#sending.governor.accepted(accepted);
+      this.#sending.pace.judged(true);
+    }
+    return used;
   }
 
   /** A document is before the person now: what kept it silent in the one before says nothing of this one. */

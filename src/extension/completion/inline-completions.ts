@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Suggester } from '../../completion/suggest.ts';
 import type { Suggestion, SuggestRequest } from '../../completion/suggestion.ts';
 import { documentView } from '../document-view.ts';
-import { SuggestionAsking } from './suggestion-asking.ts';
+import { AFTER_ACCEPTANCE, SuggestionAsking } from './suggestion-asking.ts';
 
 export interface InlineCompletions extends vscode.Disposable {
   /** Asks for the active editor's caret by hand, whatever VS Code knows already. */
@@ -17,7 +17,9 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     try {
       const answer = suggester.suggest(requestOf(document, position, context, trigger), abort.signal);
       const suggestions = answer instanceof Promise ? await answer : answer;
-      return suggestions.map((suggestion) => itemOf(suggestion, position));
+      // Who asks by hand may not want more unasked: what VS Code asks by itself may be off.
+      const command = trigger === 'invoke' ? undefined : AFTER_ACCEPTANCE;
+      return suggestions.map((suggestion) => itemOf(suggestion, position, command));
     } finally {
       cancelled.dispose();
     }
@@ -32,11 +34,12 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     { dispose: suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')) },
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
-      suggester.documentChanged({
+      const used = suggester.documentChanged({
         uri: document.uri.toString(),
         changes: contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })),
         ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
       });
+      if (used) asking.used(document);
     }),
     vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
@@ -75,8 +78,12 @@ function requestOf(
   };
 }
 
-function itemOf(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
+function itemOf(
+  suggestion: Suggestion,
+  position: vscode.Position,
+  command: vscode.Command | undefined,
+): vscode.InlineCompletionItem {
   const { insertText, replaceBefore, replaceAfter } = suggestion;
   const range = new vscode.Range(position.translate(0, -replaceBefore), position.translate(0, replaceAfter));
-  return new vscode.InlineCompletionItem(insertText, range);
+  return new vscode.InlineCompletionItem(insertText, range, command);
 }

@@ -3,6 +3,12 @@ import type { SuggestRequest } from '../../completion/suggestion.ts';
 
 const TRIGGER = 'editor.action.inlineSuggest.trigger';
 
+/**
+ * As the command of an item: VS Code runs it when the item was accepted whole, and so asks for what comes next at once.
+ * Else it waits 50 ms, as after a key (`InlineCompletionsDebounce` in its inlineCompletionsController.ts).
+ */
+export const AFTER_ACCEPTANCE: vscode.Command = { command: TRIGGER, title: 'Ask for what comes next' };
+
 export type Provide = (
   document: vscode.TextDocument,
   position: vscode.Position,
@@ -25,6 +31,8 @@ export class SuggestionAsking implements vscode.Disposable {
   #current: object | undefined;
   /** The place and wish of an asking that is under way. */
   #wish: { readonly uri: string; readonly version: number; readonly trigger: SuggestRequest['trigger'] } | undefined;
+  /** The version of a document in which nothing is left of what was on screen, until it was asked about. */
+  #used: { readonly uri: string; readonly version: number } | undefined;
   #running: Promise<void> | undefined;
   #next: SuggestRequest['trigger'] | undefined;
 
@@ -37,6 +45,14 @@ export class SuggestionAsking implements vscode.Disposable {
 
   dispose(): void {
     this.#registration.dispose();
+  }
+
+  /**
+   * VS Code may ask about this version by `AFTER_ACCEPTANCE` first, which looks as if the person did. If they
+   * themselves are as quick, nothing is lost: it is asked as after a key.
+   */
+  used({ uri, version }: vscode.TextDocument): void {
+    this.#used = { uri: uri.toString(), version };
   }
 
   /** As `again`, where nobody waits for it: an editor that is gone by then needs no answer. */
@@ -93,18 +109,24 @@ export class SuggestionAsking implements vscode.Disposable {
       {
         provideInlineCompletionItems: (document, position, context, token) => {
           if (this.#current !== self) return undefined;
-          const wish = this.#wish;
-          const wished = wish?.uri === document.uri.toString() && wish.version === document.version;
-          const byHand = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
-          return this.#provide(
-            document,
-            position,
-            context,
-            token,
-            wished ? wish.trigger : byHand ? 'invoke' : 'automatic',
-          );
+          return this.#provide(document, position, context, token, this.#triggerOf(document, context));
         },
       },
     );
   }
+
+  #triggerOf(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {
+    const [wish, used] = [this.#wish, this.#used];
+    this.#used = undefined;
+    if (isOf(wish, document)) return wish.trigger;
+    const byHand = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
+    return byHand && !isOf(used, document) ? 'invoke' : 'automatic';
+  }
+}
+
+function isOf<T extends { readonly uri: string; readonly version: number }>(
+  place: T | undefined,
+  { uri, version }: vscode.TextDocument,
+): place is T {
+  return place?.uri === uri.toString() && place.version === version;
 }

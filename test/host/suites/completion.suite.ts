@@ -27,6 +27,13 @@ describe('completions in VS Code', () => {
   });
 
   const prompts = () => coder.prompts();
+  /** Accepts what comes by itself, until this is the text. */
+  const accepted = async (document: vscode.TextDocument, text: string) => {
+    while (document.getText() !== text) {
+      await run('editor.action.inlineSuggest.commit');
+      assert.ok(text.startsWith(document.getText()), document.getText());
+    }
+  };
 
   it('come by themselves when a model is there at last', async () => {
     await edit('', { uri: await writeFile('early.ts', 'const early =') });
@@ -34,6 +41,29 @@ describe('completions in VS Code', () => {
     config = await writeFile('svc.jsonc', coder.config());
     const { body } = await coder.upstream.request(0);
     assert.match(String(body.prompt), /const early = $/);
+  });
+
+  it('ask for what comes next the moment that one was accepted, as after a key', async () => {
+    const kinds = new Map<number, vscode.InlineCompletionTriggerKind>();
+    const recorder = vscode.languages.registerInlineCompletionItemProvider(
+      { pattern: '**' },
+      {
+        provideInlineCompletionItems: ({ version }, _position, { triggerKind }) => {
+          if (!kinds.has(version)) kinds.set(version, triggerKind);
+          return undefined;
+        },
+      },
+    );
+    const before = coder.bodies().length;
+    const { document } = await edit('const a =');
+    await run('type', { text: ' ' });
+    await accepted(document, 'const a = answer();');
+    const { version } = document;
+    await accepted(document, 'const a = answer();answer();');
+    assert.equal(kinds.get(version), vscode.InlineCompletionTriggerKind.Invoke);
+    // By hand it would have asked for another idea as well.
+    for (const { temperature } of coder.bodies().slice(before)) assert.equal(temperature, undefined);
+    recorder.dispose();
   });
 
   it('in a document that was never saved', async () => {
