@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
+import { contentDecoder, isEncoded } from '../provider/content-decoder.ts';
+import { cleanError, errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { AnswerTap } from './answer-tap.ts';
-import { contentDecoder } from './content-decoder.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
 import { SilenceLimit } from './silence-limit.ts';
-import { emptyAnswer, notJson, tooLarge, unreadable } from './upstream-failures.ts';
+import { emptyAnswer, notJson, tooLarge } from './upstream-failures.ts';
 
 /** One upstream request and what its answer goes through. */
 export interface RelayRequest {
@@ -81,8 +81,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   /** The client reads more slowly than the upstream writes. */
   #paused = false;
   #headers: IncomingHttpHeaders = {};
-  /** The body of an error or of a whole answer. */
+  /** The body of an error or of a whole answer, decoded, and its bytes. */
   readonly #collected: Buffer[] = [];
+  #held = 0;
   #cutter: FrameCutter | undefined;
   #decoder: Transform | undefined;
   #ended = false;
@@ -113,13 +114,17 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#contentType = headers['content-type'] ?? '';
     if (status === 200 && this.#contentType.startsWith('text/event-stream')) this.#cutter = new FrameCutter();
     const encoding = headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') this.#decode(encoding);
+    if (isEncoded(encoding)) this.#decode(encoding);
   }
 
   /** An upstream that compresses unasked; the client may not read it, and neither can a tap. */
   #decode(encoding: string): void {
-    const decoder = contentDecoder(encoding);
-    if (decoder === undefined) return this.#fail(unreadable(this.#request.provider, encoding));
+    let decoder: Transform;
+    try {
+      decoder = contentDecoder(encoding, this.#request.provider);
+    } catch (thrown) {
+      return this.#fail(asGatewayError(thrown));
+    }
     this.#decoder = decoder;
     decoder.on('data', (chunk: Buffer) => this.#take(chunk));
     decoder.on('end', () => this.#end());
@@ -172,6 +177,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
     if (passed.length > 0 && !response.write(passed)) {
       this.#pause();
+      this.#decoder?.pause();
       response.once('drain', () => this.#resume());
     }
     this.#expectEvent(frames);
@@ -186,7 +192,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   #resume(): void {
-    if (!this.#paused || this.#settled) return;
+    if (!this.#paused || this.#settled || this.#exchange.response.writableNeedDrain) return;
+    // A few bytes that are compressed may be many for the client: it drains before more of them is undone.
+    this.#decoder?.resume();
+    if (this.#decoder?.writableNeedDrain) return;
     this.#paused = false;
     this.#expectEvent(undefined);
     this.#controller?.resume();
@@ -198,8 +207,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #collect(chunk: Buffer): void {
     const most = this.#status === 200 ? MAX_WHOLE_BODY : MAX_ERROR_BODY;
-    if (this.#received > most && this.#status === 200) return this.#fail(tooLarge(this.#request.provider, most));
-    if (this.#received <= most) this.#collected.push(chunk);
+    this.#held += chunk.length;
+    if (this.#held > most && this.#status === 200) return this.#fail(tooLarge(this.#request.provider, most));
+    if (this.#held <= most) this.#collected.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -263,8 +273,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   /** Before output the caller is told; after it the client is, in its own format. */
-  #fail(error: GatewayError): void {
+  #fail(failure: GatewayError): void {
     if (this.#settled) return;
+    const error = cleanError(failure, this.#request.headers);
     const { response } = this.#exchange;
     if (!response.headersSent) {
       this.#settle();

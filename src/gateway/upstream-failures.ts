@@ -22,15 +22,6 @@ export function notJson(provider: string, contentType: string): GatewayError {
   });
 }
 
-export function unreadable(provider: string, encoding: string): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_invalid_response',
-    message: `${provider} answered in the encoding ${encoding.slice(0, 40)}, which was not asked for.`,
-    provider,
-  });
-}
-
 export function tooLarge(provider: string, limit: number): GatewayError {
   return new GatewayError({
     status: 503,

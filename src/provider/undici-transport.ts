@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { decompress } from './decompress.ts';
+import { contentDecoder, isEncoded } from './content-decoder.ts';
 import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -68,12 +68,26 @@ async function send(dispatcher: Dispatcher, request: TransportRequest): Promise<
     signal.throwIfAborted();
     throw networkError(thrown, url);
   }
-  const encoding = single(response.headers['content-encoding']);
   return {
     status: response.statusCode,
     header: (name) => single(response.headers[name]),
-    body: readBody(encoding === undefined ? response.body : decompress(response.body, encoding), response, signal),
+    body: readBody(decoded(response), response, signal),
   };
+}
+
+/** @throws GatewayError for an encoding that can't be undone. */
+function decoded({ body, headers }: Dispatcher.ResponseData): AsyncIterable<Uint8Array> {
+  const encoding = single(headers['content-encoding']);
+  if (!isEncoded(encoding)) return body;
+  try {
+    const decoder = contentDecoder(encoding);
+    body.on('error', (error) => decoder.destroy(error));
+    // Leaving early destroys the decoder; the body's owner destroys the body.
+    return body.pipe(decoder);
+  } catch (thrown) {
+    body.on('error', () => undefined).destroy();
+    throw thrown;
+  }
 }
 
 function bodyOf(body: NonNullable<TransportRequest['body']>): string | Uint8Array | Readable {
@@ -95,7 +109,7 @@ async function* readBody(
     signal.throwIfAborted();
     throw disconnectError(thrown);
   } finally {
-    // Left early or decompression failed: destroying is what closes the socket.
+    // Left early or decoding failed: destroying is what closes the socket.
     if (!response.body.destroyed) response.body.on('error', () => undefined).destroy();
   }
 }

@@ -1,10 +1,13 @@
 import type { Frame } from './format.ts';
+import { refuseEndless } from './sse.ts';
 
 /** Bytes of newline-delimited JSON (Ollama) to frames, one a line. */
 export class NdjsonDecoder {
   readonly #decoder = new TextDecoder();
   #line: string[] = [];
+  #held = 0;
 
+  /** @throws GatewayError upstream_invalid_response for a line of absurd size. */
   push(bytes: Uint8Array): readonly Frame[] {
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }
@@ -20,9 +23,14 @@ export class NdjsonDecoder {
     for (const line of lines) {
       const data = (this.#line.length > 0 ? this.#line.join('') + line : line).trim();
       this.#line = [];
+      this.#held = 0;
       if (data !== '') frames.push({ data });
     }
-    if (rest !== '') this.#line.push(rest);
+    if (rest !== '') {
+      this.#held += rest.length;
+      refuseEndless(this.#held);
+      this.#line.push(rest);
+    }
     return frames;
   }
 }

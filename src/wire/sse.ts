@@ -63,13 +63,7 @@ export class SseDecoder {
 
   #hold(piece: string): void {
     this.#held += piece.length;
-    if (this.#held + (this.#data?.length ?? 0) > MAX_EVENT_CHARACTERS) {
-      throw new GatewayError({
-        status: 503,
-        errorType: 'upstream_invalid_response',
-        message: 'The provider sent a single event larger than 64 MB.',
-      });
-    }
+    refuseEndless(this.#held + (this.#data?.length ?? 0));
     this.#line.push(piece);
   }
 
@@ -84,7 +78,11 @@ export class SseDecoder {
   #takeLine(line: string): void {
     if (isField(line, 'data')) {
       const value = fieldValue(line, 4);
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+      if (this.#data === undefined) this.#data = value;
+      else {
+        refuseEndless(this.#data.length + value.length);
+        this.#data = `${this.#data}\n${value}`;
+      }
     } else if (isField(line, 'event')) this.#event = fieldValue(line, 5);
   }
 
@@ -96,6 +94,16 @@ export class SseDecoder {
     if (data === undefined || data === '') return undefined;
     return event ? { event, data } : { data };
   }
+}
+
+/** @throws GatewayError for an event that is not held any longer. @param length characters so far. */
+export function refuseEndless(length: number): void {
+  if (length <= MAX_EVENT_CHARACTERS) return;
+  throw new GatewayError({
+    status: 503,
+    errorType: 'upstream_invalid_response',
+    message: 'The provider sent a single event larger than 64 MB.',
+  });
 }
 
 function isField(line: string, name: string): boolean {

@@ -63,6 +63,20 @@ describe('server-sent events', () => {
     const [frame] = decode(...pieces);
     assert.equal(frame?.data.length, data.length);
   });
+
+  for (const [what, head, piece] of [
+    ['a line', 'data: ', 'x'.repeat(1024 * 1024)],
+    ['an event of whole lines', '', `data: ${'x'.repeat(1024 * 1024)}\n`],
+  ] as const) {
+    it(`does not hold ${what} without an end for ever`, () => {
+      const decoder = new SseDecoder();
+      const bytes = Buffer.from(piece);
+      decoder.push(Buffer.from(head));
+      assert.throws(() => {
+        for (let n = 0; n < 80; n++) decoder.push(bytes);
+      }, /larger than 64 MB/);
+    });
+  }
 });
 
 describe('newline-delimited JSON', () => {
@@ -76,5 +90,16 @@ describe('newline-delimited JSON', () => {
         ['{"a":"é"}', '{"b":1}', '{"c":2}'],
       );
     }
+  });
+
+  it('does not hold a line without an end for ever', () => {
+    const decoder = new NdjsonDecoder();
+    const bytes = Buffer.from('x'.repeat(1024 * 1024));
+    assert.throws(() => {
+      for (let n = 0; n < 80; n++) decoder.push(bytes);
+    }, /larger than 64 MB/);
+    const short = new NdjsonDecoder();
+    const line = Buffer.from(`${'x'.repeat(1024 * 1024)}\n`);
+    for (let n = 0; n < 80; n++) assert.equal(short.push(line).length, 1);
   });
 });

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
+import { brotliCompressSync, createBrotliCompress, createDeflate, createGzip, deflateSync, gzipSync } from 'node:zlib';
+import { streamFrames, type Wire, wholeBody } from '../upstream/answers.ts';
+import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+
+const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
+const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
+const framesOf = (wire: Wire) => streamFrames(wire, SCRIPT).map((frame) => `${frame}\n\n`);
+const begun = (wire: Wire) => framesOf(wire).findIndex((frame) => frame.includes('wörld')) + 1;
+
+const CODINGS = {
+  gzip: { stream: () => createGzip(), whole: gzipSync },
+  deflate: { stream: () => createDeflate(), whole: deflateSync },
+  br: { stream: () => createBrotliCompress(), whole: brotliCompressSync },
+} as const;
+
+/** An upstream may compress what nobody asked it to. */
+describe('answers that an upstream compresses', () => {
+  let under: UnderTest;
+  before(async () => {
+    under = await gatewayUnderTest();
+  });
+  after(() => under.close());
+
+  const send = (model: string, stream: boolean) =>
+    under.post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'Hi' }] });
+  const head = (response: ServerResponse, encoding: string, type = 'text/event-stream', status = 200) =>
+    response.writeHead(status, { 'content-type': type, 'content-encoding': encoding });
+  const typeOf = (text: string) => JSON.parse(text).error_type;
+
+  for (const up of UPSTREAMS) {
+    for (const [encoding, { stream, whole }] of Object.entries(CODINGS)) {
+      it(`reach the client as they are: ${encoding} of ${up}, a frame as soon as it was flushed`, async () => {
+        const shown = Promise.withResolvers<void>();
+        under.upstream.respond(async ({ wire }, response) => {
+          const zip = stream();
+          zip.pipe(head(response, encoding));
+          for (const frame of framesOf(wire).slice(0, begun(wire))) zip.write(frame);
+          zip.flush(() => undefined);
+          // The rest comes when what was flushed has been read.
+          await shown.promise;
+          zip.end(framesOf(wire).slice(begun(wire)).join(''));
+        });
+        const answer = await send(`${up}/m`, true);
+        assert.equal(answer.headers.get('content-encoding'), null);
+        let text = '';
+        for await (const bytes of answer.body ?? []) {
+          text += Buffer.from(bytes).toString();
+          if (text.includes('wörld')) shown.resolve();
+        }
+        assert.match(text, /👋[\s\S]*\[DONE\]/);
+        under.upstream.respond(({ wire }, response) => {
+          head(response, encoding, 'application/json').end(whole(JSON.stringify(wholeBody(wire, SCRIPT))));
+        });
+        assert.match(await (await send(`${up}/m`, false)).text(), /Hello, wörld 👋\./);
+      });
+    }
+
+    it(`that are damaged, broken off or unreadable are errors (${up})`, async () => {
+      under.upstream.respond((_request, response) => void head(response, 'zstd', 'application/json').end('?'));
+      for (const stream of [true, false]) {
+        const answer = await send(`${up}/m`, stream);
+        const text = await answer.text();
+        assert.deepEqual([answer.status, typeOf(text)], [503, 'upstream_invalid_response']);
+        assert.match(text, /the encoding zstd/);
+      }
+      under.upstream.respond(({ wire }, response) => {
+        head(response, 'gzip', 'application/json').end(
+          gzipSync(JSON.stringify(wholeBody(wire, SCRIPT))).subarray(0, -9),
+        );
+      });
+      const cut = await send(`${up}/m`, false);
+      assert.deepEqual([cut.status, typeOf(await cut.text())], [503, 'upstream_disconnect']);
+      under.upstream.respond(({ wire }, response) => {
+        const zip = gzipSync(framesOf(wire).slice(0, begun(wire)).join(''));
+        head(response, 'gzip').end(zip.subarray(0, -8));
+      });
+      const text = await (await send(`${up}/m`, true)).text();
+      assert.match(text, /wörld[\s\S]*"error":\{/);
+      assert.ok(!text.includes('[DONE]'));
+    });
+  }
+
+  it('are refused when they are small on the wire alone, in an error too', async () => {
+    const bomb = gzipSync(Buffer.concat([Buffer.from('{"x":"'), Buffer.alloc(80 * 1024 * 1024, 'x')]), { level: 1 });
+    under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(bomb));
+    const answer = await send('chat/m', false);
+    assert.deepEqual([answer.status, typeOf(await answer.text())], [503, 'upstream_invalid_response']);
+    under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json', 400).end(bomb));
+    const refused = await send('chat/m', false);
+    const text = await refused.text();
+    assert.deepEqual([refused.status, typeOf(text)], [400, 'invalid_request']);
+    assert.ok(text.length < 5_000);
+  });
+
+  it('wait for a slow reader: a few bytes that become many are not undone at once', async () => {
+    const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' '.repeat(100_000) } }] })}\n\n`;
+    const many = gzipSync(frame.repeat(600));
+    const sent = Promise.withResolvers<void>();
+    under.upstream.respond((_request, response) => void head(response, 'gzip').end(many, () => sent.resolve()));
+    let slow: ServerResponse | undefined;
+    const note = (message: unknown) => {
+      const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+      if (request.headers['x-slow'] !== undefined && response instanceof ServerResponse) slow = response;
+    };
+    subscribe('http.server.request.start', note);
+    try {
+      const asked = httpRequest(`${under.url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'x-slow': '1' },
+      });
+      asked.end(JSON.stringify({ model: 'chat/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] }));
+      const [answer]: IncomingMessage[] = await once(asked, 'response');
+      await sent.promise;
+      // Nobody reads: what has been undone so far no longer grows.
+      let held = -1;
+      for (let same = 0; same < 20; ) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        const now = slow?.writableLength ?? 0;
+        same = now === held ? same + 1 : 0;
+        held = now;
+      }
+      assert.ok(held < 8 * 1024 * 1024, `${held} bytes are held`);
+      let length = 0;
+      for await (const bytes of answer ?? []) length += bytes.length;
+      assert.ok(length > 600 * 100_000, `${length}`);
+    } finally {
+      unsubscribe('http.server.request.start', note);
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { brotliCompressSync, createBrotliCompress, createDeflate, createGzip, deflateSync, gzipSync } from 'node:zlib';
+import { converse } from '../../src/provider/converse.ts';
+import { fetchTransport } from '../../src/provider/fetch-transport.ts';
+import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { fold } from '../../src/wire/fold.ts';
+import { streamFrames, wholeBody } from '../upstream/answers.ts';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { ask, modelAt } from './models.ts';
+
+const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
+const SAID = 'Hello, wörld 👋.';
+const FRAMES = streamFrames('chat', SCRIPT).map((frame) => `${frame}\n\n`);
+const WHOLE = JSON.stringify(wholeBody('chat', SCRIPT));
+/** More than any answer may be, in few bytes. */
+const BOMB = gzipSync(Buffer.concat([Buffer.from('{"x":"'), Buffer.alloc(80 * 1024 * 1024, 'x')]), { level: 1 });
+
+const CODINGS = {
+  gzip: { stream: () => createGzip(), whole: gzipSync },
+  'x-gzip': { stream: () => createGzip(), whole: gzipSync },
+  GZIP: { stream: () => createGzip(), whole: gzipSync },
+  deflate: { stream: () => createDeflate(), whole: deflateSync },
+  br: { stream: () => createBrotliCompress(), whole: brotliCompressSync },
+} as const;
+
+/** An upstream may compress what nobody asked it to. */
+describe('answers that are compressed', () => {
+  let upstream: Upstream;
+  const undici = undiciTransport();
+  const transports = { fetch: fetchTransport(fetch), undici };
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(async () => {
+    await undici.close();
+    await upstream.close();
+  });
+
+  async function run(way: keyof typeof transports, stream = true, shown?: (text: string) => void) {
+    const options = { transport: transports[way], signal: new AbortController().signal, retry: { limit: 0 } };
+    const events = [];
+    for await (const event of converse(modelAt(`${upstream.url}/v1`), ask('Hi', { stream }), options)) {
+      if (event.type === 'text') shown?.(event.text);
+      events.push(event);
+    }
+    const answer = fold(events);
+    return { ...answer, text: answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') };
+  }
+  const head = (response: ServerResponse, encoding: string, type = 'text/event-stream', status = 200) =>
+    response.writeHead(status, { 'content-type': type, 'content-encoding': encoding });
+
+  for (const way of ['fetch', 'undici'] as const) {
+    for (const [encoding, { stream, whole }] of Object.entries(CODINGS)) {
+      it(`reads ${encoding}, a frame as soon as it was flushed (${way})`, async () => {
+        const shown = Promise.withResolvers<void>();
+        upstream.respond(async (_request, response) => {
+          const zip = stream();
+          zip.pipe(head(response, encoding));
+          for (const frame of FRAMES.slice(0, 3)) zip.write(frame);
+          zip.flush(() => undefined);
+          // The rest comes when what was flushed has been read.
+          await shown.promise;
+          zip.end(FRAMES.slice(3).join(''));
+        });
+        const seen = await run(way, true, () => shown.resolve());
+        assert.deepEqual([seen.text, seen.finish], [SAID, 'stop']);
+        upstream.respond((_request, response) => void head(response, encoding, 'application/json').end(whole(WHOLE)));
+        assert.equal((await run(way, false)).text, SAID);
+      });
+    }
+
+    it(`says that an answer broke off or is damaged (${way})`, async () => {
+      const bytes = gzipSync(FRAMES.slice(0, 3).join(''));
+      for (const damaged of [bytes.subarray(0, -8), Buffer.concat([bytes.subarray(0, 10), Buffer.alloc(50, 0xff)])]) {
+        upstream.respond((_request, response) => void head(response, 'gzip').end(damaged));
+        const { error, finish } = await run(way);
+        // `fetch` takes the end of the connection for the end of the compressed bytes: cut off it is all the same.
+        assert.equal(error?.errorType ?? finish, way === 'fetch' && !error ? 'closed' : 'upstream_disconnect');
+      }
+    });
+
+    it(`takes an answer that is small on the wire alone for what it is (${way})`, async () => {
+      upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(BOMB));
+      const answer = await run(way, false);
+      assert.match(answer.error?.message ?? '', /larger than 64 MB/);
+      upstream.respond((_request, response) => void head(response, 'gzip', 'text/event-stream').end(BOMB));
+      assert.match((await run(way)).error?.message ?? '', /larger than 64 MB|not JSON/);
+      upstream.respond((_request, response) => void head(response, 'gzip', 'application/json', 400).end(BOMB));
+      const refused = await run(way, false);
+      assert.equal(refused.error?.errorType, 'invalid_request');
+      assert.ok((refused.error?.message ?? '').length < 3_000);
+    });
+  }
+
+  it('refuses an encoding that nobody here knows (undici)', async () => {
+    for (const encoding of ['compress', 'gzip, br']) {
+      upstream.respond((_request, response) => void head(response, encoding).end(FRAMES.join('')));
+      const { error, text } = await run('undici');
+      assert.deepEqual([error?.errorType, text], ['upstream_invalid_response', '']);
+      assert.match(error?.message ?? '', new RegExp(`encoding ${encoding}`));
+    }
+    upstream.respond((_request, response) => void head(response, 'identity').end(FRAMES.join('')));
+    assert.equal((await run('undici')).text, SAID);
+  });
+});
