@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gatewayUnderTest, KEY, providers, type UnderTest } from '../gateway/gateway-under-test.ts';
+import { type Program, serverPath } from '../host/debian.ts';
+import { blocks } from './pages.ts';
+
+const HOST = 'ai.example.com';
+const NGINX: Program = {
+  name: 'nginx',
+  paths: ['/usr/sbin/nginx', '/opt/homebrew/bin/nginx'],
+  debianPackage: 'nginx',
+};
+const CADDY: Program = { name: 'Caddy', paths: ['/usr/bin/caddy', '/opt/homebrew/bin/caddy'], debianPackage: 'caddy' };
+
+const snippets = blocks('docs/gateway.md');
+const snippet = (part: string) => snippets.find((block) => block.text.includes(part))?.text ?? '';
+
+interface Setup {
+  readonly program: Program;
+  readonly text: string;
+  /** Writes what the snippet stands in, and gives the arguments that start the program in the foreground. */
+  readonly around: (place: { readonly folder: string; readonly port: number; readonly text: string }) => string[];
+}
+
+/** The snippets as they stand but for the gateway's address; TLS is the proxies' own matter. */
+const SETUPS: readonly Setup[] = [
+  {
+    program: NGINX,
+    text: snippet('proxy_pass'),
+    around: ({ folder, port, text }) => {
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+      const http = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+      const user = process.getuid?.() === 0 ? 'user root;' : '';
+      const server = `server { listen 127.0.0.1:${port};\n${text}\n}`;
+      const rest = `daemon off; pid ${folder}/nginx.pid; events {}`;
+      writeFileSync(join(folder, 'nginx.conf'), `${user} ${rest}\nhttp { access_log off; ${http}\n${server} }\n`);
+      return ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'];
+    },
+  },
+  {
+    program: CADDY,
+    text: snippet('reverse_proxy'),
+    around: ({ folder, port, text }) => {
+      const site = text.replace(HOST, `http://${HOST}:${port}`).replace('{\n', '{\n\tbind 127.0.0.1\n');
+      writeFileSync(join(folder, 'Caddyfile'), `{\n\tadmin off\n}\n${site}\n`);
+      return ['run', '--config', join(folder, 'Caddyfile')];
+    },
+  },
+];
+
+describe('the proxies of docs/gateway.md', () => {
+  for (const { program, text: written, around } of SETUPS) {
+    describe(program.name, () => {
+      let under: UnderTest;
+      let proxy: ChildProcess;
+      let port: number;
+      const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
+
+      before(async function () {
+        this.timeout(300_000);
+        const path = serverPath(program);
+        under = await gatewayUnderTest({
+          config: (url) => ({ provider: providers(url), gateway: { allowedHosts: [HOST] } }),
+        });
+        port = await freePort();
+        const here = written.replace('127.0.0.1:4180', new URL(under.url).host);
+        assert.notEqual(here, written);
+        const env = { PATH: process.env.PATH, HOME: folder };
+        proxy = spawn(path, around({ folder, port, text: here }), { stdio: ['ignore', 'ignore', 'pipe'], env });
+        await listening(proxy, port);
+      });
+      after(async () => {
+        proxy?.kill();
+        await under?.close();
+        rmSync(folder, { recursive: true, force: true });
+      });
+
+      const ask = (path: string, body?: string, host = HOST) =>
+        asked({ port, host, path, ...(body === undefined ? {} : { body }) });
+      const question = (scenario: string) =>
+        JSON.stringify({
+          model: 'chat/m',
+          stream: true,
+          messages: [{ role: 'user', content: `Hi [[scenario:${scenario}]]` }],
+        });
+
+      it('hands on each part of an answer as it comes, and that the client has left', async () => {
+        const answer = await ask('/v1/chat/completions', question('stall-mid-stream'));
+        assert.equal(answer.statusCode, 200);
+        await new Promise<void>((resolve) => answer.on('data', (part) => String(part).includes('Hello') && resolve()));
+        answer.destroy();
+        assert.equal(await under.upstream.requests.at(-1)?.closed, true);
+      });
+
+      it('lets the gateway see the name that the client asked for', async () => {
+        assert.match(await text(await ask('/v1/models')), /chat\/m/);
+        const other = await ask('/v1/models', undefined, 'evil.example');
+        assert.doesNotMatch(await text(other), /chat\/m/);
+      });
+
+      it('keeps the metrics closed', async () => {
+        assert.equal((await under.get('/metrics')).status, 200);
+        assert.equal((await ask('/metrics')).statusCode, 401);
+      });
+
+      it('leaves it to the gateway to refuse what is too large', async () => {
+        const answer = await ask('/v1/chat/completions', JSON.stringify({ model: 'x'.repeat(24.5 * 2 ** 20) }));
+        assert.equal(answer.statusCode, 413);
+        assert.ok(JSON.parse(await text(answer)).error_type);
+      });
+    });
+  }
+});
+
+interface Asked {
+  readonly port: number;
+  readonly host: string;
+  readonly path: string;
+  readonly body?: string;
+}
+
+function asked({ port, host, path, body }: Asked): Promise<IncomingMessage> {
+  const key = body === undefined ? {} : { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const headers = { host, ...key };
+  return new Promise((resolve, reject) => {
+    const asking = request({ port, path, method: body === undefined ? 'GET' : 'POST', headers });
+    asking.on('response', resolve).on('error', reject).end(body);
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Until it answers; what it wrote, when it ends before. */
+async function listening(proxy: ChildProcess, port: number): Promise<void> {
+  let said = '';
+  proxy.stderr?.on('data', (part) => {
+    said += part;
+  });
+  for (;;) {
+    if (proxy.exitCode !== null) throw new Error(said);
+    const answered = await asked({ port, host: HOST, path: '/healthz' }).then(
+      ({ statusCode }) => statusCode === 200,
+      () => false,
+    );
+    if (answered) return;
+  }
+}
