@@ -19,6 +19,7 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
     clock,
   });
   return {
+    asksAfterAcceptance: true,
     edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
     suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
     onDidGrow: (listener) => {
@@ -56,5 +57,5 @@ export function plain(fill: Fill, clock: Clock): Contestant {
     if (insertText.trim() === '') return [];
     return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false }];
   }
-  return { suggest, edited: () => undefined, onDidGrow: () => undefined };
+  return { asksAfterAcceptance: false, suggest, edited: () => undefined, onDidGrow: () => undefined };
 }

@@ -13,6 +13,8 @@ export interface Edit {
 
 /** What completes: ours or the plain reference. */
 export interface Contestant {
+  /** Whether its items have the editor ask at once when one was accepted whole. */
+  readonly asksAfterAcceptance: boolean;
   edited(edit: Edit): void;
   suggest(
     document: DocumentText,
@@ -83,6 +85,7 @@ export class Editor {
     if (ghost === undefined) return;
     const whole = text === ghost.text;
     this.edit(text, { over: whole ? ghost.suggestion.replaceAfter : 0 });
+    if (whole && this.#contestant.asksAfterAcceptance) this.#ask(0);
   }
 
   get position(): Position {
@@ -112,11 +115,11 @@ export class Editor {
     if (this.ghost !== undefined) this.#appeared();
   }
 
-  #ask(): void {
+  #ask(waitMs = EDITOR_WAITS_MS): void {
     this.#controller.abort();
     const controller = new AbortController();
     this.#controller = controller;
-    this.#clock.after(EDITOR_WAITS_MS, () => {
+    this.#clock.after(waitMs, () => {
       if (controller.signal.aborted) return;
       const result = this.#contestant.suggest(this.document, this.position, controller.signal);
       if (!(result instanceof Promise)) this.#show(result);
