@@ -3,7 +3,7 @@ import { GatewayError } from '../wire/errors.ts';
 import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { Deadline } from './deadline.ts';
-import { withoutCredentials } from './echoed-credentials.ts';
+import { cleanError, withoutCredentials } from './echoed-credentials.ts';
 import { textUpTo } from './exchange.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { Transport } from './transport.ts';
@@ -45,8 +45,9 @@ export async function listModels(endpoint: Endpoint, options: ListOptions): Prom
     } catch (thrown) {
       options.signal.throwIfAborted();
       if (!(thrown instanceof GatewayError)) throw thrown;
-      failure = failure && !isElsewhere(failure) ? failure : thrown;
-      if (!isElsewhere(thrown)) throw thrown;
+      const error = cleanError(thrown, headers);
+      failure = failure && !isElsewhere(failure) ? failure : error;
+      if (!isElsewhere(error)) throw error;
     } finally {
       deadline.dispose();
     }

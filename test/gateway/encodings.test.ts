@@ -85,15 +85,17 @@ describe('answers that an upstream compresses', () => {
   }
 
   it('are refused when they are small on the wire alone, in an error too', async () => {
-    const bomb = gzipSync(Buffer.concat([Buffer.from('{"x":"'), Buffer.alloc(80 * 1024 * 1024, 'x')]), { level: 1 });
+    const parts = ['{"x":"', 'x'.repeat(80 * 1024 * 1024), '","error":{"message":"Too far behind."}}'];
+    const bomb = gzipSync(parts.join(''), { level: 1 });
     under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(bomb));
     const answer = await send('chat/m', false);
-    assert.deepEqual([answer.status, typeOf(await answer.text())], [503, 'upstream_invalid_response']);
+    assert.equal(answer.status, 503);
+    assert.match(await answer.text(), /answered with more than 67108864 bytes/);
     under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json', 400).end(bomb));
     const refused = await send('chat/m', false);
     const text = await refused.text();
     assert.deepEqual([refused.status, typeOf(text)], [400, 'invalid_request']);
-    assert.ok(text.length < 5_000);
+    assert.doesNotMatch(text, /Too far behind/);
   });
 
   it('wait for a slow reader: a few bytes that become many are not undone at once', async () => {

@@ -77,6 +77,7 @@ describe('errors of vendors', () => {
     [{ 'retry-after': '1.5' }, 1500],
     [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
     [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
+    [{ 'retry-after': 'Thu, 01 Jan 2099 00:00:00 GMT' }, 86_400_000],
     [{ 'retry-after': '-5' }, undefined],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '99999999999' }, 86_400_000],
