@@ -5,7 +5,8 @@ import type { CompletionModel } from './completion-settings.ts';
 import { Dismissals } from './dismissal.ts';
 import type { Counts } from './governor.ts';
 import { Growth } from './growth.ts';
-import { OnScreen, type Shown, suggestionOf } from './on-screen.ts';
+import { Intent } from './intent.ts';
+import { asksOnAfter, OnScreen, type Shown, suggestionOf } from './on-screen.ts';
 import { startOf } from './place.ts';
 import { type Known, recall } from './recall.ts';
 import type { SentRequest } from './request-log.ts';
@@ -34,8 +35,8 @@ const ALTERNATIVE_TEMPERATURE = 0.8;
  *   token. What is known comes back in the same tick as an array; else a promise, `[]` when there is
  *   nothing or the signal fired. The request that was sent lives on: its answer serves later keys.
  *   Each item's range is the caret's line from `character - replaceBefore` to `character +
- *   replaceAfter`. The first item is the one to show, the rest are
- *   the alternatives.
+ *   replaceAfter`. The first item is the one to show, the rest are the alternatives. One that `asksOn` has the editor
+ *   ask again when it was accepted whole.
  * - The active editor changed -> `documentShown`.
  * - `onDidChangeTextDocument` -> `documentChanged`, for the document of the active editor (what a program writes into
  *   others is not a person's typing), before the provider is asked. Acceptance is seen there, whole or in part.
@@ -53,15 +54,13 @@ export class Suggester {
   readonly #admission: Admission;
   readonly #screen = new OnScreen();
   readonly #state = new StateOwner();
+  readonly #intent = new Intent();
   readonly #growth: Growth;
   readonly #sending: Sending;
   readonly #speculation: Speculation;
   readonly #reopening = new Set<(uri: string) => void>();
   #view: CaretView | undefined;
   #shown: SuggestRequest['document'] | undefined;
-  /** What was asked about last. */
-  #asked: { readonly uri: string; readonly version: number } | undefined;
-  #byUndo = false;
   /** The document where the person's last wish came to nothing because it could not work. */
   #turnedAway: string | undefined;
 
@@ -124,7 +123,7 @@ export class Suggester {
   }
 
   suggest(asked: SuggestRequest, signal: AbortSignal): readonly Suggestion[] | Promise<readonly Suggestion[]> {
-    const request = this.#unlessOvertaken(asked);
+    const request = { ...asked, trigger: this.#intent.of(asked) };
     const view = this.#viewOf(request);
     if (view === undefined) return NOTHING;
     const byHand = request.trigger === 'invoke';
@@ -155,17 +154,15 @@ export class Suggester {
     this.#screen.put(undefined);
   }
 
-  /** Whether nothing is left of what was on screen: all of it was accepted, or its last character typed. */
-  documentChanged(change: DocumentChange): boolean {
-    this.#byUndo = change.reason !== undefined;
+  documentChanged(change: DocumentChange): void {
     this.#sending.pace.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
     const { accepted, used } = this.#screen.changed(change);
-    if (accepted > 0) {
-      this.#sending.governor.accepted(accepted);
-      this.#sending.pace.judged(true);
-    }
-    return used;
+    const asksOn = used && this.#view !== undefined && asksOnAfter(this.#view);
+    this.#intent.changed(change.uri, { undone: change.reason !== undefined, asksOn });
+    if (accepted === 0) return;
+    this.#sending.governor.accepted(accepted);
+    this.#sending.pace.judged(true);
   }
 
   /** A document is before the person now: what kept it silent in the one before says nothing of this one. */
@@ -188,15 +185,6 @@ export class Suggester {
     const uri = this.#turnedAway;
     this.#turnedAway = undefined;
     if (uri !== undefined) for (const listener of this.#reopening) listener(uri);
-  }
-
-  /** Asking again for growth takes the place of the editor's own asking for a key that was typed just before. */
-  #unlessOvertaken(request: SuggestRequest): SuggestRequest {
-    const { uri, version } = request.document;
-    const before = this.#asked;
-    this.#asked = { uri, version };
-    const overtaken = request.trigger === 'grown' && before?.uri === uri && before.version !== version;
-    return overtaken ? { ...request, trigger: 'automatic' } : request;
   }
 
   #viewOf(request: SuggestRequest): CaretView | undefined {
@@ -246,7 +234,7 @@ export class Suggester {
       this.#state.become({ kind: 'silent', why: 'by-hand-only' });
       return false;
     }
-    return !settled && !this.#byUndo && worthAsking(request);
+    return !settled && !this.#intent.undone && worthAsking(request);
   }
 
   async #seek(view: CaretView, signal: AbortSignal): Promise<readonly Suggestion[]> {

@@ -29,6 +29,8 @@ export interface Suggestion {
   readonly replaceAfter: number;
   /** Whether more of it is still on the way. */
   readonly growing: boolean;
+  /** Whether the editor is to ask again at once when all of it was accepted, if only as by hand. */
+  readonly asksOn: boolean;
 }
 
 /** An edit as VS Code tells it; several carets make several changes. */

@@ -147,6 +147,36 @@ describe('a suggestion and the editor', () => {
     assert.ok((person.suggester.counts.costPerAcceptedCharacter ?? 0) > 0);
   });
 
+  it('asks on after it was accepted, as after a key although the editor says by hand', async () => {
+    const person = new Person('x = |\n');
+    person.answers = () => [';'];
+    person.ask();
+    await person.clock.pass(1000);
+    assert.equal(person.visible[0]?.asksOn, true);
+    person.settings = { ...person.settings, trigger: 'manual' };
+    person.suggester.documentChanged(person.change(';'));
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(1000);
+    assert.equal(person.asked.length, 1);
+    assert.deepEqual(person.suggester.state, { kind: 'silent', why: 'by-hand-only' });
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(1000);
+    assert.equal(person.asked.length, 2);
+  });
+
+  it('does not ask on when it was asked for by hand', async () => {
+    const person = new Person('x = |\n');
+    person.settings = { ...person.settings, trigger: 'manual' };
+    person.answers = () => ['alpha;'];
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(1000);
+    assert.equal(person.visible[0]?.asksOn, false);
+    person.suggester.documentChanged(person.change('alpha;'));
+    person.ask({ trigger: 'invoke' });
+    await person.clock.pass(1000);
+    assert.equal(person.asked.length, 2);
+  });
+
   it('is nothing where it is not wanted', async () => {
     const cases: readonly ((person: Person) => void)[] = [
       (person) => person.ask({ carets: 2 }),

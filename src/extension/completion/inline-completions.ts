@@ -17,9 +17,7 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     try {
       const answer = suggester.suggest(requestOf(document, position, context, trigger), abort.signal);
       const suggestions = answer instanceof Promise ? await answer : answer;
-      // Who asks by hand may not want more unasked: what VS Code asks by itself may be off.
-      const command = trigger === 'invoke' ? undefined : AFTER_ACCEPTANCE;
-      return suggestions.map((suggestion) => itemOf(suggestion, position, command));
+      return suggestions.map((suggestion) => itemOf(suggestion, position));
     } finally {
       cancelled.dispose();
     }
@@ -34,12 +32,11 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     { dispose: suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')) },
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
-      const used = suggester.documentChanged({
+      suggester.documentChanged({
         uri: document.uri.toString(),
         changes: contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })),
         ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
       });
-      if (used) asking.used(document);
     }),
     vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
@@ -78,12 +75,8 @@ function requestOf(
   };
 }
 
-function itemOf(
-  suggestion: Suggestion,
-  position: vscode.Position,
-  command: vscode.Command | undefined,
-): vscode.InlineCompletionItem {
-  const { insertText, replaceBefore, replaceAfter } = suggestion;
+function itemOf(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
+  const { insertText, replaceBefore, replaceAfter, asksOn } = suggestion;
   const range = new vscode.Range(position.translate(0, -replaceBefore), position.translate(0, replaceAfter));
-  return new vscode.InlineCompletionItem(insertText, range, command);
+  return new vscode.InlineCompletionItem(insertText, range, asksOn ? AFTER_ACCEPTANCE : undefined);
 }

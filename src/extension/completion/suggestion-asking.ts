@@ -31,8 +31,6 @@ export class SuggestionAsking implements vscode.Disposable {
   #current: object | undefined;
   /** The place and wish of an asking that is under way. */
   #wish: { readonly uri: string; readonly version: number; readonly trigger: SuggestRequest['trigger'] } | undefined;
-  /** The version of a document in which nothing is left of what was on screen, until it was asked about. */
-  #used: { readonly uri: string; readonly version: number } | undefined;
   #running: Promise<void> | undefined;
   #next: SuggestRequest['trigger'] | undefined;
 
@@ -45,14 +43,6 @@ export class SuggestionAsking implements vscode.Disposable {
 
   dispose(): void {
     this.#registration.dispose();
-  }
-
-  /**
-   * VS Code may ask about this version by `AFTER_ACCEPTANCE` first, which looks as if the person did. If they
-   * themselves are as quick, nothing is lost: it is asked as after a key.
-   */
-  used({ uri, version }: vscode.TextDocument): void {
-    this.#used = { uri: uri.toString(), version };
   }
 
   /** As `again`, where nobody waits for it: an editor that is gone by then needs no answer. */
@@ -116,17 +106,8 @@ export class SuggestionAsking implements vscode.Disposable {
   }
 
   #triggerOf(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {
-    const [wish, used] = [this.#wish, this.#used];
-    this.#used = undefined;
-    if (isOf(wish, document)) return wish.trigger;
-    const byHand = context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke;
-    return byHand && !isOf(used, document) ? 'invoke' : 'automatic';
+    const wish = this.#wish;
+    if (wish?.uri === document.uri.toString() && wish.version === document.version) return wish.trigger;
+    return context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke ? 'invoke' : 'automatic';
   }
-}
-
-function isOf<T extends { readonly uri: string; readonly version: number }>(
-  place: T | undefined,
-  { uri, version }: vscode.TextDocument,
-): place is T {
-  return place?.uri === uri.toString() && place.version === version;
 }

@@ -19,7 +19,6 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
     clock,
   });
   return {
-    asksAfterAcceptance: true,
     edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
     suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
     onDidGrow: (listener) => {
@@ -55,7 +54,7 @@ export function plain(fill: Fill, clock: Clock): Contestant {
       if (event.type === 'text') insertText += event.text;
     }
     if (insertText.trim() === '') return [];
-    return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false }];
+    return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false, asksOn: false }];
   }
-  return { asksAfterAcceptance: false, suggest, edited: () => undefined, onDidGrow: () => undefined };
+  return { suggest, edited: () => undefined, onDidGrow: () => undefined };
 }

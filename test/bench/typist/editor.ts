@@ -13,8 +13,6 @@ export interface Edit {
 
 /** What completes: ours or the plain reference. */
 export interface Contestant {
-  /** Whether its items have the editor ask at once when one was accepted whole. */
-  readonly asksAfterAcceptance: boolean;
   edited(edit: Edit): void;
   suggest(
     document: DocumentText,
@@ -85,7 +83,7 @@ export class Editor {
     if (ghost === undefined) return;
     const whole = text === ghost.text;
     this.edit(text, { over: whole ? ghost.suggestion.replaceAfter : 0 });
-    if (whole && this.#contestant.asksAfterAcceptance) this.#ask(0);
+    if (whole && ghost.suggestion.asksOn) this.#ask(0);
   }
 
   get position(): Position {
