@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { blocks } from '../docs/pages.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type Desk, setDesk } from './desk.ts';
 
@@ -104,4 +116,54 @@ describe('the package', () => {
     });
     assert.equal(run(tool, ['exec', '--offline', '--', 'svc', 'models'], { SVC_CONFIG_CONTENT: config }), 'p/m\n');
   });
+
+  it('serves from what the container file of docs/gateway.md copies, as it starts it', async () => {
+    const container = containerIn(join(folder, 'container'));
+    const config = { provider: { p: { options: { baseURL: 'http://127.0.0.1:1' }, models: { m: {} } } } };
+    writeFileSync(container.env.SVC_CONFIG ?? '', JSON.stringify(config));
+    const key = execFileSync(process.execPath, [...container.entry, 'keys', 'create', '--name', 'ann'], {
+      cwd: container.cwd,
+      env: container.env,
+      encoding: 'utf8',
+    })
+      .trimEnd()
+      .split('\n')
+      .at(-1);
+    const serving = spawn(process.execPath, [...container.entry, ...container.args, '--port', '0'], {
+      cwd: container.cwd,
+      env: container.env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let said = '';
+    for await (const part of serving.stdout) {
+      said += part;
+      if (/:\d+/.test(said)) break;
+    }
+    const [, port] = /:(\d+)/.exec(said) ?? [];
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/models`, { headers });
+    assert.match(await answer.text(), /p\/m/);
+    serving.kill();
+    assert.equal(await new Promise((resolve) => serving.on('exit', resolve)), 0);
+  });
 });
+
+/** The container's folder and environment, with its root at `root`. */
+function containerIn(root: string) {
+  const { text = '' } = blocks('docs/gateway.md').find(({ language }) => language === 'dockerfile') ?? {};
+  const of = (word: string) => [...text.matchAll(new RegExp(`^${word} (.+)$`, 'gm'))].map(([, rest = '']) => rest);
+  const cwd = join(root, ...of('WORKDIR'));
+  for (const words of of('COPY').map((rest) => rest.split(' '))) {
+    const [from = '', to = ''] = words;
+    cpSync(join(ROOT, from), join(cwd, to, to.endsWith('/') ? '' : from), { recursive: true });
+  }
+  const env: Record<string, string> = {};
+  for (const pair of of('ENV').flatMap((rest) => rest.split(' '))) {
+    const [name = '', path = ''] = pair.split('=');
+    env[name] = join(root, path);
+    mkdirSync(dirname(env[name]), { recursive: true });
+  }
+  const [, ...entry]: string[] = JSON.parse(of('ENTRYPOINT')[0] ?? '[]');
+  const args: string[] = JSON.parse(of('CMD')[0] ?? '[]');
+  return { cwd, env, entry, args };
+}
