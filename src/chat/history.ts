@@ -1,15 +1,14 @@
-import { appendFile, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../config/replace-file.ts';
 import { parseJson } from '../wire/json.ts';
 import type { Attachment } from './attachment.ts';
-import { applyPatch, EMPTY, joinPatches, type Patch, pathOf, type Transcript, textOf } from './transcript.ts';
+import { type Head, HistoryWriter, headLine, stepLine } from './history-writer.ts';
+import { applyPatch, EMPTY, type Patch, pathOf, type Transcript, textOf } from './transcript.ts';
 import { attachmentsSchema, patchSchema } from './transcript-schema.ts';
 
 const ENDING = '.jsonl';
-/** How long received text may wait for the disk. */
-const DELAY_MS = 200;
 
 const headSchema = z.object({
   type: z.literal('head'),
@@ -19,16 +18,7 @@ const headSchema = z.object({
   createdAt: z.number(),
   workspace: z.string(),
 });
-/** What was said to a model is nobody else's on a shared machine. */
-const OWN = 0o600;
 const draftSchema = z.object({ text: z.string(), attachments: attachmentsSchema });
-
-export interface Head {
-  readonly id: string;
-  readonly createdAt: number;
-  /** Where it was held; empty: no workspace. */
-  readonly workspace: string;
-}
 
 export interface Stored extends Head {
   readonly transcript: Transcript;
@@ -105,7 +95,7 @@ export class History {
 
   /** Keeps the steps of a conversation from now on. */
   writer(head: Head, onError: (error: unknown) => void): HistoryWriter {
-    return new HistoryWriter(this.#folder, this.#file(head.id), head, onError);
+    return new HistoryWriter(this.#file(head.id), head, onError);
   }
 
   /** Adds a step to a conversation of which nobody here has a writer. Rejects where the disk can't be written to. */
@@ -123,7 +113,7 @@ export class History {
     const steps: Patch[] = messages.map((message) => ({ type: 'add', message }));
     steps.push({ type: 'title', title }, { type: 'pin', pinned });
     if (leaf !== undefined) steps.push({ type: 'select', leaf });
-    await replaceFile(this.#file(head.id), [headLine(head), ...steps.map(line)].join(''));
+    await replaceFile(this.#file(head.id), [headLine(head), ...steps.map(stepLine)].join(''));
   }
 
   async remove(id: string): Promise<void> {
@@ -160,85 +150,10 @@ export class History {
   }
 }
 
-/** Appends the steps of one conversation to its file, in order; text that streams is gathered for a moment. */
-export class HistoryWriter {
-  readonly #folder: string;
-  readonly #file: string;
-  readonly #head: Head;
-  readonly #onError: (error: unknown) => void;
-  #waiting: Patch[] = [];
-  #timer: NodeJS.Timeout | undefined;
-  #begun = false;
-  #writing: Promise<void> = Promise.resolve();
-
-  constructor(folder: string, file: string, head: Head, onError: (error: unknown) => void) {
-    this.#folder = folder;
-    this.#file = file;
-    this.#head = head;
-    this.#onError = onError;
-  }
-
-  write(patch: Patch): void {
-    const last = this.#waiting.at(-1);
-    const joined = last && joinPatches(last, patch);
-    if (joined) this.#waiting[this.#waiting.length - 1] = joined;
-    else this.#waiting.push(patch);
-    this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS);
-  }
-
-  /** Resolves when everything written so far is in the file. Never rejects: `onError` is told. */
-  flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#writeWaiting());
-    return this.#writing;
-  }
-
-  async #writeWaiting(): Promise<void> {
-    const steps = this.#waiting;
-    if (steps.length === 0) return;
-    this.#waiting = [];
-    try {
-      await this.#append(steps);
-    } catch (error) {
-      // They go first when the next step is written.
-      this.#waiting = [...steps, ...this.#waiting];
-      this.#begun = false;
-      this.#onError(error);
-    }
-  }
-
-  async #append(steps: readonly Patch[]): Promise<void> {
-    let lines = steps.map(line).join('');
-    if (!this.#begun) {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      const last = await lastByte(this.#file);
-      if (last === undefined) lines = headLine(this.#head) + lines;
-      // The line that a crash tore must not swallow the next one.
-      else if (last !== 0x0a) lines = `\n${lines}`;
-      this.#begun = true;
-    }
-    await appendFile(this.#file, lines, { mode: OWN });
-  }
-}
-
 function entryOf({ transcript, id, createdAt, workspace, changedAt }: Stored): Listed {
   const { title, pinned } = transcript;
   const words = `${title}\n${pathOf(transcript).map(textOf).join('\n')}`.toLowerCase();
   return { id, createdAt, workspace, changedAt, title, pinned, words };
-}
-
-async function lastByte(file: string): Promise<number | undefined> {
-  const handle = await open(file, 'r').catch(() => undefined);
-  if (!handle) return undefined;
-  try {
-    const { size } = await handle.stat();
-    if (size === 0) return undefined;
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-    return buffer[0];
-  } finally {
-    await handle.close();
-  }
 }
 
 function readConversation(text: string, id: string, changedAt: number): Stored | undefined {
@@ -255,14 +170,6 @@ function readConversation(text: string, id: string, changedAt: number): Stored |
   // The head itself may be what was torn.
   const { createdAt = changedAt, workspace = '' } = head ?? {};
   return { id, createdAt, workspace, transcript, changedAt };
-}
-
-function line(patch: Patch): string {
-  return `${JSON.stringify(patch)}\n`;
-}
-
-function headLine({ id, createdAt, workspace }: Head): string {
-  return `${JSON.stringify({ type: 'head', version: 1, id, createdAt, workspace })}\n`;
 }
 
 /** Ids are ours, but those in an imported or restored state are somebody's. */

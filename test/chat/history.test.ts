@@ -126,6 +126,48 @@ describe('history', () => {
     assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY));
   });
 
+  it('keeps steps in their order while the disk can’t be written to, and each once', async () => {
+    const place = join(folder, 'not-a-folder');
+    writeFileSync(place, '');
+    const writer = new History(place).writer(HEAD, () => undefined);
+    writer.write(add('u1', 'One'));
+    const first = writer.flush();
+    // The first is on its way to the disk.
+    await Promise.resolve();
+    writer.write(add('u2', 'Two', 'u1'));
+    await Promise.all([first, writer.flush()]);
+    rmSync(place);
+    writer.write(add('u3', 'Three', 'u2'));
+    await writer.flush();
+    const rows = readFileSync(join(place, 'c1.jsonl'), 'utf8').trim().split('\n');
+    assert.deepEqual(
+      rows.map((row) => JSON.parse(row).message?.id),
+      [undefined, 'u1', 'u2', 'u3'],
+    );
+  });
+
+  it('keeps in the file what another window writes at the same moment', async () => {
+    const writers = Array.from({ length: 4 }, () => new History(folder).writer(HEAD, fail));
+    await keep([add('u1', 'First')]);
+    for (let n = 0; n < 50; n++) {
+      writers.forEach((writer, index) => void writer.write(add(`u-${index}-${n}`, 'x'.repeat(1_000))));
+      await Promise.all(writers.map((writer) => writer.flush()));
+    }
+    const stored = await new History(folder).load('c1');
+    assert.equal(stored?.transcript.messages.length, 201);
+  });
+
+  it('says when and where it was held, also behind a damaged line', async () => {
+    const file = await keep(PATCHES);
+    const rows = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, ['{"type":"head","ver', ...rows].join('\n'));
+    const stored = await new History(folder).load('c1');
+    assert.deepEqual([stored?.createdAt, stored?.workspace], [5, 'w']);
+    // Without a head at all it is shown all the same.
+    writeFileSync(file, rows.slice(1).join('\n'));
+    assert.equal((await new History(folder).load('c1'))?.transcript.title, 'Kept');
+  });
+
   it('lists pinned ones first, then the latest, and finds words in titles and texts', async () => {
     await keep([add('u1', 'About apples'), { type: 'title', title: 'Fruit' }], { ...HEAD, id: 'old' });
     await keep([add('u1', 'About trains'), { type: 'title', title: 'Rails' }, { type: 'pin', pinned: true }], {

@@ -1,4 +1,5 @@
-import type { Draft, Head, History, HistoryWriter, Stored } from '../../chat/history.ts';
+import type { Draft, History, Stored } from '../../chat/history.ts';
+import type { Head, HistoryWriter } from '../../chat/history-writer.ts';
 import { ChatSession, type SessionParts } from '../../chat/session.ts';
 import { isRunning, type Patch, type Transcript } from '../../chat/transcript.ts';
 
