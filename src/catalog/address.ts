@@ -64,10 +64,15 @@ export function resolveAddress(question: AddressQuestion): Address {
   };
 }
 
-/** `https://host:port` of an address, `undefined` when it is none. */
+let lastOrigin: { readonly of: string; readonly is: string | undefined } | undefined;
+
+/** `https://host:port` of an address, `undefined` when it is none. The same is asked for some times in a row. */
 export function originOf(address: string | undefined): string | undefined {
-  const origin = address === undefined ? undefined : URL.parse(address)?.origin;
-  return origin === 'null' ? undefined : origin;
+  if (address === undefined) return undefined;
+  if (lastOrigin?.of === address) return lastOrigin.is;
+  const origin = URL.parse(address)?.origin;
+  lastOrigin = { of: address, is: origin === 'null' ? undefined : origin };
+  return lastOrigin.is;
 }
 
 function trimmed(address: string): string {

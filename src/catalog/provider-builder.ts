@@ -1,6 +1,6 @@
 import { DEFAULT_TIMEOUT_MS } from '../config/build.ts';
 import { revealOptions } from '../config/secret.ts';
-import type { Credential, ModelSettings, ProviderSettings, Settings } from '../config/settings.ts';
+import type { Credential, ModelCost, ModelSettings, ProviderSettings, Settings } from '../config/settings.ts';
 import type { FimDialect } from '../wire/hole.ts';
 import { type Address, resolveAddress } from './address.ts';
 import { type CatalogData, type CatalogModel, readRow } from './catalog.ts';
@@ -35,6 +35,7 @@ export interface RegistryInput {
 
 /** Spec 2.5: of a model of which nothing else is known. */
 const TEXT_ONLY: Model['modalities'] = { input: ['text'], output: ['text'] };
+const NO_FIELDS: Model['options'] = {};
 
 /** A model before it has an endpoint; an empty id asks for the provider's own. */
 interface Asked {
@@ -57,6 +58,8 @@ export class ProviderBuilder {
   readonly #envKey: Credential | undefined;
   readonly #catalog: ProviderCatalog;
   readonly #placed = new Map<string, Placed>();
+  /** Of the first model of which something is. */
+  #withheld: Provider['withheld'];
   #shared: Address | undefined;
 
   constructor(id: string, input: RegistryInput) {
@@ -71,9 +74,12 @@ export class ProviderBuilder {
   build(): Provider {
     const { endpoint } = this.#endpoint({ id: '' });
     const models = new Map<string, Model>();
-    for (const key of this.#keys()) models.set(key, this.model(key, this.#settingsOf(key) ? 'config' : 'catalog'));
-    const stopped =
-      endpoint.withheld ?? [...models.values()].find((model) => model.endpoint.withheld)?.endpoint.withheld;
+    this.#addCatalogs(models);
+    this.#provider?.models.forEach((settings, key) => {
+      if (settings.off || models.has(key) || !this.offers(key)) return;
+      models.set(key, this.model(key, 'config', settings));
+    });
+    const stopped = endpoint.withheld ?? this.#withheld;
     return {
       id: this.#id,
       name: this.#provider?.name ?? this.#catalog.listed?.name ?? vendorOf(this.#id)?.name ?? this.#id,
@@ -93,8 +99,7 @@ export class ProviderBuilder {
     return whitelist === undefined || whitelist.some((pattern) => matches(pattern, key));
   }
 
-  model(key: string, source: Model['source']): Model {
-    const settings = this.#settingsOf(key);
+  model(key: string, source: Model['source'], settings = this.#settingsOf(key)): Model {
     const id = settings?.id ?? key;
     const known = this.#catalog.lookUp(id, key);
     const { endpoint, address } = this.#endpoint({ id, settings, known });
@@ -112,12 +117,13 @@ export class ProviderBuilder {
       structuredOutput: known?.structuredOutput ?? false,
       modalities: settings?.modalities ?? known?.modalities ?? TEXT_ONLY,
       limit: mergeLimit(settings, known),
-      options: clearedOptions(settings?.options ?? {}, endpoint.withheld),
+      options: clearedOptions(settings?.options ?? NO_FIELDS, endpoint.withheld),
       variants: clearedVariants(resolveVariants(known, settings, address), endpoint.withheld),
       endpoint,
       fim: endpoint.fim !== undefined,
       source,
     };
+    this.#withheld ??= endpoint.withheld;
     const cost = mergeCost(settings, known);
     if (cost !== undefined) model.cost = cost;
     if (known?.releaseDate !== undefined) model.releaseDate = known.releaseDate;
@@ -125,14 +131,15 @@ export class ProviderBuilder {
     return model;
   }
 
-  /** The catalog's offers and the configured ones; deprecated models only where they are configured. */
-  *#keys(): Generator<string> {
+  /** The catalog's offers; deprecated models only where they are configured. */
+  #addCatalogs(models: Map<string, Model>): void {
     const rows = this.#catalog.served?.models ?? {};
-    for (const [key, row] of Object.entries(rows)) {
-      if (this.offers(key) && (this.#settingsOf(key) !== undefined || !readRow(row).hidden)) yield key;
-    }
-    for (const [key, settings] of this.#provider?.models ?? []) {
-      if (!settings.off && !Object.hasOwn(rows, key) && this.offers(key)) yield key;
+    for (const key in rows) {
+      const row = rows[key];
+      if (row === undefined || !this.offers(key)) continue;
+      const settings = this.#settingsOf(key);
+      if (settings === undefined && readRow(row).hidden) continue;
+      models.set(key, this.model(key, settings === undefined ? 'catalog' : 'config', settings));
     }
   }
 
@@ -219,6 +226,16 @@ export class ProviderBuilder {
 }
 
 function mergeCost(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['cost'] {
-  if (settings?.cost === undefined) return known?.cost;
-  return { input: 0, output: 0, ...known?.cost, ...settings.cost };
+  const own = settings?.cost;
+  const listed = known?.cost;
+  if (own === undefined) return listed;
+  const cacheRead = own.cacheRead ?? listed?.cacheRead;
+  const cacheWrite = own.cacheWrite ?? listed?.cacheWrite;
+  const cost: { -readonly [K in keyof ModelCost]: ModelCost[K] } = {
+    input: own.input ?? listed?.input ?? 0,
+    output: own.output ?? listed?.output ?? 0,
+  };
+  if (cacheRead !== undefined) cost.cacheRead = cacheRead;
+  if (cacheWrite !== undefined) cost.cacheWrite = cacheWrite;
+  return cost;
 }

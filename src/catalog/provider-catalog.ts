@@ -28,7 +28,8 @@ export class ProviderCatalog {
 
   /** By id, then by key, of the provider itself, then of the one that its package or address identifies. */
   lookUp(id: string, key: string): CatalogModel | undefined {
-    const found = catalogModel(this.served, id) ?? catalogModel(this.served, key);
+    const { served } = this;
+    const found = served && (catalogModel(served, id) ?? catalogModel(served, key));
     if (found !== undefined) return found;
     this.#others ??= this.#relatives();
     for (const provider of this.#others) {

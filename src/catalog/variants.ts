@@ -5,12 +5,16 @@ import type { CatalogModel } from './catalog.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const NONE: ReadonlyMap<string, Fields> = new Map();
+
 /** The catalog's efforts as fields of the request's format, with a person's variants over them. */
 export function resolveVariants(
   known: CatalogModel | undefined,
   settings: ModelSettings | undefined,
   address: Address,
 ): ReadonlyMap<string, Fields> {
+  const own = settings?.variants;
+  if (known === undefined && (own === undefined || allOn(own))) return own ?? NONE;
   const variants = new Map<string, Fields>();
   for (const effort of known?.efforts ?? []) variants.set(effort, effortFields(effort, address));
   if (known?.budget !== undefined && address.format === 'messages') {
@@ -18,11 +22,16 @@ export function resolveVariants(
     variants.set('high', { thinking: { type: 'enabled', budget_tokens: Math.min(16_000, known.budget) } });
     variants.set('max', { thinking: { type: 'enabled', budget_tokens: Math.min(31_999, known.budget) } });
   }
-  for (const [name, fields] of settings?.variants ?? []) {
+  own?.forEach((fields, name) => {
     if (fields === null) variants.delete(name);
     else variants.set(name, laid(fields, variants.get(name)));
-  }
+  });
   return variants;
+}
+
+function allOn(variants: ReadonlyMap<string, Fields | null>): variants is ReadonlyMap<string, Fields> {
+  for (const fields of variants.values()) if (fields === null) return false;
+  return true;
 }
 
 function laid(over: Fields, under: Fields | undefined): Fields {

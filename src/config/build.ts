@@ -3,7 +3,7 @@ import { credential, credentials, flag, located, number, text, texts } from './f
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
 import type { ProviderSettings, Settings } from './settings.ts';
-import { child, entriesOf, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
+import { child, entriesOf, isNull, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
 
 /** Spec 8. */
@@ -37,9 +37,13 @@ export function buildSettings(views: Views): Content {
     providers,
     disabledProviders: disabled,
     gateway: readGateway(child(views.trusted, 'gateway')),
-    catalog: { refresh: flag(objectOf(plain(effective).catalog).refresh) ?? true },
+    catalog: { refresh: refreshes(nodeAt(effective, ['catalog', 'refresh'])) },
     values: new SetValues(effective),
   };
+}
+
+function refreshes(node: Tree | undefined): boolean {
+  return (node?.type === 'scalar' ? flag(node.value) : undefined) ?? true;
 }
 
 function providerIds(tree: ObjectTree): Iterable<string> {

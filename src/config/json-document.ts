@@ -1,6 +1,6 @@
 import { isObject } from '../wire/json.ts';
 import type { Source } from './settings.ts';
-import { type BracedText, count, survey } from './survey.ts';
+import { type BracedText, survey } from './survey.ts';
 import { type ArrayTree, child, type Entry, entriesOf, type ObjectTree, type Place, type Tree } from './tree.ts';
 
 /**
@@ -15,8 +15,8 @@ export function readJson(
   maxDepth: number,
   positions: () => ObjectTree | undefined,
 ): ObjectTree | undefined {
-  // A colon as an escape: the count below would miss it.
-  if (text.includes('\\u003')) return undefined;
+  // JavaScript puts keys that are integers before all others; a digit may be written as an escape.
+  if (/"\d+":/.test(text) || text.includes('\\u003') || /"\s+:/.test(text)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -24,9 +24,9 @@ export function readJson(
     return undefined;
   }
   if (!isObject(value)) return undefined;
-  const { colons, braced, integerKeys, tooDeep } = survey(value, maxDepth);
-  // Each key has one colon, also one that the parser dropped because it is written again.
-  if (integerKeys || tooDeep || colons !== count(text, ':')) return undefined;
+  const { keys, braced, tooDeep } = survey(value, maxDepth);
+  // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
+  if (tooDeep || keys !== (text.match(/":/g)?.length ?? 0)) return undefined;
   const document: Document = { source, positions: once(positions) };
   return new JsonObject(new JsonPlace({ document, key: '', ofKey: false }), value, braced);
 }
@@ -111,6 +111,15 @@ class JsonObject implements ObjectTree {
   get entries(): ReadonlyMap<string, Entry> {
     this.#entries ??= this.#made();
     return this.#entries;
+  }
+
+  placeOf(key: string): Place {
+    return this.place.of(key, false);
+  }
+
+  member(key: string): Tree | undefined {
+    if (this.#entries !== undefined) return this.#entries.get(key)?.value;
+    return Object.hasOwn(this.plain, key) ? nodeOf(this.plain[key], this.place.of(key, false)) : undefined;
   }
 
   #made(): ReadonlyMap<string, Entry> {

@@ -1,21 +1,26 @@
-import { defined, isObject, listOf, objectOf } from '../wire/json.ts';
+import { defined, isObject, type JsonObject, listOf } from '../wire/json.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
-import { MODALITIES, type Modality, type ModelCost, type ModelLimit, type ModelSettings } from './settings.ts';
-import { child, entriesOf, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
+import { MODALITIES, type Modality, type ModelLimit, type ModelSettings, type Origin } from './settings.ts';
+import { child, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
 export function readModels(node: Tree | undefined): ReadonlyMap<string, ModelSettings> {
   const models = new Map<string, ModelSettings>();
-  for (const [key, { value }] of entriesOf(node)) {
-    if (value.type === 'object') models.set(key, readModel(key, value));
-    else if (isNull(value)) models.set(key, { key, origin: value.place, off: true });
-  }
+  if (node?.type !== 'object') return models;
+  const add = (key: string, value: unknown, origin: Origin) => {
+    if (isObject(value)) models.set(key, readModel(key, value, origin, node));
+    else if (value === null) models.set(key, { key, origin, off: true });
+  };
+  const { plain: fields } = node;
+  if (fields === undefined || node.placeOf === undefined) {
+    for (const [key, { value }] of node.entries) add(key, plain(value), value.place);
+  } else for (const key in fields) add(key, fields[key], node.placeOf(key));
   return models;
 }
 
-function readModel(key: string, node: ObjectTree): ModelSettings {
-  const fields = plain(node);
-  return defined({
+function readModel(key: string, fields: JsonObject, origin: Origin, models: ObjectTree): ModelSettings {
+  const { headers, provider } = fields;
+  return {
     key,
     id: text(fields.id),
     name: text(fields.name),
@@ -27,11 +32,11 @@ function readModel(key: string, node: ObjectTree): ModelSettings {
     limit: readLimit(fields.limit),
     cost: readCost(fields.cost),
     options: filled(fields.options),
-    headers: isObject(fields.headers) ? filledMap(credentials(child(node, 'headers'))) : undefined,
-    provider: isObject(fields.provider) ? readPlace(child(node, 'provider')) : undefined,
+    headers: isObject(headers) ? filledMap(credentials(nodeAt(models, [key, 'headers']))) : undefined,
+    provider: isObject(provider) ? readPlace(nodeAt(models, [key, 'provider'])) : undefined,
     variants: readVariants(fields.variants),
-    origin: node.place,
-  });
+    origin,
+  };
 }
 
 function filled(value: unknown): ModelSettings['options'] {
@@ -48,7 +53,8 @@ function readPlace(node: Tree | undefined): ModelSettings['provider'] {
 }
 
 function readModalities(value: unknown): ModelSettings['modalities'] {
-  const { input, output } = objectOf(value);
+  if (!isObject(value)) return undefined;
+  const { input, output } = value;
   if (input === undefined || output === undefined) return undefined;
   return { input: modalities(input), output: modalities(output) };
 }
@@ -62,34 +68,38 @@ function modalities(value: unknown): readonly Modality[] {
 /** As nearly every list is: nothing else in it, nothing twice. */
 function inOrder(value: unknown): value is readonly Modality[] {
   if (!Array.isArray(value)) return false;
-  let last = -1;
-  for (const item of value) {
-    const at = MODALITIES.indexOf(item);
-    if (at <= last) return false;
-    last = at;
+  let next = 0;
+  for (let index = 0; index < value.length; index += 1) {
+    next = MODALITIES.indexOf(value[index], next) + 1;
+    if (next === 0) return false;
   }
   return true;
 }
 
 function readLimit(value: unknown): ModelLimit | undefined {
   if (!isObject(value)) return undefined;
-  return defined({ context: number(value.context), output: number(value.output), input: number(value.input) });
+  const limit: { -readonly [K in keyof ModelLimit]: ModelLimit[K] } = {};
+  if (typeof value.context === 'number') limit.context = value.context;
+  if (typeof value.output === 'number') limit.output = value.output;
+  if (typeof value.input === 'number') limit.input = value.input;
+  return limit;
 }
 
-function readCost(value: unknown): Partial<ModelCost> | undefined {
+function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
-  return defined({
+  return {
     input: number(value.input),
     output: number(value.output),
     cacheRead: number(value.cache_read),
     cacheWrite: number(value.cache_write),
-  });
+  };
 }
 
 function readVariants(value: unknown): ModelSettings['variants'] {
   if (!isObject(value)) return undefined;
   const variants = new Map<string, Readonly<Record<string, unknown>> | null>();
-  for (const [name, fields] of Object.entries(value)) {
+  for (const name in value) {
+    const fields = value[name];
     variants.set(name, isObject(fields) && fields.disabled !== true ? without(fields, 'disabled') : null);
   }
   return variants;

@@ -1,9 +1,10 @@
 import { diagnosticAt } from './parse.ts';
 import { pathsOf } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
+import { withMembers } from './replaced-object.ts';
 import type { Diagnostic, Severity } from './settings.ts';
 import { type BracedText, survey } from './survey.ts';
-import { nodeAt, type ObjectTree, type Place, plain, type Tree } from './tree.ts';
+import { child, nodeAt, type ObjectTree, type Place, plain, type Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */
 const MAX_REFERENCE_BYTES = 64 * 1024;
@@ -72,7 +73,8 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
 
 /** Every file that is asked for, read once, by its name as written. */
 async function readFiles(found: readonly BracedText[], scope: ReferenceScope): Promise<ReadonlyMap<string, Outcome>> {
-  const names = found.flatMap(({ text }) =>
+  const naming = found.filter(({ text }) => text.includes('{file:'));
+  const names = naming.flatMap(({ text }) =>
     [...text.matchAll(REFERENCE)].flatMap(([, kind, name = '']) => (kind === 'file' ? [name] : [])),
   );
   const read = async (name: string) => [name, await readReference(name, scope)] as const;
@@ -215,15 +217,12 @@ function branchesOf(values: readonly Replacement[]): Branch {
 
 /** A copy along the paths alone: what holds no reference is the same object. */
 function replaceIn(tree: ObjectTree, { below }: Branch): ObjectTree {
-  const entries = new Map(tree.entries);
+  const members = new Map<string, Tree | undefined>();
   for (const [key, branch] of below) {
-    const entry = entries.get(key);
-    if (entry === undefined) continue;
-    const value = replaced(entry.value, branch);
-    if (value === undefined) entries.delete(key);
-    else entries.set(key, { key: entry.key, value });
+    const member = child(tree, key);
+    if (member !== undefined) members.set(key, replaced(member, branch));
   }
-  return { type: 'object', place: tree.place, entries };
+  return withMembers(tree, members);
 }
 
 function replaced(tree: Tree, branch: Branch): Tree | undefined {

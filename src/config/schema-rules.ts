@@ -42,6 +42,8 @@ export interface Rule {
   readonly items: Rule | undefined;
   /** Nothing below can be at fault. */
   readonly open: boolean;
+  /** Every text that is long enough, or both booleans fit. */
+  readonly any: boolean;
   /** Says what a person should write. */
   readonly expected: string;
 }
@@ -66,8 +68,9 @@ function ruleOf(schema: Schema): Rule {
     choices: schema.enum,
     pattern: patternOf(schema.pattern),
     minLength: schema.minLength ?? 0,
-    minimum: schema.minimum ?? Number.NEGATIVE_INFINITY,
-    maximum: schema.maximum ?? Number.POSITIVE_INFINITY,
+    // JSON can write numbers that JavaScript takes for infinite; none is meant.
+    minimum: schema.minimum ?? -Number.MAX_VALUE,
+    maximum: schema.maximum ?? Number.MAX_VALUE,
     above: schema.exclusiveMinimum ?? Number.NEGATIVE_INFINITY,
     required: schema.required,
     members,
@@ -75,8 +78,14 @@ function ruleOf(schema: Schema): Rule {
     names,
     items,
     open: members.size === 0 && names === undefined && rest === undefined && schema.required === undefined,
+    any: isAny(schema),
     expected: expected(schema),
   };
+}
+
+function isAny({ type, enum: choices, const: constant, pattern }: Schema): boolean {
+  if (choices !== undefined || constant !== undefined || pattern !== undefined) return false;
+  return type === 'string' || type === 'boolean';
 }
 
 /** `true` and `{}` find no fault. */

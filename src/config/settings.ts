@@ -87,23 +87,23 @@ export interface ModelCost {
   readonly cacheWrite?: number;
 }
 
-/** `provider.<id>.models.<key>` after merging; a field is absent where no source says it. */
+/** `provider.<id>.models.<key>` after merging; a field is `undefined` where no source says it. */
 export interface ModelSettings {
   readonly key: string;
-  readonly id?: string;
-  readonly name?: string;
-  readonly toolCall?: boolean;
-  readonly reasoning?: boolean;
-  readonly temperature?: boolean;
-  readonly attachment?: boolean;
-  readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] };
-  readonly limit?: ModelLimit;
-  readonly cost?: Partial<ModelCost>;
-  readonly options?: Readonly<Record<string, unknown>>;
-  readonly headers?: ReadonlyMap<string, Credential>;
-  readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> };
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly toolCall?: boolean | undefined;
+  readonly reasoning?: boolean | undefined;
+  readonly temperature?: boolean | undefined;
+  readonly attachment?: boolean | undefined;
+  readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] } | undefined;
+  readonly limit?: ModelLimit | undefined;
+  readonly cost?: { readonly [K in keyof ModelCost]?: ModelCost[K] | undefined } | undefined;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: ReadonlyMap<string, Credential> | undefined;
+  readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> } | undefined;
   /** Enabled variants and those switched off (`null`). */
-  readonly variants?: ReadonlyMap<string, Readonly<Record<string, unknown>> | null>;
+  readonly variants?: ReadonlyMap<string, Readonly<Record<string, unknown>> | null> | undefined;
   readonly origin: Origin;
   /** Written as `null`: this model is hidden, the catalog's too. */
   readonly off?: true;

@@ -1,6 +1,18 @@
+import { objectOf } from '../wire/json.ts';
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
-import { child, type Entry, entriesOf, nodeAt, type ObjectTree, type Place, withNode, without } from './tree.ts';
+import {
+  child,
+  type Entry,
+  entriesOf,
+  nodeAt,
+  type ObjectTree,
+  type Place,
+  plain,
+  type Tree,
+  withNode,
+  without,
+} from './tree.ts';
 
 /**
  * Keys that decide where a provider's requests go. If one is there but cannot be used, its provider
@@ -50,10 +62,9 @@ export function applySourceRules(tree: ObjectTree, trusted: boolean): Ruled {
   for (const [id, { value }] of entriesOf(child(ruled, 'provider'))) {
     const headers = child(child(value, 'options'), 'headers');
     if (headers !== undefined) ruled = lowerHeaders(ruled, ['provider', id, 'options', 'headers'], diagnostics);
-    entriesOf(child(value, 'models')).forEach(({ value: model }, key) => {
-      if (child(model, 'headers') === undefined) return;
+    for (const key of modelsWithHeaders(child(value, 'models'))) {
       ruled = lowerHeaders(ruled, ['provider', id, 'models', key, 'headers'], diagnostics);
-    });
+    }
   }
   return { tree: ruled, diagnostics };
 }
@@ -80,6 +91,12 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
     drop(['provider', id, 'env'], env.key, 'untrusted-env', message);
   }
   return kept;
+}
+
+function modelsWithHeaders(models: Tree | undefined): readonly string[] {
+  if (models?.type !== 'object') return [];
+  const fields = plain(models);
+  return Object.keys(fields).filter((key) => objectOf(fields[key]).headers !== undefined);
 }
 
 function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {

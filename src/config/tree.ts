@@ -18,6 +18,10 @@ export interface ObjectTree {
   readonly plain?: Readonly<Record<string, unknown>>;
   /** Texts in it that may hold a reference, where they are at hand. */
   readonly braced?: readonly BracedText[];
+  /** The place of a member of `plain`, without making its node. */
+  placeOf?(key: string): Place;
+  /** The value of a key, without making those of the others. */
+  member?(key: string): Tree | undefined;
 }
 
 export interface ArrayTree {
@@ -44,8 +48,7 @@ export interface Entry {
 /** The value of a key, `undefined` where the tree is no object or lacks it. */
 export function child(tree: Tree | undefined, key: string): Tree | undefined {
   if (tree?.type !== 'object') return undefined;
-  if (tree.plain !== undefined && !Object.hasOwn(tree.plain, key)) return undefined;
-  return tree.entries.get(key)?.value;
+  return tree.member === undefined ? tree.entries.get(key)?.value : tree.member(key);
 }
 
 /** The node at a path, `undefined` where there is none. */
