@@ -59,6 +59,7 @@ export const SENTENCES: readonly string[] = [
   '{0} redirects to {1}; the request was not sent there.',
   'Set the base URL to the address that answers.',
   'The provider’s answer is larger than 64 MB.',
+  '{0} answered in the encoding {1}, which was not asked for.',
   'The provider’s answer is not JSON ({0}): {1}',
   'Check the base URL of this provider.',
   'The address does not answer with a list of models.',
