@@ -9,6 +9,7 @@ import { localServers, providersWithKeys } from './find-providers.ts';
 import { editorConfig, startLocalGateway } from './local-gateway.ts';
 import { startSimulatedProvider } from './simulated-provider/server.ts';
 
+const WINDOWS = process.platform === 'win32';
 const ROOT = join(import.meta.dirname, '..');
 const HOME = join(ROOT, '.cache', 'start');
 const WORKSPACE = join(HOME, 'workspace');
@@ -70,16 +71,17 @@ function desktopCode(): string | undefined {
   const display = process.platform !== 'linux' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
   const named = process.env.VSCODE_EXECUTABLE ?? 'code';
   if (!display || process.env.SVC_HOST === 'browser') return undefined;
-  return spawnSync(named, ['--version'], { shell: process.platform === 'win32' }).status === 0 ? named : undefined;
+  return spawnSync(named, ['--version'], { shell: WINDOWS }).status === 0 ? named : undefined;
 }
 
 async function openDesktop(code: string, config: string): Promise<void> {
   console.log('Opening VS Code. Ctrl-C here ends the gateway.');
   const profile = ['--user-data-dir', join(HOME, 'desktop'), '--extensionDevelopmentPath', ROOT];
-  const child = spawn(code, ['--wait', '--new-window', '--disable-workspace-trust', ...profile, WORKSPACE], {
+  const args = ['--wait', '--new-window', '--disable-workspace-trust', ...profile, WORKSPACE];
+  const child = spawn(code, WINDOWS ? args.map((arg) => `"${arg}"`) : args, {
     stdio: 'inherit',
     env: { ...process.env, SVC_CONFIG: config },
-    shell: process.platform === 'win32',
+    shell: WINDOWS,
   });
   await new Promise((resolve) => child.once('exit', resolve));
   await end(0);

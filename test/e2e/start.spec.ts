@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -84,5 +84,44 @@ describe('npm start', () => {
     await assert.rejects(fetch(`${gateway}/healthz`));
     const [, host = ''] = /^ {2}(http:\/\/[^/]+)/m.exec(said) ?? [];
     await assert.rejects(fetch(host));
+  });
+});
+
+/** What `npm start` hands to the `code` command, told by a program in its place: there is no desktop here. */
+const STAND_IN = `#!${process.execPath}
+const { readFileSync, writeFileSync } = require('node:fs');
+if (process.argv[2] === '--version') process.exit(0);
+const text = readFileSync(process.env.SVC_CONFIG, 'utf8');
+const { provider } = JSON.parse(text);
+const { baseURL, apiKey } = Object.values(provider)[0].options;
+fetch(baseURL + '/models', { headers: { authorization: 'Bearer ' + apiKey } }).then(async (answer) => {
+  const said = { args: process.argv.slice(2), config: process.env.SVC_CONFIG, models: await answer.json() };
+  writeFileSync(process.env.SAID, JSON.stringify(said));
+});
+`;
+
+describe('npm start where there is a desktop VS Code', () => {
+  it('opens it on the sample workspace with a gateway that answers, and ends with it', async function () {
+    this.timeout(60_000);
+    const home = mkdtempSync(join(tmpdir(), 'svc-desktop-'));
+    const code = join(home, 'code');
+    writeFileSync(code, STAND_IN, { mode: 0o755 });
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home,
+      DISPLAY: ':0',
+      VSCODE_EXECUTABLE: code,
+      SAID: join(home, 'said'),
+    };
+    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts')], { env, cwd: ROOT, stdio: 'ignore' });
+    const [ended] = await once(child, 'exit');
+    assert.equal(ended, 0);
+    const { args, config, models } = JSON.parse(readFileSync(env.SAID, 'utf8'));
+    assert.ok(args.includes('--wait'), args);
+    assert.equal(args[args.indexOf('--extensionDevelopmentPath') + 1], ROOT);
+    assert.ok(existsSync(join(args.at(-1), 'src', 'receipt.ts')), args);
+    assert.ok(models.data.length > 0);
+    assert.equal(existsSync(config), false, 'the key stays on disk');
+    rmSync(home, { recursive: true });
   });
 });
