@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { converse } from '../../src/provider/converse.ts';
+import { fetchTransport } from '../../src/provider/fetch-transport.ts';
+import type { Transport } from '../../src/provider/transport.ts';
+import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { fold } from '../../src/wire/fold.ts';
+import { ask, modelAt } from '../provider/models.ts';
+import { streamFrames } from '../upstream/answers.ts';
+import type { Responder } from '../upstream/upstream.ts';
+import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+
+/** Milliseconds between two events that a provider is given, far above what a busy machine puts between them. */
+const CHUNK = 1_500;
+/** Between two events of an answer that takes its time. */
+const STEP = 250;
+const STEPS = 8;
+/** More than a timer of Node's can hold. */
+const ENDLESS = 3_000_000_000;
+
+const passed = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** An answer that takes longer in all than one wait may, with a start that takes its time too. */
+const slowly: Responder = async ({ wire }, response) => {
+  await passed(50);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const frame of streamFrames(wire, { text: Array.from({ length: STEPS }, (_, n) => ` ${n}`) })) {
+    response.write(`${frame}\n\n`);
+    await passed(STEP);
+  }
+  response.end();
+};
+const SAID = ' 0 1 2 3 4 5 6 7';
+
+describe('how long is waited', () => {
+  let under: UnderTest;
+  const undici = undiciTransport();
+  before(async () => {
+    under = await gatewayUnderTest({
+      config: (url) => {
+        const at = (more: object) => ({ options: { baseURL: `${url}/v1`, apiKey: 'k', ...more }, models: { m: {} } });
+        return {
+          provider: {
+            patient: at({ chunkTimeout: CHUNK, timeout: CHUNK }),
+            endless: at({ chunkTimeout: ENDLESS, timeout: ENDLESS }),
+            never: at({ timeout: false }),
+          },
+        };
+      },
+    });
+  });
+  after(async () => {
+    await undici.close();
+    await under.close();
+  });
+
+  const body = (provider: string) =>
+    JSON.stringify({ model: `${provider}/m`, stream: true, messages: [{ role: 'user', content: 'Hi' }] });
+
+  it('counts from event to event, not for the whole answer, and holds limits that no timer can', async () => {
+    under.upstream.respond(slowly);
+    const gateway = async (provider: string, path: string) => {
+      const extra = path === '/messages' ? { max_tokens: 100 } : {};
+      const answer = await under.post(path, { ...JSON.parse(body(provider)), ...extra });
+      const text = await answer.text();
+      assert.match(text, /\[DONE\]|message_stop/, `${provider}${path}: ${text}`);
+    };
+    const engine = async (transport: Transport, limits: { timeout: number | false; chunkTimeout?: number }) => {
+      const options = { transport, signal: new AbortController().signal, retry: { limit: 0 } };
+      const events = [];
+      for await (const event of converse(modelAt(`${under.upstream.url}/v1`, limits), ask('Hi'), options)) {
+        events.push(event);
+      }
+      const { parts, finish, error } = fold(events);
+      assert.deepEqual([parts, finish, error], [[{ type: 'text', text: SAID }], 'stop', undefined]);
+    };
+    const limits = [
+      { timeout: CHUNK, chunkTimeout: CHUNK },
+      { timeout: ENDLESS, chunkTimeout: ENDLESS },
+      { timeout: false as const },
+    ];
+    await Promise.all([
+      ...['patient', 'endless', 'never'].flatMap((provider) =>
+        ['/chat/completions', '/messages'].map((path) => gateway(provider, path)),
+      ),
+      ...[fetchTransport(fetch), undici].flatMap((transport) => limits.map((each) => engine(transport, each))),
+    ]);
+  });
+
+  it('does not take a client that reads slowly for an upstream that says nothing', async () => {
+    const pieces = 400;
+    under.upstream.respond(async ({ wire }, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const frame of streamFrames(wire, { text: Array.from({ length: pieces }, () => 'x'.repeat(50_000)) })) {
+        if (!response.write(`${frame}\n\n`)) await once(response, 'drain');
+      }
+      response.end();
+    });
+    const asked = httpRequest(`${under.url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    asked.end(body('patient'));
+    const [answer]: IncomingMessage[] = await once(asked, 'response');
+    assert.ok(answer);
+    // Longer than the upstream may be silent.
+    await passed(CHUNK * 1.5);
+    let text = '';
+    for await (const bytes of answer) text += bytes;
+    assert.ok(text.endsWith('data: [DONE]\n\n'), text.slice(-300));
+    assert.ok(text.length > pieces * 50_000);
+  });
+});

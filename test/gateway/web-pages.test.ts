@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+
+/** What a page in a browser may try, with or without a name that it makes point at this machine. */
+describe('a web page', () => {
+  let under: UnderTest;
+  let port = 0;
+  before(async () => {
+    under = await gatewayUnderTest({
+      config: (url) => ({
+        provider: { chat: { options: { baseURL: `${url}/v1`, apiKey: 'k' }, models: { m: {} } } },
+        gateway: {
+          allowedOrigins: ['https://app.example', 'vscode-webview://abc'],
+          allowedHosts: ['gw.example', 'tunnel.example:8443'],
+          maxBodyBytes: 1_000,
+        },
+      }),
+    });
+    port = Number(new URL(under.url).port);
+  });
+  after(() => under.close());
+
+  /** All that the gateway answers to raw bytes until it closes the connection. */
+  async function raw(...lines: string[]): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.write(lines.join('\r\n'));
+    await once(socket, 'close');
+    return answer;
+  }
+  const status = (answer: string) => Number(answer.slice(9, 12));
+  const get = (host: string, ...more: string[]) =>
+    raw('GET /models HTTP/1.1', `Host: ${host}`, 'Connection: close', ...more, '', '');
+
+  it('does not get in by a name that looks like one of this gateway', async () => {
+    for (const host of [
+      ...['localhost.evil.example', '127.0.0.1.evil.example', 'evil-localhost', 'notlocalhost', '[::1].evil.example'],
+      ...['evil.gw.example', 'xgw.example', 'gw.example.evil.example', 'gw.example@evil.example', 'gw.example.'],
+      ...['127.1', '127.0.0.2', '0.0.0.0', '0x7f000001', '2130706433', 'localhost:80:80', 'tunnel.example:8444'],
+      ...['evil.example', 'evil.example:4180', 'evil.example#gw.example', 'evil.example,gw.example', 'null'],
+    ]) {
+      assert.equal(status(await get(host)), 403, host);
+    }
+    for (const host of [
+      ...['localhost', 'LOCALHOST', `localhost:${port}`, '127.0.0.1', `127.0.0.1:${port}`, '[::1]', `[::1]:${port}`],
+      ...['gw.example', 'GW.Example', 'gw.example:443', 'tunnel.example:8443', 'Tunnel.example:8443'],
+    ]) {
+      assert.equal(status(await get(host)), 200, host);
+    }
+  });
+
+  it('gets nothing at all from an origin that is not listed, and only what it asks for from one that is', async () => {
+    for (const origin of [
+      ...['https://app.example.evil.example', 'https://xapp.example', 'https://evil.example/https://app.example'],
+      ...['http://app.example', 'https://app.example:8443', 'https://app.example:', 'https://app.example/', 'null', ''],
+      ...['https://evil.example https://app.example', 'vscode-webview://abcd', 'file://', 'http://localhost'],
+    ]) {
+      for (const [method, path] of [
+        ['GET', '/models'],
+        ['GET', '/healthz'],
+        ['POST', '/v1/chat/completions'],
+        ['OPTIONS', '/v1/chat/completions'],
+        ['GET', '/none'],
+      ] as const) {
+        const answer = await raw(
+          ...[`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, `Origin: ${origin}`, 'Connection: close'],
+          ...[`Authorization: Bearer ${KEY}`, 'Content-Type: text/plain', 'Content-Length: 0', '', ''],
+        );
+        assert.equal(status(answer), 403, `${origin} ${method} ${path}`);
+        assert.doesNotMatch(answer, /access-control/i, `${origin} ${method} ${path}`);
+      }
+    }
+    const twice = await get('127.0.0.1', 'Origin: https://app.example', 'Origin: https://evil.example');
+    assert.equal(status(twice), 403);
+    assert.equal(under.upstream.requests.length, 0);
+    for (const origin of ['https://app.example', 'vscode-webview://abc']) {
+      const asked = await raw(
+        ...['OPTIONS /v1/chat/completions HTTP/1.1', `Host: 127.0.0.1:${port}`, `Origin: ${origin}`],
+        ...['Access-Control-Request-Headers: authorization', 'Connection: close', '', ''],
+      );
+      assert.equal(status(asked), 204);
+      assert.match(asked, new RegExp(`access-control-allow-origin: ${origin}\r\n`, 'i'));
+      assert.doesNotMatch(asked, /allow-credentials/i);
+      assert.equal(status(await get('127.0.0.1', `Origin: ${origin}`)), 200);
+    }
+  });
+
+  it('can’t hide a request in the body of one that is refused before its end', async () => {
+    const hidden = [`GET /models HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close', '', ''].join('\r\n');
+    const check = async (framing: string, key: string, sent: string) => {
+      const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: 127.0.0.1', `Authorization: Bearer ${key}`, framing];
+      const answer = await raw(...head, '', sent);
+      assert.equal(answer.match(/^HTTP\/1\.1 /gm)?.length, 1, answer);
+      assert.ok([400, 401, 413].includes(status(answer)), answer);
+    };
+    const chunked = `7d0\r\n${'x'.repeat(2_000)}\r\n${hidden}`;
+    await Promise.all(
+      [KEY, 'wrong'].flatMap((key) => [
+        check('Content-Length: 100000', key, hidden),
+        check('Transfer-Encoding: chunked', key, chunked),
+      ]),
+    );
+  });
+});
