@@ -14,8 +14,8 @@ import { ask, credential, modelAt } from './models.ts';
 
 const FORMATS: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 const SAID = 'Hello, wörld 👋.';
-/** Milliseconds: soon for a test, and long enough for a busy machine to give an answer that does come. */
-const SOON = 200;
+/** Milliseconds: long enough for a busy machine to give an answer that does come. */
+const SOON = 1_000;
 
 interface Outcome extends Answer {
   readonly text: string;
@@ -40,9 +40,14 @@ describe('converse', () => {
   afterEach(() => upstream.close());
   after(() => undici.close());
 
-  const model = (format: FormatName, endpoint: Partial<Endpoint> = {}, over: Partial<Model> = {}): Model =>
+  const model = (
+    format: FormatName,
+    endpoint: Partial<Endpoint> = {},
+    over: Partial<Model> = {},
+    at: Upstream = upstream,
+  ): Model =>
     modelAt(
-      `${upstream.url}/v1`,
+      `${at.url}/v1`,
       { format, kind: format === 'messages' ? 'anthropic' : 'openai-compatible', ...endpoint },
       over,
     );
@@ -75,6 +80,26 @@ describe('converse', () => {
         it(`${name} (${format}, ${way})`, () => test(format, transports[index]?.[1] ?? undici));
       }
     }
+  }
+
+  /** What has to wait: each way at the same time, with an upstream of its own. */
+  function everyWayAtOnce(
+    name: string,
+    test: (at: Upstream, format: FormatName, transport: Transport) => Promise<void>,
+  ): void {
+    it(`${name} (each format, fetch and undici)`, async () => {
+      const ways = FORMATS.flatMap((format) => transports.map(([, transport]) => ({ format, transport })));
+      await Promise.all(
+        ways.map(async ({ format, transport }) => {
+          const own = await startUpstream();
+          try {
+            await test(own, format, transport);
+          } finally {
+            await own.close();
+          }
+        }),
+      );
+    });
   }
 
   const unharmed = [
@@ -128,30 +153,31 @@ describe('converse', () => {
   }
 
   for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
-    everyWay(`cuts a stall and asks again: ${scenario}`, async (format, transport) => {
-      const seen = await run(model(format, { timeout: SOON }), `${scenario}-1-times`, transport);
+    everyWayAtOnce(`cuts a stall and asks again: ${scenario}`, async (at, format, transport) => {
+      const seen = await run(model(format, { timeout: SOON }, {}, at), `${scenario}-1-times`, transport);
       assert.equal(seen.text, SAID);
       assert.deepEqual(
         seen.retries.map((retry) => retry.error.errorType),
         ['upstream_timeout'],
       );
-      assert.equal(await upstream.requests[0]?.closed, true);
+      assert.equal(await at.requests[0]?.closed, true);
     });
   }
 
-  everyWay('cuts a stall after comments by chunkTimeout', async (format, transport) => {
-    const seen = await run(model(format, { chunkTimeout: SOON }), 'stall-after-comments-1-times', transport);
+  everyWayAtOnce('cuts a stall after comments by chunkTimeout', async (at, format, transport) => {
+    const target = model(format, { chunkTimeout: SOON }, {}, at);
+    const seen = await run(target, 'stall-after-comments-1-times', transport);
     assert.equal(seen.text, SAID);
     assert.equal(seen.retries.length, 1);
   });
 
   for (const scenario of ['stall-mid-stream', 'stall-mid-stream-with-pings']) {
-    everyWay(`keeps the text of a ${scenario} and does not ask again`, async (format, transport) => {
-      const seen = await run(model(format, { chunkTimeout: SOON }), scenario, transport);
+    everyWayAtOnce(`keeps the text of a ${scenario} and does not ask again`, async (at, format, transport) => {
+      const seen = await run(model(format, { chunkTimeout: SOON }, {}, at), scenario, transport);
       assert.equal(seen.text, 'Hello, wörld ');
       assert.equal(seen.error?.errorType, 'upstream_timeout');
       assert.equal(seen.retries.length, 0);
-      assert.equal(await upstream.requests[0]?.closed, true);
+      assert.equal(await at.requests[0]?.closed, true);
     });
   }
 

@@ -186,6 +186,8 @@ function midway(frames: readonly string[]): number {
 async function flushed(response: ServerResponse): Promise<void> {
   await new Promise((resolve) => response.socket?.write('', resolve));
   await new Promise((resolve) => setTimeout(resolve, 20));
+  // On a busy machine the time may be over before this process has looked at its sockets even once.
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 }
 
 function sendPage(response: ServerResponse): void {
