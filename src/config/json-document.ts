@@ -1,13 +1,14 @@
 import { isObject } from '../wire/json.ts';
+import { bareJson } from './bare-json.ts';
 import type { Source } from './settings.ts';
 import { type BracedText, survey } from './survey.ts';
 import { type ArrayTree, child, type Entry, entriesOf, type ObjectTree, type Place, type Tree } from './tree.ts';
 
 /**
- * Reads JSON without comments by the engine's own parser, several times faster than any that notes where
- * things stand. Nodes are made when they are looked at, places when one is asked for, from `positions`: the
- * same text read by a parser that notes them. `undefined` for whatever the engine's parser would not tell:
- * a comment, an error, a key written twice, keys in another order than written, deep nesting, no object.
+ * Reads JSONC by the engine's own parser, several times faster than any that notes where things stand.
+ * Nodes are made when they are looked at, places when one is asked for, from `positions`: the same text read
+ * by a parser that notes them. `undefined` for whatever the engine's parser would not tell: an error, a key
+ * written twice, keys in another order than written, deep nesting, no object.
  */
 export function readJson(
   text: string,
@@ -15,20 +16,25 @@ export function readJson(
   maxDepth: number,
   positions: () => ObjectTree | undefined,
 ): ObjectTree | undefined {
+  const read = parsed(text) ?? parsed(bareJson(text));
+  if (read === undefined || !isObject(read.value)) return undefined;
+  const { json, value } = read;
   // JavaScript puts keys that are integers before all others; a digit may be written as an escape.
-  if (/"\d+":/.test(text) || text.includes('\\u003') || /"\s+:/.test(text)) return undefined;
-  let value: unknown;
+  if (/"\d+":/.test(json) || json.includes('\\u003') || /"\s+:/.test(json)) return undefined;
+  const { keys, braced, tooDeep } = survey(value, maxDepth);
+  // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
+  if (tooDeep || keys !== (json.match(/":/g)?.length ?? 0)) return undefined;
+  const document: Document = { source, positions: once(positions) };
+  return new JsonObject(new JsonPlace({ document, key: '', ofKey: false }), value, braced);
+}
+
+function parsed(json: string | undefined): { readonly json: string; readonly value: unknown } | undefined {
+  if (json === undefined) return undefined;
   try {
-    value = JSON.parse(text);
+    return { json, value: JSON.parse(json) };
   } catch {
     return undefined;
   }
-  if (!isObject(value)) return undefined;
-  const { keys, braced, tooDeep } = survey(value, maxDepth);
-  // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
-  if (tooDeep || keys !== (text.match(/":/g)?.length ?? 0)) return undefined;
-  const document: Document = { source, positions: once(positions) };
-  return new JsonObject(new JsonPlace({ document, key: '', ofKey: false }), value, braced);
 }
 
 function once<T>(make: () => T): () => T {
