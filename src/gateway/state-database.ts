@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathsOf } from '../config/platform-paths.ts';
@@ -20,6 +20,13 @@ export function stateFile({ env, platform, home }: StatePlace): string {
   }
   const data = platform === 'darwin' ? ['Library', 'Application Support'] : ['.local', 'share'];
   return join(home, ...data, 'svc', 'gateway.db');
+}
+
+/** The write-ahead log and its index are made with the rights that the file has then. */
+function keepForUs(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
 }
 
 const SCHEMA = `
@@ -50,11 +57,10 @@ CREATE TABLE IF NOT EXISTS usage (
 export async function openState(file: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await import('node:sqlite');
   try {
-    if (file !== ':memory:') mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    if (file !== ':memory:') keepForUs(file);
     const database = new DatabaseSync(file, { timeout: 5_000 });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
     database.exec(SCHEMA);
-    if (file !== ':memory:') chmodSync(file, 0o600);
     return database;
   } catch (thrown) {
     throw new GatewayError({

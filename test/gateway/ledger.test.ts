@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Account } from '../../src/gateway/account.ts';
+import { KeyRing } from '../../src/gateway/key-ring.ts';
+import { KeyStore } from '../../src/gateway/key-store.ts';
+import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
+import { openState } from '../../src/gateway/state-database.ts';
+
+const row = (account: Account, more: Partial<LedgerRow> = {}): LedgerRow => ({
+  at: 1,
+  requestId: 'r',
+  key: 'k',
+  account,
+  organization: undefined,
+  endpoint: '/chat/completions',
+  model: 'p/m',
+  byok: false,
+  outcome: 'complete',
+  usage: { input: 1, output: 1 },
+  cost: 0.5,
+  estimated: false,
+  durationMs: 1,
+  firstByteMs: 1,
+  ...more,
+});
+
+describe('the ledger', () => {
+  let folder: string;
+  let file: string;
+  let database: DatabaseSync;
+  let failures: string[];
+  const failed = (thrown: unknown) => void failures.push(String(thrown));
+  const stored = () => database.prepare('SELECT count(*) AS n FROM usage').get()?.n;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'svc-ledger-'));
+    file = path.join(folder, 'gateway.db');
+    database = await openState(file);
+    failures = [];
+  });
+  afterEach(() => {
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('writes a batch whole or not at all, and goes on after one that failed in its middle', () => {
+    const ledger = new Ledger(database, failed);
+    const account = new Account();
+    for (let n = 0; n < 3; n += 1) ledger.record(row(account));
+    // The money is written behind the rows.
+    database.exec('ALTER TABLE keys RENAME TO away');
+    assert.equal(ledger.flush(), false);
+    assert.deepEqual([failures.length, ledger.waiting, stored()], [1, 3, 0]);
+    database.exec('ALTER TABLE away RENAME TO keys');
+    assert.equal(ledger.flush(), true);
+    assert.deepEqual([ledger.waiting, stored(), account.spent], [0, 3, 1.5]);
+  });
+
+  it('waits for another process that writes', () => {
+    const other = new DatabaseSync(file);
+    database.exec('PRAGMA busy_timeout = 1');
+    const ledger = new Ledger(database, failed);
+    ledger.record(row(new Account()));
+    other.exec('BEGIN IMMEDIATE');
+    assert.equal(ledger.flush(), false);
+    assert.match(failures.join(), /locked/);
+    other.exec('ROLLBACK');
+    other.close();
+    assert.equal(ledger.flush(), true);
+    assert.equal(stored(), 1);
+  });
+
+  it('tries a failed batch again by itself', async () => {
+    const again = Promise.withResolvers<void>();
+    let count = 0;
+    const ledger = new Ledger(
+      database,
+      () => {
+        count += 1;
+        if (count === 2) again.resolve();
+      },
+      { batchMs: 1, retryMs: 1 },
+    );
+    database.exec('ALTER TABLE usage RENAME TO away');
+    ledger.record(row(new Account()));
+    await again.promise;
+    database.exec('ALTER TABLE away RENAME TO usage');
+    while (ledger.waiting > 0) await new Promise(setImmediate);
+    assert.equal(stored(), 1);
+  });
+
+  it('counts the money of the gateway’s own account alone, in memory and in the state', () => {
+    const store = new KeyStore(database);
+    store.create({ name: 'k', budget: 10 });
+    const keys = new KeyRing(store, []);
+    const account = keys.account('k');
+    const ledger = new Ledger(database, failed);
+    ledger.record(row(account));
+    ledger.record(row(account, { byok: true, cost: 7 }));
+    ledger.record(row(account, { cost: undefined }));
+    assert.equal(account.spent, 0.5);
+    // Another process changed a key meanwhile: what is not written yet is not forgotten, nor counted twice later.
+    keys.reload();
+    assert.equal(account.spent, 0.5);
+    ledger.flush();
+    assert.equal(account.spent, 0.5);
+    keys.reload();
+    assert.equal(account.spent, 0.5);
+    assert.equal(store.list()[0]?.spent, 0.5);
+    assert.equal(new KeyRing(store, []).account('k').spent, 0.5, 'after a restart');
+  });
+
+  it('is readable by nobody else on the machine, in none of its files', () => {
+    const ledger = new Ledger(database, failed);
+    ledger.record(row(new Account()));
+    ledger.flush();
+    const files = readdirSync(folder);
+    assert.ok(files.includes('gateway.db-wal'));
+    for (const name of files) assert.equal(statSync(path.join(folder, name)).mode & 0o077, 0, name);
+  });
+});
