@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { streamFrames, wholeBody } from '../upstream/answers.ts';
+import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+
+const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
+const WHOLE = JSON.stringify(wholeBody('chat', SCRIPT));
+const STREAM = streamFrames('chat', SCRIPT)
+  .map((frame) => `${frame}\n\n`)
+  .join('');
+
+/** Lengths that are not those of what comes, from an upstream and from a client. */
+describe('a length that is wrong', () => {
+  let under: UnderTest;
+  /** What the upstream answers, byte for byte, whatever it is asked. */
+  let answer = '';
+  const sockets = new Set<Socket>();
+  const upstream = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+    let asked = '';
+    socket.on('data', (bytes) => {
+      asked += bytes.toString('latin1');
+      if (asked.includes('"user"')) socket.end(answer);
+    });
+  });
+
+  before(async () => {
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const address = upstream.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    under = await gatewayUnderTest({
+      config: () => ({
+        provider: { raw: { options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'k' }, models: { m: {} } } },
+      }),
+    });
+  });
+  after(async () => {
+    for (const socket of sockets) socket.destroy();
+    upstream.close();
+    await under.close();
+  });
+
+  const says = (length: string, type: string, body: string) => {
+    answer = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${length}\r\nconnection: close\r\n\r\n${body}`;
+  };
+  const ask = (path: string, stream: boolean) =>
+    under.post(path, { model: 'raw/m', max_tokens: 50, stream, messages: [{ role: 'user', content: 'Hi' }] });
+  const bytes = Buffer.byteLength;
+
+  for (const path of ['/chat/completions', '/messages']) {
+    it(`of an upstream is no whole answer, streamed or not (${path})`, async () => {
+      for (const length of [`content-length: ${bytes(WHOLE) + 10}`, 'transfer-encoding: chunked']) {
+        const body = length.startsWith('t') ? `${bytes(WHOLE).toString(16)}\r\n${WHOLE}\r\n` : WHOLE;
+        says(length, 'application/json', body);
+        const whole = await ask(path, false);
+        assert.equal(whole.status, 503, length);
+        assert.equal(JSON.parse(await whole.text()).error_type, 'upstream_disconnect', length);
+      }
+      // Less than there is: what is beyond it is no part of it.
+      says('content-length: 20', 'application/json', WHOLE);
+      const short = await ask(path, false);
+      assert.equal(short.status, 503);
+      const cut = STREAM.slice(0, STREAM.indexOf('👋'));
+      for (const [length, body] of [
+        [`content-length: ${bytes(STREAM)}`, cut],
+        [`content-length: ${bytes(cut)}`, STREAM],
+        ['transfer-encoding: chunked', `${bytes(cut).toString(16)}\r\n${cut}\r\n`],
+        ['transfer-encoding: chunked', `${bytes(cut).toString(16)}\r\n${cut}\r\nzz\r\n`],
+      ] as const) {
+        says(length, 'text/event-stream', body);
+        const streamed = await ask(path, true);
+        const text = await streamed.text();
+        assert.match(text, /wörld[\s\S]*"error":\{/, length);
+        assert.ok(!text.includes('[DONE]') && !text.includes('message_stop') && !text.includes('👋'), length);
+      }
+    });
+  }
+
+  it('of a client is no request: nobody is asked, and what is too much is nothing', async () => {
+    const body = JSON.stringify({ model: 'raw/m', messages: [{ role: 'user', content: 'Hi' }] });
+    says(`content-length: ${bytes(WHOLE)}`, 'application/json', WHOLE);
+    const send = async (length: number, sent: string) => {
+      const socket = connect(Number(new URL(under.url).port), '127.0.0.1');
+      let said = '';
+      socket.on('data', (chunk) => (said += chunk));
+      socket.on('error', () => undefined);
+      const head = ['POST /chat/completions HTTP/1.1', 'Host: 127.0.0.1', `Authorization: Bearer ${KEY}`];
+      socket.write([...head, `Content-Length: ${length}`, 'Connection: close', '', sent].join('\r\n'));
+      if (length > bytes(sent)) socket.end();
+      await once(socket, 'close');
+      return said;
+    };
+    const statuses = (said: string) => [...said.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
+    const at = under.rows().length;
+    assert.deepEqual(statuses(await send(bytes(body), body)), ['200']);
+    // Its sender is gone before all of it came: nobody is asked.
+    assert.ok(!statuses(await send(bytes(body) + 1, body)).includes('200'));
+    for (const length of [-1, 1.5, Number.NaN, 1e30]) assert.deepEqual(statuses(await send(length, body)), ['400']);
+    assert.equal(under.rows().length, at + 1);
+    // `Connection: close`: there is no other request behind it.
+    const hidden = `${body}GET /models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+    assert.equal(statuses(await send(bytes(body), hidden)).length, 1);
+  });
+});
