@@ -1,4 +1,4 @@
-import type { ModelSettings } from '../config/settings.ts';
+import type { ModelLimit, ModelSettings } from '../config/settings.ts';
 import type { CatalogModel } from './catalog.ts';
 import type { Model } from './model.ts';
 
@@ -50,13 +50,19 @@ export function overflow(model: Pick<Model, 'limit'>, usedTokens: number, output
   return usable !== undefined && usedTokens >= usable;
 }
 
+function isWhole(limit: ModelLimit | undefined): limit is Model['limit'] {
+  return limit?.context !== undefined && limit.output !== undefined;
+}
+
 /** Spec 8: the person's values, then the catalog's, then 0, each by itself. */
 export function mergeLimit(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['limit'] {
-  const context = settings?.limit?.context ?? known?.limit.context ?? 0;
-  const output = settings?.limit?.output ?? known?.limit.output ?? 0;
+  const own = settings?.limit;
+  if (known === undefined && isWhole(own)) return own;
+  const context = own?.context ?? known?.limit.context ?? 0;
+  const output = own?.output ?? known?.limit.output ?? 0;
   const catalogInput = known?.limit.input;
   // A person who sets a smaller window means it: the catalog's larger input ceiling would hide it.
-  const outgrown = settings?.limit?.context !== undefined && catalogInput !== undefined && catalogInput > context;
-  const input = settings?.limit?.input ?? (outgrown ? undefined : catalogInput);
+  const outgrown = own?.context !== undefined && catalogInput !== undefined && catalogInput > context;
+  const input = own?.input ?? (outgrown ? undefined : catalogInput);
   return input === undefined ? { context, output } : { context, output, input };
 }

@@ -93,10 +93,11 @@ export class ProviderBuilder {
 
   /** Whether the filters let a key through (blacklist before whitelist) and it isn't switched off. */
   offers(key: string): boolean {
-    const { whitelist, blacklist } = this.#provider ?? {};
-    if (this.#provider?.models.get(key)?.off) return false;
-    if (blacklist?.some((pattern) => matches(pattern, key))) return false;
-    return whitelist === undefined || whitelist.some((pattern) => matches(pattern, key));
+    if (this.#provider === undefined) return true;
+    const { models, whitelist, blacklist } = this.#provider;
+    if (models.get(key)?.off) return false;
+    if (blacklist !== undefined && matchesAny(blacklist, key)) return false;
+    return whitelist === undefined || matchesAny(whitelist, key);
   }
 
   model(key: string, source: Model['source'], settings = this.#settingsOf(key)): Model {
@@ -225,17 +226,17 @@ export class ProviderBuilder {
   }
 }
 
+function matchesAny(patterns: readonly string[], key: string): boolean {
+  return patterns.some((pattern) => matches(pattern, key));
+}
+
 function mergeCost(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['cost'] {
   const own = settings?.cost;
   const listed = known?.cost;
   if (own === undefined) return listed;
-  const cacheRead = own.cacheRead ?? listed?.cacheRead;
-  const cacheWrite = own.cacheWrite ?? listed?.cacheWrite;
-  const cost: { -readonly [K in keyof ModelCost]: ModelCost[K] } = {
-    input: own.input ?? listed?.input ?? 0,
-    output: own.output ?? listed?.output ?? 0,
-  };
-  if (cacheRead !== undefined) cost.cacheRead = cacheRead;
-  if (cacheWrite !== undefined) cost.cacheWrite = cacheWrite;
-  return cost;
+  return listed === undefined && isWhole(own) ? own : { input: 0, output: 0, ...listed, ...own };
+}
+
+function isWhole(cost: Partial<ModelCost>): cost is ModelCost {
+  return cost.input !== undefined && cost.output !== undefined;
 }

@@ -32,6 +32,7 @@ export class ProviderCatalog {
     const found = served && (catalogModel(served, id) ?? catalogModel(served, key));
     if (found !== undefined) return found;
     this.#others ??= this.#relatives();
+    if (this.#others.length === 0) return undefined;
     for (const provider of this.#others) {
       const borrowed = catalogModel(provider, id) ?? catalogModel(provider, key);
       // Another provider's own address or format says nothing about this one.

@@ -15,8 +15,8 @@ export class Registry {
     this.#input = input;
     this.providers = providers;
     const models = new Map<string, Model>();
-    for (const provider of providers.values())
-      for (const model of provider.models.values()) models.set(model.ref, model);
+    const add = (model: Model) => void models.set(model.ref, model);
+    for (const provider of providers.values()) provider.models.forEach(add);
     this.models = models;
   }
 

@@ -25,7 +25,7 @@ export function readJson(
   // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
   if (tooDeep || keys !== (json.match(/":/g)?.length ?? 0)) return undefined;
   const document: Document = { source, positions: once(positions) };
-  return new JsonObject(new JsonPlace({ document, key: '', ofKey: false }), value, braced);
+  return new JsonObject(new JsonPlace(document), value, braced);
 }
 
 function parsed(json: string | undefined): { readonly json: string; readonly value: unknown } | undefined {
@@ -50,24 +50,22 @@ interface Document {
   readonly positions: () => ObjectTree | undefined;
 }
 
-/** What a place is found by: the way down to it. */
-interface Way {
-  readonly document: Document;
-  readonly parent?: JsonPlace;
-  readonly key: string;
-  readonly ofKey: boolean;
-}
-
-/** A place that is looked up when its line is asked for. One field: places are many, most are never asked. */
+/** A place that is looked up, by the way down to it, when its line is asked for. Most are never asked. */
 class JsonPlace implements Place {
-  readonly #way: Way;
+  readonly #document: Document;
+  readonly #parent: JsonPlace | undefined;
+  readonly #key: string;
+  readonly #ofKey: boolean;
 
-  constructor(way: Way) {
-    this.#way = way;
+  constructor(document: Document, parent?: JsonPlace, key = '', ofKey = false) {
+    this.#document = document;
+    this.#parent = parent;
+    this.#key = key;
+    this.#ofKey = ofKey;
   }
 
   get source(): Source {
-    return this.#way.document.source;
+    return this.#document.source;
   }
 
   get line(): number {
@@ -84,20 +82,19 @@ class JsonPlace implements Place {
 
   /** The place of a member, or of its key. */
   of(key: string, ofKey: boolean): JsonPlace {
-    return new JsonPlace({ document: this.#way.document, parent: this, key, ofKey });
+    return new JsonPlace(this.#document, this, key, ofKey);
   }
 
   #found(): Place | undefined {
-    const { parent, key, ofKey } = this.#way;
-    if (!ofKey) return this.#node()?.place;
-    return entriesOf(parent === undefined ? undefined : parent.#node()).get(key)?.key;
+    if (!this.#ofKey) return this.#node()?.place;
+    const object = this.#parent === undefined ? undefined : this.#parent.#node();
+    return entriesOf(object).get(this.#key)?.key;
   }
 
   #node(): Tree | undefined {
-    const { document, parent, key } = this.#way;
-    if (parent === undefined) return document.positions();
-    const above = parent.#node();
-    return above?.type === 'array' ? above.items[Number(key)] : child(above, key);
+    if (this.#parent === undefined) return this.#document.positions();
+    const above = this.#parent.#node();
+    return above?.type === 'array' ? above.items[Number(this.#key)] : child(above, this.#key);
   }
 }
 

@@ -1,6 +1,13 @@
 import { defined, isObject, type JsonObject, listOf } from '../wire/json.ts';
-import { credentials, flag, located, number, text } from './fields.ts';
-import { MODALITIES, type Modality, type ModelLimit, type ModelSettings, type Origin } from './settings.ts';
+import { credentials, flag, located, text } from './fields.ts';
+import {
+  MODALITIES,
+  type Modality,
+  type ModelCost,
+  type ModelLimit,
+  type ModelSettings,
+  type Origin,
+} from './settings.ts';
 import { child, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
@@ -60,8 +67,10 @@ function readModalities(value: unknown): ModelSettings['modalities'] {
 }
 
 function modalities(value: unknown): readonly Modality[] {
-  if (inOrder(value)) return value;
-  const written = listOf(value);
+  return inOrder(value) ? value : ordered(listOf(value));
+}
+
+function ordered(written: readonly unknown[]): readonly Modality[] {
   return MODALITIES.filter((modality) => written.some((item) => text(item) === modality));
 }
 
@@ -87,12 +96,12 @@ function readLimit(value: unknown): ModelLimit | undefined {
 
 function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
-  return {
-    input: number(value.input),
-    output: number(value.output),
-    cacheRead: number(value.cache_read),
-    cacheWrite: number(value.cache_write),
-  };
+  const cost: { -readonly [K in keyof ModelCost]?: ModelCost[K] } = {};
+  if (typeof value.input === 'number') cost.input = value.input;
+  if (typeof value.output === 'number') cost.output = value.output;
+  if (typeof value.cache_read === 'number') cost.cacheRead = value.cache_read;
+  if (typeof value.cache_write === 'number') cost.cacheWrite = value.cache_write;
+  return cost;
 }
 
 function readVariants(value: unknown): ModelSettings['variants'] {

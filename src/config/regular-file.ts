@@ -51,8 +51,9 @@ async function readAll(handle: FileHandle, size: number, limit: number): Promise
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
     total += bytesRead;
     if (total > limit) return { problem: 'too-large' };
-    if (bytesRead === 0) return { bytes: Buffer.concat(parts, total) };
-    parts.push(buffer.subarray(0, bytesRead));
+    const part = buffer.subarray(0, bytesRead);
+    if (bytesRead === 0) return { bytes: parts.length === 1 ? (parts[0] ?? part) : Buffer.concat(parts, total) };
+    parts.push(part);
   }
 }
 

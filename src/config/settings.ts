@@ -98,7 +98,7 @@ export interface ModelSettings {
   readonly attachment?: boolean | undefined;
   readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] } | undefined;
   readonly limit?: ModelLimit | undefined;
-  readonly cost?: { readonly [K in keyof ModelCost]?: ModelCost[K] | undefined } | undefined;
+  readonly cost?: Partial<ModelCost> | undefined;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: ReadonlyMap<string, Credential> | undefined;
   readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> } | undefined;

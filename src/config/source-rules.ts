@@ -1,4 +1,4 @@
-import { objectOf } from '../wire/json.ts';
+import { isObject } from '../wire/json.ts';
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
 import {
@@ -95,8 +95,13 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
 
 function modelsWithHeaders(models: Tree | undefined): readonly string[] {
   if (models?.type !== 'object') return [];
+  const found: string[] = [];
   const fields = plain(models);
-  return Object.keys(fields).filter((key) => objectOf(fields[key]).headers !== undefined);
+  for (const key in fields) {
+    const model = fields[key];
+    if (isObject(model) && model.headers !== undefined) found.push(key);
+  }
+  return found;
 }
 
 function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {

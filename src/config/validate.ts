@@ -115,7 +115,8 @@ function checkObject(value: JsonObject, rule: Rule, path: string[], findings: Fi
 }
 
 function checkRequired(value: JsonObject, keys: readonly string[], path: string[], findings: Finding[]): void {
-  for (const key of keys) {
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index] ?? '';
     if (Object.hasOwn(value, key)) continue;
     const message = `\`${key}\` is missing.`;
     findings.push({ path: [...path, key], at: 'object', severity: 'error', code: 'missing-key', message });
@@ -157,7 +158,10 @@ function typeOf(value: unknown): string {
 /** The alternative that the value's JSON type picks. */
 function branchFor(value: unknown, type: string, rule: Rule): Rule | undefined {
   if (rule.branches === undefined) return fits(value, type, rule) ? rule : undefined;
-  for (const branch of rule.branches) if (fits(value, type, branch)) return branch;
+  for (let index = 0; index < rule.branches.length; index += 1) {
+    const branch = rule.branches[index];
+    if (branch !== undefined && fits(value, type, branch)) return branch;
+  }
   return undefined;
 }
 
