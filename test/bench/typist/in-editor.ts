@@ -21,7 +21,8 @@ const CONTESTANTS = {
   },
 } as const;
 
-const INDENTATION = '  ';
+/** Tells line and column in the status bar. */
+const CARET = '[id="status.editor.selection"]';
 
 /** The person's keys are all there is: the editor completes, closes and indents nothing by itself. */
 const SETTINGS = {
@@ -32,7 +33,7 @@ const SETTINGS = {
   'editor.suggestOnTriggerCharacters': false,
   'editor.parameterHints.enabled': false,
   'editor.detectIndentation': false,
-  'editor.tabSize': INDENTATION.length,
+  'editor.tabSize': 2,
   'typescript.validate.enable': false,
   'git.enabled': false,
 };
@@ -147,10 +148,10 @@ async function typePart({ page, workspace, random: next, name }: AtTheKeys, task
   while (at < end) {
     await delay(rhythm.gap(file.slice(0, at)));
     sums.keys += 1;
-    const { taken, indents } = await accepted(page, task, at);
-    if (!indents) sums.accepted += taken;
-    if (taken === 0) await page.keyboard.press(keyOf(file[at] ?? ''));
-    at += Math.max(1, taken);
+    const next = await tabbed(page, task, at);
+    sums.accepted += file.slice(at, next).trim() === '' ? 0 : next - at;
+    if (next === at) await page.keyboard.press(keyOf(file[at] ?? ''));
+    at = Math.max(at + 1, next);
   }
   sums.missing += end - start;
   const figures = figuresOf(await takeEvents(page));
@@ -163,24 +164,38 @@ async function typePart({ page, workspace, random: next, name }: AtTheKeys, task
 }
 
 /**
- * Reads what is on screen to its end and takes it with Tab, if it is what the person wants to write. At the start of a
- * line, Tab indents first. `taken`: characters by which the text is longer then.
+ * Reads what is on screen to its end and presses Tab, if it is what the person wants to write. Gives the offset behind
+ * it: at the start of a line Tab indents first, and what has grown a moment ago is accepted as well.
  */
-async function accepted(
-  page: Page,
-  { file, end }: Task,
-  at: number,
-): Promise<{ readonly taken: number; readonly indents: boolean }> {
+async function tabbed(page: Page, { file, end }: Task, at: number): Promise<number> {
   for (;;) {
     const { text, forMs } = await ghostNow(page);
-    if (text === '' || !file.startsWith(text, at) || at + text.length > end) return { taken: 0, indents: false };
+    if (text === '' || !file.startsWith(text, at) || at + text.length > end) return at;
     if (forMs >= READING_MS) {
+      const before = await page.locator(CARET).innerText();
       await page.keyboard.press('Tab');
-      const indents = file[at - 1] === '\n' && text.startsWith(INDENTATION);
-      return { taken: indents ? INDENTATION.length : text.length, indents };
+      await page.waitForFunction(([caret, was]) => document.querySelector<HTMLElement>(caret)?.innerText !== was, [
+        CARET,
+        before,
+      ] as const);
+      return offsetOf(await page.locator(CARET).innerText(), file);
     }
     await delay(Math.min(50, READING_MS - forMs));
   }
+}
+
+/** `Ln 3, Col 7` as an offset. */
+function offsetOf(caret: string, file: string): number {
+  const [line = 1, column = 1] = [...caret.matchAll(/\d+/g)].map(Number);
+  return (
+    file
+      .split('\n')
+      .slice(0, line - 1)
+      .join('\n').length +
+    (line > 1 ? 1 : 0) +
+    column -
+    1
+  );
 }
 
 function keyOf(character: string): string {

@@ -61,8 +61,9 @@ export interface ScreenFigures {
   readonly flicker: number;
 }
 
-/** Reads the events of one typed part. */
-export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
+/** Reads the events of one typed part. Ghost text is noted after its frame, maybe behind a key that came after it. */
+export function figuresOf(noted: readonly ScreenEvent[]): ScreenFigures {
+  const events = [...noted].sort((a, b) => a.at - b.at);
   const waits: number[] = [];
   let flicker = 0;
   let keyAt: number | undefined;
