@@ -1,4 +1,4 @@
-import { defined, objectOf } from '../wire/json.ts';
+import { defined, type JsonObject, objectOf } from '../wire/json.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
@@ -89,6 +89,8 @@ const OWN_OPTIONS: ReadonlySet<string> = new Set([
   'simulated',
 ]);
 
+const NOTHING: JsonObject = {};
+
 function readProvider(id: string, node: ObjectTree): ProviderSettings {
   const options = child(node, 'options');
   const fields = plain(node);
@@ -109,14 +111,24 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
       whitelist: texts(fields.whitelist),
       blacklist: texts(fields.blacklist),
       simulated: flag(own.simulated),
-      problem: brokenAddress(node, options),
+      problem: isBroken(fields, own) ? brokenAddress(node, options) : undefined,
     }),
     headers: credentials(child(options, 'headers')),
     timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
-    options: Object.fromEntries(Object.entries(own).filter(([key]) => !OWN_OPTIONS.has(key))),
+    options: restOf(own),
     models: readModels(child(node, 'models')),
     origin: node.place,
   };
+}
+
+/** What is passed on as it is. */
+function restOf(options: JsonObject): JsonObject {
+  const keys = Object.keys(options).filter((key) => !OWN_OPTIONS.has(key));
+  return keys.length === 0 ? NOTHING : Object.fromEntries(keys.map((key) => [key, options[key]]));
+}
+
+function isBroken({ npm, api }: JsonObject, { baseURL, fimURL, resourceName }: JsonObject): boolean {
+  return npm === null || api === null || baseURL === null || fimURL === null || resourceName === null;
 }
 
 /** `null` stands where an address was that cannot be used (source-rules.ts). */

@@ -50,8 +50,9 @@ class ReplacedObject implements ObjectTree {
     const fields: Record<string, unknown> = { ...plain(this.#under) };
     for (const [key, value] of this.#over) {
       if (value === undefined) delete fields[key];
-      // `__proto__` is a key like any other here, and an assignment would change the prototype.
-      else Object.defineProperty(fields, key, { value: plain(value), enumerable: true });
+      // A key like any other here; an assignment would change the prototype.
+      else if (key === '__proto__') Object.defineProperty(fields, key, { value: plain(value), enumerable: true });
+      else fields[key] = plain(value);
     }
     return fields;
   }
