@@ -1,4 +1,4 @@
-import { isObject } from '../wire/json.ts';
+import { isObject, quoted } from '../wire/json.ts';
 import type { Log } from './parts.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -48,14 +48,70 @@ export function openLog(descriptor: number, level: Level): FileLog {
 async function load(descriptor: number, level: Level) {
   // Bundled, a CommonJS library has only its default export.
   const { default: pino } = await import('pino');
-  // Lines of a busy moment go out together; the timer sees to those of a quiet one.
-  const destination = pino.destination({ fd: descriptor, sync: false, minLength: 12_288, periodicFlush: 500 });
+  // Without a least length, `flush` would not wait for what is being written.
+  const destination = pino.destination({ fd: descriptor, sync: false, minLength: 1 });
   destination.on('error', () => undefined);
-  const logger = pino({ level, base: { pid: process.pid }, timestamp: isoTime() }, destination);
-  return {
-    write: (own: Line[0], fields: Line[1], message: string) => logger[own](redacted(fields), message),
-    flush: () => new Promise<void>((resolve) => destination.flush(() => resolve())),
+  const batch = new LineBatch((lines) => destination.write(lines));
+  const time = isoTime();
+  const logger = pino({ level, base: { pid: process.pid }, timestamp: time }, { write: (line) => batch.add(line) });
+  const write = (own: Line[0], fields: Line[1], message: string) => {
+    const members = flatMembers(fields);
+    if (members === undefined) logger[own](redacted(fields), message);
+    else {
+      const end = `"msg":${quoted(message)}}\n`;
+      batch.add(`{"level":${pino.levels.values[own]}${time()},"pid":${process.pid},${members}${end}`);
+    }
   };
+  const flush = () => {
+    batch.flush();
+    return new Promise<void>((resolve) => destination.flush(() => resolve()));
+  };
+  return { write, flush };
+}
+
+/** Lines of a busy moment go out together; the timer sees to those of a quiet one. */
+const BATCH_CHARACTERS = 12_288;
+const BATCH_MS = 500;
+
+class LineBatch {
+  readonly #out: (lines: string) => void;
+  #lines = '';
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(out: (lines: string) => void) {
+    this.#out = out;
+  }
+
+  add(line: string): void {
+    this.#lines += line;
+    if (this.#lines.length >= BATCH_CHARACTERS) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const lines = this.#lines;
+    this.#lines = '';
+    if (lines !== '') this.#out(lines);
+  }
+}
+
+/**
+ * The members of a line whose values are plain, as the library writes them but without its steps, which together
+ * cost more than the line; undefined when there is one that only the library or `redacted` can write.
+ */
+export function flatMembers(fields: Readonly<Record<string, unknown>>): string | undefined {
+  let members = '';
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    if (REDACTED.has(name)) return undefined;
+    if (typeof value === 'string') members += `"${name}":${quoted(value)},`;
+    else if (typeof value === 'number' && Number.isFinite(value)) members += `"${name}":${value},`;
+    else return undefined;
+  }
+  return members;
 }
 
 /** The field `time` of a line; the date's part is made once a second. */
@@ -69,7 +125,8 @@ function isoTime(): () => string {
       second = own;
       start = `,"time":"${new Date(own * 1000).toISOString().slice(0, -4)}`;
     }
-    return `${start}${String(now - own * 1000).padStart(3, '0')}Z"`;
+    const milliseconds = now - own * 1000;
+    return `${start}${milliseconds < 10 ? '00' : milliseconds < 100 ? '0' : ''}${milliseconds}Z"`;
   };
 }
 

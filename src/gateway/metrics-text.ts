@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import { type Distribution, Metrics } from './metrics.ts';
+import { type Counted, type Distribution, Metrics } from './metrics.ts';
 import type { GatewayParts } from './parts.ts';
 
 /** The counters in Prometheus' text format, with those of the process. Loaded when first asked for. */
@@ -16,17 +16,19 @@ function registryOf(parts: GatewayParts): Registry {
   if (present) return present;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  counter(registry, 'requests_total', 'Requests by route and status.', ['route', 'status'], metrics.requests);
-  counter(registry, 'tokens_total', 'Tokens by model and kind.', ['model', 'kind'], metrics.tokens);
-  counter(registry, 'cost_usd_total', 'Cost in USD by model.', ['model'], metrics.cost);
+  counter(registry, 'requests_total', 'Requests by route and status.', ['route', 'status'], () => metrics.requests);
+  counter(registry, 'tokens_total', 'Tokens by model and kind.', ['model', 'kind'], () => metrics.tokens);
+  counter(registry, 'cost_usd_total', 'Cost in USD by model.', ['model'], () => single(metrics.cost));
   counter(
     registry,
     'upstream_errors_total',
     'Failures of upstreams by provider and error_type.',
     ['provider', 'error_type'],
-    metrics.upstreamErrors,
+    () => metrics.upstreamErrors,
   );
-  counter(registry, 'tool_call_repairs_total', 'Repairs of tool calls by kind.', ['kind'], metrics.repairs);
+  counter(registry, 'tool_call_repairs_total', 'Repairs of tool calls by kind.', ['kind'], () =>
+    single(metrics.repairs),
+  );
   gauge(registry, 'requests_active', 'Requests that are being answered.', () => metrics.active);
   gauge(registry, 'ledger_rows_waiting', 'Rows of the ledger that are not written yet.', () => ledger.waiting);
   histogram(registry, 'request_seconds', 'Seconds until the end of an answer.', 'route', metrics.durations);
@@ -40,7 +42,7 @@ function counter(
   name: string,
   help: string,
   labelNames: string[],
-  values: ReadonlyMap<string, number>,
+  read: () => readonly Counted[],
 ): void {
   new Counter({
     name: `svc_gateway_${name}`,
@@ -49,16 +51,15 @@ function counter(
     registers: [registry],
     collect() {
       this.reset();
-      for (const [key, value] of values) this.inc(labelsOf(labelNames, key), value);
+      for (const [labels, value] of read()) {
+        this.inc(Object.fromEntries(labelNames.map((label, index) => [label, labels[index] ?? ''])), value);
+      }
     },
   });
 }
 
-/** The last label is never one with a `|` in it; a model's name may be. */
-function labelsOf(names: readonly string[], key: string): Record<string, string> {
-  const cut = names.length === 1 ? key.length : key.lastIndexOf('|');
-  const [first = '', second] = names;
-  return second === undefined ? { [first]: key } : { [first]: key.slice(0, cut), [second]: key.slice(cut + 1) };
+function single(values: ReadonlyMap<string, number>): readonly Counted[] {
+  return [...values].map(([label, value]) => [[label], value]);
 }
 
 function gauge(registry: Registry, name: string, help: string, read: () => number): void {

@@ -14,15 +14,21 @@ export interface Route {
   readonly handle: (exchange: Exchange, params: RouteParams) => void | Promise<void>;
 }
 
+const NO_PARAMS: RouteParams = {};
 const METHODS = ['GET', 'POST'] as const;
 
 /** Finds the route of a request. Paths that need decoding or normalising name no route of ours. */
 export class Router {
+  /** Routes without a name in their path, by method and path as they come: most requests need no more. */
+  readonly #plain = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
   readonly #router = findMyWay({ caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false });
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
-      for (const path of [route.path, `/v1${route.path}`]) this.#router.on(route.method, path, () => undefined, route);
+      for (const path of [route.path, `/v1${route.path}`]) {
+        this.#router.on(route.method, path, () => undefined, route);
+        if (!/[:*]/.test(path)) this.#plain[route.method].set(path, route);
+      }
     }
   }
 
@@ -30,6 +36,8 @@ export class Router {
   find(exchange: Exchange): { readonly route: Route; readonly params: RouteParams } {
     const { path } = exchange;
     const method = exchange.request.method ?? 'GET';
+    const plain = method === 'POST' || method === 'GET' ? this.#plain[method].get(path) : undefined;
+    if (plain !== undefined) return { route: plain, params: NO_PARAMS };
     const found = isPlain(path) ? this.#router.find(method as HTTPMethod, path) : null;
     const route: Route | undefined = found?.store;
     if (route !== undefined && found !== null) {

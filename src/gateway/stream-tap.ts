@@ -6,7 +6,7 @@ import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson } from
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
-import { mentionsUsage, readUsage, usageOfAnswer } from './usage-tap.ts';
+import { mentionsUsage, readUsage, tailOf, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
@@ -14,6 +14,8 @@ const FINISH_REASON = Buffer.from('"finish_reason"');
 const TOOL_CALLS = Buffer.from('"tool_calls"');
 const SAYS_WHY = /"finish_reason"\s*:\s*"[^"]/;
 const NOTHING = Buffer.alloc(0);
+/** Characters of a whole answer in which the key of an error stands. */
+const ERROR_WITHIN = 200;
 /** What the last event of each format is known by. */
 const LAST_EVENTS = { messages: [Buffer.from('message_stop')], responses: lastEvents() } as const;
 
@@ -102,14 +104,17 @@ export class StreamTap implements AnswerTap {
   }
 
   whole(body: Buffer): Buffer {
+    const tail = tailOf(body);
     // Some upstreams answer 200 with an error for a body; its key stands near the start.
-    if (body.subarray(0, 200).includes('"error"')) {
+    const start = tail.length === body.length ? tail : body.toString('latin1', 0, ERROR_WITHIN);
+    const errorAt = start.indexOf('"error"');
+    if (errorAt >= 0 && errorAt < ERROR_WITHIN) {
       const text = body.toString('utf8');
       const value = parseJson(text);
       if (isObject(value) && value.error !== undefined && value.error !== null) throw this.#vendorError(text);
     }
-    if (!endsLikeJson(body)) throw invalidJson(this.#options.provider);
-    this.#usage = usageOfAnswer(this.#format, body);
+    if (!endsLikeJson(tail)) throw invalidJson(this.#options.provider);
+    this.#usage = usageOfAnswer(this.#format, body, tail);
     return body;
   }
 
@@ -220,10 +225,10 @@ function mergeUsage(before: Usage | undefined, now: Usage): Usage {
   return { ...before, ...now, input: Math.max(before.input, now.input), output: Math.max(before.output, now.output) };
 }
 
-function endsLikeJson(body: Buffer): boolean {
-  let at = body.length - 1;
-  while (at >= 0 && (body[at] ?? 0) <= 0x20) at -= 1;
-  return body[at] === 0x7d;
+function endsLikeJson(tail: string): boolean {
+  let at = tail.length - 1;
+  while (at >= 0 && tail.charCodeAt(at) <= 0x20) at -= 1;
+  return tail.charCodeAt(at) === 0x7d;
 }
 
 function cutShort(provider: string): GatewayError {

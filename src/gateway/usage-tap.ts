@@ -73,21 +73,25 @@ export function mentionsUsage(bytes: Buffer): boolean {
 /** Where a whole answer says its usage, as all vendors write it: looked at before the rest. */
 const TAIL_BYTES = 2048;
 
-/** The usage of a whole answer, read from its bytes without parsing the rest of it. */
-export function usageOfAnswer(format: FormatName, body: Buffer): Usage | undefined {
-  if (body.length > TAIL_BYTES) {
-    const usage = usageIn(format, body.subarray(body.length - TAIL_BYTES));
-    if (usage) return usage;
-  }
-  const usage = usageIn(format, body);
-  if (usage !== undefined || !body.includes(USAGE)) return usage;
+/**
+ * The end of a whole answer, which for most answers is all of it: one look into the bytes serves every question
+ * about them. Each byte is one character, whatever it means; what is looked for is ASCII.
+ */
+export function tailOf(body: Buffer): string {
+  return body.toString('latin1', Math.max(0, body.length - TAIL_BYTES));
+}
+
+/** The usage of a whole answer, read from its bytes without parsing the rest of it. @param tail `tailOf(body)`. */
+export function usageOfAnswer(format: FormatName, body: Buffer, tail: string): Usage | undefined {
+  const usage = usageIn(format, tail);
+  if (usage !== undefined) return usage;
+  if (tail.length === body.length ? !tail.includes('"usage"') : !body.includes(USAGE)) return undefined;
   // Text of the answer may itself say "usage": then the whole body is parsed.
   return readUsage(format, objectOf(objectOf(parseJson(body.toString('utf8'))).usage));
 }
 
 /** The last object that stands behind "usage". Names and numbers of a usage are ASCII, whatever is around it. */
-function usageIn(format: FormatName, bytes: Buffer): Usage | undefined {
-  const text = bytes.toString('latin1');
+function usageIn(format: FormatName, text: string): Usage | undefined {
   const at = text.lastIndexOf('"usage"');
   const open = at < 0 ? -1 : text.indexOf('{', at);
   if (open < 0) return undefined;

@@ -1,8 +1,12 @@
+import type { Socket } from 'node:net';
 import type { GatewaySettings } from '../config/settings.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { Exchange } from './exchange.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** The name that a connection was let in by last: who keeps one asks for the same again. */
+const LET_IN = new WeakMap<Socket, { readonly host: string; readonly settings: GatewaySettings }>();
 
 /**
  * Keeps web pages out: a page that a person visits must not spend the person's keys, neither with a
@@ -11,8 +15,13 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  */
 export function guardAgainstPages(exchange: Exchange, settings: GatewaySettings): void {
   const host = onlyHost(exchange);
-  if (!hostAllowed(host, exchange.request.socket.localAddress, settings)) {
-    throw refused(`The Host header names ${quoted(host)}, which is not this gateway.`, 'gateway.allowedHosts');
+  const { socket } = exchange.request;
+  const last = LET_IN.get(socket);
+  if (last === undefined || last.host !== host || last.settings !== settings) {
+    if (!hostAllowed(host, socket.localAddress, settings)) {
+      throw refused(`The Host header names ${quoted(host)}, which is not this gateway.`, 'gateway.allowedHosts');
+    }
+    LET_IN.set(socket, { host, settings });
   }
   const origin = exchange.header('origin');
   if (origin !== undefined && !settings.allowedOrigins.includes(origin)) {

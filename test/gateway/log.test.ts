@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { openLog, redacted } from '../../src/gateway/log.ts';
+import { isObject, objectOf } from '../../src/wire/json.ts';
+
+type Fields = Record<string, unknown>;
+
+describe('the log', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'svc-log-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  /** The lines that are in the file when the log is closed. */
+  async function written(lines: readonly (readonly [Fields, string])[]): Promise<readonly string[]> {
+    const file = path.join(folder, 'log');
+    const handle = await open(file, 'w');
+    try {
+      const log = openLog(handle.fd, 'info');
+      // The first ones wait for the library, the last ones come when it is there.
+      for (const [fields, message] of lines) log.info(fields, message);
+      await log.close();
+      for (const [fields, message] of lines) log.info(fields, message);
+      log.debug({}, 'not asked for');
+      await log.close();
+    } finally {
+      await handle.close();
+    }
+    const text = await readFile(file, 'utf8');
+    assert.ok(text.endsWith('\n'));
+    return text.trimEnd().split('\n');
+  }
+
+  it('writes a line of plain values as the library writes one with others, in the order in which they came', async () => {
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'grapheme' }),
+      fc.double(),
+      fc.constant(undefined),
+    );
+    const fields = fc.dictionary(fc.constantFrom('id', 'method', 'route', 'status', 'ms', 'errorType'), value);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fields, fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 20 }),
+        async (said) => {
+          // A member that is an object takes the library's way.
+          const lines = await written(
+            said.flatMap(
+              ([each, message]) =>
+                [
+                  [each, message],
+                  [{ ...each, more: {} }, message],
+                ] as const,
+            ),
+          );
+          assert.equal(lines.length, said.length * 4);
+          for (let n = 0; n < lines.length; n += 2) {
+            const [plain = '', library = ''] = lines
+              .slice(n, n + 2)
+              .map((line) => line.replace(/"time":"[^"]*"/, '"time":""'));
+            assert.equal(plain, library.replace(',"more":{},"msg":', ',"msg":'));
+            assert.ok(isObject(JSON.parse(plain)));
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('says when, how grave and which process, and what an error was', async () => {
+    const [line = ''] = await written([[{ id: 'x', error: new Error('broke') }, 'said']]);
+    const { time, level, pid, id, error, msg } = objectOf(JSON.parse(line));
+    assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual({ level, pid, id, msg }, { level: 30, pid: process.pid, id: 'x', msg: 'said' });
+    assert.match(String(error), /^Error: broke\n {4}at /);
+  });
+
+  it('has no credential, at any depth', async () => {
+    const line = redacted({ id: 'x', headers: { authorization: 'canary' }, request: { apiKey: 'canary', model: 'm' } });
+    assert.deepEqual(line, { id: 'x', headers: '[redacted]', request: { apiKey: '[redacted]', model: 'm' } });
+    for (const text of await written([[{ authorization: 'canary', id: 'x' }, 'said']]))
+      assert.doesNotMatch(text, /canary/);
+  });
+});
