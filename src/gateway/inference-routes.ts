@@ -6,7 +6,7 @@ import { conversationBody } from '../provider/request.ts';
 import { repairBody } from '../wire/body-repair.ts';
 import type { Format, FormatName } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
-import { isObject, type JsonObject, objectOf } from '../wire/json.ts';
+import { isObject, type JsonObject, objectOf, requestJson } from '../wire/json.ts';
 import { checkSampling, requiredList } from '../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../wire/responses-request.ts';
 import { idRuleOf } from '../wire/tool-call-repair.ts';
@@ -157,7 +157,7 @@ function translated(
   const request = conversationBody(model, context.request, variant === undefined ? {} : { variant });
   return {
     ...upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok),
-    body: Buffer.from(JSON.stringify(request.body)),
+    body: Buffer.from(requestJson(request.body)),
     tap: new TranslatingTap(request.format, client, context),
   };
 }

@@ -2,7 +2,7 @@ import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
 import { asGatewayError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
-import { isObject } from '../wire/json.ts';
+import { isObject, requestJson } from '../wire/json.ts';
 import { type ExchangeOptions, exchange } from './exchange.ts';
 import { conversationRequest, type RequestChoices } from './request.ts';
 
@@ -32,7 +32,7 @@ export async function* converse(
       provider: model.provider,
       url,
       headers,
-      body: JSON.stringify(body),
+      body: requestJson(body),
       timeout,
       ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
       // An option of the model may have switched it (`"stream": false` for servers that can't).

@@ -4,6 +4,7 @@ import type { Event } from '../wire/event.ts';
 import { type FimRequest, writeHole } from '../wire/fim.ts';
 import { FimReader, readFimAnswer } from '../wire/fim-answer.ts';
 import type { FimDialect, Hole } from '../wire/hole.ts';
+import { requestJson } from '../wire/json.ts';
 import { type ExchangeOptions, exchange } from './exchange.ts';
 import { upstreamHeaders } from './headers.ts';
 import { withOptions } from './model-options.ts';
@@ -36,7 +37,7 @@ export async function* fill(model: Model, hole: Omit<Hole, 'model'>, options: Fi
     request = writeHole(dialect, { ...hole, model: model.id }, stream);
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
-    body = JSON.stringify(withOptions(model, request.body));
+    body = requestJson(withOptions(model, request.body));
   } catch (thrown) {
     yield { type: 'error', error: asGatewayError(thrown) };
     return;

@@ -37,6 +37,16 @@ export function quoted(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
+/**
+ * A value as the JSON of a request. A text that was cut to a length may hold half of an emoji; servers that read JSON as
+ * UTF-8 refuse the whole request for it ("no low surrogate in string"), and every later one of the conversation too.
+ */
+export function requestJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  // `JSON.stringify` writes whole pairs as they are; behind an escaped backslash, `ud83d` is somebody's text.
+  return text.includes('\\ud') ? text.replace(/(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '\ufffd') : text;
+}
+
 /** JSON text as a value, `undefined` when it is none. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { quoted } from '../../src/wire/json.ts';
+import { quoted, requestJson } from '../../src/wire/json.ts';
 
 describe('a text as JSON', () => {
   it('is what JSON.stringify makes of it', () => {
@@ -12,6 +12,22 @@ describe('a text as JSON', () => {
     fc.assert(
       fc.property(texts, (text) => assert.equal(quoted(text), JSON.stringify(text))),
       { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('the JSON of a request', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', '\\', 'u', 'd', 'ud83d', '\\ud83d', '\ud83d', '\udc4b', '👋', '"', '\n', 'é'),
+    maxLength: 12,
+  });
+
+  it('holds every text as it is, but for halves of surrogate pairs', () => {
+    fc.assert(
+      fc.property(text, text, (one, two) => {
+        const json = requestJson({ one, list: [{ two }] });
+        assert.deepEqual(JSON.parse(json), { one: one.toWellFormed(), list: [{ two: two.toWellFormed() }] });
+      }),
     );
   });
 });

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { converse } from '../../src/provider/converse.ts';
+import { fill } from '../../src/provider/fill.ts';
+import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { startUpstream } from '../upstream/upstream.ts';
+import { ask, modelAt } from './models.ts';
+
+describe('a text that was cut inside of an emoji', () => {
+  it('makes a request that every server can read', async () => {
+    const upstream = await startUpstream();
+    const undici = undiciTransport();
+    const options = { transport: undici, signal: new AbortController().signal };
+    const half = 'Look: 👋'.slice(0, -1);
+    try {
+      for (const format of ['chat-completions', 'responses', 'messages'] as const) {
+        const model = modelAt(`${upstream.url}/v1`, { format });
+        for await (const _ of converse(model, ask(half), options));
+      }
+      const hole = { model: 'm', prefix: half, suffix: '👋'.slice(1), maxTokens: 10 };
+      for await (const _ of fill(modelAt(`${upstream.url}/v1`), hole, { ...options, stream: false }));
+      assert.equal(upstream.requests.length, 4);
+      for (const { bytes, path } of upstream.requests) {
+        assert.doesNotMatch(bytes.toString(), /\\ud[89a-f]/, path);
+        assert.match(bytes.toString(), /Look: \ufffd/, path);
+      }
+    } finally {
+      await undici.close();
+      await upstream.close();
+    }
+  });
+});
