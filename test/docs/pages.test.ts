@@ -46,6 +46,19 @@ describe('the documents', () => {
     });
   }
 
+  it('names files and folders of the sources that there are', () => {
+    const named = [
+      ...read('docs/architecture.md').matchAll(/(?:`|^\d {2}|\s{2,})([\w-]+\/(?:[\w-]+\/)*(?:[\w-]+\.tsx?)?)/gm),
+    ];
+    assert.ok(named.length > 30);
+    // What is built is there once it has been built.
+    const places = named.map(([, place = '']) => place).filter((place) => !place.startsWith('dist/'));
+    assert.deepEqual(
+      places.filter((place) => !existsSync(join(ROOT, 'src', place)) && !existsSync(join(ROOT, place))),
+      [],
+    );
+  });
+
   it('gives shell commands that svc and npm know', () => {
     for (const block of PAGES.flatMap(blocks)) {
       if (block.language !== 'sh') continue;
