@@ -5,7 +5,7 @@ import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import { AnswerWriter } from './answer.ts';
 import { outgrown, summaryRequest } from './compaction.ts';
 import { errorCard } from './error-card.ts';
-import type { ChosenModel, SessionParts } from './session.ts';
+import type { ChosenModel, SessionParts } from './session-parts.ts';
 import type { ToolRunner } from './tool-runner.ts';
 import { LoopWatch, toolForModel } from './tools.ts';
 import type { Ending, Message, ModelLabel, Patch } from './transcript.ts';

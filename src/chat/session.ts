@@ -1,57 +1,20 @@
-import type { Model } from '../catalog/model.ts';
-import type { Conversation } from '../wire/conversation.ts';
-import type { Event } from '../wire/event.ts';
 import { Asking, type ConversationLog } from './asking.ts';
 import type { Attachment } from './attachment.ts';
+import type { SessionParts } from './session-parts.ts';
 import { titleFrom } from './title.ts';
 import { ToolRunner } from './tool-runner.ts';
-import type { ChatTool, Decision, StandingPermissions } from './tools.ts';
+import type { Decision } from './tools.ts';
 import {
   applyPatch,
   EMPTY,
   type Ending,
   isOpen,
   type Message,
-  type ModelLabel,
   newestLeaf,
   type Patch,
   pathOf,
   type Transcript,
 } from './transcript.ts';
-
-export interface ConverseChoices {
-  /** Name of the model's variant. */
-  readonly variant?: string;
-}
-
-/** Sends a conversation to a model and streams its answer. */
-export type Converse = (
-  model: Model,
-  conversation: Conversation,
-  signal: AbortSignal,
-  choices: ConverseChoices,
-) => AsyncIterable<Event>;
-
-export interface ChosenModel {
-  readonly model: Model;
-  readonly label: ModelLabel;
-}
-
-export interface SessionParts {
-  readonly converse: Converse;
-  /** The model that the next message goes to; undefined when none is set up. */
-  readonly model: () => ChosenModel | undefined;
-  readonly newId: () => string;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-  /** What every conversation begins with. */
-  readonly instructions?: () => string;
-  /** Those that may be offered now: it depends on trust. */
-  readonly tools?: () => readonly ChatTool[];
-  readonly permissions?: StandingPermissions;
-  /** Most tokens of an answer (spec 8). */
-  readonly outputCap?: number;
-}
 
 /** What the person sends. */
 export interface Outgoing {

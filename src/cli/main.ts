@@ -7,7 +7,8 @@ import type { Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { nearMisses } from '../config/near-miss.ts';
 import { GatewayError } from '../wire/errors.ts';
-import { COMMANDS, type Command } from './commands.ts';
+import type { Command } from './command.ts';
+import { COMMANDS } from './commands.ts';
 import { type Io, UsageError } from './io.ts';
 import { version } from './version.ts';
 

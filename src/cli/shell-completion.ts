@@ -1,17 +1,19 @@
 import { parseArgs } from 'node:util';
-import { COMMANDS, type Command, type Option } from './commands.ts';
-import { type Io, UsageError } from './io.ts';
+import type { Command, Option } from './command.ts';
+import { type Run, UsageError } from './io.ts';
 
 /** `svc completion SHELL`: a script to be sourced, made from the table of commands. */
-export async function run(args: string[], io: Io): Promise<number> {
-  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
-  const [shell, ...more] = positionals;
-  const write = SHELLS.get(shell ?? '');
-  if (write === undefined || more.length > 0) {
-    throw new UsageError('svc completion takes bash, zsh or fish. For example: source <(svc completion bash)');
-  }
-  await io.out(write(COMMANDS));
-  return 0;
+export function completing(commands: readonly Command[]): Run {
+  return async (args, io) => {
+    const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
+    const [shell, ...more] = positionals;
+    const write = SHELLS.get(shell ?? '');
+    if (write === undefined || more.length > 0) {
+      throw new UsageError('svc completion takes bash, zsh or fish. For example: source <(svc completion bash)');
+    }
+    await io.out(write(commands));
+    return 0;
+  };
 }
 
 const SHELLS: ReadonlyMap<string, (commands: readonly Command[]) => string> = new Map([

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { outputCap } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
-import type { Converse } from '../chat/session.ts';
+import type { Converse } from '../chat/session-parts.ts';
 import { Suggester } from '../completion/suggest.ts';
 import { SettingsStore } from '../config/store.ts';
 import { fetchTransport } from '../provider/fetch-transport.ts';

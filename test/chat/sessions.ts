@@ -1,5 +1,6 @@
 import type { Model } from '../../src/catalog/model.ts';
-import { ChatSession, type SessionParts } from '../../src/chat/session.ts';
+import { ChatSession } from '../../src/chat/session.ts';
+import type { SessionParts } from '../../src/chat/session-parts.ts';
 import type { ChatTool } from '../../src/chat/tools.ts';
 import type { ModelLabel, Patch } from '../../src/chat/transcript.ts';
 import { converse } from '../../src/provider/converse.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Converse } from '../../src/chat/session.ts';
+import type { Converse } from '../../src/chat/session-parts.ts';
 import type { Fill } from '../../src/completion/in-flight.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';

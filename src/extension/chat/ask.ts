@@ -1,4 +1,4 @@
-import type { ChosenModel, Converse } from '../../chat/session.ts';
+import type { ChosenModel, Converse } from '../../chat/session-parts.ts';
 import { GatewayError } from '../../wire/errors.ts';
 
 /** One question, one answer, outside of any conversation. */

@@ -1,6 +1,7 @@
 import type { Draft, History, Stored } from '../../chat/history.ts';
 import type { Head, HistoryWriter } from '../../chat/history-writer.ts';
-import { ChatSession, type SessionParts } from '../../chat/session.ts';
+import { ChatSession } from '../../chat/session.ts';
+import type { SessionParts } from '../../chat/session-parts.ts';
 import { isRunning, type Patch, type Transcript } from '../../chat/transcript.ts';
 
 export interface ConversationsParts {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Attachment } from '../../chat/attachment.ts';
 import { textAttachment } from '../../chat/attachment.ts';
-import type { ChosenModel, Converse } from '../../chat/session.ts';
+import type { ChosenModel, Converse } from '../../chat/session-parts.ts';
 import { SLASH_COMMANDS } from '../../chat/slash-commands.ts';
 import { asGatewayError } from '../../wire/errors.ts';
 import { errorText } from '../error-text.ts';

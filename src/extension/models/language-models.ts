@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
-import type { Converse } from '../../chat/session.ts';
+import type { Converse } from '../../chat/session-parts.ts';
 import { estimateTokens, IMAGE_TOKENS } from '../../chat/tokens.ts';
 import { readArguments } from '../../chat/tools.ts';
 import { disconnectError } from '../../provider/network-failure.ts';
