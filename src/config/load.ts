@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { buildSettings } from './build.ts';
 import { merge } from './merge.ts';
-import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parse } from './parse.ts';
+import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parse, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { type FileProblem, readRegularFile } from './regular-file.ts';
 import type { Diagnostic, Settings, Source } from './settings.ts';
@@ -155,7 +155,10 @@ interface Content {
 async function contentOf(candidate: Candidate, source: Source, before?: Remembered): Promise<Content | undefined> {
   const { content } = candidate;
   if (content !== undefined) {
-    if ('text' in content) return { text: content.text, parsed: parse(content.text, source) };
+    if ('text' in content) {
+      const text = withoutMark(content.text);
+      return { text, parsed: parse(text, source) };
+    }
     return { parsed: parsedValue(content.value, source) };
   }
   const read = await readRegularFile(candidate.path, { limit: MAX_CONFIG_BYTES });

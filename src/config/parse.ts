@@ -29,7 +29,12 @@ export function decode(bytes: Uint8Array): { readonly text: string } | { readonl
   if (!isUtf8(bytes)) return { problem: 'The file is not UTF-8 text. Save it as UTF-8.' };
   // Node loads its TextDecoder at the first use, which takes longer than to read most files.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  return { text: text.startsWith('\ufeff') ? text.slice(1) : text };
+  return { text: withoutMark(text) };
+}
+
+/** A text without the byte order mark that some programs put before it. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 /** What a person reads for each of the parser's errors. */

@@ -50,10 +50,12 @@ const CLOSED: Outcome = {
  * whose reference fails is left out; everything else stands.
  */
 export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
-  const found = (tree.braced ?? survey(plain(tree)).braced).filter(({ text }) => text.search(REFERENCE) >= 0);
-  if (found.length === 0) return { tree, diagnostics: [], absent: [], files: [] };
+  const braced = tree.braced ?? survey(plain(tree)).braced;
+  const found = braced.filter(({ text }) => text.search(REFERENCE) >= 0);
+  const meant = braced.flatMap((each) => misspelled(each, tree) ?? []);
+  if (found.length === 0) return { tree, diagnostics: meant, absent: [], files: [] };
   const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = meant;
   const absent: { path: readonly string[]; place: Place }[] = [];
   const values: Replacement[] = [];
   for (const { path, text } of found) {
@@ -69,6 +71,22 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
   }
   const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
   return { tree: replaceIn(tree, branchesOf(values)), diagnostics, absent, files: asked };
+}
+
+/** What other programs write for a variable, and our own form with a slip in it. */
+const NEARLY = /\{\s*(?:env|file)\s*[:.]|^\$\{?\{?[A-Za-z_]|^\{\{/i;
+
+/** A key that was meant to be looked up must not be sent as it is written without a word. */
+function misspelled({ path, text }: BracedText, tree: ObjectTree): Diagnostic | undefined {
+  if (path[0] !== 'provider' || path[2] !== 'options') return undefined;
+  const dollar = /\$\{(?:env|file):/.test(text);
+  if (!dollar && !NEARLY.test(text.replaceAll(REFERENCE, ''))) return undefined;
+  const taken = dollar
+    ? 'The $ is no part of a reference and stays'
+    : 'This is not a reference, so it is taken as it is';
+  const message = `${taken}. References are written {env:NAME} and {file:PATH}.`;
+  const { place } = nodeAt(tree, path) ?? tree;
+  return diagnosticAt(place, 'warning', 'not-a-reference', path.join('.'), message);
 }
 
 /** Every file that is asked for, read once, by its name as written. */
@@ -101,6 +119,13 @@ function readVariable(name: string, scope: ReferenceScope): Outcome {
       code: 'project-env-refused',
       severity: 'warning',
       message: `{env:${name}} is not read here: a project's file cannot read environment variables. Put it into your global svc.jsonc, or use {file:…} inside the project.`,
+    };
+  }
+  if (name === '') {
+    return {
+      code: 'env-not-set',
+      severity: 'warning',
+      message: '{env:} names no variable, so this value is left out.',
     };
   }
   const value = variable(name, scope);

@@ -23,20 +23,23 @@ export function reportSettings(settings: Settings) {
     })),
     model: shown(settings.model) ?? null,
     completionModel: shown(settings.completionModel) ?? null,
-    providers: Object.fromEntries([...settings.providers].map(([id, provider]) => [id, reportProvider(provider)])),
+    providers: Object.fromEntries(
+      [...settings.providers].map(([id, provider]) => [id, reportProvider(provider, settings)]),
+    ),
     disabledProviders: [...settings.disabledProviders],
     origins: Object.fromEntries(settings.values.all().map(({ path, origin }) => [path.join('.'), spotOf(origin)])),
   };
 }
 
-function reportProvider(provider: ProviderSettings) {
+function reportProvider(provider: ProviderSettings, settings: Settings) {
   const { apiKey, timeout, chunkTimeout, headers } = provider;
+  const own = (key: string, value: unknown) => withoutSecrets(settings, ['provider', provider.id, key], value);
   const fields = {
-    name: provider.name,
+    name: own('name', provider.name),
     npm: shown(provider.npm),
     api: address(provider.api),
     fim: shown(provider.fim),
-    env: provider.env,
+    env: own('env', provider.env),
     options: withoutUndefined({
       apiKey: masked(apiKey),
       baseURL: address(provider.baseURL),
@@ -48,9 +51,11 @@ function reportProvider(provider: ProviderSettings) {
       headers: headers.size === 0 ? undefined : maskedHeaders(headers),
       ...freeForm(provider.options),
     }),
-    whitelist: provider.whitelist,
-    blacklist: provider.blacklist,
-    models: Object.fromEntries([...provider.models].map(([key, model]) => [key, reportModel(model)])),
+    whitelist: own('whitelist', provider.whitelist),
+    blacklist: own('blacklist', provider.blacklist),
+    models: Object.fromEntries(
+      [...provider.models].map(([key, model]) => [key, reportModel(model, provider.id, settings)]),
+    ),
     trust: provider.trust ?? 'trusted',
     problem: provider.problem,
     source: placeOf(provider.origin),
@@ -58,12 +63,14 @@ function reportProvider(provider: ProviderSettings) {
   return withoutUndefined(fields);
 }
 
-function reportModel(model: ModelSettings) {
+function reportModel(model: ModelSettings, provider: string, settings: Settings) {
   if (model.off) return null;
   const { cost, headers } = model;
+  const own = (key: string, value: unknown) =>
+    withoutSecrets(settings, ['provider', provider, 'models', model.key, key], value);
   const fields = {
-    id: model.id,
-    name: model.name,
+    id: own('id', model.id),
+    name: own('name', model.name),
     tool_call: model.toolCall,
     reasoning: model.reasoning,
     temperature: model.temperature,
@@ -94,6 +101,13 @@ function reportModel(model: ModelSettings) {
     source: placeOf(model.origin),
   };
   return withoutUndefined(fields);
+}
+
+/** The value at a path, masked where anything of it came through a reference: whatever it is for, it may be a secret. */
+function withoutSecrets(settings: Settings, path: readonly string[], value: unknown): unknown {
+  if (value === undefined) return undefined;
+  const secret = settings.values.at(path).find((each) => each.secret);
+  return secret === undefined ? value : { set: true, from: placeOf(secret.origin) };
 }
 
 function maskedHeaders(headers: ReadonlyMap<string, Credential>): Record<string, Masked> {

@@ -73,13 +73,21 @@ function check(value: unknown, rule: Rule, path: string[], findings: Finding[]):
   const type = typeOf(value);
   const branch = branchFor(value, type, rule);
   if (branch === undefined || !scalarFits(value, type, branch)) {
-    const message = expectation(rule, type, path);
-    findings.push({ path: [...path], at: 'value', severity: 'error', code: 'invalid-value', message });
+    findings.push(invalidValue(value, type, rule, path));
     return;
   }
   if (branch.open) {
     if (branch.items !== undefined && Array.isArray(value)) checkItems(value, branch.items, path, findings);
   } else if (type === 'object' && isObject(value)) checkObject(value, branch, path, findings);
+}
+
+function invalidValue(value: unknown, type: string, rule: Rule, path: readonly string[]): Finding {
+  const known = (rule.choices ?? []).filter((choice) => typeof choice === 'string');
+  const [suggestion] = typeof value === 'string' ? nearMisses(value, known) : [];
+  const hint = suggestion === undefined ? '' : ` Did you mean ${JSON.stringify(suggestion)}?`;
+  const message = expectation(rule, type, path) + hint;
+  const finding: Finding = { path: [...path], at: 'value', severity: 'error', code: 'invalid-value', message };
+  return suggestion === undefined ? finding : { ...finding, suggestion };
 }
 
 function checkItems(list: readonly unknown[], rule: Rule, path: string[], findings: Finding[]): void {

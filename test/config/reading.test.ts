@@ -144,6 +144,22 @@ describe('reading a configuration file', () => {
     });
   }
 
+  it('suggests the word of a list that was probably meant', async () => {
+    using folder = new ProjectFolder();
+    folder.global(
+      provider({ fim: 'mistrall', models: { m: { modalities: { input: ['texts'], output: ['smell'] } } } }),
+    );
+    const found = (await folder.load()).diagnostics.map(({ suggestion, message }) => [
+      suggestion,
+      /Did you mean/.test(message),
+    ]);
+    assert.deepEqual(found, [
+      ['mistral', true],
+      ['text', true],
+      [undefined, false],
+    ]);
+  });
+
   it('accepts each part of limit by itself, timeout false and an empty modality list', async () => {
     using folder = new ProjectFolder();
     folder.global({

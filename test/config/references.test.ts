@@ -33,8 +33,14 @@ describe('references in trusted files', () => {
     ['{env:QUOTES}', 'x","baseURL":"http://evil'],
     ['{env:WIN}', 'C:\\new\\t'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a person wrote.
-    ['${env:A}', '$aa'],
-    ['{ENV:A}', '{ENV:A}'],
+    ['${env:A}', '$aa', 'not-a-reference'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a person wrote.
+    ['${A}', '${A}', 'not-a-reference'],
+    ['{{A}}', '{{A}}', 'not-a-reference'],
+    ['{ENV:A}', '{ENV:A}', 'not-a-reference'],
+    ['{env:A', '{env:A', 'not-a-reference'],
+    ['{ env:A }', '{ env:A }', 'not-a-reference'],
+    ['{a}', '{a}'],
     ['{env: A }', undefined, 'env-not-set'],
     ['{env:}', undefined, 'env-not-set'],
     ['{env:NOT}', undefined, 'env-not-set'],
@@ -54,7 +60,7 @@ describe('references in trusted files', () => {
     ['{file:empty}', undefined, 'file-reference'],
   ];
   for (const [reference, expected, code] of cases) {
-    it(`${reference} yields ${expected === undefined ? code : JSON.stringify(expected)}`, async () => {
+    it(`${reference} yields ${[expected === undefined ? '' : JSON.stringify(expected), code ?? ''].join(' ').trim()}`, async () => {
       using folder = new ProjectFolder();
       Object.assign(folder.env, env);
       folder.write('home/.config/svc/k', '\ufeff  from file\r\n');
@@ -70,6 +76,22 @@ describe('references in trusted files', () => {
       assert.equal(settings.providers.get('q')?.name, 'Q');
     });
   }
+
+  it('are shown nowhere, not even as a name, an id or in a filter', async () => {
+    using folder = new ProjectFolder();
+    folder.env.KEY = 'k-123';
+    const entry = {
+      name: '{env:KEY}',
+      whitelist: ['m', '{env:KEY}'],
+      models: { m: { id: '{env:KEY}', name: 'x{env:KEY}' } },
+    };
+    folder.global({ provider: { p: entry } });
+    const settings = await folder.load();
+    assert.equal(settings.providers.get('p')?.models.get('m')?.id, 'k-123');
+    const report = reportSettings(settings);
+    assert.ok(!JSON.stringify(report).includes('k-123'));
+    assert.deepEqual(report.providers.p?.name, { set: true, from: `${settings.sources[1]?.path}:4` });
+  });
 
   it('name the variable, or the token and the absolute path', async () => {
     using folder = new ProjectFolder();

@@ -120,6 +120,13 @@ describe('configuration sources', () => {
     assert.deepEqual([diagnostic?.path, diagnostic?.line, diagnostic?.column], ['SVC_CONFIG_CONTENT', 1, 11]);
   });
 
+  it('accept a byte order mark in SVC_CONFIG_CONTENT, as in files', async () => {
+    using folder = new ProjectFolder();
+    folder.env.SVC_CONFIG_CONTENT = '\ufeff{"model": "p/m"}';
+    const settings = await folder.load();
+    assert.deepEqual([settings.model?.value, settings.diagnostics], ['p/m', []]);
+  });
+
   it('trust a file that SVC_CONFIG names although it lies in the project', async () => {
     using folder = new ProjectFolder();
     folder.env.KEY = 'k-123';
