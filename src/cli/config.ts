@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildRegistry } from '../catalog/registry.ts';
+import { registryDiagnostics } from '../catalog/registry-diagnostics.ts';
+import { loadSnapshot } from '../catalog/snapshot.ts';
 import { loadSettings } from '../config/load.ts';
 import { reportSettings, spotOf } from '../config/report.ts';
 import type { Settings } from '../config/settings.ts';
 import { globalFolder } from '../config/sources.ts';
 import type { SetValue } from '../config/values.ts';
-import { reportDiagnostics, terminalInput } from './context.ts';
+import { catalogOnDisk, reportDiagnostics, terminalInput } from './context.ts';
 import { type Io, UsageError } from './io.ts';
 
 /** `svc config`: what is configured and where it is from; exit code 1 if something in it is an error. */
@@ -20,13 +23,21 @@ export async function run(args: string[], io: Io): Promise<number> {
     await io.out(`${ownFile(io)}\n`);
     return 0;
   }
-  const settings = await loadSettings(terminalInput(io));
+  const settings = await loadAndCompare(io);
   if (values.json) await io.out(`${JSON.stringify(reportSettings(settings), null, 2)}\n`);
   else {
     await io.out(describe(settings));
     await reportDiagnostics(settings, io);
   }
   return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+/** The settings, with what the catalog has to say of them. */
+async function loadAndCompare(io: Io): Promise<Settings> {
+  const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
+  const catalog = await catalogOnDisk(settings, snapshot, io);
+  const registry = buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd });
+  return { ...settings, diagnostics: [...settings.diagnostics, ...registryDiagnostics(settings, registry, catalog)] };
 }
 
 /** The file that a person would edit: the one that wins among those that are there. */

@@ -28,10 +28,15 @@ export interface Context {
 export async function openContext(io: Io): Promise<Context> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   requireManaged(settings);
-  const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home), url: catalogUrl(io.env) };
-  const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
+  const catalog = await catalogOnDisk(settings, snapshot, io);
   await refreshBehind(settings, io);
   return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
+}
+
+/** The catalog as it was last fetched, or as it ships. */
+export async function catalogOnDisk(settings: Settings, snapshot: CatalogData, io: Io): Promise<CatalogData> {
+  const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home), url: catalogUrl(io.env) };
+  return refreshAllowed(settings, io.env) ? cachedCatalog(place) : snapshot;
 }
 
 /** @throws GatewayError configuration_error when the managed configuration is invalid: nothing may go around it. */

@@ -1,5 +1,5 @@
 import type { Origin } from './settings.ts';
-import { entriesOf, nodeAt, type ObjectTree, type ScalarTree, type Tree } from './tree.ts';
+import { entriesOf, nodeAt, type ObjectTree, type Place, type ScalarTree, type Tree } from './tree.ts';
 
 /** A value that is in force. */
 export interface SetValue {
@@ -29,6 +29,11 @@ export class SetValues {
     const known = path.map((key, at) => (path[at - 1] === 'headers' ? key.toLowerCase() : key));
     const node = nodeAt(this.#tree, known);
     return node === undefined ? [] : [...below(node, known)];
+  }
+
+  /** Where the key of a member is written, `undefined` where nothing is in force there. */
+  keyAt(path: readonly string[]): Place | undefined {
+    return entriesOf(nodeAt(this.#tree, path.slice(0, -1))).get(path.at(-1) ?? '')?.key;
   }
 
   all(): readonly SetValue[] {

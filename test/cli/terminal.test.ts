@@ -180,6 +180,15 @@ describe('svc config', () => {
     assert.equal((await svc(folder, ['config', 'path'])).out, `${json}\n`);
     assert.equal((await svc(folder, ['config', 'pth'])).code, 2);
   });
+
+  it('config names a provider that nobody knows, with a warning', async () => {
+    using folder = new ProjectFolder();
+    const file = folder.global('{"provider": {"mistrl": {"options": {"apiKey": "k"}}}}');
+    const { code, err } = await svc(folder, ['config']);
+    assert.equal(code, 0);
+    assert.match(err, /^warning: .*: provider\.mistrl: .*Did you mean `mistral`\?\n$/);
+    assert.ok(err.includes(`${file}:1:15:`));
+  });
 });
 
 describe('the terminal', () => {

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { buildRegistry } from '../../src/catalog/registry.ts';
+import { registryDiagnostics } from '../../src/catalog/registry-diagnostics.ts';
+import { loadSnapshot } from '../../src/catalog/snapshot.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+
+const BASE = { baseURL: 'http://127.0.0.1:1/v1' };
+
+async function found(configuration: unknown, env: Readonly<Record<string, string>> = {}) {
+  using folder = new ProjectFolder();
+  folder.global(configuration);
+  const [settings, catalog] = await Promise.all([folder.load(), loadSnapshot()]);
+  const registry = buildRegistry({ settings, catalog, env });
+  return registryDiagnostics(settings, registry, catalog);
+}
+
+describe('what the catalog has to say of a configuration', () => {
+  it('marks the key of a provider that nobody knows and that has no address, with the one that was meant', async () => {
+    const [diagnostic, ...more] = await found(
+      '{\n  "provider": {\n    "mistrl": { "options": { "apiKey": "k-1" } }\n  }\n}',
+    );
+    assert.deepEqual(more, []);
+    assert.ok(diagnostic !== undefined);
+    const { severity, code, key, line, column, length, suggestion, message } = diagnostic;
+    assert.deepEqual([severity, code, key], ['warning', 'unknown-provider', 'provider.mistrl']);
+    assert.deepEqual([line, column, length, suggestion], [3, 5, '"mistrl"'.length, 'mistral']);
+    assert.match(message, /set `options\.baseURL`.*Did you mean `mistral`\?/);
+    assert.ok(!JSON.stringify(diagnostic).includes('k-1'));
+  });
+
+  it('marks a package whose format is not spoken', async () => {
+    const npm = '@ai-sdk/openai-compatable';
+    const [diagnostic] = await found(`{"provider": {"p": {"npm": "${npm}", "options": ${JSON.stringify(BASE)}}}}`);
+    assert.deepEqual(
+      [diagnostic?.code, diagnostic?.column, diagnostic?.length, diagnostic?.suggestion],
+      ['unknown-package', 28, npm.length + 2, '@ai-sdk/openai-compatible'],
+    );
+  });
+
+  it('says what a known provider still lacks', async () => {
+    const [diagnostic] = await found({ provider: { azure: { options: { apiKey: 'k' }, models: { m: {} } } } });
+    assert.deepEqual([diagnostic?.code, diagnostic?.key], ['provider-incomplete', 'provider.azure']);
+    assert.match(diagnostic?.message ?? '', /resourceName/);
+  });
+
+  for (const [name, model, code, suggestion] of [
+    ['a model that its provider does not have', 'p/medul', 'unknown-model', 'p/model'],
+    ['a model of a provider that nobody knows', 'q1x/model', 'unknown-provider', undefined],
+    ['a model of a misspelled provider', 'mistrall/codestral-latest', 'unknown-provider', 'mistral/codestral-latest'],
+  ] as const) {
+    it(`marks ${name}`, async () => {
+      for (const key of ['model', 'completionModel']) {
+        const [diagnostic, ...more] = await found({
+          [key]: model,
+          provider: { p: { options: BASE, models: { model: {} } } },
+        });
+        assert.deepEqual([diagnostic?.key, diagnostic?.code, diagnostic?.suggestion], [key, code, suggestion]);
+        assert.deepEqual(more, []);
+      }
+    });
+  }
+
+  it('says nothing of what may well be right', async () => {
+    const own = { options: BASE, models: { m: {} } };
+    const cases: readonly (readonly [unknown, Readonly<Record<string, string>>?])[] = [
+      [{}],
+      [{ model: 'p/m', provider: { p: own } }],
+      // It lists its models itself.
+      [{ model: 'p/anything', provider: { p: { options: BASE } } }],
+      // Without a key so far.
+      [{ model: 'mistral/mistral-large-latest' }],
+      [{ model: '{env:MODEL}', provider: { p: own } }],
+      // Each model has an address of its own.
+      [{ provider: { p: { models: { m: { provider: { api: 'http://127.0.0.1:1/v1' } } } } } }],
+      [{ provider: { p: null, mistral: { options: { apiKey: 'k' } } } }],
+    ];
+    for (const [configuration, env] of cases) assert.deepEqual(await found(configuration, env), []);
+  });
+
+  it('leaves a broken address to its own diagnostic', async () => {
+    assert.deepEqual(await found({ provider: { p: { options: { baseURL: 'nowhere' }, models: { m: {} } } } }), []);
+  });
+});
