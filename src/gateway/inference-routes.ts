@@ -42,11 +42,9 @@ async function infer(parts: GatewayParts, exchange: Exchange, format: Format): P
   const stream = body.value.stream === true;
   await serveFrom(parts, exchange, caller, asked, (model, byok) => {
     const variant = model === asked.model ? asked.variant : undefined;
-    const made =
-      model.endpoint.format === format.name
-        ? sameFormat(parts, exchange, { model, variant }, body, byok)
-        : translated(parts, exchange, { model, variant }, body.value, format, byok);
-    return { ...made, stream };
+    return model.endpoint.format === format.name
+      ? sameFormat(parts, exchange, { model, variant }, body, byok, stream)
+      : translated(parts, exchange, { model, variant }, body.value, format, byok, stream);
   });
 }
 
@@ -66,6 +64,7 @@ function sameFormat(
   { model, variant }: AskedModel,
   received: JsonBody,
   byok: Credential | undefined,
+  stream: boolean,
 ): Attempt {
   const { endpoint } = model;
   const { value } = received;
@@ -80,9 +79,11 @@ function sameFormat(
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
   return {
-    ...target,
+    origin: target.origin,
+    path: target.path,
     headers: forwarded(exchange, endpoint.format, target.headers),
     body,
+    stream,
     tap: new StreamTap({
       format: endpoint.format,
       provider: model.provider,
@@ -149,6 +150,7 @@ function translated(
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
+  stream: boolean,
 ): Attempt {
   // Repaired on the client's own body, so that what was repaired is counted in one way for all.
   const repaired = repairBody(client.name, body);
@@ -158,6 +160,7 @@ function translated(
   return {
     ...upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok),
     body: Buffer.from(requestJson(request.body)),
+    stream,
     tap: new TranslatingTap(request.format, client, context),
   };
 }

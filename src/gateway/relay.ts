@@ -1,49 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { contentDecoder, isEncoded } from '../provider/content-decoder.ts';
 import { cleanError, errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
-import type { Usage } from '../wire/event.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
-import type { AnswerTap } from './answer-tap.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
+import type { RelayOutcome, RelayRequest } from './relay-request.ts';
 import { SilenceLimit } from './silence-limit.ts';
 import { emptyAnswer, notJson, tooLarge } from './upstream-failures.ts';
-
-/** One upstream request and what its answer goes through. */
-export interface RelayRequest {
-  readonly dispatcher: Dispatcher;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | Readable;
-  readonly tap: AnswerTap;
-  readonly provider: string;
-  /** The client asked for a stream. */
-  readonly stream: boolean;
-  /** The answer may be something else than JSON (a transcript as text). */
-  readonly anyBody?: boolean;
-  /** The credential is the caller's own (spec 5.5). */
-  readonly byok: boolean;
-  /** Milliseconds until the first byte of the body; false: no limit. */
-  readonly timeout: number | false;
-  /** Milliseconds between pieces of a stream. */
-  readonly chunkTimeout?: number;
-}
-
-export interface RelayOutcome {
-  readonly usage: Usage | undefined;
-  /** How it ended after the head was sent. */
-  readonly ended: 'complete' | 'client-gone' | 'failed';
-  readonly error?: GatewayError;
-  /** Milliseconds from the request to the first byte of its body. */
-  readonly firstByteMs: number;
-  /** Bytes of the answer, as the upstream wrote them. */
-  readonly received: number;
-}
 
 const MAX_ERROR_BODY = 1024 * 1024;
 /** A whole answer is held until it is complete. */

@@ -8,6 +8,7 @@ import { meter } from './metering.ts';
 import { allows, byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
 import { relay } from './relay.ts';
+import type { RelayOutcome, RelayRequest } from './relay-request.ts';
 import { type AskedModel, findModel } from './requested-model.ts';
 
 /** A request to one upstream. */
@@ -66,7 +67,9 @@ async function attempt(
   for (let again = true; ; again = false) {
     const byok = byokOf(caller.organization, model, parts.settings());
     try {
-      await relayOnce(parts, exchange, caller, model, make(model, byok), byok !== undefined);
+      const made = make(model, byok);
+      const outcome = await relay(exchange, relayRequest(parts, model, made, byok !== undefined));
+      account(parts, exchange, caller, model, outcome, { byok: byok !== undefined, sent: made.body.length });
       return undefined;
     } catch (thrown) {
       const error = asGatewayError(thrown);
@@ -78,33 +81,39 @@ async function attempt(
   }
 }
 
-async function relayOnce(
-  parts: GatewayParts,
-  exchange: Exchange,
-  caller: Caller,
-  model: Model,
+function relayRequest(
+  { dispatcher }: GatewayParts,
+  { provider, endpoint }: Model,
   { origin, path, headers, body, tap, stream }: Attempt,
   byok: boolean,
-): Promise<void> {
-  const { timeout, chunkTimeout } = model.endpoint;
-  const outcome = await relay(exchange, {
-    dispatcher: parts.dispatcher,
+): RelayRequest {
+  const { timeout, chunkTimeout } = endpoint;
+  return {
+    dispatcher,
     origin,
     path,
     headers,
     body,
     tap,
-    provider: model.provider,
+    provider,
     byok,
     stream: stream === true,
     timeout,
-    ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
-  });
-  if (outcome.error) noteFailure(parts, exchange, model, outcome.error, byok);
-  const { usage, firstByteMs, ended, received } = outcome;
+    chunkTimeout,
+  };
+}
+
+function account(
+  parts: GatewayParts,
+  exchange: Exchange,
+  caller: Caller,
+  model: Model,
+  { error, usage, firstByteMs, ended, received }: RelayOutcome,
+  { byok, sent }: { readonly byok: boolean; readonly sent: number },
+): void {
+  if (error) noteFailure(parts, exchange, model, error, byok);
   if (ended === 'client-gone') exchange.facts.errorType = 'client_disconnect';
-  const bytes = { sent: body.length, received };
-  meter(parts, exchange, caller, { model, byok, usage, outcome: ended, firstByteMs, bytes });
+  meter(parts, exchange, caller, { model, byok, usage, outcome: ended, firstByteMs, bytes: { sent, received } });
 }
 
 const STALE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);

@@ -7,7 +7,7 @@ export interface SilenceLimits {
   /** Milliseconds until the first byte of the body; false: no limit. */
   readonly timeout: number | false;
   /** Milliseconds between two events of a stream. */
-  readonly chunkTimeout?: number;
+  readonly chunkTimeout?: number | undefined;
 }
 
 /** How long an upstream may say nothing: until its first byte, then between two events of its stream. */

@@ -5,15 +5,20 @@ import { isObject, parseJson } from '../wire/json.ts';
 import { LineFrames, SseDecoder } from '../wire/sse.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 
+interface TranslatedStream {
+  readonly decoder: SseDecoder;
+  readonly frames: LineFrames;
+  readonly reader: StreamReader;
+  readonly writer: StreamWriter;
+}
+
 /** Writes one format's answer in another, event by event, with no step in between that waits. */
 export class TranslatingTap implements AnswerTap {
   readonly #upstream: Format;
   readonly #client: Format;
   readonly #context: AnswerContext;
-  readonly #decoder = new SseDecoder();
-  readonly #frames = new LineFrames();
-  readonly #reader: StreamReader;
-  readonly #writer: StreamWriter;
+  /** Made when the first frame comes: a whole answer needs none of it. */
+  #stream: TranslatedStream | undefined;
   #usage: Usage | undefined;
   #early: GatewayError | undefined;
   #shown = false;
@@ -24,8 +29,6 @@ export class TranslatingTap implements AnswerTap {
     this.#upstream = upstream;
     this.#client = client;
     this.#context = context;
-    this.#reader = upstream.streamReader();
-    this.#writer = client.streamWriter(context);
   }
 
   get usage(): Usage | undefined {
@@ -33,8 +36,9 @@ export class TranslatingTap implements AnswerTap {
   }
 
   pass(frames: Buffer): Buffer {
+    const { decoder, reader } = this.#open();
     let text = '';
-    for (const frame of this.#decoder.push(frames)) text += this.#text(this.#reader.read(frame));
+    for (const frame of decoder.push(frames)) text += this.#text(reader.read(frame));
     return Buffer.from(text);
   }
 
@@ -43,8 +47,9 @@ export class TranslatingTap implements AnswerTap {
   }
 
   end(): TapEnd {
-    const frames = this.#decoder.end().flatMap((frame) => this.#reader.read(frame));
-    const bytes = this.#write([...frames, ...this.#reader.end()]);
+    const { decoder, reader } = this.#open();
+    const frames = decoder.end().flatMap((frame) => reader.read(frame));
+    const bytes = this.#write([...frames, ...reader.end()]);
     return this.#failure === undefined ? { bytes } : { bytes, error: this.#failure };
   }
 
@@ -80,7 +85,18 @@ export class TranslatingTap implements AnswerTap {
     return Buffer.from(this.#text(events));
   }
 
+  #open(): TranslatedStream {
+    this.#stream ??= {
+      decoder: new SseDecoder(),
+      frames: new LineFrames(),
+      reader: this.#upstream.streamReader(),
+      writer: this.#client.streamWriter(this.#context),
+    };
+    return this.#stream;
+  }
+
   #text(events: readonly Event[]): string {
+    const { writer, frames } = this.#open();
     let text = '';
     for (const event of events) {
       if (this.#over) break;
@@ -91,7 +107,7 @@ export class TranslatingTap implements AnswerTap {
         this.#over = true;
       } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = cutShort();
       if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
-      for (const frame of this.#writer.write(event)) text += this.#frames.text(frame);
+      for (const frame of writer.write(event)) text += frames.text(frame);
     }
     return text;
   }

@@ -16,13 +16,20 @@ export interface RepairedBody {
 export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule): RepairedBody {
   const field = format === 'responses' ? 'input' : 'messages';
   const items = body[field];
-  if (!Array.isArray(items)) return { body, changes: [] };
+  if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
   const paired = repair.pair(format, items);
   const named = rule ? normalizeBodyIds(format, paired, rule, repair.changes) : paired;
   return repair.changes.length === 0
     ? { body, changes: [] }
     : { body: { ...body, [field]: named }, changes: repair.changes };
+}
+
+/** Whether an item may hold a call or a result of any format: most conversations have none, and nothing to pair. */
+function ofTools(value: unknown): boolean {
+  const { role, tool_calls, content, type } = objectOf(value);
+  if (type === 'function_call' || type === 'function_call_output') return true;
+  return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
 
 /** The calls of one turn of the assistant, and which of them have a result. */

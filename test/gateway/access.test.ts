@@ -1,21 +1,6 @@
 import assert from 'node:assert/strict';
+import { ask, said } from './asking.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
-
-interface ErrorAnswer {
-  readonly error: { readonly message: string; readonly type: string; readonly param: string | null };
-  readonly error_type: string;
-  readonly message: string;
-  readonly type?: string;
-}
-
-const ask = (model: string, over: Record<string, unknown> = {}) => ({
-  model,
-  max_tokens: 100,
-  messages: [{ role: 'user', content: 'Hi' }],
-  ...over,
-});
-
-const said = async (response: Response) => (await response.json()) as ErrorAnswer;
 
 describe('who may do what', () => {
   let under: UnderTest;
@@ -223,99 +208,6 @@ describe('who may do what', () => {
       assert.deepEqual([refused.status, (await said(refused)).error_type], [503, 'network_error']);
       assert.equal(under.upstream.requests.length, asked);
     });
-  });
-
-  describe('what is refused whatever the model', () => {
-    const cases: readonly [string, string, unknown, number, string, string | null][] = [
-      ['no model', '/chat/completions', ask(''), 400, 'invalid_request', 'model'],
-      ['a model that is no text', '/chat/completions', { ...ask(''), model: 5 }, 400, 'invalid_request', 'model'],
-      ['an unknown model', '/messages', ask('chat/none'), 400, 'model_not_found', 'model'],
-      ['an unknown vendor', '/responses', { model: 'no/m', input: 'x' }, 400, 'model_not_found', 'model'],
-      [
-        'temperature above 2',
-        '/chat/completions',
-        ask('chat/m', { temperature: 2.1 }),
-        400,
-        'invalid_request',
-        'temperature',
-      ],
-      ['top_p above 1', '/v1/chat/completions', ask('messages/m', { top_p: 1.1 }), 400, 'invalid_request', 'top_p'],
-      [
-        'a penalty below -2',
-        '/chat/completions',
-        ask('chat/m', { presence_penalty: -3 }),
-        400,
-        'invalid_request',
-        'presence_penalty',
-      ],
-      [
-        'messages that are no list',
-        '/messages',
-        { ...ask('messages/m'), messages: 'x' },
-        400,
-        'invalid_request',
-        'messages',
-      ],
-      ['store', '/responses', { model: 'responses/m', input: 'x', store: true }, 400, 'unsupported_field', 'store'],
-      [
-        'previous_response_id',
-        '/responses',
-        { model: 'chat/m', input: 'x', previous_response_id: 'r' },
-        400,
-        'unsupported_field',
-        'previous_response_id',
-      ],
-      ['no JSON', '/chat/completions', '{"model":', 400, 'invalid_request', null],
-      ['a list', '/chat/completions', '[]', 400, 'invalid_request', null],
-      ['no input to embed', '/embeddings', { model: 'chat/m' }, 400, 'invalid_request', 'input'],
-      [
-        'a hole without max_tokens',
-        '/fim/completions',
-        { model: 'chat/codestral', prompt: 'x' },
-        400,
-        'invalid_request',
-        'max_tokens',
-      ],
-      [
-        'a hole of 1001 tokens',
-        '/fim/completions',
-        { model: 'chat/codestral', prompt: 'x', max_tokens: 1001 },
-        400,
-        'invalid_request',
-        'max_tokens',
-      ],
-      [
-        'a hole for another family',
-        '/fim/completions',
-        { model: 'chat/m', prompt: 'x', max_tokens: 5 },
-        400,
-        'unsupported_fim_model',
-        'model',
-      ],
-      ['a path that is not there', '/chat', {}, 404, 'invalid_path', null],
-      ['a wrong method', '/v1/models', {}, 405, 'method_not_allowed', null],
-    ];
-    for (const [what, path, body, status, type, param] of cases) {
-      it(what, async () => {
-        const response = await under.post(path, body);
-        const answer = await said(response);
-        assert.deepEqual([response.status, answer.error_type, answer.error.param], [status, type, param]);
-        assert.equal(typeof answer.error.message, 'string');
-        assert.match(response.headers.get('x-request-id') ?? '', /^req_[0-9a-f]{32}$/);
-        assert.equal(answer.type, path === '/messages' ? 'error' : undefined);
-      });
-    }
-
-    for (const vendor of ['openai', 'anthropic', 'mistral', 'ollama']) {
-      it(`a conversation beyond the window, as ${vendor} says it`, async () => {
-        for (const path of ['/chat/completions', '/messages']) {
-          const messages = [{ role: 'user', content: `[[scenario:context-${vendor}]]` }];
-          const response = await under.post(path, ask('messages/m', { messages }));
-          assert.equal(response.status, 400);
-          assert.equal((await said(response)).error_type, 'context_length_exceeded');
-        }
-      });
-    }
   });
 
   describe('lists and operation', () => {

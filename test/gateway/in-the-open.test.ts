@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { KEY, type UnderTest } from './gateway-under-test.ts';
+import { gatewayOfManyProviders } from './many-providers.ts';
+
+describe('the gateway in the open', () => {
+  let under: UnderTest;
+
+  before(async () => {
+    under = await gatewayOfManyProviders();
+  });
+  after(() => under.close());
+
+  /** What the gateway answers to raw bytes, until it closes or says nothing more. */
+  async function raw(text: string): Promise<string> {
+    const socket: Socket = connect(Number(new URL(under.url).port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.write(text);
+    await once(socket, 'close');
+    return answer;
+  }
+  const head = (line: string, more = '') => `${line}\r\nHost: 127.0.0.1\r\nConnection: close\r\n${more}\r\n`;
+  const status = (answer: string) => Number(answer.slice(9, 12));
+
+  it('refuses web pages that are not listed, also with a name of their own for this host', async () => {
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1']) {
+      const answer = await under.get('/models', { origin });
+      assert.equal(answer.status, 403, origin);
+      assert.equal(answer.headers.get('access-control-allow-origin'), null);
+    }
+    assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')), 403);
+    assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: gw.example\r\nConnection: close\r\n\r\n')), 200);
+    const allowed = await under.get('/models', { origin: 'https://app.example' });
+    assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://app.example');
+  });
+
+  for (const path of [
+    '//models',
+    '/v1//models',
+    '/v1/../models',
+    '/./models',
+    '/%6dodels',
+    '/v1%2fmodels',
+    '/models/',
+    '/models\\',
+    '/v1/v1/models',
+    '/Models',
+    '/models;x=1',
+    '/models/%2e%2e/healthz',
+    '/models/%',
+    'http://evil.example/models',
+    '*',
+  ]) {
+    it(`finds nothing at ${path}`, async () => {
+      assert.ok([400, 404].includes(status(await raw(head(`GET ${path} HTTP/1.1`)))), path);
+    });
+  }
+
+  it('refuses what a proxy in front could read as another request', async () => {
+    const body = '{}';
+    const shapes = [
+      head('POST /messages HTTP/1.1', `Content-Length: 2\r\nTransfer-Encoding: chunked\r\n`) + body,
+      head('POST /messages HTTP/1.1', `Content-Length: 2\r\nContent-Length: 3\r\n`) + body,
+      head('POST /messages HTTP/1.1', `Transfer-Encoding: chunked, identity\r\n`) + body,
+      head('POST /messages HTTP/1.1', `Transfer-Encoding : chunked\r\n`) + body,
+      head('POST /messages HTTP/1.1', 'X: a\rb\r\n'),
+      'GET /models HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
+      'GET /models HTTP/1.1\r\nConnection: close\r\n\r\n',
+      'GET /models\r\n\r\n',
+    ];
+    for (const shape of shapes) assert.equal(status(await raw(shape)), 400, shape);
+    assert.equal(status(await raw(head('GET /models HTTP/1.1', `X: ${'y'.repeat(40_000)}\r\n`))), 431);
+  });
+
+  it('lets no line break of a request into an answer’s or an upstream’s head', async () => {
+    const answer = await raw(head('GET /nothing%0d%0aset-cookie:x HTTP/1.1'));
+    assert.equal(status(answer), 404);
+    assert.ok(!/^set-cookie/im.test(answer));
+  });
+
+  it('refuses a body that is too large at once, and its sender sees the answer', async () => {
+    const large = JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] });
+    const declared = await under.post('/chat/completions', large);
+    assert.equal(declared.status, 413);
+    // Nothing of it has to come first.
+    const announced = `Authorization: Bearer ${KEY}\r\nContent-Length: 3000000\r\n`;
+    assert.equal(status(await raw(head('POST /messages HTTP/1.1', announced))), 413);
+    const chunked = httpRequest(`${under.url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'transfer-encoding': 'chunked' },
+    });
+    chunked.on('error', () => undefined);
+    chunked.end(large);
+    const [response] = await once(chunked, 'response');
+    assert.equal(response.statusCode, 413);
+    response.resume();
+  });
+
+  it('closes on those who send their head or body a byte at a time', async () => {
+    assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: 127.0')), 408);
+    const slow = head('POST /messages HTTP/1.1', `Authorization: Bearer ${KEY}\r\nContent-Length: 100\r\n`);
+    assert.equal(status(await raw(`${slow}{`)), 408);
+  });
+
+  it('survives JSON nested 100,000 deep', async () => {
+    const deep = `{"model":"messages/m","max_tokens":5,"messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    const answer = await under.post('/chat/completions', deep);
+    assert.ok(answer.status >= 400);
+    assert.equal((await under.get('/healthz')).status, 200);
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { KEY, type UnderTest } from './gateway-under-test.ts';
+import { gatewayOfManyProviders } from './many-providers.ts';
+
+const FORMATS = [
+  { path: '/chat/completions', own: 'chat', body: { messages: [{ role: 'user', content: 'Hi' }] } },
+  { path: '/responses', own: 'responses', body: { input: 'Hi' } },
+  { path: '/messages', own: 'messages', body: { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] } },
+] as const;
+const UPSTREAMS = ['chat', 'messages', 'responses'];
+
+describe('streams on their way through', () => {
+  let under: UnderTest;
+
+  before(async () => {
+    under = await gatewayOfManyProviders();
+  });
+  after(() => under.close());
+
+  for (const { path, own, body } of FORMATS) {
+    for (const up of UPSTREAMS) {
+      const stream = async (scenario: string) => {
+        const response = await under.post(path, { model: `${up}/m`, ...body, stream: true }, { 'x-s': '1' });
+        await response.body?.cancel();
+        const asked = JSON.parse(JSON.stringify(body).replace('"Hi"', `"[[scenario:${scenario}]]"`));
+        const answer = await under.post(path, { model: `${up}/m`, ...asked, stream: true });
+        return { status: answer.status, text: await answer.text() };
+      };
+      it(`${own} over ${up}: bytes split anywhere, CR, CRLF, BOM, comments, gzip, without a type: the same answer`, async () => {
+        const normal = (text: string) =>
+          [...text.replaceAll(/\r\n?/g, '\n').matchAll(/^data: (.*)$/gm)]
+            .map((match) => (match[1] ?? '').replaceAll(/req_\w+|"created(_at)?":\d+/g, ''))
+            .join('\n');
+        const expected = normal((await stream('text')).text);
+        assert.ok(expected.includes('wörld'));
+        for (const scenario of [
+          'split-bytes',
+          'crlf',
+          'cr',
+          'comments',
+          'gzip',
+          'no-content-type',
+          'no-last-blank-line',
+        ]) {
+          const { status, text } = await stream(scenario);
+          assert.equal(status, 200, scenario);
+          assert.equal(normal(text), expected, scenario);
+        }
+      });
+
+      it(`${own} over ${up}: an error first is an HTTP error, one later ends the stream`, async () => {
+        const early: [string, number, string][] = [
+          ['status-500', 503, 'upstream_error'],
+          ['status-529', 503, 'temporarily_unavailable'],
+          ['status-429-retry-after-3', 429, 'rate_limit_exceeded'],
+          ['reset-before-headers', 503, 'network_error'],
+          ['reset-after-headers', 503, 'upstream_disconnect'],
+          ['html', 503, 'upstream_invalid_response'],
+        ];
+        for (const [scenario, status, type] of early) {
+          const answer = await stream(scenario);
+          assert.deepEqual([answer.status, JSON.parse(answer.text).error_type], [status, type], scenario);
+        }
+        for (const scenario of ['reset-mid-stream', 'reset-mid-frame', 'reset-mid-character', 'no-terminator']) {
+          const { status, text } = await stream(scenario);
+          // Cut off before its first word, an answer is no answer.
+          if (scenario === 'no-terminator' && status === 503) continue;
+          assert.equal(status, 200, scenario);
+          const last = text.trim().split('\n\n').at(-1) ?? '';
+          assert.match(last, own === 'responses' ? /event: response\.failed/ : /"error"/, scenario);
+          assert.ok(!text.includes('[DONE]') && !text.includes('message_stop'), scenario);
+        }
+      });
+    }
+  }
+
+  it('are cut when the upstream stalls, pings or not, before the first byte and later', async () => {
+    for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
+      const answer = await under.post('/chat/completions', ask(scenario));
+      assert.equal(answer.status, 503, scenario);
+      assert.equal(JSON.parse(await answer.text()).error_type, 'upstream_timeout');
+    }
+    for (const scenario of ['stall-mid-stream', 'stall-mid-stream-with-pings']) {
+      const at = under.upstream.requests.length;
+      const answer = await under.post('/chat/completions', ask(scenario));
+      const text = await answer.text();
+      assert.match(text, /"error_type":"upstream_timeout"/);
+      // One in ten milliseconds: each that put the end off by 600 would let many more through.
+      assert.ok(text.split(': ping').length < 200);
+      assert.equal(await (await under.upstream.request(at)).closed, true);
+    }
+    function ask(scenario: string) {
+      return { model: 'hasty/m', stream: true, messages: [{ role: 'user', content: `[[scenario:${scenario}]]` }] };
+    }
+  });
+
+  for (const up of UPSTREAMS) {
+    it(`stop their ${up} upstream when the client goes away, and are accounted for`, async () => {
+      const at = under.upstream.requests.length;
+      const rows = under.rows().length;
+      const gone = new AbortController();
+      const answer = await fetch(`${under.url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}` },
+        body: JSON.stringify({
+          model: `${up}/m`,
+          stream: true,
+          messages: [{ role: 'user', content: '[[scenario:stall-mid-stream]]' }],
+        }),
+        signal: gone.signal,
+      });
+      await answer.body?.getReader().read();
+      gone.abort();
+      const request = await under.upstream.request(at);
+      assert.equal(await request.closed, true);
+      const row = under.rows().slice(rows).at(-1);
+      assert.deepEqual([row?.outcome, row?.estimated], ['client-gone', 1]);
+      assert.ok(Number(row?.cost) > 0);
+    });
+  }
+
+  it('slow their upstream down to a slow reader', async () => {
+    const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(16_000) }, finish_reason: null }] })}\n\n`;
+    let written = 0;
+    let stuck: () => void = () => undefined;
+    const blocked = new Promise<void>((resolve) => (stuck = resolve));
+    under.upstream.respond(async (request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      let open = true;
+      void request.closed.then(() => (open = false));
+      while (open && written < 400_000_000) {
+        written += frame.length;
+        if (!response.write(frame)) {
+          const drained = once(response, 'drain').then(() => true);
+          const waited = new Promise<false>((resolve) => setTimeout(() => resolve(false), 400));
+          if (!(await Promise.race([drained, waited, request.closed.then(() => false)]))) break;
+        }
+      }
+      stuck();
+      await request.closed;
+    });
+    try {
+      const client = httpRequest(`${under.url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}` },
+      });
+      client.end(JSON.stringify({ model: 'chat/m', stream: true, messages: [{ role: 'user', content: 'x' }] }));
+      const [response] = await once(client, 'response');
+      response.pause();
+      await blocked;
+      assert.ok(written < 50_000_000, `${written} bytes were taken for a client that reads none`);
+      client.destroy();
+    } finally {
+      under.upstream.respond(undefined);
+    }
+  });
+
+  it('leaves no connection behind', async () => {
+    await under.get('/healthz');
+    assert.equal(under.metrics.active, 0);
+  });
+});
