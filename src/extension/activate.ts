@@ -147,7 +147,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
   own(offerTerminalCommand(context.environmentVariableCollection, dist('bin')));
   own(followEditor(store));
-  own(showConfigurationDiagnostics(store, log));
+  own(showConfigurationDiagnostics(store, models, log));
   own(
     whenOpened(CONFIGURATION_FILES, async () => {
       const { registerConfigurationLanguage } = await import('./configuration/language.ts');

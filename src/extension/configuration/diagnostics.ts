@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import type { Diagnostic, Settings } from '../../config/settings.ts';
+import type { Diagnostic } from '../../config/settings.ts';
 import type { SettingsStore } from '../../config/store.ts';
+import type { Models } from '../models/models.ts';
 
 const SEVERITIES: Record<Diagnostic['severity'], vscode.DiagnosticSeverity> = {
   error: vscode.DiagnosticSeverity.Error,
@@ -8,22 +9,41 @@ const SEVERITIES: Record<Diagnostic['severity'], vscode.DiagnosticSeverity> = {
   information: vscode.DiagnosticSeverity.Information,
 };
 
-/** What is wrong with the configuration, shown in its files as soon as they are read. */
-export function showConfigurationDiagnostics(store: SettingsStore, log: vscode.LogOutputChannel): vscode.Disposable {
+/** What is wrong with the configuration, shown in its files as soon as they are read, and when the catalog is compared. */
+export function showConfigurationDiagnostics(
+  store: SettingsStore,
+  models: Models,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('svc');
   let logged = new Set<string>();
-  const show = (settings: Settings) => {
-    const files = Map.groupBy(settings.diagnostics, ({ path }) => path);
+  const show = (all: readonly Diagnostic[]) => {
+    const files = Map.groupBy(all, ({ path }) => path);
     collection.clear();
     for (const [path, diagnostics] of files) {
       // A variable or an editor setting has no file to show it in: the log has it.
       if (isFile(path)) collection.set(vscode.Uri.file(path), diagnostics.map(asDiagnostic));
     }
-    const lines = new Set(settings.diagnostics.map(lineOf));
+    const lines = new Set(all.map(lineOf));
     for (const line of lines) if (!logged.has(line)) log.warn(line);
     logged = lines;
   };
-  return vscode.Disposable.from(collection, store.onChange(show));
+  let disposed = false;
+  const compare = async () => {
+    // What it knows of vendors is not needed before there are models.
+    const { registryDiagnostics } = await import('../../catalog/registry-diagnostics.ts');
+    const { settings, registry, catalog } = models;
+    if (disposed || settings === undefined || registry === undefined) return;
+    show([...settings.diagnostics, ...registryDiagnostics(settings, registry, catalog)]);
+  };
+  return vscode.Disposable.from(
+    new vscode.Disposable(() => {
+      disposed = true;
+    }),
+    collection,
+    store.onChange(({ diagnostics }) => show(diagnostics)),
+    models.onDidChange(() => void compare()),
+  );
 }
 
 function asDiagnostic({ severity, line, column, length, message, code, suggestion }: Diagnostic): vscode.Diagnostic {

@@ -87,6 +87,18 @@ describe('svc.jsonc in the editor', () => {
     );
   });
 
+  it('marks a provider that nobody knows, and writes the one that was meant', async () => {
+    const content = CONTENT.replace('"local": {', '"mistrl": { "name": "M" },\n    "local": {');
+    await writeFile('svc.jsonc', content);
+    await until(vscode.workspace.onDidChangeTextDocument, () => document.getText() === content);
+    const unknown = await until(vscode.languages.onDidChangeDiagnostics, () =>
+      diagnostics().find(({ message }) => message.includes('mistrl')),
+    );
+    assert.equal(document.getText(unknown.range), '"mistrl"');
+    const [fix] = await codeActions(uri, unknown.range, ({ title }) => title.includes('mistral'));
+    assert.equal(fix?.edit?.entries()[0]?.[1][0]?.newText, '"mistral"');
+  });
+
   it('keeps the other diagnostics while the file is broken, and says where', async () => {
     await writeFile('svc.jsonc', CONTENT.replace('"name": "Local",', '"name": "Local" "x"'));
     const broken = await until(vscode.languages.onDidChangeDiagnostics, () =>
