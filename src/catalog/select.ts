@@ -106,7 +106,8 @@ function unknownModel(
 ): GatewayError {
   const near = suggestModels(ref, registry, suits);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  const what = found === undefined ? `There is no model ${ref}` : `${ref} cannot complete code`;
+  const none = ref === '' ? 'No model is named; one is written <provider_id>/<model_id>' : `There is no model ${ref}`;
+  const what = found === undefined ? none : `${ref} cannot complete code`;
   return new GatewayError({
     status: 400,
     errorType: 'model_not_found',

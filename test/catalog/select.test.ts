@@ -40,6 +40,11 @@ describe('which model is active', () => {
     );
   });
 
+  it('says how a model is named when none is', async () => {
+    const question = await ask({ flag: '' });
+    assert.throws(() => selectModel(question), /No model is named; one is written <provider_id>\/<model_id>/);
+  });
+
   it('suggests the model of another provider when only that is wrong', async () => {
     const question = await ask({ flag: 'nowhere/gpt-5' });
     assert.throws(() => selectModel(question), /openai\/gpt-5/);
