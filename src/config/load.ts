@@ -6,6 +6,7 @@ import { merge } from './merge.ts';
 import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parse, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { type FileProblem, readRegularFile } from './regular-file.ts';
+import { configurationRule } from './schema-rules.ts';
 import type { Diagnostic, Settings, Source } from './settings.ts';
 import { applySourceRules, decidesAddress, markBroken } from './source-rules.ts';
 import { type Candidate, candidates, type LoadInput } from './sources.ts';
@@ -50,7 +51,10 @@ export async function loadSettings(input: LoadInput): Promise<Settings> {
 /** As `loadSettings`, and with the last good content of a source that is broken now. */
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
   const places = await candidates(input);
-  const layers = await Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
+  const reading = places.map((place) => readLayer(place, input, previous?.sources.get(place.path)));
+  // Made ready while the disk is waited for.
+  configurationRule();
+  const layers = await Promise.all(reading);
   await pause(layers.reduce((sum, { remembered }) => sum + (remembered?.text.length ?? 0), 0));
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
   const fold = (wanted: (source: Source) => boolean) =>

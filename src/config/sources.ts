@@ -157,12 +157,11 @@ interface Project {
 
 /** The git worktree around a folder, else the folder itself; never beyond. */
 async function projectOf(start: string): Promise<Project> {
-  const upwards: string[] = [];
-  for (let folder = start; ; folder = path.dirname(folder)) {
-    upwards.push(folder);
-    if (await exists(path.join(folder, '.git'))) return projectAt(folder, upwards.reverse());
-    if (path.dirname(folder) === folder) return projectAt(start, [start]);
-  }
+  const upwards = [start];
+  for (let above = path.dirname(start); above !== upwards.at(-1); above = path.dirname(above)) upwards.push(above);
+  const worktrees = await Promise.all(upwards.map((folder) => exists(path.join(folder, '.git'))));
+  const at = worktrees.indexOf(true);
+  return at < 0 ? projectAt(start, [start]) : projectAt(upwards[at] ?? start, upwards.slice(0, at + 1).reverse());
 }
 
 async function projectAt(opened: string, folders: readonly string[]): Promise<Project> {
