@@ -60,7 +60,11 @@ export function clear(question: ClearanceQuestion): Cleared {
     withheldFrom ??= home[0] ?? 'an address that you configure';
     return false;
   };
-  const headers = new Map([...question.headers].filter(([, credential]) => mayTravel(credential)));
+  // Nobody strange: everything may go along.
+  const headers =
+    stranger === undefined
+      ? question.headers
+      : new Map([...question.headers].filter(([, credential]) => mayTravel(credential)));
   const written = provider?.apiKey;
   let apiKey = written !== undefined && mayTravel(written) ? written : undefined;
   let to = stranger;

@@ -218,12 +218,18 @@ export class ProviderBuilder {
       address,
       trusted: trustedKnows ? trusted() : undefined,
       provider,
-      headers: new Map([...(provider?.headers ?? []), ...(asked.settings?.headers ?? [])]),
+      headers: headersOf(provider, asked.settings),
       stored: storedKeys?.get(this.#id),
       envKey: this.#envKey,
       allowed: (origin) => originDecisions?.get(originDecisionKey(workspace, this.#id, origin)) === true,
     });
   }
+}
+
+/** A model's over its provider's. */
+function headersOf(provider: ProviderSettings | undefined, model: ModelSettings | undefined): Endpoint['headers'] {
+  if (model?.headers === undefined) return provider?.headers ?? new Map();
+  return new Map([...(provider?.headers ?? []), ...model.headers]);
 }
 
 function matchesAny(patterns: readonly string[], key: string): boolean {
