@@ -41,14 +41,23 @@ function withoutTrailingCommas(text: string): string {
   return bare + text.slice(copied);
 }
 
-/** Tells whether a place is in a string, for places in rising order. No string of JSON goes over a line's end. */
+/**
+ * Tells whether a place is in a string, for places in rising order. No string of JSON goes over a line's end. What
+ * was found ahead is kept: no part of the text is searched twice for the same, however long its lines are.
+ */
 class Strings {
   readonly #text: string;
   /** Outside of strings. */
   #at = 0;
+  readonly #nextBreak: Ahead;
+  readonly #nextQuote: Ahead;
+  /** Behind the string that reached to the last place. */
+  #end = 0;
 
   constructor(text: string) {
     this.#text = text;
+    this.#nextBreak = new Ahead(text, '\n');
+    this.#nextQuote = new Ahead(text, '"');
   }
 
   /** Everything before is known to be no string. */
@@ -58,13 +67,17 @@ class Strings {
 
   /** Whether a string that begins before a place reaches to it. */
   reachTo(place: number): boolean {
-    const text = this.#text;
-    this.#at = Math.max(this.#at, text.lastIndexOf('\n', place) + 1);
+    for (let end = this.#nextBreak.from(this.#at); end < place; end = this.#nextBreak.from(this.#at))
+      this.#at = end + 1;
+    if (this.#at < this.#end && place < this.#end) return true;
     for (;;) {
-      const open = text.indexOf('"', this.#at);
-      if (open < 0 || open > place) return false;
+      const open = this.#nextQuote.from(this.#at);
+      if (open > place) return false;
       const end = this.#endOf(open);
-      if (end > place) return true;
+      if (end > place) {
+        this.#end = end;
+        return true;
+      }
       this.#at = end;
     }
   }
@@ -78,5 +91,25 @@ class Strings {
       if (escapes % 2 === 0) return at + 1;
     }
     return text.length;
+  }
+}
+
+/** Where a character comes next, for places in rising order; behind everything where it comes no more. */
+class Ahead {
+  readonly #text: string;
+  readonly #wanted: string;
+  #found = -1;
+
+  constructor(text: string, wanted: string) {
+    this.#text = text;
+    this.#wanted = wanted;
+  }
+
+  from(place: number): number {
+    if (this.#found < place) {
+      const found = this.#text.indexOf(this.#wanted, place);
+      this.#found = found < 0 ? this.#text.length : found;
+    }
+    return this.#found;
   }
 }

@@ -293,4 +293,20 @@ describe('properties of the configuration', () => {
     assert.ok(parsed.tree !== undefined);
     assert.deepEqual(validate(parsed.tree).diagnostics, []);
   });
+
+  it('megabytes on one line, in one string or without a string are read like others', () => {
+    const urls = Array.from({ length: 100_000 }, (_, n) => `"https://example.com/${n}"`).join(',');
+    const texts = [
+      `{"a":[${urls},]}`,
+      `{"a":"${'//x'.repeat(500_000)}",}`,
+      `${'// no string in here\n'.repeat(100_000)}{"a":1,}`,
+      `{"a":"${'\\\\'.repeat(500_000)}//",}`,
+    ];
+    for (const text of texts) {
+      const { tree } = parse(text, SOURCE);
+      assert.ok(tree && 'a' in plain(tree));
+    }
+    // Read character by character, as the ones before were not: a string that is open to a line's end.
+    assert.ok(parse('{"a\n'.repeat(100_000) + '//x\n'.repeat(100), SOURCE).diagnostics.length > 0);
+  });
 });
