@@ -53,6 +53,8 @@ describe('each wall of the panel by itself', function () {
     assert.match(hidden, /⟨U\+202E⟩gnp\.exe⟨U\+202C⟩ text ⟨U\+2066⟩hidden⟨U\+2069⟩/);
     assert.match(hidden, /rm ⟨U\+202E⟩-rf/);
     assert.match(await shown(panel, '```sh\nrm \u202e-rf\n```'), /rm ⟨U\+202E⟩-rf/);
+    await shown(panel, '```"><em>x</em>\ncode\n```');
+    assert.equal(await panel.page.locator('.markdown em').count(), 0);
     await panel.close();
   });
 
@@ -123,29 +125,36 @@ describe('each wall of the panel by itself', function () {
 
   it('the policy of the page: HTML that got into it loads nothing and runs nothing', async () => {
     const loaded: Record<string, string[]> = {};
+    const ran: Record<string, number> = {};
+    const mine = { name: 'ours', html: '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script>' };
     for (const policy of [false, true]) {
       const { page, close } = await host.open({ policy });
       const before = host.strangers.length;
-      await page.evaluate((list) => {
-        for (const { html } of list) {
-          // What leads the page itself away is not a matter of what it loads.
-          if (html.includes('http-equiv')) continue;
-          const root = document.createElement('div');
-          root.innerHTML = html;
-          document.body.append(root);
-          for (const script of root.querySelectorAll('script')) {
-            const run = document.createElement('script');
-            run.textContent = script.textContent;
-            root.append(run);
+      await page.evaluate(
+        (list) => {
+          for (const { html } of list) {
+            // What leads the page itself away is not a matter of what it loads.
+            if (html.includes('http-equiv')) continue;
+            const root = document.createElement('div');
+            root.innerHTML = html;
+            document.body.append(root);
+            for (const script of root.querySelectorAll('script')) {
+              const run = document.createElement('script');
+              run.textContent = script.textContent;
+              root.append(run);
+            }
           }
-        }
-      }, corpus());
+        },
+        [...corpus(), mine],
+      );
       await page.waitForLoadState('networkidle');
       // The page may load its own files; `x` is none.
       loaded[String(policy)] = host.strangers.slice(before).filter((request) => request !== 'GET /x');
+      ran[String(policy)] = await page.evaluate(() => ('ran' in window ? 1 : 0));
       await close();
     }
     assert.deepEqual(loaded.true, []);
+    assert.deepEqual(ran, { false: 1, true: 0 });
     // Without it they do: the corpus is one that can do harm.
     const harm = (loaded.false ?? []).join('\n');
     for (const path of [
