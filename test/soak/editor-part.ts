@@ -178,6 +178,7 @@ async function talk(upstream: Upstream, send: Converse, figures: Figures, round:
     await sent;
     if (!session.running) figures.answers += 1;
     session.dispose();
+    upstream.forget();
   }
 }
 

@@ -31,6 +31,8 @@ export interface Upstream {
   readonly sockets: () => Promise<number>;
   /** Resolves with request number `n` (0-based), now or when it comes. */
   request(n: number): Promise<ReceivedRequest>;
+  /** Lets go of the requests so far; they are counted from 0 again. For runs that go on for long. */
+  forget(): void;
   /** Answers every request from now on itself; `undefined` goes back to the scenarios. */
   respond(responder: Responder | undefined): void;
   close(): Promise<void>;
@@ -66,6 +68,9 @@ export async function startUpstream(responder?: Responder): Promise<Upstream> {
       const present = requests[n];
       if (present) return Promise.resolve(present);
       return new Promise((resolve) => waiting.push({ n, resolve }));
+    },
+    forget: () => {
+      requests.length = 0;
     },
     respond: (next) => {
       current = next;

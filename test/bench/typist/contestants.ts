@@ -21,9 +21,7 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
   return {
     edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
     suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
-    onDidGrow: (listener) => {
-      suggester.onDidGrow(listener);
-    },
+    onDidGrow: (listener) => suggester.onDidGrow(listener),
   };
 }
 
@@ -56,5 +54,5 @@ export function plain(fill: Fill, clock: Clock): Contestant {
     if (insertText.trim() === '') return [];
     return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false, asksOn: false }];
   }
-  return { suggest, edited: () => undefined, onDidGrow: () => undefined };
+  return { suggest, edited: () => undefined, onDidGrow: () => () => undefined };
 }

@@ -19,8 +19,8 @@ export interface Contestant {
     position: Position,
     signal: AbortSignal,
   ): readonly Suggestion[] | Promise<readonly Suggestion[]>;
-  /** Calls back when the editor should ask again at the same place. */
-  onDidGrow(listener: () => void): void;
+  /** Calls back when the editor should ask again at the same place, until what it gives is called. */
+  onDidGrow(listener: () => void): () => void;
 }
 
 export interface Ghost {
@@ -43,6 +43,7 @@ export class Editor {
   readonly #contestant: Contestant;
   readonly #clock: Clock;
   readonly #appeared: () => void;
+  readonly #leave: () => void;
   #controller = new AbortController();
   #lines: string[] | undefined;
 
@@ -52,7 +53,13 @@ export class Editor {
     this.#contestant = contestant;
     this.#clock = clock;
     this.#appeared = appeared;
-    contestant.onDidGrow(() => this.#ask());
+    this.#leave = contestant.onDidGrow(() => this.#ask());
+  }
+
+  /** A closed editor asks nobody, whatever grows. */
+  close(): void {
+    this.#leave();
+    this.#controller.abort();
   }
 
   /** Puts `text` at the caret over `over` characters behind and `deleted` before it; `behind` goes after the caret. */

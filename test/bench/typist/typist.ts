@@ -78,6 +78,7 @@ export class Typist {
     }
     this.session.flicker = this.#editor.flicker;
     await this.#clock.pass(3_000);
+    this.#editor.close();
     return this.session;
   }
 
