@@ -7,6 +7,7 @@ import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { Exchange } from './exchange.ts';
+import { firstCharacter } from './first-character.ts';
 import { FrameCutter } from './frame-cutter.ts';
 import type { RelayOutcome, RelayRequest } from './relay-request.ts';
 import { SilenceLimit } from './silence-limit.ts';
@@ -52,6 +53,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #collected: Buffer[] = [];
   #held = 0;
   #cutter: FrameCutter | undefined;
+  /** What came of a stream since it was last looked at, within this turn of the event loop. */
+  #gathered: Buffer[] = [];
   #decoder: Transform | undefined;
   #ended = false;
 
@@ -113,10 +116,18 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #take(chunk: Buffer): void {
     if (this.#settled) return;
     if (this.#cutter === undefined && !this.#startsStream(chunk)) return this.#collect(chunk);
-    const frames = this.#cutter?.push(chunk);
+    // One read of the upstream's socket has many frames when they come fast: they are looked at and sent together.
+    if (this.#gathered.push(chunk) === 1) process.nextTick(this.#passGathered);
+  }
+
+  readonly #passGathered = (): void => {
+    const [first, ...more] = this.#gathered;
+    if (first === undefined || this.#settled) return;
+    this.#gathered = [];
+    const frames = this.#cutter?.push(more.length === 0 ? first : Buffer.concat([first, ...more]));
     if (frames) this.#passFrames(frames);
     else this.#expectEvent(undefined);
-  }
+  };
 
   /** Some servers stream without saying so (by what the body starts with, as provider/exchange.ts has it). */
   #startsStream(chunk: Buffer): boolean {
@@ -186,6 +197,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   #end(): void {
+    this.#passGathered();
     if (this.#settled) return;
     this.#ended = true;
     this.#silence.stop();
@@ -241,6 +253,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   /** Before output the caller is told; after it the client is, in its own format. */
   #fail(failure: GatewayError): void {
+    this.#passGathered();
     if (this.#settled) return;
     const error = cleanError(failure, this.#request.headers);
     const { response } = this.#exchange;
@@ -282,10 +295,3 @@ function single(value: string | string[] | undefined): string | undefined {
 }
 
 const BLANK_LINE = Buffer.from('\n\n');
-
-/** The first character that is neither space nor a byte order mark; empty when there is none. */
-function firstCharacter(body: Buffer): string {
-  let at = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
-  while (at < body.length && (body[at] ?? 0) <= 0x20) at += 1;
-  return at < body.length ? String.fromCharCode(body[at] ?? 0) : '';
-}
