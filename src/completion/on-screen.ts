@@ -19,7 +19,7 @@ const NOT_USED = { accepted: 0, used: false };
 const PAIRS: ReadonlySet<string> = new Set(['()', '[]', '{}', '""', "''", '``', '<>']);
 
 /** The characters of what is shown that a change put into the document: an insertion at its place, which is a start of it. */
-export function takenBy(change: DocumentChange, shown: Shown): string {
+function takenBy(change: DocumentChange, shown: Shown): string {
   const [edit] = change.changes;
   if (edit === undefined || change.changes.length > 1 || change.uri !== shown.uri || change.reason !== undefined)
     return '';
@@ -35,7 +35,7 @@ export function takenBy(change: DocumentChange, shown: Shown): string {
  * The characters that a change accepted of what is shown: more of it than a key gives. The command of an accepted
  * item would not tell of a part.
  */
-export function acceptedBy(change: DocumentChange, shown: Shown): number {
+function acceptedBy(change: DocumentChange, shown: Shown): number {
   const text = takenBy(change, shown);
   if (text.length < 2 || PAIRS.has(text)) return 0;
   // Enter with the indentation that the editor adds is a key, not an acceptance.

@@ -14,7 +14,7 @@ const PAYS_FROM = 0.6;
  * When it is accepted, that request costs nothing extra: it would have been sent anyway. So where
  * it has a price, it goes out only to a person who accepts most of what they get.
  */
-export function maySpeculate(
+function maySpeculate(
   setting: CompletionSettings['speculation'],
   model: CompletionModel,
   level: 'normal' | 'slow' | 'stop',

@@ -125,7 +125,7 @@ export class SuggestionCache {
 }
 
 /** How `answer` agrees with `typed`, the text from its start to the caret; `undefined`: it doesn't. */
-export function matchOf(answer: Answer, typed: string): Match | undefined {
+function matchOf(answer: Answer, typed: string): Match | undefined {
   const asked = answer.start.typed;
   if (typed.length < asked.length) {
     const deleted = asked.length - typed.length;

@@ -3,7 +3,7 @@ import type { Model, Provider } from '../../catalog/model.ts';
 import { buildRegistry } from '../../catalog/registry.ts';
 import type { FoundServer, OfferedModel, ProviderPreset, Reason, ToDialog } from '../../config/provider-dialog.ts';
 import { API_PACKAGES, type ProviderForm } from '../../config/provider-form.ts';
-import { Secret } from '../../config/secret.ts';
+import type { Secret } from '../../config/secret.ts';
 import type { Credential, Located, Origin, ProviderSettings, Settings } from '../../config/settings.ts';
 import { SetValues } from '../../config/values.ts';
 import { converse } from '../../provider/converse.ts';
@@ -29,7 +29,7 @@ const located = <T>(value: T): Located<T> => ({ value, origin: HERE });
 const credential = (secret: Secret): Credential => ({ secret, origin: HERE, trusted: true });
 
 /** The provider as it would be after saving, and a model of it by id. Nothing is stored. */
-export function draftProvider(draft: Draft, model?: string): { readonly provider?: Provider; readonly model?: Model } {
+function draftProvider(draft: Draft, model?: string): { readonly provider?: Provider; readonly model?: Model } {
   const { form, key, headers } = draft;
   const id = form.id === '' ? 'draft' : form.id;
   const settings: ProviderSettings = {
@@ -188,8 +188,3 @@ async function serverAt(
 }
 
 const LOOK_TIMEOUT_MS = 1500;
-
-/** A secret for what was typed or is in the environment. */
-export function secretOf(text: string | undefined): Secret | undefined {
-  return text === undefined || text === '' ? undefined : new Secret(text);
-}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { ToolRunner } from '../../src/chat/tool-runner.ts';
+import type { Decision } from '../../src/chat/tools.ts';
+import type { Patch } from '../../src/chat/transcript.ts';
+import { toolNamed } from './sessions.ts';
+
+const call = (part: number, name: string) => ({ part, id: `call_${part}`, name, text: '{}' });
+
+/** Runs calls of tools that ask, each of which is decided by `decide`; says which asked and what each came to. */
+async function run(names: readonly string[], decide: (name: string) => Decision | 'stop', output = 'done') {
+  const ran: string[] = [];
+  const asked: string[] = [];
+  const patches: Patch[] = [];
+  const controller = new AbortController();
+  const run = (name: string) => async () => {
+    ran.push(name);
+    return { output };
+  };
+  const tools = ['write', 'delete'].map((name) => toolNamed(name, { asks: () => true, run: run(name) }));
+  tools.push(toolNamed('read', { asks: () => false, run: run('read') }));
+  const runner = new ToolRunner({
+    tools: () => tools,
+    patch: (patch) => {
+      patches.push(patch);
+      if (patch.type !== 'tool' || patch.state.type !== 'waiting') return;
+      const name = names[patch.part] ?? '';
+      asked.push(name);
+      const decision = decide(name);
+      if (decision === 'stop') controller.abort();
+      else runner.decide(`call_${patch.part}`, decision);
+    },
+  });
+  await runner.run(
+    'm',
+    names.map((name, part) => call(part, name)),
+    controller.signal,
+  );
+  return { ran, asked, states: patches.flatMap((patch) => (patch.type === 'tool' ? [patch.state] : [])) };
+}
+
+describe('what a person allowed', () => {
+  it('for a conversation holds for that tool and for no other', async () => {
+    const { asked, ran } = await run(['write', 'write', 'delete', 'write'], () => ({ type: 'session' }));
+    assert.deepEqual(asked, ['write', 'delete']);
+    assert.deepEqual(ran, ['write', 'write', 'delete', 'write']);
+  });
+
+  it('once holds once', async () => {
+    assert.deepEqual((await run(['write', 'write'], () => ({ type: 'once' }))).asked, ['write', 'write']);
+  });
+
+  it('is over with Stop: nothing behind it runs, not even what need not ask', async () => {
+    const { ran, states } = await run(['write', 'read', 'delete'], () => 'stop');
+    assert.deepEqual(ran, []);
+    assert.deepEqual(
+      states.map(({ type }) => type),
+      ['waiting', 'stopped', 'stopped', 'stopped'],
+    );
+  });
+
+  it('gives the model a long output cut, and says so', async () => {
+    const { states } = await run(['read'], () => 'stop', 'x'.repeat(70_000));
+    const last = states.at(-1);
+    assert.equal(last?.type, 'done');
+    assert.match(last?.type === 'done' ? last.output : '', /^x{60000}\n\[cut: 10000 characters more\]$/);
+  });
+});
