@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
@@ -26,20 +26,6 @@ const STREAM_HEAD = {
   'x-accel-buffering': 'no',
 };
 
-const ID_BYTES = 16;
-/** Random bytes for some ids at a time: asking for them costs more than they do. */
-const RANDOM = Buffer.alloc(256 * ID_BYTES);
-let used = RANDOM.length;
-
-function newId(): string {
-  if (used === RANDOM.length) {
-    randomFillSync(RANDOM);
-    used = 0;
-  }
-  used += ID_BYTES;
-  return `req_${RANDOM.toString('hex', used - ID_BYTES, used)}`;
-}
-
 /** One request and its answer, with what every route needs of them. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -60,7 +46,7 @@ export class Exchange {
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request;
     this.response = response;
-    this.id = newId();
+    this.id = `req_${randomUUID().replaceAll('-', '')}`;
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
