@@ -15,21 +15,28 @@ function record(): void {
     return [[...inline].map(read).join(''), ...[...below].map(read)].join('\n');
   };
   let shown = ghost();
-  document.addEventListener('keydown', ({ key }) => events.push({ kind: 'key', at: performance.now(), key }), true);
-  let drawing = false;
-  // What is read between two changes of one frame was never on screen: what counts is there when the frame is done.
-  const changed = (): void => {
-    if (drawing) return;
-    drawing = true;
-    const at = performance.now();
-    setTimeout(() => {
-      drawing = false;
-      const text = ghost();
-      if (text === shown) return;
-      shown = text;
-      events.push({ kind: 'ghost', at, text });
-    }, 0);
+  // What is read between two changes of one frame was never on screen: what counts is there when the frame is done,
+  // or when a key comes before that.
+  let changing: { readonly at: number } | undefined;
+  const settle = (change: { readonly at: number } | undefined): void => {
+    if (change === undefined || change !== changing) return;
+    changing = undefined;
+    const text = ghost();
+    if (text === shown) return;
+    shown = text;
+    events.push({ kind: 'ghost', at: change.at, text });
   };
+  const changed = (): void => {
+    if (changing !== undefined) return;
+    const change = { at: performance.now() };
+    changing = change;
+    setTimeout(() => settle(change), 0);
+  };
+  const pressed = ({ key }: KeyboardEvent): void => {
+    settle(changing);
+    events.push({ kind: 'key', at: performance.now(), key });
+  };
+  document.addEventListener('keydown', pressed, true);
   new MutationObserver(changed).observe(document.body, { subtree: true, childList: true, characterData: true });
   Object.assign(globalThis, {
     typistEvents: events,
@@ -61,9 +68,8 @@ export interface ScreenFigures {
   readonly flicker: number;
 }
 
-/** Reads the events of one typed part. Ghost text is noted after its frame, maybe behind a key that came after it. */
-export function figuresOf(noted: readonly ScreenEvent[]): ScreenFigures {
-  const events = [...noted].sort((a, b) => a.at - b.at);
+/** Reads the events of one typed part. */
+export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
   const waits: number[] = [];
   let flicker = 0;
   let keyAt: number | undefined;
