@@ -43,8 +43,11 @@ function acceptedBy(change: DocumentChange, shown: Shown): number {
 }
 
 /** As the face gives it to the editor, in the place of what the list of suggestions has selected. */
-export function suggestionOf({ answer, text, replaceAfter }: Shown, view: CaretView): Suggestion {
-  const { item, document } = view;
+export function suggestionOf(
+  { answer, text, replaceAfter }: Shown,
+  { item, document }: CaretView,
+  asksOn: boolean,
+): Suggestion {
   const whole = (item?.text ?? '') + text;
   return {
     id: answer.id,
@@ -52,13 +55,8 @@ export function suggestionOf({ answer, text, replaceAfter }: Shown, view: CaretV
     replaceBefore: item?.before ?? 0,
     replaceAfter: replaceAfter + (item?.after ?? 0),
     growing: !answer.done,
-    asksOn: asksOnAfter(view),
+    asksOn,
   };
-}
-
-/** Whether the editor is to ask on when what was shown is accepted: who asks by hand may not want more unasked. */
-export function asksOnAfter({ request }: CaretView): boolean {
-  return request.trigger !== 'invoke';
 }
 
 /** The one owner of what is on screen. */

@@ -6,7 +6,7 @@ import { Dismissals } from './dismissal.ts';
 import type { Counts } from './governor.ts';
 import { Growth } from './growth.ts';
 import { Intent } from './intent.ts';
-import { asksOnAfter, OnScreen, type Shown, suggestionOf } from './on-screen.ts';
+import { OnScreen, type Shown, suggestionOf } from './on-screen.ts';
 import { startOf } from './place.ts';
 import { type Known, recall } from './recall.ts';
 import type { SentRequest } from './request-log.ts';
@@ -158,8 +158,7 @@ export class Suggester {
     this.#sending.pace.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
     const { accepted, used } = this.#screen.changed(change);
-    const asksOn = used && this.#view !== undefined && asksOnAfter(this.#view);
-    this.#intent.changed(change.uri, { undone: change.reason !== undefined, asksOn });
+    this.#intent.changed(change.uri, { undone: change.reason !== undefined, used });
     if (accepted === 0) return;
     this.#sending.governor.accepted(accepted);
     this.#sending.pace.judged(true);
@@ -307,6 +306,6 @@ export class Suggester {
     this.#screen.put(first);
     for (const { answer } of known) answer.seen = true;
     this.#speculation.from(first, view);
-    return known.map((shown) => suggestionOf(shown, view));
+    return known.map((shown) => suggestionOf(shown, view, this.#intent.asksOn));
   }
 }

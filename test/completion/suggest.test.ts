@@ -164,14 +164,15 @@ describe('a suggestion and the editor', () => {
     assert.equal(person.asked.length, 2);
   });
 
-  it('does not ask on when it was asked for by hand', async () => {
+  it('does not ask on when it was asked for by hand, grown or not', async () => {
     const person = new Person('x = |\n');
     person.settings = { ...person.settings, trigger: 'manual' };
-    person.answers = () => ['alpha;'];
+    person.answers = () => ['alpha;\n', 'beta;'];
     person.ask({ trigger: 'invoke' });
     await person.clock.pass(1000);
+    assert.equal(person.grown.length, 1);
     assert.equal(person.visible[0]?.asksOn, false);
-    person.suggester.documentChanged(person.change('alpha;'));
+    person.suggester.documentChanged(person.change('alpha;\nbeta;'));
     person.ask({ trigger: 'invoke' });
     await person.clock.pass(1000);
     assert.equal(person.asked.length, 2);
