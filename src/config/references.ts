@@ -79,8 +79,9 @@ const NEARLY = /\{\s*(?:env|file)\s*[:.]|^\$\{?\{?[A-Za-z_]|^\{\{/i;
 /** A key that was meant to be looked up must not be sent as it is written without a word. */
 function misspelled({ path, text }: BracedText, tree: ObjectTree): Diagnostic | undefined {
   if (path[0] !== 'provider' || path[2] !== 'options') return undefined;
-  const dollar = /\$\{(?:env|file):/.test(text);
-  if (!dollar && !NEARLY.test(text.replaceAll(REFERENCE, ''))) return undefined;
+  const dollar = text.includes('${env:') || text.includes('${file:');
+  const rest = text.replaceAll(REFERENCE, '');
+  if (!dollar && (rest === '' || !NEARLY.test(rest))) return undefined;
   const taken = dollar
     ? 'The $ is no part of a reference and stays'
     : 'This is not a reference, so it is taken as it is';
