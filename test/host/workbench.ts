@@ -55,29 +55,36 @@ export async function workbenchReady(page: Page): Promise<void> {
 /**
  * Opens the palette or Quick Open, types, and clicks a row. An editor or a view that was opened a moment ago may
  * still be taking the focus, which closes it: then it is opened anew, as a person would. What is ours must never
- * do that unasked: a spec of the conversation holds it.
+ * do that unasked: a spec of the conversation holds it. A list that was open before may take what is typed: then it
+ * is typed again.
  */
 export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
-  for (;;) {
-    await page.keyboard.press(keys);
-    const opened = await input.waitFor({ timeout: OPENS_WITHIN_MS }).then(
-      () => true,
-      () => false,
-    );
-    if (!opened) continue;
-    const closed = input.waitFor({ state: 'hidden' }).then(() => false);
-    const listed = input.fill(typed).then(async () => {
-      await row.waitFor();
-      return true;
-    });
-    // Whichever comes second ends by itself or at the end of the test, and says nothing more.
-    closed.catch(() => undefined);
+  for (let open = false; ; open = await input.isVisible()) {
+    if (!open) {
+      await page.keyboard.press(keys);
+      if (!(await came(input.waitFor({ timeout: OPENS_WITHIN_MS })))) continue;
+    }
+    if (!(await came(input.fill(typed, { timeout: OPENS_WITHIN_MS })))) continue;
+    const lost = page.waitForFunction((text) => {
+      const widget = document.querySelector<HTMLElement>('.quick-input-widget');
+      const now = widget?.querySelector<HTMLInputElement>('input.input')?.value;
+      return widget?.style.display === 'none' || now !== text;
+    }, typed);
+    const listed = row.waitFor().then(() => true);
+    // When it comes second, it has nothing more to say.
     listed.catch(() => undefined);
-    if (!(await Promise.race([listed, closed]))) continue;
+    if (!(await Promise.race([listed, came(lost).then(() => false)]))) continue;
     await row.click();
     return;
   }
+}
+
+function came(awaited: Promise<unknown>): Promise<boolean> {
+  return awaited.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Runs a command by its title through the Command Palette, as a person would. */
