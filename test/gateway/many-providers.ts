@@ -1,5 +1,13 @@
 import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
 
+/** Where each format is asked, its own provider, and the least that it takes. */
+export const FORMATS = [
+  { path: '/chat/completions', own: 'chat', body: { messages: [{ role: 'user', content: 'Hi' }] } },
+  { path: '/responses', own: 'responses', body: { input: 'Hi' } },
+  { path: '/messages', own: 'messages', body: { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] } },
+] as const;
+export const UPSTREAMS = ['chat', 'messages', 'responses'];
+
 /** Providers that differ in what they need and allow, behind a gateway that is in a hurry. */
 export function gatewayOfManyProviders(): Promise<UnderTest> {
   return gatewayUnderTest({

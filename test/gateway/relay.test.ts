@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { PLACEHOLDER_RESULT } from '../../src/wire/tool-call-repair.ts';
 import { KEY, type UnderTest } from './gateway-under-test.ts';
-import { gatewayOfManyProviders } from './many-providers.ts';
-
-const FORMATS = [
-  { path: '/chat/completions', own: 'chat', body: { messages: [{ role: 'user', content: 'Hi' }] } },
-  { path: '/responses', own: 'responses', body: { input: 'Hi' } },
-  { path: '/messages', own: 'messages', body: { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] } },
-] as const;
-const UPSTREAMS = ['chat', 'messages', 'responses'];
+import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 
 describe('the way through', () => {
   let under: UnderTest;

@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { KEY, type UnderTest } from './gateway-under-test.ts';
-import { gatewayOfManyProviders } from './many-providers.ts';
-
-const FORMATS = [
-  { path: '/chat/completions', own: 'chat', body: { messages: [{ role: 'user', content: 'Hi' }] } },
-  { path: '/responses', own: 'responses', body: { input: 'Hi' } },
-  { path: '/messages', own: 'messages', body: { max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] } },
-] as const;
-const UPSTREAMS = ['chat', 'messages', 'responses'];
+import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 
 describe('streams on their way through', () => {
   let under: UnderTest;

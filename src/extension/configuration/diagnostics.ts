@@ -17,6 +17,8 @@ export function showConfigurationDiagnostics(
 ): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('svc');
   let logged = new Set<string>();
+  /** Those of the last comparison stay until the next: at each save they would go and come back. */
+  let compared: readonly Diagnostic[] = [];
   const show = (all: readonly Diagnostic[]) => {
     const files = Map.groupBy(all, ({ path }) => path);
     collection.clear();
@@ -34,14 +36,15 @@ export function showConfigurationDiagnostics(
     const { registryDiagnostics } = await import('../../catalog/registry-diagnostics.ts');
     const { settings, registry, catalog } = models;
     if (disposed || settings === undefined || registry === undefined) return;
-    show([...settings.diagnostics, ...registryDiagnostics(settings, registry, catalog)]);
+    compared = registryDiagnostics(settings, registry, catalog);
+    show([...settings.diagnostics, ...compared]);
   };
   return vscode.Disposable.from(
     new vscode.Disposable(() => {
       disposed = true;
     }),
     collection,
-    store.onChange(({ diagnostics }) => show(diagnostics)),
+    store.onChange(({ diagnostics }) => show([...diagnostics, ...compared])),
     models.onDidChange(() => void compare()),
   );
 }
