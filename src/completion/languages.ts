@@ -1,3 +1,5 @@
+import { entryOf } from '../wire/json.ts';
+
 /** What the engine knows about a language: how it comments, and how its brackets and strings read. */
 export interface Language {
   /** Before a comment up to the end of the line; `undefined`: `block` is used. */
@@ -74,7 +76,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 };
 
 export function languageOf(id: string): Language {
-  return LANGUAGES[id] ?? UNKNOWN;
+  return entryOf(LANGUAGES, id) ?? UNKNOWN;
 }
 
 /** `text` as one comment of the language. */

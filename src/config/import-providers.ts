@@ -1,4 +1,5 @@
 import { type ParseError, parse } from 'jsonc-parser';
+import { entryOf } from '../wire/json.ts';
 import {
   API_PACKAGES,
   EMPTY_FORM,
@@ -62,7 +63,7 @@ function fromContinue(config: Fields): Imported {
   const completion = listOf(config.tabAutocompleteModel ?? []);
   for (const entry of [...listOf(config.models), ...completion]) {
     const { title, provider, model, apiKey, apiBase, requestOptions } = fieldsOf(entry);
-    const vendor = BASES[textOf(provider) ?? ''];
+    const vendor = entryOf(BASES, textOf(provider) ?? '');
     const baseURL = textOf(apiBase) ?? vendor?.baseURL;
     const id = textOf(model);
     if (baseURL === undefined || id === undefined || id === 'AUTODETECT') {
@@ -98,7 +99,7 @@ function fromOpencode(config: Fields): Imported {
     const options = fieldsOf(provider.options);
     const npm = textOf(provider.npm) ?? API_PACKAGES['chat-completions'];
     const api = apiOf(npm);
-    const vendor = BASES[id];
+    const vendor = entryOf(BASES, id);
     const baseURL = textOf(options.baseURL) ?? textOf(provider.api) ?? vendor?.baseURL;
     if (api === undefined || baseURL === undefined) {
       notes.push(api === undefined ? `${id}: ${npm} is not spoken here.` : `${id}: its address is not in the file.`);

@@ -2,7 +2,7 @@ import { errorBody, errorFrame } from '../wire/error-body.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import type { FormatName, Frame } from '../wire/format.ts';
-import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson } from '../wire/json.ts';
+import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
@@ -16,8 +16,9 @@ const SAYS_WHY = /"finish_reason"\s*:\s*"[^"]/;
 const NOTHING = Buffer.alloc(0);
 /** Characters of a whole answer in which the key of an error stands. */
 const ERROR_WITHIN = 200;
-/** What the last event of each format is known by. */
-const LAST_EVENTS = { messages: [Buffer.from('message_stop')], responses: lastEvents() } as const;
+/** The last events of each format, and what frames that hold one hold in any case. */
+const LAST_EVENTS = { messages: ['message_stop'], responses: lastEvents() } as const;
+const LAST_MARKS = { messages: marksOf(LAST_EVENTS.messages), responses: marksOf(LAST_EVENTS.responses) } as const;
 
 export interface StreamTapOptions {
   readonly format: FormatName;
@@ -134,7 +135,14 @@ export class StreamTap implements AnswerTap {
   }
 
   #finishes(frames: Buffer): boolean {
-    if (this.#format !== 'chat-completions') return LAST_EVENTS[this.#format].some((mark) => frames.includes(mark));
+    if (this.#format !== 'chat-completions') {
+      const ends: readonly string[] = LAST_EVENTS[this.#format];
+      if (!LAST_MARKS[this.#format].some((mark) => frames.includes(mark))) return false;
+      // A model that writes about these formats writes their names too.
+      return new SseDecoder()
+        .push(frames)
+        .some(({ event = '', data }) => ends.includes(textOf(objectOf(parseJson(data)).type) ?? event));
+    }
     const at = frames.lastIndexOf(FINISH_REASON);
     return at >= 0 && frames[valueAt(frames, at + FINISH_REASON.length)] === 0x22;
   }
@@ -215,8 +223,12 @@ function holdsCall(frames: Buffer): boolean {
   return false;
 }
 
-function lastEvents(): readonly Buffer[] {
-  return ['completed', 'incomplete', 'failed'].map((name) => Buffer.from(`response.${name}`));
+function lastEvents(): readonly string[] {
+  return ['completed', 'incomplete', 'failed'].map((name) => `response.${name}`);
+}
+
+function marksOf(names: readonly string[]): readonly Buffer[] {
+  return names.map((name) => Buffer.from(name));
 }
 
 /** Messages says the input at the start and the output at the end; a later 0 is no news. */

@@ -2,7 +2,18 @@ import { ChatToolCalls } from './chat-tool-calls.ts';
 import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
-import { countOf, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import {
+  countOf,
+  defined,
+  entryOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parseJson,
+  textOf,
+} from './json.ts';
 import { addDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
@@ -72,7 +83,7 @@ export class ChatStreamReader implements StreamReader {
     if (reason === 'error' || reason === 'insufficient_system_resource') {
       const error = choice.error ?? { message: `The provider ended the answer: ${reason}.`, code: 503 };
       events.push(...this.#fail(vendorErrorValue(error)));
-    } else if (reason !== undefined) this.#finish = FINISH[reason] ?? 'stop';
+    } else if (reason !== undefined) this.#finish = entryOf(FINISH, reason) ?? 'stop';
     return events;
   }
 

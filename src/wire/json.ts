@@ -24,9 +24,12 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** The value if it can be a count of tokens; vendors have sent negative ones. */
+/** No request has ever had so many tokens; sums of what is below are whole numbers wherever they are kept. */
+const MOST_TOKENS = 1e12;
+
+/** The value as a count of tokens if it can be one; vendors have sent negative ones and broken ones. */
 export function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined;
 }
 
 /** What JSON escapes, and halves of surrogate pairs, which `JSON.stringify` looks at one by one. */
@@ -45,6 +48,11 @@ export function requestJson(value: unknown): string {
   const text = JSON.stringify(value);
   // `JSON.stringify` writes whole pairs as they are; behind an escaped backslash, `ud83d` is somebody's text.
   return text.includes('\\ud') ? text.replace(/(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '\ufffd') : text;
+}
+
+/** What a table says of a name that somebody else chose: `constructor` and `__proto__` stand in no table. */
+export function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /** JSON text as a value, `undefined` when it is none. */

@@ -1,7 +1,18 @@
 import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
-import { countOf, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import {
+  countOf,
+  defined,
+  entryOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parseJson,
+  textOf,
+} from './json.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -195,7 +206,7 @@ export class MessagesStreamReader implements StreamReader {
     this.#count(usage, events);
     const reason = textOf(delta.stop_reason);
     if (reason === undefined) return;
-    this.#finish = defined({ reason: FINISH[reason] ?? 'stop', stopSequence: textOf(delta.stop_sequence) });
+    this.#finish = defined({ reason: entryOf(FINISH, reason) ?? 'stop', stopSequence: textOf(delta.stop_sequence) });
   }
 }
 

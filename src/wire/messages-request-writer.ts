@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { unsupportedField } from './errors.ts';
-import { defined, isObject, parseJson } from './json.ts';
+import { defined, entryOf, isObject, parseJson } from './json.ts';
 import { imageTypeOf } from './media.ts';
 import { messagesSchema } from './messages-schema.ts';
 
@@ -96,14 +96,14 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
   if (budgetTokens !== undefined || mode === 'enabled') {
     const budget_tokens = Math.max(
       LEAST_BUDGET,
-      budgetTokens ?? Math.floor(maxTokens * (BUDGET_SHARE[effort ?? ''] ?? 0)),
+      budgetTokens ?? Math.floor(maxTokens * (entryOf(BUDGET_SHARE, effort ?? '') ?? 0)),
     );
     return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens, ...display } } };
   }
   if (effort === undefined) return { thinking: false, fields: {} };
   if (ADAPTIVE.test(conversation.model))
     return { thinking: true, fields: { thinking: { type: 'adaptive' }, ...config } };
-  const budget_tokens = Math.max(LEAST_BUDGET, Math.floor(maxTokens * (BUDGET_SHARE[effort] ?? 0.3)));
+  const budget_tokens = Math.max(LEAST_BUDGET, Math.floor(maxTokens * (entryOf(BUDGET_SHARE, effort) ?? 0.3)));
   return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
 }
 

@@ -1,5 +1,5 @@
 import { type ErrorType, GatewayError, type GatewayErrorInit } from './errors.ts';
-import { defined, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { defined, entryOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
 
 /** A header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
@@ -186,7 +186,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 function effectiveStatus(status: number, said: Said): number {
   if (status >= 400) return status;
   if (said.status !== undefined && said.status >= 400 && said.status < 600) return said.status;
-  return STATUS_OF_TYPE[said.type ?? ''] ?? STATUS_OF_TYPE[said.code ?? ''] ?? 500;
+  return entryOf(STATUS_OF_TYPE, said.type ?? '') ?? entryOf(STATUS_OF_TYPE, said.code ?? '') ?? 500;
 }
 
 function saysContextExceeded(said: Said, status: number): boolean {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { streamFrames } from '../upstream/answers.ts';
 import { KEY, type UnderTest } from './gateway-under-test.ts';
 import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 
@@ -67,6 +68,26 @@ describe('streams on their way through', () => {
         }
       });
     }
+  }
+
+  for (const { path, own, body } of FORMATS) {
+    it(`${own}: an answer that only writes about the last event of its format is not at its end`, async () => {
+      const text = 'then {"type":"message_stop"} or "response.completed", "finish_reason":"stop", [DONE]';
+      under.upstream.respond((request, response) => {
+        const frames = streamFrames(request.wire, { text: [text, 'message_stop', 'response.completed', '[DONE]'] });
+        const upTo = frames.findLastIndex((frame) => /delta.*\[DONE\]/.test(frame));
+        response
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end(`${frames.slice(0, upTo).join('\n\n')}\n\n`);
+      });
+      try {
+        const said = await (await under.post(path, { model: `${own}/m`, ...body, stream: true })).text();
+        assert.match(said, /response\.completed/);
+        assert.match(said.trim().split('\n\n').at(-1) ?? '', /upstream_disconnect/);
+      } finally {
+        under.upstream.respond(undefined);
+      }
+    });
   }
 
   it('are cut when the upstream stalls, pings or not, before the first byte and later', async () => {

@@ -21,6 +21,37 @@ function called(events: readonly Event[]): unknown[] {
   return fold(events).parts.map((part) => (part.type === 'tool-call' ? [part.id, part.name, part.arguments] : part));
 }
 
+describe('names that every JavaScript object has', () => {
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    it(`are no reason to end and no type of an error: ${name}`, () => {
+      const chat = eventsOf(chatCompletions, [chunk({ content: 'Hi' }), chunk({}, name), done]);
+      assert.deepEqual(chat.at(-1), { type: 'finish', reason: 'stop' });
+      const ended = [
+        { type: 'message_start', message: {} },
+        { type: 'message_delta', delta: { stop_reason: name } },
+        { type: 'message_stop' },
+      ].map((value) => `data: ${JSON.stringify(value)}`);
+      assert.deepEqual(eventsOf(messages, ended).at(-1), { type: 'finish', reason: 'stop' });
+      const last = eventsOf(chatCompletions, [`data: ${JSON.stringify({ error: { type: name, code: name } })}`]).at(-1);
+      assert.ok(last?.type === 'error');
+      assert.equal(last.error.status, 503);
+      assert.match(last.error.message, /status 500/);
+    });
+  }
+
+  it('are no effort that a budget is known for', () => {
+    const asked = {
+      model: 'm',
+      messages: [{ role: 'user', content: 'x' }],
+      max_tokens: 10_000,
+      reasoning_effort: 'constructor',
+    };
+    const request = chatCompletions.readRequest(asked);
+    const { thinking } = messages.writeRequest({ ...request, model: 'claude-3' });
+    assert.deepEqual(thinking, { type: 'enabled', budget_tokens: 3_000 });
+  });
+});
+
 /** One recorded oddity of a vendor each. */
 describe('tool calls in a Chat Completions stream', () => {
   const cases: Record<string, [fragments: unknown[][], expected: unknown[]]> = {

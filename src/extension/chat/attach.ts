@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
 import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../chat/attachment.ts';
+import { entryOf } from '../../wire/json.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
 import { terminalText } from './terminal-text.ts';
@@ -67,7 +68,7 @@ export class Attach {
     if (type & vscode.FileType.Directory) return [await this.folder(uri)];
     const path = relativePath(uri);
     const label = baseName(path);
-    const mediaType = MEDIA_TYPES[label.slice(label.lastIndexOf('.') + 1).toLowerCase()];
+    const mediaType = entryOf(MEDIA_TYPES, label.slice(label.lastIndexOf('.') + 1).toLowerCase());
     if (size > (mediaType ? MAX_MEDIA_BYTES : MAX_FILE_BYTES)) {
       refused(label, 'too-large');
       return [];
