@@ -8,7 +8,7 @@ export interface Io {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly cwd: string;
-  /** Aborts on SIGINT and SIGTERM. */
+  /** Aborts on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   /** Starts svc with these arguments as a process that goes on by itself; absent: nothing is left behind. */
   readonly leaveBehind?: (args: readonly string[]) => void;

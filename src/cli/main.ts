@@ -97,7 +97,8 @@ function writer(stream: Writable): (text: string) => Promise<void> {
 /** The process as a command sees it. */
 function processIo(): Io {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  // SIGHUP is a terminal that is closed: what a gateway has not written yet must not be lost with it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   // A broken pipe is reported to the write that meets it; as an event it would end the process with a stack.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {

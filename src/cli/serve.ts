@@ -28,7 +28,7 @@ const OPTIONS = {
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
 
-/** `svc serve`: the gateway, until SIGTERM, SIGINT or the end of its parent. */
+/** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };

@@ -252,6 +252,18 @@ describe('svc serve', () => {
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    it(`loses no row of the ledger to ${signal}`, async () => {
+      const { url, child } = await serve();
+      for (let asked = 0; asked < 3; asked += 1) await (await send(url)).text();
+      child.kill(signal);
+      assert.deepEqual(await once(child, 'exit'), [0, null]);
+      const state = new DatabaseSync(database());
+      assert.equal(state.prepare('SELECT count(*) AS n FROM usage').get()?.n, 3);
+      state.close();
+    });
+  }
+
   it('ends with its parent: when its input closes', async () => {
     const { child } = await serve(['--exit-with-stdin']);
     child.stdin?.end();
