@@ -27,6 +27,8 @@ const OPTIONS = {
 /** Fixed keys of whoever starts the process, separated by spaces or commas; arguments would show in `ps`. */
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
+/** The most that is waited for requests that have lost their connection. */
+const ACCOUNTING_MS = 2_000;
 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
@@ -54,6 +56,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
     requireStoredKey(host, keys);
+    const metrics = new Metrics();
     const gateway = await startGateway(
       {
         settings: () => upstreams.settings,
@@ -61,7 +64,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
         listing: upstreams,
         keys,
         ledger,
-        metrics: new Metrics(),
+        metrics,
         transport,
         dispatcher: transport.dispatcher,
         log,
@@ -75,6 +78,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     keys.follow((thrown) => log.error({ error: reason(thrown) }, 'the keys can’t be read anew'));
     await aborted(ended);
     await drain(gateway, drainMs, log);
+    await accounted(metrics);
   } finally {
     upstreams.dispose();
     keys.dispose();
@@ -91,6 +95,12 @@ async function drain(gateway: Gateway, drainMs: number, log: FileLog): Promise<v
   const cut = await gateway.close(drainMs);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
   log.info({}, 'stopped');
+}
+
+/** A request that was cut off learns of it a moment later, and its usage is counted then. */
+async function accounted(metrics: Metrics): Promise<void> {
+  const until = performance.now() + ACCOUNTING_MS;
+  while (metrics.active > 0 && performance.now() < until) await new Promise(setImmediate);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -264,6 +264,23 @@ describe('svc serve', () => {
     });
   }
 
+  it('counts the streams that it cuts off when their time is over', async () => {
+    const { url, child, logged } = await serve(['--drain', '0']);
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const stream = await send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
+        await stream.body?.getReader().read();
+      }),
+    );
+    child.kill('SIGTERM');
+    await logged('requests were cut off');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const state = new DatabaseSync(database());
+    const rows = state.prepare("SELECT count(*) AS n FROM usage WHERE outcome = 'client-gone' AND cost > 0").get();
+    assert.equal(rows?.n, streams.length);
+    state.close();
+  });
+
   it('ends with its parent: when its input closes', async () => {
     const { child } = await serve(['--exit-with-stdin']);
     child.stdin?.end();
