@@ -5,7 +5,7 @@ import { Ledger } from '../gateway/ledger.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../gateway/log.ts';
 import { Metrics } from '../gateway/metrics.ts';
 import { type Gateway, startGateway } from '../gateway/server.ts';
-import { openState, stateFile } from '../gateway/state-database.ts';
+import { openState, stateFile, waitForOthers } from '../gateway/state-database.ts';
 import { undiciTransport } from '../provider/undici-transport.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { reportDiagnostics, terminalInput } from './context.ts';
@@ -56,6 +56,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
     requireStoredKey(host, keys);
+    waitForOthers(database, true);
     const metrics = new Metrics();
     const gateway = await startGateway(
       {
@@ -82,6 +83,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   } finally {
     upstreams.dispose();
     keys.dispose();
+    waitForOthers(database, false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
     database.close();
     await Promise.race([transport.close(), later(1_000)]);

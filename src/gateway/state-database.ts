@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathsOf } from '../config/platform-paths.ts';
@@ -22,10 +22,13 @@ export function stateFile({ env, platform, home }: StatePlace): string {
   return join(home, ...data, 'svc', 'gateway.db');
 }
 
+/** Without waiting for the other end of a FIFO, which would be for ever; Windows has none. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
+
 /** The write-ahead log and its index are made with the rights that the file has then. */
 function keepForUs(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  closeSync(openSync(file, 'a', 0o600));
+  closeSync(openSync(file, APPEND, 0o600));
   chmodSync(file, 0o600);
 }
 
@@ -47,6 +50,16 @@ CREATE TABLE IF NOT EXISTS usage (
 ) STRICT;
 `;
 
+/** Milliseconds that a command waits while another process writes. */
+const COMMAND_WAIT_MS = 5_000;
+/** The same in a process that has streams to serve meanwhile; what is not written then is tried again. */
+const SERVING_WAIT_MS = 50;
+
+/** Whether a write may hold this process up for long. */
+export function waitForOthers(database: DatabaseSync, serving: boolean): void {
+  database.exec(`PRAGMA busy_timeout = ${serving ? SERVING_WAIT_MS : COMMAND_WAIT_MS}`);
+}
+
 /**
  * Opens, and where needed makes, the state. Commits go to the write-ahead log without waiting for the
  * disk: a killed process loses none of them, a machine that loses power the last ones.
@@ -58,7 +71,7 @@ export async function openState(file: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await import('node:sqlite');
   try {
     if (file !== ':memory:') keepForUs(file);
-    const database = new DatabaseSync(file, { timeout: 5_000 });
+    const database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
     database.exec(SCHEMA);
     return database;

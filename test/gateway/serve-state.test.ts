@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { KEY, Served } from './served.ts';
+
+describe('the state of svc serve', () => {
+  let served: Served;
+
+  beforeEach(async () => {
+    served = await Served.start();
+  });
+  afterEach(() => served.close());
+
+  it('loses no row that was answered longer ago than a batch, and no key, when it is killed', async () => {
+    const { url, child } = await served.serve();
+    await served.svc('keys', 'create', '--name', 'kept');
+    const ids: string[] = [];
+    let running = true;
+    const load = Array.from({ length: 4 }, async () => {
+      while (running) {
+        try {
+          const response = await served.send(url);
+          await response.text();
+          ids.push(response.headers.get('x-request-id') ?? '');
+        } catch {
+          return;
+        }
+      }
+    });
+    while (ids.length < 100) await new Promise(setImmediate);
+    const answered = [...ids];
+    // Twice a batch, while requests go on.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    child.kill('SIGKILL');
+    running = false;
+    await Promise.all([once(child, 'exit'), ...load]);
+    const state = new DatabaseSync(served.database);
+    const stored = new Set(
+      state
+        .prepare('SELECT request_id FROM usage')
+        .all()
+        .map((row) => row.request_id),
+    );
+    assert.deepEqual(
+      answered.filter((id) => !stored.has(id)),
+      [],
+    );
+    assert.equal(state.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok');
+    assert.equal(state.prepare('SELECT count(*) AS n FROM keys').get()?.n, 1);
+    state.close();
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    it(`loses no row of the ledger to ${signal}`, async () => {
+      const { url, child } = await served.serve();
+      for (let asked = 0; asked < 3; asked += 1) await (await served.send(url)).text();
+      child.kill(signal);
+      assert.deepEqual(await once(child, 'exit'), [0, null]);
+      const state = new DatabaseSync(served.database);
+      assert.equal(state.prepare('SELECT count(*) AS n FROM usage').get()?.n, 3);
+      state.close();
+    });
+  }
+
+  it('writes its ledger while somebody reads the state for long', async () => {
+    const { url, child } = await served.serve();
+    const reader = new DatabaseSync(served.database);
+    const count = 'SELECT count(*) AS n FROM usage';
+    reader.exec('BEGIN');
+    assert.equal(reader.prepare(count).get()?.n, 0);
+    for (let asked = 0; asked < 3; asked += 1) assert.equal((await served.send(url)).status, 200);
+    const other = new DatabaseSync(served.database);
+    while (other.prepare(count).get()?.n !== 3) await new Promise(setImmediate);
+    assert.equal(reader.prepare(count).get()?.n, 0, 'it reads what was there when it began');
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    reader.close();
+    other.close();
+  });
+
+  it('answers while another process writes the state, and writes its ledger when that one is done', async () => {
+    const { url, child, logged } = await served.serve();
+    const other = new DatabaseSync(served.database);
+    other.exec('BEGIN IMMEDIATE');
+    assert.equal((await served.send(url)).status, 200);
+    await logged('database is locked');
+    assert.equal((await served.send(url)).status, 200);
+    child.kill('SIGTERM');
+    while (
+      await fetch(`${url}/healthz`).then(
+        () => true,
+        () => false,
+      )
+    )
+      await new Promise(setImmediate);
+    other.exec('ROLLBACK');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    assert.equal(other.prepare('SELECT count(*) AS n FROM usage').get()?.n, 2);
+    other.close();
+  });
+
+  it('says what is wrong with a state that is no file of its own', async () => {
+    await mkdir(path.dirname(served.database), { recursive: true });
+    await promisify(execFile)('mkfifo', [served.database]);
+    await assert.rejects(served.serve(), /can’t be opened/);
+    await rm(served.database);
+    await mkdir(served.database);
+    await assert.rejects(served.serve(), /can’t be opened/);
+    await rm(served.database, { recursive: true });
+    await writeFile(served.database, 'no database at all, but long enough to be looked at as one'.repeat(20));
+    await assert.rejects(served.serve(), /is not a database/);
+  });
+
+  it('counts the streams that it cuts off when their time is over', async () => {
+    const { url, child, logged } = await served.serve(['--drain', '0']);
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const stream = await served.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
+        await stream.body?.getReader().read();
+      }),
+    );
+    child.kill('SIGTERM');
+    await logged('requests were cut off');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const state = new DatabaseSync(served.database);
+    const rows = state.prepare("SELECT count(*) AS n FROM usage WHERE outcome = 'client-gone' AND cost > 0").get();
+    assert.equal(rows?.n, streams.length);
+    state.close();
+  });
+});

@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startUpstream, type Upstream } from '../upstream/upstream.ts';
+
+export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const KEY = 'svc_key_of_the_parent';
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** Resolves when the log has a line with this text. */
+  logged(text: string): Promise<void>;
+}
+
+/** `svc serve` as processes, with a folder of their own for all that they read and write, over one simulated upstream. */
+export class Served {
+  readonly folder: string;
+  readonly upstream: Upstream;
+  readonly #children: ChildProcess[] = [];
+
+  static async start(): Promise<Served> {
+    const served = new Served(await mkdtemp(path.join(tmpdir(), 'svc-serve-')), await startUpstream());
+    await served.configure({ m: { cost: { input: 1, output: 2 } } });
+    return served;
+  }
+
+  private constructor(folder: string, upstream: Upstream) {
+    this.folder = folder;
+    this.upstream = upstream;
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await this.upstream.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Where the state is. */
+  get database(): string {
+    return path.join(this.folder, 'data', 'svc', 'gateway.db');
+  }
+
+  async configure(models: Record<string, unknown>, gateway: Record<string, unknown> = {}): Promise<void> {
+    const options = { baseURL: `${this.upstream.url}/v1`, apiKey: 'sk-canary' };
+    const provider = { up: { options, models }, listed: { options } };
+    await writeFile(path.join(this.folder, 'svc.jsonc'), JSON.stringify({ provider, gateway }));
+  }
+
+  async serve(args: readonly string[] = [], key = KEY, cwd = this.folder): Promise<Running> {
+    const child = spawn(
+      process.execPath,
+      [CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],
+      { cwd, env: { ...this.#env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', 'pipe'] },
+    );
+    this.#children.push(child);
+    let log = '';
+    const waiting = new Set<() => void>();
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+      for (const look of waiting) look();
+    });
+    const logged = (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (!log.includes(text)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      });
+    const url = await new Promise<string>((resolve, reject) => {
+      let said = '';
+      child.stdout.on('data', (chunk) => {
+        said += chunk;
+        const found = /listening on (http\S+)/.exec(said)?.[1];
+        if (found) resolve(found);
+      });
+      // Its last words come before `close`, but maybe after `exit`.
+      child.once('close', (code) => reject(new Error(`${code}: ${log}`)));
+    });
+    return { child, url, logged };
+  }
+
+  /** Another command beside it. */
+  svc(...args: string[]): Promise<{ readonly stdout: string }> {
+    return promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.#env() });
+  }
+
+  /** A request for `up/m` unless `more` says otherwise. */
+  send(url: string, more: Record<string, unknown> = {}, key = KEY, text = 'Hi'): Promise<Response> {
+    return fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: text }], ...more }),
+    });
+  }
+
+  #env() {
+    return {
+      PATH: process.env.PATH,
+      HOME: this.folder,
+      XDG_CONFIG_HOME: path.join(this.folder, 'config'),
+      XDG_DATA_HOME: path.join(this.folder, 'data'),
+      XDG_CACHE_HOME: path.join(this.folder, 'cache'),
+      SVC_MANAGED_CONFIG_DIR: path.join(this.folder, 'managed'),
+      SVC_DISABLE_CATALOG_REFRESH: '1',
+    };
+  }
+}
