@@ -26,7 +26,7 @@ export function countTokensRoute(parts: GatewayParts): Route {
 async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const caller = identify(parts, exchange);
   const settings = parts.settings();
-  const received = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
+  const received = parseBody(await readBody(exchange, settings.gateway.maxBodyBytes));
   const { value } = received;
   const { model } = await requestedModel(parts, value);
   exchange.facts.model = model.ref;

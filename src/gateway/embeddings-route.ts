@@ -23,7 +23,7 @@ export function embeddingsRoute(parts: GatewayParts): Route {
 async function embed(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const caller = identify(parts, exchange);
   const settings = parts.settings();
-  const received = parseBody(await readBody(exchange.request, settings.gateway.maxBodyBytes));
+  const received = parseBody(await readBody(exchange, settings.gateway.maxBodyBytes));
   const { value } = received;
   const model = specialModel(parts, requestedRef(value), settings.gateway.embeddingModels);
   exchange.facts.model = model.ref;

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format.ts';
+import type { Turn } from './turn.ts';
 
 /** What becomes known of a request on its way. */
 export interface Facts {
@@ -30,6 +31,8 @@ const STREAM_HEAD = {
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** Where work waits for the rest of what was read with it. */
+  readonly turn: Turn;
   /** On every answer as `x-request-id` and in every log line. */
   readonly id: string;
   /** Path without the query, as it came. */
@@ -43,9 +46,10 @@ export class Exchange {
   /** On every answer, besides its own: names and values by turns, as they are written in one go. */
   readonly #headers: string[];
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, turn: Turn) {
     this.request = request;
     this.response = response;
+    this.turn = turn;
     this.id = `req_${randomUUID().replaceAll('-', '')}`;
     const url = request.url ?? '/';
     const query = url.indexOf('?');

@@ -23,7 +23,7 @@ export function fimRoute(parts: GatewayParts): Route {
 async function complete(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const caller = identify(parts, exchange);
   const settings = parts.settings();
-  const raw = await readBody(exchange.request, settings.gateway.maxBodyBytes);
+  const raw = await readBody(exchange, settings.gateway.maxBodyBytes);
   const { hole, stream } = readFimRequest(parseBody(raw).value);
   const model = parts.registry().models.get(hole.model);
   if (fimFamily(model?.id ?? hole.model) === undefined) throw unsupportedFimModel(hole.model);

@@ -34,7 +34,7 @@ export function inferenceRoutes(parts: GatewayParts): Route[] {
 
 async function infer(parts: GatewayParts, exchange: Exchange, format: Format): Promise<void> {
   const caller = identify(parts, exchange);
-  const body = parseBody(await readBody(exchange.request, parts.settings().gateway.maxBodyBytes));
+  const body = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
   const asked = await requestedModel(parts, body.value);
   exchange.facts.model = asked.model.ref;
   admit(parts, caller, asked.model);

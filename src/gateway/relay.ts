@@ -192,8 +192,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#settled) return;
-    if (this.#decoder) this.#decoder.end();
-    else this.#end();
+    if (this.#decoder) return void this.#decoder.end();
+    if (this.#cutter) return this.#end();
+    this.#silence.stop();
+    this.#exchange.turn.later(() => this.#end());
   }
 
   #end(): void {

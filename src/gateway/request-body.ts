@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../wire/errors.ts';
 import { isObject, type JsonObject } from '../wire/json.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Reads a body of at most `limit` bytes. @throws GatewayError 413, or 499 when the client went away. */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export function readBody({ request, turn }: Exchange, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) return Promise.reject(tooLarge(limit));
   return new Promise((resolve, reject) => {
@@ -18,7 +18,8 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       }
       chunks.push(chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    const whole = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
+    request.on('end', () => turn.later(whole));
     request.on('error', () => reject(clientGone()));
     request.on('aborted', () => reject(clientGone()));
   });

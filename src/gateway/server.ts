@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorBody } from '../wire/error-body.ts';
@@ -13,6 +13,7 @@ import { operationRoutes } from './operation-routes.ts';
 import type { GatewayParts } from './parts.ts';
 import { Router } from './router.ts';
 import { transcriptionRoute } from './transcription-route.ts';
+import { Turn } from './turn.ts';
 import { corsHeaders, guardAgainstPages } from './web-guard.ts';
 
 // An `import` of it reads all its exports, one of which loads Node's own copy of undici: a third of the way to the
@@ -57,7 +58,8 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
     keepAliveTimeout: 65_000,
     noDelay: true,
   });
-  server.on('request', (request, response) => void serve(parts, router, request, response));
+  const turn = new Turn(() => parts.metrics.active > 1);
+  server.on('request', (request, response) => void serve(parts, router, new Exchange(request, response, turn)));
   server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(notListening(error, listen)));
@@ -74,13 +76,8 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
   };
 }
 
-async function serve(
-  parts: GatewayParts,
-  router: Router,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const exchange = new Exchange(request, response);
+async function serve(parts: GatewayParts, router: Router, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
   parts.metrics.active += 1;
   try {
     guardAgainstPages(exchange, parts.settings().gateway);

@@ -50,13 +50,18 @@ export class StreamTap implements AnswerTap {
   /** `response.created`'s answer, which a failed one is made from. */
   #answer: JsonObject = {};
   #latest: Buffer = NOTHING;
+  /** A whole answer whose usage nobody has asked for yet. */
+  #whole: Buffer | undefined;
 
   constructor(options: StreamTapOptions) {
     this.#options = options;
     this.#format = options.format;
   }
 
+  /** Of a whole answer it is read when it is asked for: the client has its answer by then. */
   get usage(): Usage | undefined {
+    if (this.#whole !== undefined) this.#usage = usageOfAnswer(this.#format, this.#whole, tailOf(this.#whole));
+    this.#whole = undefined;
     return this.#usage;
   }
 
@@ -115,7 +120,7 @@ export class StreamTap implements AnswerTap {
       if (isObject(value) && value.error !== undefined && value.error !== null) throw this.#vendorError(text);
     }
     if (!endsLikeJson(tail)) throw invalidJson(this.#options.provider);
-    this.#usage = usageOfAnswer(this.#format, body, tail);
+    this.#whole = body;
     return body;
   }
 

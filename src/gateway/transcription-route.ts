@@ -25,7 +25,7 @@ async function transcribe(parts: GatewayParts, exchange: Exchange): Promise<void
   const caller = identify(parts, exchange);
   const type = exchange.header('content-type') ?? '';
   if (/^multipart\/form-data\b/i.test(type)) return transcribeForm(parts, exchange, caller);
-  const { value } = parseBody(await readBody(exchange.request, parts.settings().gateway.maxBodyBytes));
+  const { value } = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
   const model = admitted(parts, exchange, caller, requestedRef(value));
   const { data, format } = inputAudio(value);
   const boundary = newBoundary();

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Turn } from '../../src/gateway/turn.ts';
+
+/** Resolves when the turn after the next reading is over. */
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+
+describe('work that waits for the rest of its turn', () => {
+  it('is done in the order of asking, what is asked for meanwhile behind it', async () => {
+    const done: string[] = [];
+    const turn = new Turn(() => true);
+    turn.later(() => {
+      done.push('first');
+      turn.later(() => done.push('asked for by the first'));
+    });
+    turn.later(() => done.push('second'));
+    assert.deepEqual(done, []);
+    await nextTurn();
+    assert.deepEqual(done, ['first', 'second', 'asked for by the first']);
+  });
+
+  it('is done at once while nothing else is under way, but never before what waits already', async () => {
+    const done: string[] = [];
+    let busy = false;
+    const turn = new Turn(() => busy);
+    turn.later(() => done.push('alone'));
+    assert.deepEqual(done, ['alone']);
+    busy = true;
+    turn.later(() => done.push('waits'));
+    busy = false;
+    turn.later(() => done.push('comes behind'));
+    assert.deepEqual(done, ['alone']);
+    await nextTurn();
+    assert.deepEqual(done, ['alone', 'waits', 'comes behind']);
+  });
+
+  it('takes nothing from others when one throws', async () => {
+    const done: string[] = [];
+    const turn = new Turn(() => true);
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    const thrown = once(process, 'uncaughtException');
+    try {
+      turn.later(() => done.push('before'));
+      turn.later(() => {
+        throw new Error('a defect');
+      });
+      turn.later(() => done.push('behind'));
+      turn.later(() => done.push('last'));
+      const [error] = await thrown;
+      assert.equal(error.message, 'a defect');
+      await nextTurn();
+      assert.deepEqual(done, ['before', 'behind', 'last']);
+    } finally {
+      for (const listener of listeners) process.on('uncaughtException', listener);
+    }
+  });
+});
