@@ -1,7 +1,8 @@
 import { isObject } from '../wire/json.ts';
 import { bareJson } from './bare-json.ts';
+import { configurationRule } from './schema-rules.ts';
 import type { Source } from './settings.ts';
-import { type BracedText, survey } from './survey.ts';
+import { type Survey, survey } from './survey.ts';
 import { type ArrayTree, child, type Entry, entriesOf, type ObjectTree, type Place, type Tree } from './tree.ts';
 
 /**
@@ -20,12 +21,12 @@ export function readJson(
   if (read === undefined || !isObject(read.value)) return undefined;
   const { json, value } = read;
   // JavaScript puts keys that are integers before all others; a digit may be written as an escape.
-  if (/"\d+":/.test(json) || json.includes('\\u003') || /"\s+:/.test(json)) return undefined;
-  const { keys, braced, tooDeep } = survey(value, maxDepth);
+  if (json.includes('\\u003') || /"(?:\d+"|\s+):/.test(json)) return undefined;
+  const surveyed = survey(value, configurationRule(), maxDepth);
   // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
-  if (tooDeep || keys !== (json.match(/":/g)?.length ?? 0)) return undefined;
+  if (surveyed.tooDeep || surveyed.keys !== (json.match(/":/g)?.length ?? 0)) return undefined;
   const document: Document = { source, positions: once(positions) };
-  return new JsonObject(new JsonPlace(document), value, braced);
+  return new JsonObject(new JsonPlace(document), value, surveyed);
 }
 
 function parsed(json: string | undefined): { readonly json: string; readonly value: unknown } | undefined {
@@ -102,13 +103,13 @@ class JsonObject implements ObjectTree {
   readonly type = 'object';
   readonly place: JsonPlace;
   readonly plain: Readonly<Record<string, unknown>>;
-  readonly braced?: readonly BracedText[];
+  readonly survey?: Survey;
   #entries: ReadonlyMap<string, Entry> | undefined;
 
-  constructor(place: JsonPlace, plain: Readonly<Record<string, unknown>>, braced?: readonly BracedText[]) {
+  constructor(place: JsonPlace, plain: Readonly<Record<string, unknown>>, survey?: Survey) {
     this.place = place;
     this.plain = plain;
-    if (braced !== undefined) this.braced = braced;
+    if (survey !== undefined) this.survey = survey;
   }
 
   get entries(): ReadonlyMap<string, Entry> {

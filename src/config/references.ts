@@ -1,10 +1,11 @@
+import { fits } from './fit.ts';
 import { diagnosticAt } from './parse.ts';
 import { pathsOf } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
 import { withMembers } from './replaced-object.ts';
 import type { Diagnostic, Severity } from './settings.ts';
-import { type BracedText, survey } from './survey.ts';
-import { child, nodeAt, type ObjectTree, type Place, plain, type Tree } from './tree.ts';
+import type { BracedText } from './survey.ts';
+import { child, nodeAt, type ObjectTree, type Place, type Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */
 const MAX_REFERENCE_BYTES = 64 * 1024;
@@ -32,6 +33,8 @@ export interface Resolved {
   readonly absent: readonly { readonly path: readonly string[]; readonly place: Place }[];
   /** Files that were asked for, as absolute paths. */
   readonly files: readonly string[];
+  /** Nothing is absent, and all texts are what they have to be by their rules. */
+  readonly sound: boolean;
 }
 
 type Outcome =
@@ -45,21 +48,27 @@ const CLOSED: Outcome = {
 };
 
 /**
- * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys
+ * Replaces `{env:NAME}` and `{file:PATH}` in those string values of a parsed source that may hold them (spec 5.8). Keys
  * and comments are never looked at, and what a reference yields is not looked at again. A value
  * whose reference fails is left out; everything else stands.
  */
-export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
-  const braced = tree.braced ?? survey(plain(tree)).braced;
+export async function resolveReferences(
+  tree: ObjectTree,
+  braced: readonly BracedText[],
+  scope: ReferenceScope,
+): Promise<Resolved> {
   const found = braced.filter(({ text }) => text.search(REFERENCE) >= 0);
   const meant = braced.flatMap((each) => misspelled(each, tree) ?? []);
-  if (found.length === 0) return { tree, diagnostics: meant, absent: [], files: [] };
+  let sound = found.length === braced.length || braced.every((each) => fitsRule(each.text, each));
+  if (found.length === 0) return { tree, diagnostics: meant, absent: [], files: [], sound };
   const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
   const diagnostics: Diagnostic[] = meant;
   const absent: { path: readonly string[]; place: Place }[] = [];
   const values: Replacement[] = [];
-  for (const { path, text } of found) {
+  for (const each of found) {
+    const { path, text } = each;
     const outcome = scope.closed ? CLOSED : resolveText(text, files, scope);
+    sound &&= 'text' in outcome && fitsRule(outcome.text, each);
     const { place } = nodeAt(tree, path) ?? tree;
     if ('text' in outcome) {
       values.push({ path, node: { type: 'scalar', place, value: outcome.text, reference: true } });
@@ -70,7 +79,11 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
     diagnostics.push(diagnosticAt(place, outcome.severity, outcome.code, path.join('.'), outcome.message));
   }
   const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
-  return { tree: replaceIn(tree, branchesOf(values)), diagnostics, absent, files: asked };
+  return { tree: replaceIn(tree, branchesOf(values)), diagnostics, absent, files: asked, sound };
+}
+
+function fitsRule(text: string, { rule }: BracedText): boolean {
+  return rule === undefined || fits(text, rule);
 }
 
 /** What other programs write for a variable, and our own form with a slip in it. */

@@ -42,7 +42,7 @@ export interface Rule {
   readonly items: Rule | undefined;
   /** Nothing below can be at fault. */
   readonly open: boolean;
-  /** Every text that is long enough, or both booleans fit. */
+  /** Of its type, every text that is long enough, every number in bounds or every boolean fits. */
   readonly any: boolean;
   /** Says what a person should write. */
   readonly expected: string;
@@ -85,7 +85,7 @@ function ruleOf(schema: Schema): Rule {
 
 function isAny({ type, enum: choices, const: constant, pattern }: Schema): boolean {
   if (choices !== undefined || constant !== undefined || pattern !== undefined) return false;
-  return type === 'string' || type === 'boolean';
+  return type === 'string' || type === 'number' || type === 'boolean';
 }
 
 /** `true` and `{}` find no fault. */

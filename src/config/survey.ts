@@ -1,9 +1,13 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
+import { branchFor, fits } from './fit.ts';
+import type { Rule } from './schema-rules.ts';
 
 /** A text with a `{` in it, which may be a reference, and where in a value it stands. */
 export interface BracedText {
   readonly path: readonly string[];
   readonly text: string;
+  /** What the text has to fit once its references are replaced; `undefined`: everything does. */
+  readonly rule: Rule | undefined;
 }
 
 /** What one walk over a value tells. */
@@ -13,50 +17,94 @@ export interface Survey {
   readonly keys: number;
   /** Something nests deeper than was asked; it was not looked at. */
   readonly tooDeep: boolean;
+  /** The rule finds nothing to say, leaving aside what `braced` has to fit. */
+  readonly sound: boolean;
 }
 
-type Found = { -readonly [K in keyof Survey]: Survey[K] } & { readonly braced: BracedText[] };
+type Found = { -readonly [K in keyof Survey]: Survey[K] } & {
+  readonly braced: BracedText[];
+  /** Of the moment; behind it are left-overs of what lay deeper before. */
+  readonly path: string[];
+  readonly maxDepth: number;
+};
 
-/** Looks at a plain object, whose objects and lists nest `maxDepth` levels at most. */
-export function survey(value: JsonObject, maxDepth = Number.POSITIVE_INFINITY): Survey {
-  const found: Found = { braced: [], keys: 0, tooDeep: maxDepth < 1 };
-  if (!found.tooDeep) lookOver(value, [], maxDepth - 1, found);
+/**
+ * Looks at a plain object, whose objects and lists nest `maxDepth` levels at most. What is at fault by the
+ * rule is not said: validate.ts looks again for that.
+ */
+export function survey(value: JsonObject, rule: Rule, maxDepth = Number.POSITIVE_INFINITY): Survey {
+  const found: Found = { braced: [], keys: 0, tooDeep: maxDepth < 1, sound: true, path: [], maxDepth };
+  if (!found.tooDeep) lookOver(value, rule, 0, found);
   return found;
 }
 
 /**
  * Every value of a file passes here, most of them in code that runs for the first time: few steps each,
- * no calls but for what nests. `path` is the path of the moment, copied for a find.
+ * no calls but for what nests. `false` is the rule of what must not be there, `undefined` that of anything.
  */
-function lookOver(object: JsonObject, path: string[], depth: number, found: Found): void {
+function lookOver(object: JsonObject, rule: Rule | undefined, depth: number, found: Found): void {
   let keys = 0;
   for (const key in object) {
     keys += 1;
     const value = object[key];
-    if (typeof value === 'string') {
-      if (value.includes('{')) found.braced.push({ path: [...path, key], text: value });
-    } else if (typeof value === 'object' && value !== null) {
-      path.push(key);
-      if (depth === 0) found.tooDeep = true;
-      else if (isObject(value)) lookOver(value, path, depth - 1, found);
-      else if (Array.isArray(value)) lookThrough(value, path, depth - 1, found);
-      path.pop();
+    const next = rule === undefined ? undefined : (rule.members.get(key) ?? rule.rest);
+    if (typeof value === 'object' && value !== null) {
+      found.path[depth] = key;
+      lookBelow(value, next, depth + 1, found);
+      continue;
     }
+    if (typeof value === 'string' && value.includes('{')) {
+      if (next === false) found.sound = false;
+      found.braced.push({ path: [...found.path.slice(0, depth), key], text: value, rule: next || undefined });
+      continue;
+    }
+    if (next === undefined) continue;
+    if (next === false) {
+      found.sound = false;
+      continue;
+    }
+    if (next.any && typeof value === next.type) {
+      if (typeof value === 'string' ? value.length >= next.minLength : typeof value === 'boolean') continue;
+      if (typeof value === 'number' && value >= next.minimum && value <= next.maximum && value > next.above) continue;
+    }
+    if (!fits(value, next)) found.sound = false;
   }
   found.keys += keys;
+  if (rule?.required !== undefined && !hasAll(object, rule.required)) found.sound = false;
+  if (rule?.names !== undefined && !areNamed(object, rule.names)) found.sound = false;
 }
 
-function lookThrough(list: readonly unknown[], path: string[], depth: number, found: Found): void {
+function hasAll(object: JsonObject, keys: readonly string[]): boolean {
+  return keys.every((key) => Object.hasOwn(object, key));
+}
+
+function areNamed(object: JsonObject, names: RegExp): boolean {
+  return Object.keys(object).every((key) => names.test(key));
+}
+
+function lookThrough(list: readonly unknown[], rule: Rule | undefined, depth: number, found: Found): void {
   for (let index = 0; index < list.length; index += 1) {
     const value = list[index];
-    if (typeof value === 'string') {
-      if (value.includes('{')) found.braced.push({ path: [...path, String(index)], text: value });
-    } else if (typeof value === 'object' && value !== null) {
-      path.push(String(index));
-      if (depth === 0) found.tooDeep = true;
-      else if (isObject(value)) lookOver(value, path, depth - 1, found);
-      else if (Array.isArray(value)) lookThrough(value, path, depth - 1, found);
-      path.pop();
-    }
+    if (typeof value === 'object' && value !== null) {
+      found.path[depth] = String(index);
+      lookBelow(value, rule, depth + 1, found);
+    } else if (typeof value === 'string') {
+      if (rule?.choices?.includes(value)) continue;
+      if (value.includes('{')) {
+        found.braced.push({ path: [...found.path.slice(0, depth), String(index)], text: value, rule });
+      } else if (rule !== undefined && !fits(value, rule)) found.sound = false;
+    } else if (rule !== undefined && !fits(value, rule)) found.sound = false;
   }
+}
+
+function lookBelow(value: object, rule: Rule | false | undefined, depth: number, found: Found): void {
+  if (depth >= found.maxDepth) {
+    found.tooDeep = true;
+    return;
+  }
+  const list = Array.isArray(value);
+  const branch = rule ? branchFor(value, list ? 'array' : 'object', rule) : undefined;
+  if (rule !== undefined && branch === undefined) found.sound = false;
+  if (list) lookThrough(value, branch?.items, depth, found);
+  else if (isObject(value)) lookOver(value, branch?.open ? undefined : branch, depth, found);
 }

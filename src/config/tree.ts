@@ -1,6 +1,6 @@
 import { ReferencedSecret } from './secret.ts';
 import type { Origin } from './settings.ts';
-import type { BracedText } from './survey.ts';
+import type { Survey } from './survey.ts';
 
 /** Where a node stands in its source: 1-based, `length` in characters (1 for a container). */
 export interface Place extends Origin {
@@ -16,8 +16,8 @@ export interface ObjectTree {
   readonly entries: ReadonlyMap<string, Entry>;
   /** What `plain` gives, where it is at hand. */
   readonly plain?: Readonly<Record<string, unknown>>;
-  /** Texts in it that may hold a reference, where they are at hand. */
-  readonly braced?: readonly BracedText[];
+  /** Of `plain` by the rule of a whole configuration, where it is at hand. */
+  readonly survey?: Survey;
   /** The place of a member of `plain`, without making its node. */
   placeOf?(key: string): Place;
   /** The value of a key, without making those of the others. */

@@ -1,9 +1,8 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
-import { text } from './fields.ts';
+import { branchFor, scalarFits, typeOf } from './fit.ts';
 import { nearMisses } from './near-miss.ts';
 import { diagnosticAt } from './parse.ts';
 import { configurationRule, type Rule, TYPE_NAMES } from './schema-rules.ts';
-import { ReferencedSecret } from './secret.ts';
 import type { Diagnostic } from './settings.ts';
 import { nodeAt, type ObjectTree, type Place, plain, without } from './tree.ts';
 
@@ -100,21 +99,12 @@ function checkItems(list: readonly unknown[], rule: Rule, path: string[], findin
   }
 }
 
-/**
- * Every value of a file passes here, most of them in code that runs for the first time: what nearly all
- * are, a scalar without a fault, is seen in as few steps as can be.
- */
 function checkObject(value: JsonObject, rule: Rule, path: string[], findings: Finding[]): void {
   if (rule.required !== undefined) checkRequired(value, rule.required, path, findings);
   const { members, rest, names } = rule;
   for (const key in value) {
     const next = members.get(key) ?? rest;
     const member = value[key];
-    if (next && names === undefined && typeof member === next.type) {
-      if (next.any && (typeof member !== 'string' || member.length >= next.minLength)) continue;
-      if (typeof member === 'number' && member >= next.minimum && member <= next.maximum && member > next.above)
-        continue;
-    }
     path.push(key);
     if (next && names === undefined) check(member, next, path, findings);
     else checkMember(key, member, rule, path, findings);
@@ -153,41 +143,6 @@ function unknownKey(path: readonly string[], known: Iterable<string>): Finding {
     message: `This key is not known and changes nothing.${hint}`,
     ...(suggestion === undefined ? {} : { suggestion }),
   };
-}
-
-/** The JSON type of a value as a schema names it; what came through a reference is text. */
-function typeOf(value: unknown): string {
-  if (typeof value !== 'object') return typeof value;
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return value instanceof ReferencedSecret ? 'string' : 'object';
-}
-
-/** The alternative that the value's JSON type picks. */
-function branchFor(value: unknown, type: string, rule: Rule): Rule | undefined {
-  if (rule.branches === undefined) return fits(value, type, rule) ? rule : undefined;
-  for (let index = 0; index < rule.branches.length; index += 1) {
-    const branch = rule.branches[index];
-    if (branch !== undefined && fits(value, type, branch)) return branch;
-  }
-  return undefined;
-}
-
-function fits(value: unknown, type: string, rule: Rule): boolean {
-  if (rule.constant !== undefined) return value === rule.constant;
-  if (rule.type === type || rule.type === '') return true;
-  return rule.type === 'integer' && Number.isSafeInteger(value);
-}
-
-function scalarFits(value: unknown, type: string, rule: Rule): boolean {
-  if (type === 'object' || type === 'array') return true;
-  const scalar = typeof value === 'object' && value !== null ? text(value) : value;
-  if (rule.choices !== undefined && !rule.choices.includes(scalar)) return false;
-  if (typeof scalar === 'string') {
-    return scalar.length >= rule.minLength && (rule.pattern === undefined || rule.pattern.test(scalar));
-  }
-  if (typeof value !== 'number') return true;
-  return value >= rule.minimum && value <= rule.maximum && value > rule.above;
 }
 
 /** Says what is expected; never repeats the value, which may be a secret. */

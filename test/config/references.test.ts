@@ -103,6 +103,26 @@ describe('references in trusted files', () => {
     assert.equal(missing.settings.diagnostics[0]?.line, 6);
   });
 
+  it('are checked for what they yield, and the rest for what is missing without them', async () => {
+    using folder = new ProjectFolder();
+    Object.assign(folder.env, { DIALECT: 'mistral', WORD: 'nonsense' });
+    const found = async (provider: unknown) => {
+      folder.global({ provider });
+      return (await folder.load()).diagnostics.map(({ code, key, line }) => `${code} ${key} ${line}`);
+    };
+    assert.deepEqual(await found({ p: { fim: '{env:DIALECT}' } }), []);
+    assert.deepEqual(await found({ p: { fim: '{env:WORD}' } }), ['invalid-value provider.p.fim 4']);
+    assert.deepEqual(await found({ p: { fim: '{mistral}' } }), ['invalid-value provider.p.fim 4']);
+    const timeout = { options: { timeout: '{env:DIALECT}' } };
+    assert.deepEqual(await found({ p: timeout }), ['invalid-value provider.p.options.timeout 5']);
+    const modalities = { input: ['text'], output: '{env:NOT}' };
+    const output = 'provider.p.models.m.modalities.output';
+    assert.deepEqual(await found({ p: { models: { m: { modalities } } } }), [
+      `env-not-set ${output} 10`,
+      `missing-key ${output} 6`,
+    ]);
+  });
+
   it('are left alone in comments and keys', async () => {
     using folder = new ProjectFolder();
     folder.env.A = 'aa';
