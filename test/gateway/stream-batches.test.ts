@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { streamFrames } from '../upstream/answers.ts';
+import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { FORMATS, UPSTREAMS } from './many-providers.ts';
+
+const HEAD = { 'content-type': 'text/event-stream' };
+const joined = (frames: readonly string[]) => frames.map((frame) => `${frame}\n\n`).join('');
+
+/** What an answer says, without what is another each time. */
+const normal = (text: string) =>
+  text.replaceAll(/(?:req|resp|msg|fc|call|rs)_\w+|"(?:created(?:_at)?|completed_at|sequence_number)":\d+,?/g, '');
+
+/** Frames that come in one read are looked at and sent together: the edges of that. */
+describe('frames that come together', () => {
+  let under: UnderTest;
+
+  before(async () => {
+    under = await gatewayUnderTest();
+  });
+  after(() => under.close());
+  afterEach(() => {
+    under.upstream.respond(undefined);
+    assert.equal(under.metrics.active, 0);
+  });
+
+  /** A stream of `up/m` by what its upstream does with its frames. */
+  async function ask(
+    { path, body }: (typeof FORMATS)[number],
+    up: string,
+    answer: (response: ServerResponse, frames: readonly string[]) => unknown,
+  ) {
+    under.upstream.respond((request, response) => {
+      const text = ['One', ' twö', ' thrée 👋', '.'];
+      response.writeHead(200, HEAD);
+      void answer(response, streamFrames(request.wire, { text }));
+    });
+    const answered = await under.post(path, { model: `${up}/m`, ...body, stream: true });
+    return { status: answered.status, text: await answered.text() };
+  }
+
+  /** Everything that was written has been read by whoever is at the other end, in this process. */
+  async function read(response: ServerResponse): Promise<void> {
+    await new Promise((resolve) => response.write('', resolve));
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  }
+
+  for (const format of FORMATS) {
+    for (const up of UPSTREAMS) {
+      it(`${format.own} over ${up}: the same answer wherever one read ends and the next begins`, async () => {
+        const whole = await ask(format, up, (response, frames) => response.end(joined(frames)));
+        assert.equal(whole.status, 200);
+        const expected = normal(whole.text);
+        assert.match(expected, /👋/);
+        const bytes = Buffer.from(joined(streamFrames(wireOf(up), { text: ['One', ' twö', ' thrée 👋', '.'] })));
+        // One format each byte, the others around what is more than one: the blank lines and the characters.
+        const everywhere = format.own === 'chat' && up === 'chat';
+        for (let at = 1; at < bytes.length; at += 1) {
+          if (!everywhere && !bytes.subarray(Math.max(0, at - 2), at + 2).some((byte) => byte === 10 || byte > 127))
+            continue;
+          const { status, text } = await ask(format, up, async (response) => {
+            response.write(bytes.subarray(0, at));
+            await read(response);
+            response.end(bytes.subarray(at));
+          });
+          assert.equal(status, 200);
+          assert.equal(normal(text), expected, `cut behind byte ${at}`);
+        }
+      }).timeout(60_000);
+
+      it(`${format.own} over ${up}: an error in the middle of them comes after the text before it, and is the last`, async () => {
+        const error = { type: 'overloaded_error', message: 'Simulated overload.' };
+        const frame = `data: ${JSON.stringify({ type: 'error', error })}`;
+        for (const place of ['after the text', 'first'] as const) {
+          const { status, text } = await ask(format, up, (response, frames) => {
+            const at = place === 'first' ? 0 : frames.findIndex((each) => each.includes('twö')) + 1;
+            response.end(joined([...frames.slice(0, at), frame, ...(format.own === up ? [] : frames.slice(at))]));
+          });
+          if (place === 'first') {
+            assert.deepEqual([status, JSON.parse(text).error_type], [503, 'temporarily_unavailable']);
+            continue;
+          }
+          assert.equal(status, 200);
+          assert.ok(text.indexOf('twö') > 0 && text.indexOf('twö') < text.indexOf('Simulated overload.'), text);
+          assert.ok(!text.includes('thrée') && !text.includes('[DONE]') && !text.includes('message_stop'), text);
+        }
+      });
+
+      it(`${format.own} over ${up}: nothing of them is lost when the connection breaks in the same moment`, async () => {
+        const breaks = {
+          'its end': (response: ServerResponse) => response.socket?.destroySoon(),
+          'a chunk that is none': (response: ServerResponse) => response.socket?.write('no chunk\r\n'),
+        };
+        for (const [how, breakOff] of Object.entries(breaks)) {
+          const { status, text } = await ask(format, up, (response, frames) => {
+            response.socket?.cork();
+            response.write(joined(frames.slice(0, frames.findIndex((each) => each.includes('twö')) + 1)));
+            breakOff(response);
+            response.socket?.uncork();
+          });
+          assert.equal(status, 200, how);
+          assert.match(text, /twö/, how);
+          assert.match(text.trim().split('\n\n').at(-1) ?? '', /"error_type":"upstream_disconnect"|response\.failed/);
+        }
+      });
+
+      it(`${format.own} over ${up}: the last one may be without its blank line`, async () => {
+        const expected = await ask(format, up, (response, frames) => response.end(joined(frames)));
+        for (const end of ['', '\n', '\r', '\r\n']) {
+          const { text } = await ask(format, up, (response, frames) => response.end(frames.join('\n\n') + end));
+          const frames = (said: string) => normal(said).split(/[\r\n]{2,}/);
+          assert.deepEqual(frames(text), frames(expected.text), JSON.stringify(end));
+        }
+      });
+    }
+  }
+
+  /** A stream of many small frames, and how many of them the upstream could write so far. */
+  function flood(total: number) {
+    const flooded = { written: 0 };
+    under.upstream.respond(async (_request, response) => {
+      response.writeHead(200, HEAD);
+      const gone = once(response, 'close').then(() => false);
+      while (flooded.written < total && !response.destroyed) {
+        let batch = '';
+        for (let n = 0; n < 500 && flooded.written < total; n += 1) {
+          const delta = { content: `<${flooded.written++}>` };
+          batch += `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+        }
+        if (!response.write(batch)) await Promise.race([once(response, 'drain').then(() => true), gone]);
+      }
+      response.end('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+    });
+    return flooded;
+  }
+
+  async function open(model: string): Promise<IncomingMessage> {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const client = httpRequest(`${under.url}/chat/completions`, { method: 'POST', headers });
+    client.on('error', () => undefined);
+    client.end(JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'x' }] }));
+    const [response] = await once(client, 'response');
+    response.on('error', () => undefined);
+    return response;
+  }
+
+  it('wait for a client that reads slowly, and come whole and in order when it reads on', async () => {
+    const total = 150_000;
+    const flooded = flood(total);
+    const response = await open('chat/m');
+    response.pause();
+    // The upstream is held up when it has not written for many turns.
+    for (let before = -1, turns = 0; turns < 200 && flooded.written < total; turns += 1) {
+      if (flooded.written !== before) turns = 0;
+      before = flooded.written;
+      await new Promise(setImmediate);
+    }
+    assert.ok(flooded.written < total, 'all of it was taken for a client that reads nothing');
+    let next = 0;
+    response.setEncoding('utf8');
+    let rest = '';
+    for await (const text of response) {
+      rest += text;
+      for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
+        const number = /<(\d+)>/.exec(rest.slice(0, end))?.[1];
+        if (number !== undefined) assert.equal(Number(number), next++);
+        rest = rest.slice(end + 2);
+      }
+    }
+    assert.deepEqual([next, rest], [total, '']);
+  }).timeout(60_000);
+
+  for (const up of UPSTREAMS) {
+    it(`stop their ${up} upstream whenever the client goes, and each is accounted for once`, async () => {
+      const rows = under.rows().length;
+      const at = under.upstream.requests.length;
+      const clients = 30;
+      for (let n = 0; n < clients; n += 1) {
+        if (up === 'chat') flood(Number.POSITIVE_INFINITY);
+        else {
+          under.upstream.respond(async (request, answer) => {
+            answer.writeHead(200, HEAD);
+            const frames = streamFrames(request.wire, { text: ['One', ' more'] });
+            const delta = frames.find((frame) => frame.includes('One')) ?? '';
+            answer.write(joined(frames.slice(0, frames.indexOf(delta))));
+            while (!answer.destroyed) {
+              answer.write(joined(Array(50).fill(delta)));
+              await new Promise(setImmediate);
+            }
+          });
+        }
+        const response = await open(`${up}/m`);
+        // A little later each time, in the middle of whatever happens then.
+        for (let chunks = n % 7; chunks > 0; chunks -= 1) await once(response, 'data');
+        response.destroy();
+        assert.equal(await (await under.upstream.request(at + n)).closed, true);
+      }
+      while (under.metrics.active > 0) await new Promise(setImmediate);
+      const outcomes = under
+        .rows()
+        .slice(rows)
+        .map(({ outcome }) => outcome);
+      assert.deepEqual(outcomes, Array(clients).fill('client-gone'));
+    }).timeout(60_000);
+  }
+});
+
+function wireOf(up: string): 'chat' | 'messages' | 'responses' {
+  return up === 'messages' || up === 'responses' ? up : 'chat';
+}
