@@ -51,11 +51,14 @@ export async function loadSettings(input: LoadInput): Promise<Settings> {
 
 /** As `loadSettings`, and with the last good content of a source that is broken now. */
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
-  const places = await candidates(input);
-  const reading = places.map((place) => readLayer(place, input, previous?.sources.get(place.path)));
+  const { below, projects, above } = candidates(input);
+  const read = (places: readonly Candidate[]) =>
+    Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
+  // A person's own files, the largest as a rule, are on their way while it is found out where the project is.
+  const reading = Promise.all([read(below()), projects().then(read), read(above())]);
   // Made ready while the disk is waited for.
   configurationRule();
-  const layers = await Promise.all(reading);
+  const layers = (await reading).flat();
   await pause(layers.reduce((sum, { remembered }) => sum + (remembered?.text.length ?? 0), 0));
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
   const fold = (wanted: (source: Source) => boolean) =>

@@ -41,18 +41,19 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
   }
 }
 
-/** In one read where the file is as large as it says. It may be wrong (`/proc`, a file that grows), so reading stops by itself. */
+/** In one read where the file is as large as it says. It may be wrong (`/proc`, a file that grows): then until nothing comes. */
 async function readAll(handle: FileHandle, size: number, limit: number): Promise<FileRead> {
   const parts: Buffer[] = [];
   let total = 0;
   for (;;) {
-    // One byte more than expected shows the end.
+    // There is room for more than expected, so that what does not come is not there.
     const buffer = Buffer.allocUnsafe(Math.max(size - total, 0) + 1024);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
     total += bytesRead;
     if (total > limit) return { problem: 'too-large' };
     const part = buffer.subarray(0, bytesRead);
-    if (bytesRead === 0) return { bytes: parts.length === 1 ? (parts[0] ?? part) : Buffer.concat(parts, total) };
+    if (parts.length === 0 && bytesRead === size && size > 0) return { bytes: part };
+    if (bytesRead === 0) return { bytes: Buffer.concat(parts, total) };
     parts.push(part);
   }
 }

@@ -63,23 +63,29 @@ export function managedFolder(input: LoadInput): string {
   return input.platform === 'darwin' ? '/Library/Application Support/svc' : '/etc/svc';
 }
 
-/** Every place a source may be in, lowest precedence first. */
-export async function candidates(input: LoadInput): Promise<readonly Candidate[]> {
+/**
+ * Every place a source may be in, lowest precedence first: those below the projects' are known at once, where a
+ * project is has to be looked up, and then there are those above.
+ */
+export function candidates(input: LoadInput) {
   const cwd = workingDirectory(input);
   const globalDir = globalFolder(input);
-  return [
-    ...inFolder(globalDir, 'global'),
-    ...namedFile(input, cwd),
-    ...(await projectFiles(input, cwd)),
-    ...editorSettings(input, globalDir),
-    ...inlineContent(input, cwd),
-    ...managedFiles(input),
-  ];
+  return {
+    below: (): readonly Candidate[] => [...inFolder(globalDir, 'global'), ...namedFile(input, cwd)],
+    projects: (): Promise<readonly Candidate[]> => projectFiles(input, cwd),
+    above: (): readonly Candidate[] => [
+      ...editorSettings(input, globalDir),
+      ...inlineContent(input, cwd),
+      ...managedFiles(input),
+    ],
+  };
 }
 
 /** Files that a source may be read from, whether they exist or not. */
 export async function sourceFiles(input: LoadInput): Promise<readonly string[]> {
-  return (await candidates(input)).filter(({ content }) => content === undefined).map((each) => each.path);
+  const { below, projects, above } = candidates(input);
+  const places = [...below(), ...(await projects()), ...above()];
+  return places.filter(({ content }) => content === undefined).map((each) => each.path);
 }
 
 function workingDirectory(input: LoadInput): string {
