@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { load } from '../../src/config/load.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 /** A key of the configuration in the environment, which is trusted on every platform. */
@@ -31,6 +32,14 @@ describe('the edges of references', () => {
     };
     assert.deepEqual(await found({ name, models: { m: { name } } }), []);
     assert.deepEqual(await found({ options: { headers: { 'X-Own': name } } }), ['not-a-reference']);
+  });
+
+  it('open no file for a workspace that is not trusted', async () => {
+    using folder = new ProjectFolder();
+    const file = folder.write('project/key', 'inside');
+    folder.write('project/svc.json', { provider: { p: { options: { apiKey: '{file:key}' } } } });
+    assert.deepEqual((await load(folder.input())).referenced, [file]);
+    assert.deepEqual((await load(folder.input({ trustedWorkspace: false }))).referenced, []);
   });
 
   it('say of a project’s own file what is wrong with it, and of another one nothing', async () => {
