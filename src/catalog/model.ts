@@ -61,7 +61,7 @@ export interface Model {
   /** Tokens; 0: unknown (spec 8). */
   readonly limit: { readonly context: number; readonly output: number; readonly input?: number };
   /** USD per million tokens; absent: unknown. */
-  readonly cost?: ModelCost;
+  readonly cost?: ModelCost | undefined;
   /** Merged into the request. */
   readonly options: Readonly<Record<string, unknown>>;
   /** By name, without the disabled ones; merged into the request when chosen. */
@@ -69,9 +69,9 @@ export interface Model {
   readonly endpoint: Endpoint;
   /** Whether it can fill holes. */
   readonly fim: boolean;
-  readonly releaseDate?: string;
+  readonly releaseDate?: string | undefined;
   /** Where its entry was written; absent: the catalog or the provider's own list. */
-  readonly origin?: Origin;
+  readonly origin?: Origin | undefined;
   readonly source: 'config' | 'catalog' | 'listed';
 }
 

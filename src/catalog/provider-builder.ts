@@ -104,7 +104,8 @@ export class ProviderBuilder {
     const id = settings?.id ?? key;
     const known = this.#catalog.lookUp(id, key);
     const { endpoint, address } = this.#endpoint({ id, settings, known });
-    const model: { -readonly [K in keyof Model]: Model[K] } = {
+    this.#withheld ??= endpoint.withheld;
+    return {
       ref: `${this.#id}/${key}`,
       provider: this.#id,
       key,
@@ -123,13 +124,10 @@ export class ProviderBuilder {
       endpoint,
       fim: endpoint.fim !== undefined,
       source,
+      cost: mergeCost(settings, known),
+      releaseDate: known?.releaseDate,
+      origin: settings?.origin,
     };
-    this.#withheld ??= endpoint.withheld;
-    const cost = mergeCost(settings, known);
-    if (cost !== undefined) model.cost = cost;
-    if (known?.releaseDate !== undefined) model.releaseDate = known.releaseDate;
-    if (settings !== undefined) model.origin = settings.origin;
-    return model;
   }
 
   /** The catalog's offers; deprecated models only where they are configured. */

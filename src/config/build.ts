@@ -1,4 +1,4 @@
-import { defined, type JsonObject, objectOf } from '../wire/json.ts';
+import { type JsonObject, objectOf } from '../wire/json.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
@@ -97,22 +97,20 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
   const own = objectOf(fields.options);
   return {
     id,
-    ...defined({
-      name: text(fields.name),
-      npm: located(child(node, 'npm')),
-      api: located(child(node, 'api')),
-      env: texts(fields.env),
-      fim: located(child(node, 'fim')),
-      apiKey: credential(child(options, 'apiKey')),
-      baseURL: located(child(options, 'baseURL')),
-      fimURL: located(child(options, 'fimURL')),
-      resourceName: located(child(options, 'resourceName')),
-      chunkTimeout: number(own.chunkTimeout),
-      whitelist: texts(fields.whitelist),
-      blacklist: texts(fields.blacklist),
-      simulated: flag(own.simulated),
-      problem: isBroken(fields, own) ? brokenAddress(node, options) : undefined,
-    }),
+    name: text(fields.name),
+    npm: located(child(node, 'npm')),
+    api: located(child(node, 'api')),
+    env: texts(fields.env),
+    fim: located(child(node, 'fim')),
+    apiKey: credential(child(options, 'apiKey')),
+    baseURL: located(child(options, 'baseURL')),
+    fimURL: located(child(options, 'fimURL')),
+    resourceName: located(child(options, 'resourceName')),
+    chunkTimeout: number(own.chunkTimeout),
+    whitelist: texts(fields.whitelist),
+    blacklist: texts(fields.blacklist),
+    simulated: flag(own.simulated),
+    problem: isBroken(fields, own) ? brokenAddress(node, options) : undefined,
     headers: credentials(child(options, 'headers')),
     timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
     options: restOf(own),

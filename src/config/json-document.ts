@@ -25,8 +25,8 @@ export function readJson(
   const surveyed = survey(value, configurationRule(), maxDepth);
   // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
   if (surveyed.tooDeep || surveyed.keys !== (json.match(/":/g)?.length ?? 0)) return undefined;
-  const document: Document = { source, positions: once(positions) };
-  return new JsonObject(new JsonPlace(document), value, surveyed);
+  const document: Above = { source, nodeOf: once(positions) };
+  return new JsonObject(new JsonPlace(document, ''), value, surveyed);
 }
 
 function parsed(json: string | undefined): { readonly json: string; readonly value: unknown } | undefined {
@@ -46,56 +46,76 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-interface Document {
+/** What has members of which the places can be looked up. */
+interface Above {
   readonly source: Source;
-  readonly positions: () => ObjectTree | undefined;
+  nodeOf(key: string): Tree | undefined;
 }
 
 /** A place that is looked up, by the way down to it, when its line is asked for. Most are never asked. */
-class JsonPlace implements Place {
-  readonly #document: Document;
-  readonly #parent: JsonPlace | undefined;
+class JsonPlace implements Place, Above {
+  readonly #above: Above;
   readonly #key: string;
-  readonly #ofKey: boolean;
 
-  constructor(document: Document, parent?: JsonPlace, key = '', ofKey = false) {
-    this.#document = document;
-    this.#parent = parent;
+  constructor(above: Above, key: string) {
+    this.#above = above;
     this.#key = key;
-    this.#ofKey = ofKey;
   }
 
   get source(): Source {
-    return this.#document.source;
+    return this.#above.source;
   }
 
   get line(): number {
-    return this.#found()?.line ?? 1;
+    return this.#node()?.place.line ?? 1;
   }
 
   get column(): number {
-    return this.#found()?.column ?? 1;
+    return this.#node()?.place.column ?? 1;
   }
 
   get length(): number {
-    return this.#found()?.length ?? 1;
+    return this.#node()?.place.length ?? 1;
   }
 
-  /** The place of a member, or of its key. */
-  of(key: string, ofKey: boolean): JsonPlace {
-    return new JsonPlace(this.#document, this, key, ofKey);
+  nodeOf(key: string): Tree | undefined {
+    const node = this.#node();
+    return node?.type === 'array' ? node.items[Number(key)] : child(node, key);
   }
 
-  #found(): Place | undefined {
-    if (!this.#ofKey) return this.#node()?.place;
-    const object = this.#parent === undefined ? undefined : this.#parent.#node();
-    return entriesOf(object).get(this.#key)?.key;
+  keyOf(key: string): Place | undefined {
+    return entriesOf(this.#node()).get(key)?.key;
   }
 
   #node(): Tree | undefined {
-    if (this.#parent === undefined) return this.#document.positions();
-    const above = this.#parent.#node();
-    return above?.type === 'array' ? above.items[Number(this.#key)] : child(above, this.#key);
+    return this.#above.nodeOf(this.#key);
+  }
+}
+
+/** As `JsonPlace`, of a key. */
+class JsonKeyPlace implements Place {
+  readonly #object: JsonPlace;
+  readonly #key: string;
+
+  constructor(object: JsonPlace, key: string) {
+    this.#object = object;
+    this.#key = key;
+  }
+
+  get source(): Source {
+    return this.#object.source;
+  }
+
+  get line(): number {
+    return this.#object.keyOf(this.#key)?.line ?? 1;
+  }
+
+  get column(): number {
+    return this.#object.keyOf(this.#key)?.column ?? 1;
+  }
+
+  get length(): number {
+    return this.#object.keyOf(this.#key)?.length ?? 1;
   }
 }
 
@@ -118,19 +138,19 @@ class JsonObject implements ObjectTree {
   }
 
   placeOf(key: string): Place {
-    return this.place.of(key, false);
+    return new JsonPlace(this.place, key);
   }
 
   member(key: string): Tree | undefined {
     if (this.#entries !== undefined) return this.#entries.get(key)?.value;
-    return Object.hasOwn(this.plain, key) ? nodeOf(this.plain[key], this.place.of(key, false)) : undefined;
+    return Object.hasOwn(this.plain, key) ? nodeOf(this.plain[key], new JsonPlace(this.place, key)) : undefined;
   }
 
   #made(): ReadonlyMap<string, Entry> {
     const { place, plain } = this;
     const entries = new Map<string, Entry>();
     for (const key in plain) {
-      entries.set(key, { key: place.of(key, true), value: nodeOf(plain[key], place.of(key, false)) });
+      entries.set(key, { key: new JsonKeyPlace(place, key), value: nodeOf(plain[key], new JsonPlace(place, key)) });
     }
     return entries;
   }
@@ -148,7 +168,7 @@ class JsonArray implements ArrayTree {
   }
 
   get items(): readonly Tree[] {
-    this.#items ??= this.plain.map((item, index) => nodeOf(item, this.place.of(String(index), false)));
+    this.#items ??= this.plain.map((item, index) => nodeOf(item, new JsonPlace(this.place, String(index))));
     return this.#items;
   }
 }

@@ -244,7 +244,7 @@ async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInp
   const validated: Validated = sound ? { tree: current, diagnostics: [], removed: [] } : validate(current);
   let valid = validated.tree;
   for (const { path, place } of validated.removed) if (decidesAddress(path)) valid = markBroken(valid, path, place);
-  const ruled = applySourceRules(valid, trusted);
+  const ruled = applySourceRules(valid, trusted, sound && surveyed.settled);
   // The `null` that marks a failed reference is not the person's: its own diagnostic says what is wrong.
   const own = validated.diagnostics.filter(({ key }) => !broken.includes(key));
   return {

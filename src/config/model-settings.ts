@@ -1,13 +1,6 @@
 import { defined, isObject, type JsonObject, listOf } from '../wire/json.ts';
-import { credentials, flag, located, text } from './fields.ts';
-import {
-  MODALITIES,
-  type Modality,
-  type ModelCost,
-  type ModelLimit,
-  type ModelSettings,
-  type Origin,
-} from './settings.ts';
+import { credentials, flag, located, number, text } from './fields.ts';
+import { MODALITIES, type Modality, type ModelLimit, type ModelSettings, type Origin } from './settings.ts';
 import { child, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
@@ -87,21 +80,23 @@ function inOrder(value: unknown): value is readonly Modality[] {
 
 function readLimit(value: unknown): ModelLimit | undefined {
   if (!isObject(value)) return undefined;
-  const limit: { -readonly [K in keyof ModelLimit]: ModelLimit[K] } = {};
-  if (typeof value.context === 'number') limit.context = value.context;
-  if (typeof value.output === 'number') limit.output = value.output;
-  if (typeof value.input === 'number') limit.input = value.input;
-  return limit;
+  const { context, output, input } = value;
+  // What nearly all have, in one piece.
+  if (typeof context === 'number' && typeof output === 'number' && input === undefined) return { context, output };
+  return defined({ context: number(context), output: number(output), input: number(input) });
 }
 
 function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
-  const cost: { -readonly [K in keyof ModelCost]?: ModelCost[K] } = {};
-  if (typeof value.input === 'number') cost.input = value.input;
-  if (typeof value.output === 'number') cost.output = value.output;
-  if (typeof value.cache_read === 'number') cost.cacheRead = value.cache_read;
-  if (typeof value.cache_write === 'number') cost.cacheWrite = value.cache_write;
-  return cost;
+  const { input, output, cache_read: cacheRead, cache_write: cacheWrite } = value;
+  if (typeof input === 'number' && typeof output === 'number' && cacheRead === undefined && cacheWrite === undefined)
+    return { input, output };
+  return defined({
+    input: number(input),
+    output: number(output),
+    cacheRead: number(cacheRead),
+    cacheWrite: number(cacheWrite),
+  });
 }
 
 function readVariants(value: unknown): ModelSettings['variants'] {

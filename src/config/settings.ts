@@ -109,45 +109,45 @@ export interface ModelSettings {
   readonly off?: true;
 }
 
-/** `provider.<id>` after merging. */
+/** `provider.<id>` after merging; a field is `undefined` where no source says it. */
 export interface ProviderSettings {
   readonly id: string;
-  readonly name?: string;
-  readonly npm?: Located<string>;
+  readonly name?: string | undefined;
+  readonly npm?: Located<string> | undefined;
   /** FIM dialect, see provider/dialect. */
-  readonly fim?: Located<string>;
-  readonly apiKey?: Credential;
-  readonly baseURL?: Located<string>;
-  readonly fimURL?: Located<string>;
-  readonly resourceName?: Located<string>;
+  readonly fim?: Located<string> | undefined;
+  readonly apiKey?: Credential | undefined;
+  readonly baseURL?: Located<string> | undefined;
+  readonly fimURL?: Located<string> | undefined;
+  readonly resourceName?: Located<string> | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
   /** Milliseconds until the first byte of the body; `false` is off; default 300,000 (spec 8). */
   readonly timeout: number | false;
   /** Milliseconds between parsed events; absent is off. */
-  readonly chunkTimeout?: number;
+  readonly chunkTimeout?: number | undefined;
   /**
    * Everything else under `options`, passed on to the provider. Text that came through a reference
    * is a `ReferencedSecret` here and plain text in `Endpoint.options`.
    */
   readonly options: Readonly<Record<string, unknown>>;
-  readonly whitelist?: readonly string[];
-  readonly blacklist?: readonly string[];
+  readonly whitelist?: readonly string[] | undefined;
+  readonly blacklist?: readonly string[] | undefined;
   readonly models: ReadonlyMap<string, ModelSettings>;
   /** The origin that trusted sources alone give this provider, before any untrusted change. */
-  readonly trustedBaseURL?: string;
-  readonly trustedFimURL?: string;
+  readonly trustedBaseURL?: string | undefined;
+  readonly trustedFimURL?: string | undefined;
   readonly origin: Origin;
   /** `provider.<id>.api`: base address that `baseURL` goes before. */
-  readonly api?: Located<string>;
+  readonly api?: Located<string> | undefined;
   /** Environment variables that may hold the key; from trusted sources only. */
-  readonly env?: readonly string[];
-  readonly simulated?: boolean;
+  readonly env?: readonly string[] | undefined;
+  readonly simulated?: boolean | undefined;
   /** Which sources speak of this provider; absent is `trusted`. */
-  readonly trust?: 'trusted' | 'mixed' | 'untrusted';
+  readonly trust?: 'trusted' | 'mixed' | 'untrusted' | undefined;
   /** The provider as trusted sources alone say it; there when `trust` is `mixed`. */
-  readonly trusted?: ProviderSettings;
+  readonly trusted?: ProviderSettings | undefined;
   /** Why no request may go to it: a wrong address or key must not fall back to another one. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 export interface OrganizationSettings {

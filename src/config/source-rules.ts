@@ -1,4 +1,5 @@
 import { isObject } from '../wire/json.ts';
+import { isForbidden, isSettled } from './header-names.ts';
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
 import {
@@ -31,34 +32,21 @@ export function markBroken(tree: ObjectTree, path: readonly string[], place: Pla
   return withNode(tree, path, { type: 'scalar', place, value: null });
 }
 
-/**
- * Headers that frame a message or choose a host (RFC 9110 section 7.6.1, 9112): they would change
- * where a request goes or where it ends.
- */
-const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 export interface Ruled {
   readonly tree: ObjectTree;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in one case. */
-export function applySourceRules(tree: ObjectTree, trusted: boolean): Ruled {
+/**
+ * What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in one case.
+ *
+ * @param settled the names of all headers are known to be as they are sent.
+ */
+export function applySourceRules(tree: ObjectTree, trusted: boolean, settled = false): Ruled {
   const diagnostics: Diagnostic[] = [];
   let ruled = tree;
   if (!trusted) ruled = dropUntrusted(ruled, diagnostics);
+  if (settled) return { tree: ruled, diagnostics };
   for (const [id, { value }] of entriesOf(child(ruled, 'provider'))) {
     const headers = child(child(value, 'options'), 'headers');
     if (headers !== undefined) ruled = lowerHeaders(ruled, ['provider', id, 'options', 'headers'], diagnostics);
@@ -107,12 +95,11 @@ function modelsWithHeaders(models: Tree | undefined): readonly string[] {
 function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {
   const node = nodeAt(tree, path);
   if (node?.type !== 'object') return tree;
-  if ([...node.entries.keys()].every((name) => name === name.toLowerCase() && !FORBIDDEN_HEADERS.has(name)))
-    return tree;
+  if ([...node.entries.keys()].every(isSettled)) return tree;
   const entries = new Map<string, Entry>();
   for (const [name, entry] of node.entries) {
     const lower = name.toLowerCase();
-    if (FORBIDDEN_HEADERS.has(lower)) {
+    if (isForbidden(lower)) {
       const key = [...path, name].join('.');
       const message = 'This header cannot be set: it decides where a request goes or ends.';
       diagnostics.push(diagnosticAt(entry.key, 'error', 'forbidden-header', key, message));

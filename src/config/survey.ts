@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
 import { branchFor, fits } from './fit.ts';
+import { isSettled } from './header-names.ts';
 import type { Rule } from './schema-rules.ts';
 
 /** A text with a `{` in it, which may be a reference, and where in a value it stands. */
@@ -19,6 +20,8 @@ export interface Survey {
   readonly tooDeep: boolean;
   /** The rule finds nothing to say, leaving aside what `braced` has to fit. */
   readonly sound: boolean;
+  /** Every header goes out by the name that is written. */
+  readonly settled: boolean;
 }
 
 type Found = { -readonly [K in keyof Survey]: Survey[K] } & {
@@ -33,7 +36,7 @@ type Found = { -readonly [K in keyof Survey]: Survey[K] } & {
  * rule is not said: validate.ts looks again for that.
  */
 export function survey(value: JsonObject, rule: Rule, maxDepth = Number.POSITIVE_INFINITY): Survey {
-  const found: Found = { braced: [], keys: 0, tooDeep: maxDepth < 1, sound: true, path: [], maxDepth };
+  const found: Found = { braced: [], keys: 0, tooDeep: maxDepth < 1, sound: true, settled: true, path: [], maxDepth };
   if (!found.tooDeep) lookOver(value, rule, 0, found);
   return found;
 }
@@ -71,15 +74,19 @@ function lookOver(object: JsonObject, rule: Rule | undefined, depth: number, fou
   }
   found.keys += keys;
   if (rule?.required !== undefined && !hasAll(object, rule.required)) found.sound = false;
-  if (rule?.names !== undefined && !areNamed(object, rule.names)) found.sound = false;
+  if (rule?.names !== undefined) lookAtNames(object, rule.names, found);
 }
 
 function hasAll(object: JsonObject, keys: readonly string[]): boolean {
   return keys.every((key) => Object.hasOwn(object, key));
 }
 
-function areNamed(object: JsonObject, names: RegExp): boolean {
-  return Object.keys(object).every((key) => names.test(key));
+/** The names of headers are the only ones that a rule has something to say about. */
+function lookAtNames(headers: JsonObject, names: RegExp, found: Found): void {
+  for (const name in headers) {
+    if (!names.test(name)) found.sound = false;
+    if (!isSettled(name)) found.settled = false;
+  }
 }
 
 function lookThrough(list: readonly unknown[], rule: Rule | undefined, depth: number, found: Found): void {

@@ -53,7 +53,9 @@ export function child(tree: Tree | undefined, key: string): Tree | undefined {
 
 /** The node at a path, `undefined` where there is none. */
 export function nodeAt(tree: Tree | undefined, path: readonly string[]): Tree | undefined {
-  return path.reduce((at, key) => (at?.type === 'array' ? at.items[Number(key)] : child(at, key)), tree);
+  let at = tree;
+  for (const key of path) at = at?.type === 'array' ? at.items[Number(key)] : child(at, key);
+  return at;
 }
 
 export function entriesOf(tree: Tree | undefined): ReadonlyMap<string, Entry> {

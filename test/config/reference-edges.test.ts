@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { load } from '../../src/config/load.ts';
+import { readRegularFile } from '../../src/config/regular-file.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 /** A key of the configuration in the environment, which is trusted on every platform. */
@@ -41,6 +42,12 @@ describe('the edges of references', () => {
     assert.deepEqual((await load(folder.input())).referenced, [file]);
     assert.deepEqual((await load(folder.input({ trustedWorkspace: false }))).referenced, []);
   });
+
+  if (process.platform === 'linux') {
+    it('are read to their limit, also where a file does not say how large it is', async () => {
+      assert.deepEqual(await readRegularFile('/proc/self/maps', { limit: 100 }), { problem: 'too-large' });
+    });
+  }
 
   it('say of a project’s own file what is wrong with it, and of another one nothing', async () => {
     using folder = new ProjectFolder();
