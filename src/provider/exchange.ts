@@ -102,11 +102,11 @@ async function* attemptOnce(request: Exchange, options: ExchangeOptions): AsyncG
     if (request.stream && request.chunkTimeout !== undefined) deadline.expectEvents(request.chunkTimeout);
     const bytes = response.body[Symbol.asyncIterator]();
     const first = await firstBytes(bytes);
-    if (request.chunkTimeout === undefined || !request.stream) deadline.answered();
     if (!isStream(request, response, first)) {
-      yield* request.whole(await wholeBody(first, bytes, response));
+      yield* request.whole(await wholeBody(first, bytes, response, deadline));
       return;
     }
+    if (request.chunkTimeout === undefined || !request.stream) deadline.answered();
     for await (const event of streamEvents(request, reader, first, bytes, deadline)) {
       if (event.type === 'finish' || event.type === 'error') drained = drain(bytes, deadline);
       yield event;
@@ -219,10 +219,18 @@ export async function textUpTo(body: AsyncIterable<Uint8Array>, most: number): P
   return Buffer.concat(chunks).subarray(0, most).toString('utf8');
 }
 
-async function wholeBody(first: Uint8Array | undefined, bytes: Bytes, response: TransportResponse): Promise<unknown> {
+/** The limit that was kept to the first byte is kept from each piece to the next: one that stalls has no end. */
+async function wholeBody(
+  first: Uint8Array | undefined,
+  bytes: Bytes,
+  response: TransportResponse,
+  deadline: Deadline,
+): Promise<unknown> {
+  deadline.progress();
   const chunks: Uint8Array[] = first ? [first] : [];
   let size = first?.byteLength ?? 0;
   for (let read = await bytes.next(); !read.done; read = await bytes.next()) {
+    deadline.progress();
     chunks.push(read.value);
     size += read.value.byteLength;
     if (size > MAX_ANSWER_BYTES) throw invalidAnswer('The provider’s answer is larger than 64 MB.');

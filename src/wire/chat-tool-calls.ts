@@ -20,6 +20,9 @@ interface Call {
  */
 export class ChatToolCalls {
   readonly #calls: Call[] = [];
+  /** The last call of each id and of each index: a provider may send any number of them. */
+  readonly #byId = new Map<string, Call>();
+  readonly #byIndex = new Map<number, Call>();
   readonly #nextPart: () => number;
 
   constructor(nextPart: () => number) {
@@ -40,7 +43,7 @@ export class ChatToolCalls {
       const fragment = objectOf(value);
       const definition = objectOf(fragment.function);
       const call = this.#find(fragment, definition, position);
-      call.id ??= textOf(fragment.id);
+      if (call.id === undefined) this.#name(call, textOf(fragment.id));
       call.name ??= textOf(definition.name);
       this.#add(call, argumentText(definition.arguments), events);
     });
@@ -59,6 +62,11 @@ export class ChatToolCalls {
       this.#begin(call, events);
     }
     return undefined;
+  }
+
+  #name(call: Call, id: string | undefined): void {
+    call.id = id;
+    if (id !== undefined) this.#byId.set(id, call);
   }
 
   #add(call: Call, json: string, events: Event[]): void {
@@ -86,9 +94,9 @@ export class ChatToolCalls {
     const id = textOf(fragment.id);
     const name = textOf(definition.name);
     const index = numberOf(fragment.index);
-    const byId = id === undefined ? undefined : this.#calls.findLast((call) => call.id === id);
+    const byId = id === undefined ? undefined : this.#byId.get(id);
     if (byId && (index === undefined || byId.index === undefined || byId.index === index)) return byId;
-    const last = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     if (last === undefined || (index === undefined && position > 0)) return this.#make(index);
     if (id !== undefined && last.id !== undefined && name !== undefined) return this.#make(index);
     // Neither id nor index, and a name again: another call if the one before is whole.
@@ -101,6 +109,7 @@ export class ChatToolCalls {
   #make(index: number | undefined): Call {
     const call: Call = { index, id: undefined, name: undefined, part: undefined, held: '', arguments: '' };
     this.#calls.push(call);
+    if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
 }

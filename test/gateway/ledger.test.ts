@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -120,5 +120,16 @@ describe('the ledger', () => {
     const files = readdirSync(folder);
     assert.ok(files.includes('gateway.db-wal'));
     for (const name of files) assert.equal(statSync(path.join(folder, name)).mode & 0o077, 0, name);
+  });
+
+  it('is taken from others who could read it before, and gets a folder of its own where there is none', async () => {
+    const open = path.join(folder, 'open.db');
+    writeFileSync(open, '', { mode: 0o644 });
+    const inside = path.join(folder, 'data', 'svc', 'gateway.db');
+    for (const place of [open, inside]) {
+      (await openState(place)).close();
+      assert.equal(statSync(place).mode & 0o077, 0, place);
+    }
+    assert.equal(statSync(path.dirname(inside)).mode & 0o077, 0);
   });
 });

@@ -164,6 +164,18 @@ describe('converse', () => {
     });
   }
 
+  everyWayAtOnce('cuts a stall in the middle of an answer that is not streamed, and asks again', async (at, ...way) => {
+    const [format, transport] = way;
+    const target = model(format, { timeout: SOON }, {}, at);
+    const seen = await run(target, 'stall-mid-body-1-times', transport, false);
+    assert.equal(seen.text, SAID);
+    assert.deepEqual(
+      seen.retries.map((retry) => retry.error.errorType),
+      ['upstream_timeout'],
+    );
+    assert.equal(await at.requests[0]?.closed, true);
+  });
+
   everyWayAtOnce('cuts a stall after comments by chunkTimeout', async (at, format, transport) => {
     const target = model(format, { chunkTimeout: SOON }, {}, at);
     const seen = await run(target, 'stall-after-comments-1-times', transport);

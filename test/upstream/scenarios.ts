@@ -153,6 +153,10 @@ const WHOLE: Readonly<Record<string, (response: ServerResponse, wire: Wire, scri
     'invalid-json': (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": '),
     'stall-before-headers': () => undefined,
     'stall-after-headers': (response) => response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(),
+    'stall-mid-body': (response, wire, script) => {
+      const text = JSON.stringify(wholeBody(wire, script));
+      response.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, text.length / 2));
+    },
     'reset-before-headers': (response) => void response.socket?.resetAndDestroy(),
     'reset-mid-stream': async (response, wire, script) => {
       const text = JSON.stringify(wholeBody(wire, script));

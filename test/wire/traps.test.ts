@@ -137,6 +137,21 @@ describe('tool calls in a Chat Completions stream', () => {
     it(name, () => assert.deepEqual(called(calls(...fragments)), expected));
   }
 
+  it('stay calls of their own however many there are, with their ids, whatever their indexes', () => {
+    const indexes = [-1, 1e15, 0.5, 2, 1, ...Array.from({ length: 30_000 }, (_, n) => n + 10)];
+    const fragments = indexes.map((index) => [{ index, id: `c${index}`, function: { name: 'f', arguments: '{' } }]);
+    // The rest of their arguments comes in another order, by the index or by the id alone.
+    const rest = indexes
+      .toReversed()
+      .map((index, at) => [
+        at % 2 === 0 ? { index, function: { arguments: '}' } } : { id: `c${index}`, function: { arguments: '}' } },
+      ]);
+    assert.deepEqual(
+      called(calls(...fragments, ...rest)),
+      indexes.map((index) => [`c${index}`, 'f', '{}']),
+    );
+  });
+
   it('mints an id where none comes', () => {
     const [call] = fold(calls([{ index: 0, function: { name: 'f', arguments: '{}' } }])).parts;
     assert.match(call?.type === 'tool-call' ? call.id : '', /^call_\w{32}$/);
