@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { gatewayLaunch } from '../../src/extension/gateway/launch.ts';
 import { play } from '../upstream/scenarios.ts';
@@ -104,6 +105,27 @@ describe('svc serve', () => {
       true,
     );
   }).timeout(15_000);
+
+  it('takes a name that is not listed any more back, on open connections too', async () => {
+    await served.configure({ m: {} }, { allowedHosts: ['gw.example'] });
+    const { url, logged } = await served.serve();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<unknown>();
+    const get = async () => {
+      const asked = request(`${url}/models`, { agent, headers: { host: 'gw.example' } }).end();
+      asked.once('socket', (socket) => sockets.add(socket));
+      const [answer] = await once(asked, 'response');
+      answer.resume();
+      await once(answer, 'end');
+      return answer.statusCode;
+    };
+    assert.equal(await get(), 200);
+    await served.configure({ m: {} });
+    await logged('the configuration was read anew');
+    assert.equal(await get(), 403);
+    assert.equal(sockets.size, 1);
+    agent.destroy();
+  });
 
   it('asks providers without models for theirs', async () => {
     const { url } = await served.serve();

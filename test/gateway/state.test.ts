@@ -78,18 +78,18 @@ describe('the gateway on a full disk', () => {
   });
 });
 
-describe('an organization’s own key', () => {
-  const withKey = {
-    provider: { up: { options: { baseURL: 'https://up.example/v1' }, models: { m: {} } } },
-    gateway: { organizations: { acme: { byok: { up: 'sk-byok' } } } },
-  };
-  const byokIn = async (folder: ProjectFolder) => {
-    const settings = await folder.load();
-    const model = buildRegistry({ settings, catalog: EMPTY_CATALOG, env: {} }).models.get('up/m');
-    assert.ok(model);
-    return byokOf(settings.gateway.organizations.get('acme'), model, settings);
-  };
+const withKey = {
+  provider: { up: { options: { baseURL: 'https://up.example/v1' }, models: { m: {} } } },
+  gateway: { organizations: { acme: { byok: { up: 'sk-byok' } } } },
+};
+const byokIn = async (folder: ProjectFolder) => {
+  const settings = await folder.load();
+  const model = buildRegistry({ settings, catalog: EMPTY_CATALOG, env: {} }).models.get('up/m');
+  assert.ok(model);
+  return byokOf(settings.gateway.organizations.get('acme'), model, settings);
+};
 
+describe('an organization’s own key', () => {
   it('goes where trusted configuration says', async () => {
     using folder = new ProjectFolder();
     folder.global(withKey);
@@ -101,6 +101,7 @@ describe('an organization’s own key', () => {
     'base URL': { options: { baseURL: 'https://evil.example/v1' } },
     package: { npm: '@ai-sdk/anthropic' },
     'model’s address': { models: { m: { provider: { api: 'https://evil.example/v1' } } } },
+    headers: { options: { headers: { 'X-Forward-To': 'evil.example' } } },
   })) {
     it(`is held back when a project changes the ${what}`, async () => {
       using folder = new ProjectFolder();
@@ -113,6 +114,15 @@ describe('an organization’s own key', () => {
       });
     });
   }
+});
+
+describe('an organization’s key for a provider that only a project names', () => {
+  it('is held back', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ gateway: withKey.gateway });
+    folder.write('project/svc.jsonc', { provider: withKey.provider });
+    await assert.rejects(byokIn(folder), { errorType: 'credential_withheld' });
+  });
 });
 
 describe('where the state is kept', () => {

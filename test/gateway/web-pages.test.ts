@@ -53,6 +53,18 @@ describe('a web page', () => {
     }
   });
 
+  it('does not get in on a connection that another name has been let in on', async () => {
+    const head = (host: string, ...more: string[]) => ['GET /models HTTP/1.1', `Host: ${host}`, ...more, ''];
+    for (const host of ['evil.example', 'gw.example.evil.example']) {
+      const answers = await raw(...head('gw.example'), ...head(host, 'Connection: close'), '');
+      assert.deepEqual(
+        [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, code]) => code),
+        ['200', '403'],
+        host,
+      );
+    }
+  });
+
   it('gets nothing at all from an origin that is not listed, and only what it asks for from one that is', async () => {
     for (const origin of [
       ...['https://app.example.evil.example', 'https://xapp.example', 'https://evil.example/https://app.example'],
