@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hashKey } from '../../src/gateway/authentication.ts';
 import { ask, said } from './asking.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
 
@@ -74,6 +75,18 @@ describe('who may do what', () => {
     });
   });
 
+  it('stay what they were: neither a second rotation nor one of a revoked key brings any back', () => {
+    const first = under.store.create({ name: 'turned' });
+    const second = under.store.rotate('turned', 0);
+    const third = under.store.rotate('turned', 60_000);
+    const holds = (key: string) =>
+      under.store.list().some(({ hashes }) => hashes.some(({ hash }) => hash === hashKey(key)));
+    assert.deepEqual([holds(first), holds(second), holds(third)], [false, true, true]);
+    under.store.revoke('turned');
+    assert.throws(() => under.store.rotate('turned', 60_000), /is revoked/);
+    assert.deepEqual([holds(first), holds(second), holds(third)], [false, false, false]);
+  });
+
   describe('organizations', () => {
     it('block a model by their policy', async () => {
       const key = under.store.create({ name: 'acme-1', organization: 'acme' });
@@ -143,6 +156,13 @@ describe('who may do what', () => {
   });
 
   describe('budgets and rates', () => {
+    it('let a key without money use its organization’s own account', async () => {
+      const key = under.store.create({ name: 'acme-poor', organization: 'acme', budget: 0 });
+      under.keysChanged();
+      const status = async (model: string) => (await under.post('/chat/completions', ask(model), withKey(key))).status;
+      assert.deepEqual([await status('chat/m'), await status('messages/m')], [200, 402]);
+    });
+
     it('refuse a paid model when the budget is used up, not a free one', async () => {
       // An answer of 11 and 7 tokens at 1 and 2 USD a million is 0.000025 USD.
       const key = under.store.create({ name: 'poor', budget: 0.00004 });

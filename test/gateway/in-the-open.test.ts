@@ -100,6 +100,28 @@ describe('the gateway in the open', () => {
     response.resume();
   });
 
+  it('takes a body that is as large as it may be, and none that is larger by a byte', async () => {
+    const start = '{"model":"chat/m","messages":[{"role":"user","content":"';
+    const sized = (bytes: number) => `${start}${'x'.repeat(bytes - start.length - 4)}"}]}`;
+    const chunked = async (body: string) => {
+      const headers = { authorization: `Bearer ${KEY}`, 'transfer-encoding': 'chunked' };
+      const sent = httpRequest(`${under.url}/chat/completions`, { method: 'POST', headers });
+      sent.on('error', () => undefined);
+      sent.end(body);
+      const [response] = await once(sent, 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    for (const [bytes, expected] of [
+      [1_000_000, 200],
+      [1_000_001, 413],
+    ] as const) {
+      assert.equal(sized(bytes).length, bytes);
+      assert.equal((await under.post('/chat/completions', sized(bytes))).status, expected);
+      assert.equal(await chunked(sized(bytes)), expected);
+    }
+  });
+
   it('closes on those who send their head or body a byte at a time', async () => {
     assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: 127.0')), 408);
     const slow = head('POST /messages HTTP/1.1', `Authorization: Bearer ${KEY}\r\nContent-Length: 100\r\n`);
