@@ -13,88 +13,107 @@ export interface FileLog extends Log {
   close(): Promise<void>;
 }
 
-type Line = readonly [level: Exclude<Level, 'silent'>, fields: Readonly<Record<string, unknown>>, message: string];
+interface Line {
+  readonly level: Exclude<Level, 'silent'>;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** What writes lines, once it is loaded. */
+interface Writer {
+  readonly write: (lines: readonly Line[]) => void;
+  /** Resolves when all that was written is with the system. */
+  readonly flush: () => Promise<void>;
+}
 
 /**
  * JSON lines on a file descriptor. The library is loaded behind the first lines, so that it does not
  * stand between the start of the gateway and its first answer.
  */
 export function openLog(descriptor: number, level: Level): FileLog {
-  let waiting: Line[] | undefined = [];
-  let flush: () => Promise<void> = async () => undefined;
-  let write = (...line: Line): void => {
-    waiting?.push(line);
-  };
+  const queue = new LineQueue();
   const loaded = load(descriptor, level).then((writer) => {
-    for (const line of waiting ?? []) writer.write(...line);
-    waiting = undefined;
-    write = writer.write;
-    flush = writer.flush;
+    queue.writeWith(writer.write);
+    return writer;
   });
   const wanted = LEVELS.indexOf(level);
-  const at = (own: Line[0]) => {
+  const at = (own: Line['level']) => {
     if (LEVELS.indexOf(own) < wanted) return () => undefined;
-    return (fields: Line[1], message: string) => write(own, fields, message);
+    return (fields: Line['fields'], message: string) => queue.add({ level: own, at: Date.now(), fields, message });
   };
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    close: () => loaded.then(() => flush()),
+    close: async () => {
+      const { flush } = await loaded;
+      queue.flush();
+      await flush();
+    },
   };
 }
 
-async function load(descriptor: number, level: Level) {
+/** Lines of a busy moment are made and go out together; the timer sees to those of a quiet one. */
+const BATCH_LINES = 40;
+const BATCH_MS = 500;
+
+/** Lines that are not made yet: the answer that a line is about, and the next one, need not wait for it. */
+class LineQueue {
+  #write: Writer['write'] | undefined;
+  #lines: Line[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  writeWith(write: Writer['write']): void {
+    this.#write = write;
+    this.flush();
+  }
+
+  add(line: Line): void {
+    this.#lines.push(line);
+    if (this.#lines.length >= BATCH_LINES) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+  }
+
+  flush(): void {
+    if (this.#write === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const lines = this.#lines;
+    this.#lines = [];
+    if (lines.length > 0) this.#write(lines);
+  }
+}
+
+async function load(descriptor: number, level: Level): Promise<Writer> {
   // Bundled, a CommonJS library has only its default export.
   const { default: pino } = await import('pino');
   // Without a least length, `flush` would not wait for what is being written.
   const destination = pino.destination({ fd: descriptor, sync: false, minLength: 1 });
   destination.on('error', () => undefined);
-  const batch = new LineBatch((lines) => destination.write(lines));
-  const time = isoTime();
-  const logger = pino({ level, base: { pid: process.pid }, timestamp: time }, { write: (line) => batch.add(line) });
-  const write = (own: Line[0], fields: Line[1], message: string) => {
-    const members = flatMembers(fields);
-    if (members === undefined) logger[own](redacted(fields), message);
-    else {
-      const end = `"msg":${quoted(message)}}\n`;
-      batch.add(`{"level":${pino.levels.values[own]}${time()},"pid":${process.pid},${members}${end}`);
+  const isoTime = isoTimes();
+  let text = '';
+  let time = '';
+  const logger = pino(
+    { level, base: { pid: process.pid }, timestamp: () => time },
+    { write: (line) => (text += line) },
+  );
+  const write = (lines: readonly Line[]) => {
+    text = '';
+    for (const { level: own, at, fields, message } of lines) {
+      time = isoTime(at);
+      const members = flatMembers(fields);
+      if (members === undefined) logger[own](redacted(fields), message);
+      else {
+        const end = `"msg":${quoted(message)}}\n`;
+        text += `{"level":${pino.levels.values[own]}${time},"pid":${process.pid},${members}${end}`;
+      }
     }
+    destination.write(text);
   };
-  const flush = () => {
-    batch.flush();
-    return new Promise<void>((resolve) => destination.flush(() => resolve()));
-  };
-  return { write, flush };
-}
-
-/** Lines of a busy moment go out together; the timer sees to those of a quiet one. */
-const BATCH_CHARACTERS = 12_288;
-const BATCH_MS = 500;
-
-class LineBatch {
-  readonly #out: (lines: string) => void;
-  #lines = '';
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(out: (lines: string) => void) {
-    this.#out = out;
-  }
-
-  add(line: string): void {
-    this.#lines += line;
-    if (this.#lines.length >= BATCH_CHARACTERS) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const lines = this.#lines;
-    this.#lines = '';
-    if (lines !== '') this.#out(lines);
-  }
+  return { write, flush: () => new Promise<void>((resolve) => destination.flush(() => resolve())) };
 }
 
 /**
@@ -114,12 +133,11 @@ export function flatMembers(fields: Readonly<Record<string, unknown>>): string |
   return members;
 }
 
-/** The field `time` of a line; the date's part is made once a second. */
-function isoTime(): () => string {
+/** Makes the field `time` of a line; the date's part is made once a second. */
+function isoTimes(): (now: number) => string {
   let second = -1;
   let start = '';
-  return () => {
-    const now = Date.now();
+  return (now) => {
     const own = Math.floor(now / 1000);
     if (own !== second) {
       second = own;
