@@ -14,6 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'closed the connection',
   UND_ERR_HEADERS_TIMEOUT: 'did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'stopped answering',
+  UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with another length than it said',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'uses a certificate that is not trusted',
   SELF_SIGNED_CERT_IN_CHAIN: 'uses a certificate that is not trusted',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'uses a certificate that is not trusted',
@@ -39,7 +41,7 @@ export function networkError(thrown: unknown, url: string): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const code = failureCode(thrown);
   const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
-  const words = WORDS[code ?? ''] ?? (trust ? 'has a TLS problem' : 'could not be reached');
+  const words = WORDS[code ?? ''] ?? (trust ? 'has a TLS problem' : unnamed(thrown));
   return new GatewayError({
     status: 503,
     errorType: 'network_error',
@@ -49,6 +51,13 @@ export function networkError(thrown: unknown, url: string): GatewayError {
     action: trust ? 'Add your company’s certificate with NODE_EXTRA_CA_CERTS.' : 'Check the network and the base URL.',
     cause: thrown,
   });
+}
+
+/** Of what has no code of its own: whoever listens there may speak another protocol. */
+function unnamed(thrown: unknown): string {
+  const error = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  const noHttp = error instanceof Error && (error.name === 'HTTPParserError' || error.name === 'AssertionError');
+  return noHttp ? 'answered with something that is not HTTP' : 'could not be reached';
 }
 
 /** The connection broke while an answer was on its way. */

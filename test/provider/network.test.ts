@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
@@ -115,6 +115,31 @@ describe('the network between us and a provider', () => {
       assert.equal(error?.errorType, 'network_error');
       assert.match(error?.message ?? '', /^svc-test\.invalid could not be (found|looked up) \(DNS\) \(E/);
       assert.equal(error?.retryable, true);
+    });
+
+    it(`says that whoever listens there does not speak HTTP (${way})`, async () => {
+      const answers = {
+        'SSH-2.0-OpenSSH_9.9\r\n': /answered with something that is not HTTP/,
+        'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n{}': /answered with something that is not HTTP/,
+        [`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}\r\n\r\n{}`]: /answered with headers that are too large/,
+        'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}': /answered with another length/,
+      };
+      for (const [answer, words] of Object.entries(answers)) {
+        const server = createTcpServer((socket) => {
+          socket.on('error', () => undefined);
+          socket.once('data', () => socket.end(answer));
+        });
+        server.listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const address = server.address();
+        const port = typeof address === 'object' && address !== null ? address.port : 0;
+        const transport = make();
+        const { error } = await answerOf(transport, `http://127.0.0.1:${port}/v1`);
+        await transport.close?.();
+        server.close();
+        assert.equal(error?.errorType, 'network_error');
+        assert.match(error?.message ?? '', words);
+      }
     });
 
     it(`refuses a certificate that nobody vouches for, and says what to do (${way})`, async () => {
