@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
@@ -46,11 +45,11 @@ export class Exchange {
   /** On every answer, besides its own: names and values by turns, as they are written in one go. */
   readonly #headers: string[];
 
-  constructor(request: IncomingMessage, response: ServerResponse, turn: Turn) {
+  constructor(request: IncomingMessage, response: ServerResponse, turn: Turn, id: string) {
     this.request = request;
     this.response = response;
     this.turn = turn;
-    this.id = `req_${randomUUID().replaceAll('-', '')}`;
+    this.id = id;
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);

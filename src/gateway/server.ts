@@ -11,6 +11,7 @@ import { fimRoute } from './fim-route.ts';
 import { inferenceRoutes } from './inference-routes.ts';
 import { operationRoutes } from './operation-routes.ts';
 import type { GatewayParts } from './parts.ts';
+import { RequestIds } from './request-ids.ts';
 import { Router } from './router.ts';
 import { transcriptionRoute } from './transcription-route.ts';
 import { Turn } from './turn.ts';
@@ -59,7 +60,10 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
     noDelay: true,
   });
   const turn = new Turn(() => parts.metrics.active > 1);
-  server.on('request', (request, response) => void serve(parts, router, new Exchange(request, response, turn)));
+  const ids = new RequestIds();
+  server.on('request', (request, response) => {
+    void serve(parts, router, new Exchange(request, response, turn, ids.next()));
+  });
   server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(notListening(error, listen)));
