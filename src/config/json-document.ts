@@ -1,9 +1,18 @@
 import { isObject } from '../wire/json.ts';
 import { bareJson } from './bare-json.ts';
 import { configurationRule } from './schema-rules.ts';
-import type { Source } from './settings.ts';
+import type { ModelSettings, Source } from './settings.ts';
 import { type Survey, survey } from './survey.ts';
-import { type ArrayTree, child, type Entry, entriesOf, type ObjectTree, type Place, type Tree } from './tree.ts';
+import {
+  type ArrayTree,
+  child,
+  type DeepPlace,
+  type Entry,
+  entriesOf,
+  type ObjectTree,
+  type Place,
+  type Tree,
+} from './tree.ts';
 
 /**
  * Reads JSONC by the engine's own parser, several times faster than any that notes where things stand.
@@ -22,11 +31,12 @@ export function readJson(
   const { json, value } = read;
   // JavaScript puts keys that are integers before all others; a digit may be written as an escape.
   if (json.includes('\\u003') || /"(?:\d+"|\s+):/.test(json)) return undefined;
-  const surveyed = survey(value, configurationRule(), maxDepth);
+  const models = (container: object) => surveyed.models.get(container);
+  const place = new JsonPlace({ source, nodeOf: once(positions), models }, '');
+  const surveyed = survey(value, configurationRule(), maxDepth, place);
   // A key that is written again is dropped, and its colon is not. (One in a text only sends it the other way.)
   if (surveyed.tooDeep || surveyed.keys !== (json.match(/":/g)?.length ?? 0)) return undefined;
-  const document: Above = { source, nodeOf: once(positions) };
-  return new JsonObject(new JsonPlace(document, ''), value, surveyed);
+  return new JsonObject(place, value, surveyed);
 }
 
 function parsed(json: string | undefined): { readonly json: string; readonly value: unknown } | undefined {
@@ -50,10 +60,12 @@ function once<T>(make: () => T): () => T {
 interface Above {
   readonly source: Source;
   nodeOf(key: string): Tree | undefined;
+  /** The members of an object of the document as models. */
+  models(container: object): ReadonlyMap<string, ModelSettings> | undefined;
 }
 
 /** A place that is looked up, by the way down to it, when its line is asked for. Most are never asked. */
-class JsonPlace implements Place, Above {
+class JsonPlace implements DeepPlace, Above {
   readonly #above: Above;
   readonly #key: string;
 
@@ -81,6 +93,14 @@ class JsonPlace implements Place, Above {
   nodeOf(key: string): Tree | undefined {
     const node = this.#node();
     return node?.type === 'array' ? node.items[Number(key)] : child(node, key);
+  }
+
+  of(key: string): JsonPlace {
+    return new JsonPlace(this, key);
+  }
+
+  models(container: object): ReadonlyMap<string, ModelSettings> | undefined {
+    return this.#above.models(container);
   }
 
   keyOf(key: string): Place | undefined {
@@ -137,20 +157,24 @@ class JsonObject implements ObjectTree {
     return this.#entries;
   }
 
+  get models(): ReadonlyMap<string, ModelSettings> | undefined {
+    return this.place.models(this.plain);
+  }
+
   placeOf(key: string): Place {
-    return new JsonPlace(this.place, key);
+    return this.place.of(key);
   }
 
   member(key: string): Tree | undefined {
     if (this.#entries !== undefined) return this.#entries.get(key)?.value;
-    return Object.hasOwn(this.plain, key) ? nodeOf(this.plain[key], new JsonPlace(this.place, key)) : undefined;
+    return Object.hasOwn(this.plain, key) ? nodeOf(this.plain[key], this.place.of(key)) : undefined;
   }
 
   #made(): ReadonlyMap<string, Entry> {
     const { place, plain } = this;
     const entries = new Map<string, Entry>();
     for (const key in plain) {
-      entries.set(key, { key: new JsonKeyPlace(place, key), value: nodeOf(plain[key], new JsonPlace(place, key)) });
+      entries.set(key, { key: new JsonKeyPlace(place, key), value: nodeOf(plain[key], place.of(key)) });
     }
     return entries;
   }
@@ -168,7 +192,7 @@ class JsonArray implements ArrayTree {
   }
 
   get items(): readonly Tree[] {
-    this.#items ??= this.plain.map((item, index) => nodeOf(item, new JsonPlace(this.place, String(index))));
+    this.#items ??= this.plain.map((item, index) => nodeOf(item, this.place.of(String(index))));
     return this.#items;
   }
 }

@@ -7,11 +7,12 @@ import { child, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 export function readModels(node: Tree | undefined): ReadonlyMap<string, ModelSettings> {
   const models = new Map<string, ModelSettings>();
   if (node?.type !== 'object') return models;
+  const { plain: fields, models: known } = node;
+  if (known !== undefined && fields !== undefined && known.size === Object.keys(fields).length) return known;
   const add = (key: string, value: unknown, origin: Origin) => {
-    if (isObject(value)) models.set(key, readModel(key, value, origin, node));
+    if (isObject(value)) models.set(key, known?.get(key) ?? readModel(key, value, origin, node));
     else if (value === null) models.set(key, { key, origin, off: true });
   };
-  const { plain: fields } = node;
   if (fields === undefined || node.placeOf === undefined) {
     for (const [key, { value }] of node.entries) add(key, plain(value), value.place);
   } else for (const key in fields) add(key, fields[key], node.placeOf(key));
@@ -39,7 +40,7 @@ function readModel(key: string, fields: JsonObject, origin: Origin, models: Obje
   };
 }
 
-function filled(value: unknown): ModelSettings['options'] {
+export function filled(value: unknown): ModelSettings['options'] {
   return isObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
@@ -68,7 +69,7 @@ function ordered(written: readonly unknown[]): readonly Modality[] {
 }
 
 /** As nearly every list is: nothing else in it, nothing twice. */
-function inOrder(value: unknown): value is readonly Modality[] {
+export function inOrder(value: unknown): value is readonly Modality[] {
   if (!Array.isArray(value)) return false;
   let next = 0;
   for (let index = 0; index < value.length; index += 1) {
@@ -86,7 +87,7 @@ function readLimit(value: unknown): ModelLimit | undefined {
   return defined({ context: number(context), output: number(output), input: number(input) });
 }
 
-function readCost(value: unknown): ModelSettings['cost'] {
+export function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
   const { input, output, cache_read: cacheRead, cache_write: cacheWrite } = value;
   if (typeof input === 'number' && typeof output === 'number' && cacheRead === undefined && cacheWrite === undefined)

@@ -1,7 +1,10 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
 import { branchFor, fits } from './fit.ts';
 import { isSettled } from './header-names.ts';
+import { readPlainModel } from './plain-model.ts';
 import type { Rule } from './schema-rules.ts';
+import type { ModelSettings } from './settings.ts';
+import type { DeepPlace } from './tree.ts';
 
 /** A text with a `{` in it, which may be a reference, and where in a value it stands. */
 export interface BracedText {
@@ -22,10 +25,15 @@ export interface Survey {
   readonly sound: boolean;
   /** Every header goes out by the name that is written. */
   readonly settled: boolean;
+  /** Models that were read on the way, by the objects that they are members of: of some all, of some a few. */
+  readonly models: ReadonlyMap<object, ReadonlyMap<string, ModelSettings>>;
 }
 
 type Found = { -readonly [K in keyof Survey]: Survey[K] } & {
   readonly braced: BracedText[];
+  readonly models: Map<object, ReadonlyMap<string, ModelSettings>>;
+  /** Where the whole value stands, where that is known. */
+  readonly place: DeepPlace | undefined;
   /** Of the moment; behind it are left-overs of what lay deeper before. */
   readonly path: string[];
   readonly maxDepth: number;
@@ -34,12 +42,33 @@ type Found = { -readonly [K in keyof Survey]: Survey[K] } & {
 /**
  * Looks at a plain object, whose objects and lists nest `maxDepth` levels at most. What is at fault by the
  * rule is not said: validate.ts looks again for that.
+ *
+ * @param place where the object stands; without it no models are read.
  */
-export function survey(value: JsonObject, rule: Rule, maxDepth = Number.POSITIVE_INFINITY): Survey {
-  const found: Found = { braced: [], keys: 0, tooDeep: maxDepth < 1, sound: true, settled: true, path: [], maxDepth };
+export function survey(
+  value: JsonObject,
+  rule: Rule,
+  maxDepth = Number.POSITIVE_INFINITY,
+  place?: DeepPlace | undefined,
+): Survey {
+  const found: Found = {
+    braced: [],
+    keys: 0,
+    tooDeep: maxDepth < 1,
+    sound: true,
+    settled: true,
+    models: new Map(),
+    place: maxDepth < MODEL_DEPTH ? undefined : place,
+    path: [],
+    maxDepth,
+  };
   if (!found.tooDeep) lookOver(value, rule, 0, found);
-  return found;
+  const { braced, keys, tooDeep, sound, settled, models } = found;
+  return { braced, keys, tooDeep, sound, settled, models };
 }
+
+/** Levels that a model nests at most, those around it with it. */
+const MODEL_DEPTH = 6;
 
 /**
  * Every value of a file passes here, most of them in code that runs for the first time: few steps each,
@@ -113,5 +142,34 @@ function lookBelow(value: object, rule: Rule | false | undefined, depth: number,
   const branch = rule ? branchFor(value, list ? 'array' : 'object', rule) : undefined;
   if (rule !== undefined && branch === undefined) found.sound = false;
   if (list) lookThrough(value, branch?.items, depth, found);
-  else if (isObject(value)) lookOver(value, branch?.open ? undefined : branch, depth, found);
+  else if (isObject(value)) {
+    const below = branch?.open ? undefined : branch;
+    if (depth === 3 && found.path[2] === 'models' && found.path[0] === 'provider') lookAtModels(value, below, found);
+    else lookOver(value, below, depth, found);
+  }
+}
+
+/** `provider.<id>.models`: most of a large file. */
+function lookAtModels(models: JsonObject, rule: Rule | undefined, found: Found): void {
+  const { path, place } = found;
+  const [section = '', id = '', key = ''] = path;
+  const above = place?.of(section).of(id).of(key);
+  if (above === undefined) {
+    lookOver(models, rule, 3, found);
+    return;
+  }
+  const read = new Map<string, ModelSettings>();
+  for (const key in models) {
+    const fields = models[key];
+    const before = found.keys;
+    const model = isObject(fields) ? readPlainModel(key, fields, above.of(key), found) : undefined;
+    if (model === undefined) {
+      found.keys = before;
+      lookOver({ [key]: fields }, rule, 3, found);
+    } else {
+      found.keys += 1;
+      read.set(key, model);
+    }
+  }
+  found.models.set(models, read);
 }

@@ -1,10 +1,15 @@
 import { ReferencedSecret } from './secret.ts';
-import type { Origin } from './settings.ts';
+import type { ModelSettings, Origin } from './settings.ts';
 import type { Survey } from './survey.ts';
 
 /** Where a node stands in its source: 1-based, `length` in characters (1 for a container). */
 export interface Place extends Origin {
   readonly length: number;
+}
+
+/** A place of which those further down can be told. */
+export interface DeepPlace extends Place {
+  of(key: string): DeepPlace;
 }
 
 /** One JSON value of a source with its place. Maps, not objects: `__proto__` is a key like any other. */
@@ -18,6 +23,8 @@ export interface ObjectTree {
   readonly plain?: Readonly<Record<string, unknown>>;
   /** Of `plain` by the rule of a whole configuration, where it is at hand. */
   readonly survey?: Survey;
+  /** Its members as models, those of which that is at hand. */
+  readonly models?: ReadonlyMap<string, ModelSettings> | undefined;
   /** The place of a member of `plain`, without making its node. */
   placeOf?(key: string): Place;
   /** The value of a key, without making those of the others. */

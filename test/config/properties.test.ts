@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { buildSettings } from '../../src/config/build.ts';
-import { fits } from '../../src/config/fit.ts';
 import { readJson } from '../../src/config/json-document.ts';
 import { merge } from '../../src/config/merge.ts';
 import { decode, MAX_DEPTH, parse, parseTolerantly } from '../../src/config/parse.ts';
-import { configurationRule } from '../../src/config/schema-rules.ts';
 import type { Source } from '../../src/config/settings.ts';
 import { applySourceRules } from '../../src/config/source-rules.ts';
-import { survey } from '../../src/config/survey.ts';
 import { type ObjectTree, type Place, plain, type Tree, treeOf } from '../../src/config/tree.ts';
 import { validate } from '../../src/config/validate.ts';
 import { readWellFormed } from '../../src/config/well-formed.ts';
@@ -289,89 +286,6 @@ describe('properties of the configuration', () => {
       { numRuns: 12_000 },
     );
     assert.ok(read > 1_000 && commented > 200, `${read} ${commented}`);
-  });
-
-  it('the quick look finds a file sound exactly where the thorough one has nothing to say', () => {
-    // Mostly what fits, so that one value decides.
-    const or = (good: fc.Arbitrary<unknown>, weight = 60) =>
-      fc.oneof(
-        { weight, arbitrary: good },
-        fc.constantFrom(
-          null,
-          '',
-          'x',
-          '{env:A}',
-          '{ x',
-          0,
-          -1,
-          1.5,
-          Number.POSITIVE_INFINITY,
-          true,
-          false,
-          [],
-          [1],
-          {},
-          { x: 1 },
-        ),
-      );
-    const some = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
-      fc
-        .tuple(fc.record(members, { requiredKeys: [] }), fc.nat({ max: 60 }))
-        .map(([made, chance]) => (chance === 0 ? { ...made, unheard: 1 } : made));
-    const texts = fc.array(or(fc.constantFrom('text', 'image', 'pdf'), 100), { maxLength: 3 });
-    const amounts = { input: or(fc.nat()), output: or(fc.nat()) };
-    const headerName = fc.oneof(
-      { weight: 30, arbitrary: fc.constantFrom('x-a', 'b', 'X-B', 'host') },
-      fc.constant('a b'),
-    );
-    const headers = fc.dictionary(headerName, or(fc.constantFrom('1', 'a\tb', null)), { maxKeys: 1 });
-    const model = some({
-      name: or(fc.constant('M')),
-      tool_call: or(fc.boolean()),
-      limit: or(some({ ...amounts, context: or(fc.nat()) })),
-      cost: or(some({ ...amounts, cache_read: or(fc.double({ min: 0, noNaN: true })) })),
-      modalities: or(fc.record({ input: or(texts), output: or(texts) }, { requiredKeys: ['input'] }), 200),
-      headers: or(headers),
-      options: or(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 })),
-      provider: or(some({ npm: or(fc.constant('n')), api: or(fc.constant('https://a')) })),
-      variants: or(fc.dictionary(fc.constantFrom('a', 'b'), or(some({ disabled: or(fc.boolean()) })), { maxKeys: 1 })),
-    });
-    const options = some({
-      apiKey: or(fc.constant('k')),
-      baseURL: or(fc.constant('https://a')),
-      timeout: or(fc.constantFrom(1, false)),
-      chunkTimeout: or(fc.constantFrom(1, 2)),
-      headers: or(headers),
-    });
-    const provider = some({
-      options: or(options),
-      fim: or(fc.constantFrom('mistral', 'svc')),
-      whitelist: or(fc.array(fc.string(), { maxLength: 2 })),
-      models: or(fc.dictionary(fc.constantFrom('m', '__proto__'), or(model), { maxKeys: 2 })),
-    });
-    const gateway = some({ listen: or(some({ port: or(fc.nat({ max: 70_000 })) })), allowedHosts: or(texts) });
-    const config = some({
-      model: or(fc.constant('a/b')),
-      provider: fc.dictionary(fc.constant('p'), or(provider)),
-      gateway,
-    });
-    let sound = 0;
-    let faulty = 0;
-    let unsettled = 0;
-    fc.assert(
-      fc.property(config, (value) => {
-        const looked = survey(Object(value), configurationRule());
-        const fitting = looked.braced.every(({ text, rule }) => rule === undefined || fits(text, rule));
-        const tree = objectTree(value);
-        assert.equal(looked.sound && fitting, validate(tree).diagnostics.length === 0);
-        if (looked.sound) assert.equal(looked.settled, applySourceRules(tree, true).tree === tree);
-        if (!looked.sound) faulty += 1;
-        else if (looked.settled) sound += 1;
-        else unsettled += 1;
-      }),
-      { numRuns: 4_000 },
-    );
-    assert.ok(sound > 400 && faulty > 400 && unsettled > 100, `${sound} ${faulty} ${unsettled}`);
   });
 
   it('the unchanged file is read without a complaint', () => {
