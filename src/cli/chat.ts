@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { ChatSession } from '../chat/session.ts';
 import { type Message, textOf } from '../chat/transcript.ts';
+import { nearMisses } from '../config/near-miss.ts';
 import { converse } from '../provider/converse.ts';
 import { AnswerPrinter } from './answer-printer.ts';
 import { type Io, UsageError } from './io.ts';
@@ -26,6 +27,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   if (asked === '' && typed && values.json) throw new UsageError('--json needs a prompt.');
   const chosen = await chooseModel(io, 'chat', values.model);
   try {
+    checkVariant(chosen, values.variant);
     const session = sessionWith(chosen, { system: values.system, variant: values.variant });
     if (asked === '' && typed) return await converseWith(session, chosen, io);
     const text = [asked, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
@@ -37,6 +39,17 @@ export async function run(args: string[], io: Io): Promise<number> {
   } finally {
     await chosen.transport.dispatcher.destroy();
   }
+}
+
+/** @throws UsageError for a variant that the model does not have. */
+function checkVariant({ model }: ChosenModel, variant: string | undefined): void {
+  if (variant === undefined || model.variants.has(variant)) return;
+  const known = [...model.variants.keys()];
+  const meant = nearMisses(variant, known)[0];
+  const others = known.length === 0 ? 'It has none.' : `It has ${known.join(', ')}.`;
+  throw new UsageError(
+    `${model.ref} has no variant ${JSON.stringify(variant)}. ${meant === undefined ? others : `Did you mean ${meant}?`}`,
+  );
 }
 
 function sessionWith(

@@ -45,6 +45,23 @@ describe('svc chat', () => {
     assert.deepEqual(asked(), [{ role: 'user', content: 'Hello there' }]);
   });
 
+  it('refuses a variant that the model does not have, before anything is sent', async () => {
+    const baseURL = `${upstream.url}/v1`;
+    const models = { text: { id: 'scenario:text', variants: { high: { reasoning_effort: 'high' } } }, plain: {} };
+    folder.global({ model: 'local/text', provider: { local: { options: { baseURL }, models } } });
+    const before = upstream.requests.length;
+    const near = await svc(folder, ['chat', '--variant', 'hihg', 'Hello']);
+    const far = await svc(folder, ['chat', '--variant', 'quick', 'Hello']);
+    const none = await svc(folder, ['chat', '-m', 'local/plain', '--variant', 'high', 'Hello']);
+    assert.deepEqual([near.code, far.code, none.code], [2, 2, 2]);
+    assert.match(near.err, /local\/text has no variant "hihg"\. Did you mean high\?/);
+    assert.match(far.err, /It has high\./);
+    assert.match(none.err, /It has none\./);
+    assert.equal(upstream.requests.length, before);
+    assert.equal((await svc(folder, ['chat', '--variant', 'high', 'Hello'])).code, 0);
+    assert.equal(last().reasoning_effort, 'high');
+  });
+
   it('takes what is piped in along with the prompt', async () => {
     await svc(folder, ['chat', '-s', 'Be brief.', 'Explain:'], undefined, 'some code\n');
     assert.deepEqual(asked(), [
