@@ -87,6 +87,20 @@ describe('answers that are compressed', () => {
       }
     });
 
+    it(`does not wait for the rest of one whose connection breaks (${way})`, async () => {
+      let breakOff = () => undefined as unknown;
+      upstream.respond((_request, response) => {
+        const zip = createGzip();
+        zip.pipe(head(response, 'gzip'));
+        zip.write(FRAMES.slice(0, 3).join(''));
+        zip.flush(() => undefined);
+        breakOff = () => response.socket?.resetAndDestroy();
+      });
+      const { text, error } = await run(way, true, () => void breakOff());
+      assert.match(text, /^Hello/);
+      assert.equal(error?.errorType, 'upstream_disconnect');
+    });
+
     it(`takes an answer that is small on the wire alone for what it is (${way})`, async () => {
       upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(BOMB));
       const answer = await run(way, false);

@@ -54,6 +54,27 @@ describe('server-sent events', () => {
     );
   });
 
+  it('take each line’s own end, however they are mixed and wherever they are cut', () => {
+    const line = fc.tuple(
+      fc.constantFrom('data: a', 'data:b', ': x', 'event: e', ''),
+      fc.constantFrom('\n', '\r', '\r\n'),
+    );
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.nat(60)), (lines, cuts) => {
+        // A CR right before the LF of an empty line would be one end instead of two.
+        const texts = lines.map(([text, end], at) => {
+          const next = lines[at + 1];
+          return text + (end === '\r' && next?.[0] === '' && next[1] === '\n' ? '\n' : end);
+        });
+        const bytes = Buffer.from(texts.join(''));
+        const plain = decode(lines.map(([text]) => `${text}\n`).join(''));
+        const at = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
+        assert.deepEqual(decode(...at.slice(1).map((end, n) => bytes.subarray(at[n], end))), plain);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('holds a frame of 8 MB that comes in small pieces', () => {
     const data = 'x'.repeat(8 * 1024 * 1024);
     const bytes = Buffer.from(`data: ${data}\n\n`);
@@ -99,7 +120,7 @@ describe('newline-delimited JSON', () => {
       for (let n = 0; n < 80; n++) decoder.push(bytes);
     }, /larger than 64 MB/);
     const short = new NdjsonDecoder();
-    const line = Buffer.from(`${'x'.repeat(1024 * 1024)}\n`);
-    for (let n = 0; n < 80; n++) assert.equal(short.push(line).length, 1);
+    const end = Buffer.from('\n');
+    for (let n = 0; n < 80; n++) assert.equal(short.push(bytes).length + short.push(end).length, 1);
   });
 });

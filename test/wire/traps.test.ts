@@ -85,6 +85,16 @@ describe('tool calls in a Chat Completions stream', () => {
         ['b', 'g', '{}'],
       ],
     ],
+    'one id for two indexes': [
+      [
+        [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }],
+        [{ index: 1, id: 'a', function: { name: 'g', arguments: '{"y":1}' } }],
+      ],
+      [
+        ['a', 'f', '{}'],
+        ['a', 'g', '{"y":1}'],
+      ],
+    ],
     'the name after the id': [
       [[{ index: 0, id: 'a' }], [{ index: 0, function: { name: 'f' } }], [{ index: 0, function: { arguments: '{}' } }]],
       [['a', 'f', '{}']],

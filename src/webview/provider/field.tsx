@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../config/provider-form.ts';
 import { t } from '../chat/words.ts';
 import { problems, touch, touched } from './dialog-state.ts';
 
-export function shownProblem(field: string): FieldProblem | undefined {
+function shownProblem(field: string): FieldProblem | undefined {
   if (!touched.value.has(field)) return undefined;
   return problems.value.find((problem) => problem.field === field);
 }
