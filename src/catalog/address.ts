@@ -11,13 +11,13 @@ export interface Address {
   readonly kind: ProviderKind;
   readonly format: FormatName;
   readonly npm: string;
-  readonly baseURL?: string;
-  readonly fimURL?: string;
+  readonly baseURL?: string | undefined;
+  readonly fimURL?: string | undefined;
   /** The dialect that configuration names. */
-  readonly fim?: FimDialect;
+  readonly fim?: FimDialect | undefined;
   /** The dialect that the vendor is known for. */
-  readonly knownFim?: FimDialect;
-  readonly problem?: string;
+  readonly knownFim?: FimDialect | undefined;
+  readonly problem?: string | undefined;
 }
 
 export interface AddressQuestion {
@@ -56,11 +56,11 @@ export function resolveAddress(question: AddressQuestion): Address {
     kind,
     format: formatOf(speech?.format ?? 'chat-completions', kind, question),
     npm,
-    ...(base.url === undefined ? {} : { baseURL: trimmed(base.url) }),
-    ...(fimURL === undefined ? {} : { fimURL: trimmed(fimURL) }),
-    ...(fim === undefined ? {} : { fim }),
-    ...(vendor?.fim === undefined ? {} : { knownFim: vendor.fim.dialect }),
-    ...(problem === undefined ? {} : { problem }),
+    baseURL: trimmed(base.url),
+    fimURL: trimmed(fimURL),
+    fim,
+    knownFim: vendor?.fim?.dialect,
+    problem,
   };
 }
 
@@ -75,8 +75,9 @@ export function originOf(address: string | undefined): string | undefined {
   return lastOrigin.is;
 }
 
-function trimmed(address: string): string {
-  return address.replace(/\/+$/, '');
+/** Without slashes at its end. */
+function trimmed(address: string | undefined): string | undefined {
+  return address?.endsWith('/') ? address.replace(/\/+$/, '') : address;
 }
 
 /** The vendor whose default address this is. */

@@ -25,9 +25,9 @@ export interface Withheld {
 
 /** What a request to an address may carry. */
 export interface Cleared {
-  readonly apiKey?: Credential;
+  readonly apiKey?: Credential | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
-  readonly withheld?: Withheld;
+  readonly withheld?: Withheld | undefined;
 }
 
 export interface ClearanceQuestion {
@@ -81,9 +81,9 @@ export function clear(question: ClearanceQuestion): Cleared {
     apiKey = question.envKey;
   }
   return {
-    ...(apiKey === undefined ? {} : { apiKey }),
+    apiKey,
     headers,
-    ...(withheldFrom === undefined || to === undefined ? {} : { withheld: { from: withheldFrom, to } }),
+    withheld: withheldFrom === undefined || to === undefined ? undefined : { from: withheldFrom, to },
   };
 }
 

@@ -25,22 +25,22 @@ export interface Endpoint {
   readonly kind: ProviderKind;
   readonly format: FormatName;
   /** Without a trailing slash; absent: the provider can't be called, `problem` says why. */
-  readonly baseURL?: string;
+  readonly baseURL?: string | undefined;
   /** Base of `{fim_url}/completions`, without a trailing slash. */
-  readonly fimURL?: string;
-  readonly fim?: FimDialect;
-  readonly apiKey?: Credential;
+  readonly fimURL?: string | undefined;
+  readonly fim?: FimDialect | undefined;
+  readonly apiKey?: Credential | undefined;
   /** Extra headers, a model's over its provider's. */
   readonly headers: ReadonlyMap<string, Credential>;
   /** Milliseconds until the first byte of the body, `false`: no limit. */
   readonly timeout: number | false;
   /** Milliseconds between parsed events. */
-  readonly chunkTimeout?: number;
+  readonly chunkTimeout?: number | undefined;
   /** Azure: which resource, API version. */
   readonly options: Readonly<Record<string, unknown>>;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** Trusted credentials were left out, because untrusted configuration moved it from one origin to another. */
-  readonly withheld?: { readonly from: string; readonly to: string };
+  readonly withheld?: { readonly from: string; readonly to: string } | undefined;
 }
 
 /** A model that a person can choose: config merged over the catalog (spec 2.5). */
@@ -85,5 +85,5 @@ export interface Provider {
   /** Labelled wherever a person sees it: its answers are made up by a program (npm start without keys). */
   readonly simulated: boolean;
   /** Trusted credential held back because untrusted config points elsewhere (docs/security.md). */
-  readonly withheld?: { readonly from: string; readonly to: string };
+  readonly withheld?: { readonly from: string; readonly to: string } | undefined;
 }

@@ -76,10 +76,9 @@ export class ProviderBuilder {
     const models = new Map<string, Model>();
     this.#addCatalogs(models);
     this.#provider?.models.forEach((settings, key) => {
-      if (settings.off || models.has(key) || !this.offers(key)) return;
+      if (settings.off || models.has(key) || !this.#passes(key)) return;
       models.set(key, this.model(key, 'config', settings));
     });
-    const stopped = endpoint.withheld ?? this.#withheld;
     return {
       id: this.#id,
       name: this.#provider?.name ?? this.#catalog.listed?.name ?? vendorOf(this.#id)?.name ?? this.#id,
@@ -87,15 +86,18 @@ export class ProviderBuilder {
       models,
       source: this.#provider === undefined ? 'catalog' : 'config',
       simulated: this.#provider?.simulated ?? false,
-      ...(stopped === undefined ? {} : { withheld: stopped }),
+      withheld: endpoint.withheld ?? this.#withheld,
     };
   }
 
   /** Whether the filters let a key through (blacklist before whitelist) and it isn't switched off. */
   offers(key: string): boolean {
-    if (this.#provider === undefined) return true;
-    const { models, whitelist, blacklist } = this.#provider;
-    if (models.get(key)?.off) return false;
+    return !this.#provider?.models.get(key)?.off && this.#passes(key);
+  }
+
+  #passes(key: string): boolean {
+    const whitelist = this.#provider?.whitelist;
+    const blacklist = this.#provider?.blacklist;
     if (blacklist !== undefined && matchesAny(blacklist, key)) return false;
     return whitelist === undefined || matchesAny(whitelist, key);
   }
@@ -191,16 +193,16 @@ export class ProviderBuilder {
     return {
       kind,
       format,
-      ...(baseURL === undefined ? {} : { baseURL }),
-      ...(fimURL === undefined ? {} : { fimURL }),
-      ...(fim === undefined ? {} : { fim }),
-      ...(apiKey === undefined ? {} : { apiKey }),
+      baseURL,
+      fimURL,
+      fim,
+      apiKey,
       headers,
       timeout: provider?.timeout ?? DEFAULT_TIMEOUT_MS,
-      ...(provider?.chunkTimeout === undefined ? {} : { chunkTimeout: provider.chunkTimeout }),
+      chunkTimeout: provider?.chunkTimeout,
       options: resource === undefined ? options : { ...options, resourceName: resource },
-      ...(problem === undefined ? {} : { problem }),
-      ...(withheld === undefined ? {} : { withheld }),
+      problem,
+      withheld,
     };
   }
 

@@ -30,8 +30,11 @@ export function resolveVariants(
 }
 
 function allOn(variants: ReadonlyMap<string, Fields | null>): variants is ReadonlyMap<string, Fields> {
-  for (const fields of variants.values()) if (fields === null) return false;
-  return true;
+  let on = true;
+  variants.forEach((fields) => {
+    on &&= fields !== null;
+  });
+  return on;
 }
 
 function laid(over: Fields, under: Fields | undefined): Fields {
