@@ -4,7 +4,7 @@
  * `undefined` where line ends leave a doubt.
  */
 export function bareJson(text: string): string | undefined {
-  if (/\r(?!\n)/.test(text)) return undefined;
+  if (text.includes('\r') && /\r(?!\n)/.test(text)) return undefined;
   const bare = withoutComments(text);
   return bare === undefined ? undefined : withoutTrailingCommas(bare);
 }
@@ -33,7 +33,10 @@ function withoutTrailingCommas(text: string): string {
   const strings = new Strings(text);
   let bare = '';
   let copied = 0;
-  for (const { index } of text.matchAll(/(?<=["\w}\]]\s*),(?=\s*[}\]])/g)) {
+  // The comma is first: it is searched for, and what is around it is looked at where one is.
+  const trailing = /,(?=\s*[}\]])(?<=["\w}\]]\s*,)/g;
+  while (trailing.test(text)) {
+    const index = trailing.lastIndex - 1;
     if (strings.reachTo(index)) continue;
     bare += text.slice(copied, index);
     copied = index + 1;
@@ -42,8 +45,9 @@ function withoutTrailingCommas(text: string): string {
 }
 
 /**
- * Tells whether a place is in a string, for places in rising order. No string of JSON goes over a line's end. What
- * was found ahead is kept: no part of the text is searched twice for the same, however long its lines are.
+ * Tells whether a place is in a string, for places in rising order. No string of JSON goes over a line's end, so each
+ * line is looked at by itself. What was found ahead is kept: no part of the text is searched twice for the same,
+ * however long its lines are.
  */
 class Strings {
   readonly #text: string;
@@ -67,8 +71,7 @@ class Strings {
 
   /** Whether a string that begins before a place reaches to it. */
   reachTo(place: number): boolean {
-    for (let end = this.#nextBreak.from(this.#at); end < place; end = this.#nextBreak.from(this.#at))
-      this.#at = end + 1;
+    if (this.#nextBreak.from(this.#at) < place) this.#at = this.#text.lastIndexOf('\n', place) + 1;
     if (this.#at < this.#end && place < this.#end) return true;
     for (;;) {
       const open = this.#nextQuote.from(this.#at);

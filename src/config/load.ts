@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { buildSettings } from './build.ts';
+import { readByEngine } from './json-document.ts';
 import { merge } from './merge.ts';
-import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parse, withoutMark } from './parse.ts';
+import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parse, parseRead, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { type FileProblem, readRegularFile } from './regular-file.ts';
 import { configurationRule } from './schema-rules.ts';
@@ -169,15 +170,18 @@ async function contentOf(candidate: Candidate, source: Source, before?: Remember
     }
     return { parsed: parsedValue(content.value, source) };
   }
-  const read = await readRegularFile(candidate.path, { limit: MAX_CONFIG_BYTES });
-  if ('problem' in read) {
-    return read.problem === 'missing' ? undefined : { parsed: unreadable(FILE_WORDS[read.problem], source) };
+  const file = await readRegularFile(candidate.path, { limit: MAX_CONFIG_BYTES });
+  if ('problem' in file) {
+    return file.problem === 'missing' ? undefined : { parsed: unreadable(FILE_WORDS[file.problem], source) };
   }
   if (candidate.plist) return { parsed: await readPropertyList(candidate.path, source) };
-  const decoded = decode(read.bytes);
+  const decoded = decode(file.bytes);
   if ('problem' in decoded) return { parsed: unreadable(decoded.problem, source) };
   const { text } = decoded;
-  return { text, parsed: before?.text === text ? before.parsed : parse(text, source) };
+  if (before?.text === text) return { text, parsed: before.parsed };
+  const read = readByEngine(text);
+  await pause(text.length);
+  return { text, parsed: parseRead(text, source, read) };
 }
 
 const FILE_WORDS: Readonly<Record<FileProblem, string>> = {
@@ -230,7 +234,8 @@ async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInp
   };
   const surveyed = tree.survey ?? survey(plain(tree), configurationRule());
   const resolved = await resolveReferences(tree, surveyed.braced, scope);
-  await pause(characters);
+  const sound = surveyed.sound && resolved.sound;
+  if (!sound) await pause(characters);
   let current = resolved.tree;
   for (const { path, place } of resolved.absent) {
     // A reference inside a list or a policy: what is left would mean something else.
@@ -240,7 +245,6 @@ async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInp
     } else if (decidesAddress(path)) current = markBroken(current, path, place);
   }
   const broken = resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.'));
-  const sound = surveyed.sound && resolved.sound;
   const validated: Validated = sound ? { tree: current, diagnostics: [], removed: [] } : validate(current);
   let valid = validated.tree;
   for (const { path, place } of validated.removed) if (decidesAddress(path)) valid = markBroken(valid, path, place);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
-import { readJson } from './json-document.ts';
+import { type EngineRead, readByEngine, readJson } from './json-document.ts';
 import type { Diagnostic, Source } from './settings.ts';
 import type { Entry, ObjectTree, Place, Tree } from './tree.ts';
 import { readWellFormed } from './well-formed.ts';
@@ -132,7 +132,12 @@ function arrayAt(place: Place, items: Tree[]): Open {
  * line and a column. An empty or comment-only text is an empty object.
  */
 export function parse(text: string, source: Source): Parsed {
-  const json = readJson(text, source, MAX_DEPTH, () => parseWithPlaces(text, source).tree);
+  return parseRead(text, source, readByEngine(text));
+}
+
+/** The second half of `parse`, for whoever lets others run between them. */
+export function parseRead(text: string, source: Source, read: EngineRead | undefined): Parsed {
+  const json = readJson(read, source, MAX_DEPTH, () => parseWithPlaces(text, source).tree);
   return json === undefined ? parseWithPlaces(text, source) : { tree: json, diagnostics: [] };
 }
 
