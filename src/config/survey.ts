@@ -68,7 +68,7 @@ export function survey(
 }
 
 /** Levels that a model nests at most, those around it with it. */
-const MODEL_DEPTH = 6;
+const MODEL_DEPTH = 7;
 
 /**
  * Every value of a file passes here, most of them in code that runs for the first time: few steps each,
