@@ -5,7 +5,7 @@ import { Ledger } from '../gateway/ledger.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../gateway/log.ts';
 import { Metrics } from '../gateway/metrics.ts';
 import { type Gateway, startGateway } from '../gateway/server.ts';
-import { openState, stateFile, waitForOthers } from '../gateway/state-database.ts';
+import { openState, stateFile, waitForOthers, watchState } from '../gateway/state-database.ts';
 import { undiciTransport } from '../provider/undici-transport.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { reportDiagnostics, terminalInput } from './context.ts';
@@ -27,6 +27,8 @@ const OPTIONS = {
 /** Fixed keys of whoever starts the process, separated by spaces or commas; arguments would show in `ps`. */
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
+const STATE_REPLACED =
+  'the state was removed or replaced: its keys and usage are not those of this gateway until it is started again';
 /** The most that is waited for requests that have lost their connection. */
 const ACCOUNTING_MS = 2_000;
 
@@ -43,6 +45,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const log = openLog(2, levelOf(values['log-level'] ?? io.env.SVC_LOG_LEVEL));
   const transport = undiciTransport();
   const database = await openState(stateFile(io));
+  const unwatch = watchState(stateFile(io), () => log.error({ alert: 'state-replaced' }, STATE_REPLACED));
   const keys = new KeyRing(new KeyStore(database), fixedKeys(io));
   const ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'));
   const events: UpstreamEvents = {
@@ -83,6 +86,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   } finally {
     upstreams.dispose();
     keys.dispose();
+    unwatch();
     waitForOthers(database, false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
     database.close();

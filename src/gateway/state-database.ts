@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathsOf } from '../config/platform-paths.ts';
@@ -84,4 +85,23 @@ export async function openState(file: string): Promise<DatabaseSync> {
       cause: thrown,
     });
   }
+}
+
+/** How often the place of the state is looked at, milliseconds. */
+const LOOK_MS = 1_000;
+
+/**
+ * Says once when the file that is open is not the one that stands in its place any more: what is written then, nobody
+ * reads, and a key that is revoked there goes on here. @returns what ends it.
+ */
+export function watchState(file: string, replaced: () => void): () => void {
+  const opened = statSync(file, { bigint: true });
+  const timer = setInterval(async () => {
+    const found = await stat(file, { bigint: true }).catch(() => undefined);
+    if (found?.ino === opened.ino && found.dev === opened.dev) return;
+    clearInterval(timer);
+    replaced();
+  }, LOOK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }

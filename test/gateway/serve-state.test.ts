@@ -66,6 +66,15 @@ describe('the state of svc serve', () => {
     });
   }
 
+  it('says so when its state is taken away, and goes on answering', async () => {
+    const { url, child, logged } = await served.serve();
+    await rm(path.dirname(served.database), { recursive: true });
+    await logged('the state was removed or replaced');
+    assert.equal((await served.send(url)).status, 200);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
   it('writes its ledger while somebody reads the state for long', async () => {
     const { url, child } = await served.serve();
     const reader = new DatabaseSync(served.database);
