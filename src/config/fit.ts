@@ -33,6 +33,7 @@ function isOf(value: unknown, type: string, rule: Rule): boolean {
   return rule.type === 'integer' && Number.isSafeInteger(value);
 }
 
+/** Whether a value of a branch's own type fits in all else; what nests is looked into by others. */
 export function scalarFits(value: unknown, type: string, rule: Rule): boolean {
   if (type === 'object' || type === 'array') return true;
   const scalar = typeof value === 'object' && value !== null ? text(value) : value;

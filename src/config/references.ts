@@ -57,9 +57,9 @@ export async function resolveReferences(
   braced: readonly BracedText[],
   scope: ReferenceScope,
 ): Promise<Resolved> {
-  const found = braced.filter(({ text }) => text.search(REFERENCE) >= 0);
+  const found = braced.filter(isReference);
   const meant = braced.flatMap((each) => misspelled(each, tree) ?? []);
-  let sound = found.length === braced.length || braced.every((each) => fitsRule(each.text, each));
+  let sound = braced.every((each) => isReference(each) || fitsRule(each.text, each));
   if (found.length === 0) return { tree, diagnostics: meant, absent: [], files: [], sound };
   const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
   const diagnostics: Diagnostic[] = meant;
@@ -80,6 +80,10 @@ export async function resolveReferences(
   }
   const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
   return { tree: replaceIn(tree, branchesOf(values)), diagnostics, absent, files: asked, sound };
+}
+
+function isReference({ text }: BracedText): boolean {
+  return text.search(REFERENCE) >= 0;
 }
 
 function fitsRule(text: string, { rule }: BracedText): boolean {

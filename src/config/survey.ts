@@ -71,8 +71,8 @@ export function survey(
 const MODEL_DEPTH = 7;
 
 /**
- * Every value of a file passes here, most of them in code that runs for the first time: few steps each,
- * no calls but for what nests. `false` is the rule of what must not be there, `undefined` that of anything.
+ * Nearly every value of a file passes here or in plain-model.ts, in code that runs for the first time: few
+ * steps each, no calls but for what nests. `false` is the rule of what must not be there, `undefined` that of anything.
  */
 function lookOver(object: JsonObject, rule: Rule | undefined, depth: number, found: Found): void {
   let keys = 0;
