@@ -137,7 +137,7 @@ function writableTo(io: Io): Writable {
   return new Writable({
     decodeStrings: false,
     write: (chunk, _, done) => {
-      io.out(String(chunk)).then(() => done(), done);
+      (io.draw ?? io.out)(String(chunk)).then(() => done(), done);
     },
   });
 }

@@ -2,6 +2,8 @@
 export interface Io {
   /** Resolves when the text has been taken, so that a pipe gets all of it. */
   readonly out: (text: string) => Promise<void>;
+  /** As `out`, for sequences of our own that move a terminal’s cursor; absent: `out` takes them too. */
+  readonly draw?: (text: string) => Promise<void>;
   readonly err: (text: string) => Promise<void>;
   readonly input: NodeJS.ReadableStream;
   readonly env: Readonly<Record<string, string | undefined>>;

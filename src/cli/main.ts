@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import process from 'node:process';
-import type { Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { nearMisses } from '../config/near-miss.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { type Io, UsageError } from './io.ts';
+import { drawer, writer } from './output.ts';
 import { version } from './version.ts';
 
 /** Runs one command line (without `node` and the script); resolves with the exit code and never rejects. */
@@ -87,13 +87,6 @@ function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-function writer(stream: Writable): (text: string) => Promise<void> {
-  return (text) =>
-    new Promise((resolve, reject) => {
-      stream.write(text, (error) => (error ? reject(error) : resolve()));
-    });
-}
-
 /** The process as a command sees it. */
 function processIo(): Io {
   const stop = new AbortController();
@@ -103,6 +96,7 @@ function processIo(): Io {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
     out: writer(process.stdout),
+    draw: drawer(process.stdout),
     err: writer(process.stderr),
     input: process.stdin,
     env: process.env,

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { forTerminal, writer } from '../../src/cli/output.ts';
+
+const HOSTILE = {
+  clipboard: '\u001b]52;c;ZXZpbA==\u0007',
+  title: '\u001b]0;title\u001b\\',
+  'the screen': '\u001b[2J\u001b[H',
+  'a link': '\u001b]8;;https://evil.example\u0007here\u001b]8;;\u0007',
+  'one character for two': '\u009b31m\u009d0;title\u009c',
+  'a line that is written over': 'rm -rf /\rls      ',
+  'a line that reads backwards': 'a\u202egnp.exe\u2066',
+  'what was there': 'yes\u0008\u0008\u0008no\u007f',
+};
+
+describe('what a model writes to a terminal', () => {
+  for (const [what, text] of Object.entries(HOSTILE)) {
+    it(`does not reach ${what}`, async () => {
+      const terminal = Object.assign(new PassThrough(), { isTTY: true });
+      await writer(terminal)(text);
+      assert.doesNotMatch(String(terminal.read()), /[\p{Cc}\p{Bidi_Control}]/u);
+    });
+  }
+
+  it('is shown whole where it is text, in pieces of any size', () => {
+    const text = 'Grüße, 世界 👩‍👩‍👧 e\u0301\n\tzwei\n';
+    assert.equal(forTerminal(text), text);
+    assert.equal(forTerminal('a\r\nb\u001b[1m'), 'a\nb␛[1m');
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (one, two) => {
+        assert.equal(forTerminal(one) + forTerminal(two), forTerminal(one + two));
+      }),
+    );
+  });
+
+  it('is written as it is to a file or a pipe', async () => {
+    const pipe = new PassThrough();
+    const all = Object.values(HOSTILE).join('');
+    await writer(pipe)(all);
+    assert.equal(String(pipe.read()), all);
+  });
+});
