@@ -288,6 +288,15 @@ describe('properties of the configuration', () => {
     assert.ok(read > 1_000 && commented > 200, `${read} ${commented}`);
   });
 
+  it('the engine’s own parser is believed wherever in a large text a key ends, and a key written twice is seen', () => {
+    const read = (text: string) => readJson(readByEngine(text), SOURCE, MAX_DEPTH, () => undefined);
+    for (let length = 16_360; length < 16_400; length += 1) {
+      const long = 'x'.repeat(length);
+      assert.ok(read(`{"${long}":1,"b":2}`) !== undefined, String(length));
+      assert.equal(read(`{"b":1,"${long}":1,"b":2}`), undefined, String(length));
+    }
+  });
+
   it('the unchanged file is read without a complaint', () => {
     const parsed = parse(REAL, SOURCE);
     assert.ok(parsed.tree !== undefined);
