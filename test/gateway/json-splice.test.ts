@@ -16,10 +16,14 @@ const quoted = (value: string) =>
     .map((escaped) => (escaped ? JSON.stringify(value).replaceAll(/[de]/g, escapeOf) : JSON.stringify(value)));
 const escapeOf = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`;
 
+/**
+ * Without a backslash of its own: once Node 24 has parsed `{"":1,"\\":2}`, it takes the second key of `{"":1,"\n":2}` for a
+ * backslash too.
+ */
 const key = fc
   .oneof(
-    fc.constantFrom('model', 'Model', 'messages', 'stream', 'stream_options', '__proto__', 'constructor', '\\'),
-    text,
+    fc.constantFrom('model', 'Model', 'messages', 'stream', 'stream_options', '__proto__', 'constructor'),
+    text.filter((name) => !name.includes('\\')),
   )
   .chain(quoted);
 const { json } = fc.letrec<{ json: string }>((tie) => ({
