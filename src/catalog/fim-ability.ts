@@ -1,5 +1,5 @@
 import type { FimDialect } from '../wire/hole.ts';
-import type { ProviderKind } from './model.ts';
+import type { Address } from './address.ts';
 
 /** Model families whose own tokens fill holes, by the name a server gives them. */
 const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
@@ -19,18 +19,13 @@ function templateOf(model: string): FimDialect | undefined {
 /** The two families that gateways of our kind serve (spec 4.2). */
 const GATEWAY_FAMILIES = /codestral(?!.*embed)|mercury/i;
 
-export interface FimQuestion {
-  readonly kind: ProviderKind;
-  /** What the upstream is told. */
-  readonly model: string;
-  /** The dialect that configuration names, or that the vendor is known for. */
-  readonly configured?: FimDialect | undefined;
-  readonly known?: FimDialect | undefined;
-}
-
-/** How a model fills holes, `undefined` when it isn't known to. A configured dialect is believed. */
-export function fimDialect({ kind, model, configured, known }: FimQuestion): FimDialect | undefined {
-  if (configured !== undefined) return configured;
+/**
+ * How a model fills holes, `undefined` when it isn't known to. A configured dialect is believed.
+ *
+ * @param model what the upstream is told.
+ */
+export function fimDialect({ kind, fim, knownFim: known }: Address, model: string): FimDialect | undefined {
+  if (fim !== undefined) return fim;
   switch (known) {
     case 'mistral':
       return /codestral(?!.*embed)/i.test(model) ? known : undefined;

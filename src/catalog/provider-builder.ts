@@ -72,7 +72,7 @@ export class ProviderBuilder {
   }
 
   build(): Provider {
-    const { endpoint } = this.#endpoint({ id: '' });
+    const { endpoint } = this.#endpoint('');
     const models = new Map<string, Model>();
     this.#addCatalogs(models);
     this.#provider?.models.forEach((settings, key) => {
@@ -105,7 +105,7 @@ export class ProviderBuilder {
   model(key: string, source: Model['source'], settings = this.#settingsOf(key)): Model {
     const id = settings?.id ?? key;
     const known = this.#catalog.lookUp(id, key);
-    const { endpoint, address } = this.#endpoint({ id, settings, known });
+    const { endpoint, address } = this.#endpoint(id, settings, known);
     this.#withheld ??= endpoint.withheld;
     return {
       ref: `${this.#id}/${key}`,
@@ -163,24 +163,21 @@ export class ProviderBuilder {
   }
 
   /** Models without an address, a format or headers of their own share one endpoint for each FIM dialect. */
-  #endpoint(asked: Asked): Placed {
-    const { settings, known } = asked;
+  #endpoint(id: string, settings?: ModelSettings, known?: CatalogModel): Placed {
     const own = settings?.provider ?? settings?.headers ?? known?.npm ?? known?.api;
     const address =
-      own === undefined && this.#shared !== undefined ? this.#shared : this.#address(asked, this.#provider, settings);
+      own === undefined && this.#shared !== undefined
+        ? this.#shared
+        : this.#address({ id, settings, known }, this.#provider, settings);
     const shareable = own === undefined && address.kind !== 'azure';
     if (shareable) this.#shared = address;
-    const fim = asked.id === '' ? (address.fim ?? address.knownFim) : this.#dialect(address, asked.id);
+    const fim = id === '' ? (address.fim ?? address.knownFim) : fimDialect(address, id);
     const key = fim ?? '';
     const present = shareable ? this.#placed.get(key) : undefined;
     if (present !== undefined) return present;
-    const placed = { endpoint: this.#place(asked, address, fim), address };
+    const placed = { endpoint: this.#place({ id, settings, known }, address, fim), address };
     if (shareable) this.#placed.set(key, placed);
     return placed;
-  }
-
-  #dialect(address: Address, model: string): FimDialect | undefined {
-    return fimDialect({ kind: address.kind, model, configured: address.fim, known: address.knownFim });
   }
 
   #place(asked: Asked, address: Address, fim: FimDialect | undefined): Endpoint {
