@@ -87,11 +87,24 @@ class LineQueue {
   }
 }
 
+/** Bytes that wait for a reader who is slow or gone; further lines are lost then. */
+const MOST_UNREAD = 16 * 1024 * 1024;
+/** The most that is waited for the last lines to be read, milliseconds. */
+const LAST_LINES_MS = 2_000;
+
 async function load(descriptor: number, level: Level): Promise<Writer> {
   // Bundled, a CommonJS library has only its default export.
   const { default: pino } = await import('pino');
-  // Without a least length, `flush` would not wait for what is being written.
-  const destination = pino.destination({ fd: descriptor, sync: false, minLength: 1 });
+  // Whoever reads the log may have stopped: at the end, a full pipe is not tried for ever.
+  let patient = true;
+  const destination = pino.destination({
+    fd: descriptor,
+    sync: false,
+    // Without a least length, `flush` would not wait for what is being written.
+    minLength: 1,
+    maxLength: MOST_UNREAD,
+    retryEAGAIN: () => patient,
+  });
   destination.on('error', () => undefined);
   const isoTime = isoTimes();
   let text = '';
@@ -113,14 +126,26 @@ async function load(descriptor: number, level: Level): Promise<Writer> {
     }
     destination.write(text);
   };
-  return { write, flush: () => new Promise<void>((resolve) => destination.flush(() => resolve())) };
+  const flush = () =>
+    new Promise<void>((resolve) => {
+      const giveUp = setTimeout(() => {
+        patient = false;
+      }, LAST_LINES_MS);
+      destination.flush(() => {
+        clearTimeout(giveUp);
+        // What is left would be tried once more, and waited for, when the process ends.
+        if (!patient) destination.destroy();
+        resolve();
+      });
+    });
+  return { write, flush };
 }
 
 /**
  * The members of a line whose values are plain, as the library writes them but without its steps, which together
  * cost more than the line; undefined when there is one that only the library or `redacted` can write.
  */
-export function flatMembers(fields: Readonly<Record<string, unknown>>): string | undefined {
+function flatMembers(fields: Readonly<Record<string, unknown>>): string | undefined {
   let members = '';
   for (const name in fields) {
     const value = fields[name];

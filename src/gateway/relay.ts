@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { contentDecoder, isEncoded } from '../provider/content-decoder.ts';
 import { cleanError, errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
+import { single } from '../provider/single-header.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { Exchange } from './exchange.ts';
@@ -56,6 +57,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   /** What came of a stream since it was last looked at, within this turn of the event loop. */
   #gathered: Buffer[] = [];
   #decoder: Transform | undefined;
+  /** The connection broke; what had come before is still being undone. */
+  #broken: GatewayError | undefined;
   #ended = false;
 
   constructor(
@@ -81,9 +84,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    this.#contentType = headers['content-type'] ?? '';
+    this.#contentType = single(headers['content-type']) ?? '';
     if (status === 200 && this.#contentType.startsWith('text/event-stream')) this.#cutter = new FrameCutter();
-    const encoding = headers['content-encoding'];
+    const encoding = single(headers['content-encoding']);
     if (isEncoded(encoding)) this.#decode(encoding);
   }
 
@@ -97,18 +100,16 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
     this.#decoder = decoder;
     decoder.on('data', (chunk: Buffer) => this.#take(chunk));
-    decoder.on('end', () => this.#end());
-    decoder.on('error', (thrown) => this.#fail(disconnectError(thrown)));
+    decoder.on('end', () => (this.#broken ? this.#fail(this.#broken) : this.#end()));
+    decoder.on('error', (thrown) => this.#fail(this.#broken ?? disconnectError(thrown)));
     decoder.on('drain', () => this.#resume());
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#received += chunk.length;
-    if (this.#firstByteMs === 0) {
-      this.#firstByteMs = performance.now() - this.#sentAt;
-      this.#silence.stop();
-    }
+    if (this.#firstByteMs === 0) this.#firstByteMs = performance.now() - this.#sentAt;
+    this.#expectMore();
     if (this.#decoder === undefined) this.#take(chunk);
     else if (!this.#decoder.write(chunk)) this.#pause();
   }
@@ -126,7 +127,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#gathered = [];
     const frames = this.#cutter?.push(more.length === 0 ? first : Buffer.concat([first, ...more]));
     if (frames) this.#passFrames(frames);
-    else this.#expectEvent(undefined);
+    else this.#expectMore();
   };
 
   /** Some servers stream without saying so (by what the body starts with, as provider/exchange.ts has it). */
@@ -158,7 +159,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       this.#decoder?.pause();
       response.once('drain', () => this.#resume());
     }
-    this.#expectEvent(frames);
+    this.#expectMore(frames);
   }
 
   #pause(): void {
@@ -175,12 +176,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#decoder?.resume();
     if (this.#decoder?.writableNeedDrain) return;
     this.#paused = false;
-    this.#expectEvent(undefined);
+    this.#expectMore();
     this.#controller?.resume();
   }
 
-  #expectEvent(frames: Buffer | undefined): void {
-    if (!this.#paused && !this.#settled && !this.#ended) this.#silence.expectEvent(frames);
+  #expectMore(frames?: Buffer): void {
+    if (this.#paused || this.#settled || this.#ended) return;
+    if (this.#cutter) this.#silence.expectEvent(frames);
+    else this.#silence.expectPiece();
   }
 
   #collect(chunk: Buffer): void {
@@ -249,8 +252,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#settled) return;
-    const failure = this.#status === 0 ? networkError(error, this.#request.origin) : disconnectError(error);
-    this.#fail(failure);
+    this.#broken = this.#status === 0 ? networkError(error, this.#request.origin) : disconnectError(error);
+    if (this.#decoder) this.#decoder.end();
+    else this.#fail(this.#broken);
   }
 
   /** Before output the caller is told; after it the client is, in its own format. */
@@ -290,10 +294,6 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#decoder?.destroy();
     this.#exchange.response.off('close', this.#clientClosed);
   }
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }
 
 const BLANK_LINE = Buffer.from('\n\n');

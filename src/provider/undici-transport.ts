@@ -3,6 +3,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { contentDecoder, isEncoded } from './content-decoder.ts';
 import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
+import { single } from './single-header.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface UndiciTransport extends Transport {
@@ -92,10 +93,6 @@ function decoded({ body, headers }: Dispatcher.ResponseData): AsyncIterable<Uint
 
 function bodyOf(body: NonNullable<TransportRequest['body']>): string | Uint8Array | Readable {
   return typeof body === 'string' || body instanceof Uint8Array ? body : Readable.from(body);
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }
 
 async function* readBody(

@@ -32,6 +32,25 @@ describe('answers that an upstream compresses', () => {
   const typeOf = (text: string) => JSON.parse(text).error_type;
 
   for (const up of UPSTREAMS) {
+    it(`reach the client as far as they came when the connection of a ${up} upstream breaks in the same moment`, async () => {
+      under.upstream.respond(({ wire }, response) => {
+        const zip = createGzip();
+        const bytes: Buffer[] = [];
+        zip.on('data', (chunk) => bytes.push(chunk));
+        zip.write(framesOf(wire).slice(0, begun(wire)).join(''));
+        zip.flush(() => {
+          response.socket?.cork();
+          head(response, 'gzip').write(Buffer.concat(bytes));
+          response.socket?.write('no chunk\r\n');
+          response.socket?.uncork();
+        });
+      });
+      const answer = await send(`${up}/m`, true);
+      const text = await answer.text();
+      assert.equal(answer.status, 200, text);
+      assert.match(text, /wörld[\s\S]*"upstream_disconnect"/);
+    });
+
     for (const [encoding, { stream, whole }] of Object.entries(CODINGS)) {
       it(`reach the client as they are: ${encoding} of ${up}, a frame as soon as it was flushed`, async () => {
         const shown = Promise.withResolvers<void>();
@@ -83,6 +102,14 @@ describe('answers that an upstream compresses', () => {
       assert.ok(!text.includes('[DONE]'));
     });
   }
+
+  it('take a type that is said twice for what it says first', async () => {
+    under.upstream.respond(({ wire }, response) => {
+      response.writeHead(200, ['content-type', 'text/event-stream', 'content-type', 'application/json']);
+      response.end(framesOf(wire).join(''));
+    });
+    assert.match(await (await send('chat/m', true)).text(), /👋[\s\S]*\[DONE\]/);
+  });
 
   it('are refused when they are small on the wire alone, in an error too', async () => {
     const parts = ['{"x":"', 'x'.repeat(80 * 1024 * 1024), '","error":{"message":"Too far behind."}}'];

@@ -90,6 +90,7 @@ describe('what upstreams and networks do to the gateway', () => {
     ['empty', 503, 'upstream_invalid_response'],
     ['invalid-json', 503, 'upstream_invalid_response'],
     ['reset-mid-stream', 503, 'upstream_disconnect'],
+    ['stall-mid-body', 503, 'upstream_timeout'],
   ];
   const STREAMED: readonly (readonly [string, number, string])[] = [['empty', 503, 'upstream_disconnect']];
   const BROKEN = ['reset-mid-stream', 'reset-mid-frame', 'reset-mid-character', 'stall-mid-stream'];

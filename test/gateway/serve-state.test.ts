@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, constants, openSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -73,6 +74,28 @@ describe('the state of svc serve', () => {
     assert.equal((await served.send(url)).status, 200);
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
+  it('answers and stops, with every row written, when nobody reads its log', async () => {
+    const pipe = path.join(served.folder, 'log');
+    await promisify(execFile)('mkfifo', [pipe]);
+    const held = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    try {
+      const { url, child } = await served.serve([], KEY, served.folder, held);
+      // More lines than a pipe holds.
+      const asked = 600;
+      for (let n = 0; n < asked; n += 20) {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => served.send(url)));
+        for (const answer of answers) await answer.text();
+      }
+      child.kill('SIGTERM');
+      assert.deepEqual(await once(child, 'exit'), [0, null]);
+      const state = new DatabaseSync(served.database);
+      assert.equal(state.prepare('SELECT count(*) AS n FROM usage').get()?.n, asked);
+      state.close();
+    } finally {
+      closeSync(held);
+    }
   });
 
   it('writes its ledger while somebody reads the state for long', async () => {

@@ -55,23 +55,24 @@ export class Served {
     await writeFile(path.join(this.folder, 'svc.jsonc'), JSON.stringify({ provider, gateway }));
   }
 
-  async serve(args: readonly string[] = [], key = KEY, cwd = this.folder): Promise<Running> {
+  /** @param log where the log goes instead of to `logged`: a file descriptor. */
+  async serve(args: readonly string[] = [], key = KEY, cwd = this.folder, log?: number): Promise<Running> {
     const child = spawn(
       process.execPath,
       [CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],
-      { cwd, env: { ...this.#env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', 'pipe'] },
+      { cwd, env: { ...this.#env(), SVC_GATEWAY_KEY: key }, stdio: ['pipe', 'pipe', log ?? 'pipe'] },
     );
     this.#children.push(child);
-    let log = '';
+    let written = '';
     const waiting = new Set<() => void>();
-    child.stderr.on('data', (chunk) => {
-      log += chunk;
+    child.stderr?.on('data', (chunk) => {
+      written += chunk;
       for (const look of waiting) look();
     });
     const logged = (text: string) =>
       new Promise<void>((resolve) => {
         const look = () => {
-          if (!log.includes(text)) return;
+          if (!written.includes(text)) return;
           waiting.delete(look);
           resolve();
         };
@@ -80,13 +81,13 @@ export class Served {
       });
     const url = await new Promise<string>((resolve, reject) => {
       let said = '';
-      child.stdout.on('data', (chunk) => {
+      child.stdout?.on('data', (chunk) => {
         said += chunk;
         const found = /listening on (http\S+)/.exec(said)?.[1];
         if (found) resolve(found);
       });
       // Its last words come before `close`, but maybe after `exit`.
-      child.once('close', (code) => reject(new Error(`${code}: ${log}`)));
+      child.once('close', (code) => reject(new Error(`${code}: ${written}`)));
     });
     return { child, url, logged };
   }
