@@ -106,8 +106,7 @@ describe('a conversation in the editor', () => {
 
   it('never takes the focus from where a person types', async () => {
     const { frame, goOn } = await begun('While I type');
-    desk.write('focus.txt', '');
-    await openFile(desk.page, 'focus.txt');
+    await openFile(desk.page, desk.write('focus.txt', ''));
     await desk.page.keyboard.type('one ');
     const gone = frame.locator('.message').first().waitFor({ state: 'detached' });
     await runCommand(desk.page, 'Developer: Reload Webviews');

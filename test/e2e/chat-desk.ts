@@ -112,10 +112,12 @@ export async function setChatDesk(options: ChatDeskOptions = {}) {
       await upstream.close();
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
-    /** Writes a file into the folder. */
-    write: (name: string, content: string | Buffer) => {
-      mkdirSync(join(workspace, name, '..'), { recursive: true });
-      writeFileSync(join(workspace, name), content);
+    /** Writes a file into the folder, and says its whole path. */
+    write: (name: string, content: string | Buffer): string => {
+      const file = join(workspace, name);
+      mkdirSync(join(file, '..'), { recursive: true });
+      writeFileSync(file, content);
+      return file;
     },
   };
 }
