@@ -62,8 +62,9 @@ describe('npm start', () => {
     await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Enter');
-    await page.keyboard.type('export function formatPrice(cents', { delay: 30 });
-    await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor();
+    // Behind a space the editor proposes no words of its own, which would take the place of ghost text.
+    await page.keyboard.type('export function formatPrice(cents: number): ', { delay: 30 });
+    await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ timeout: 60_000 });
   });
 
   it('answers in the panel', async () => {
