@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 
 /**
  * What a terminal takes for more than text: control characters but tabs and line ends, the second set of them
- * (U+0080 to U+009F), and what turns the direction of writing.
+ * (U+0080 to U+009F), and what turns the direction of what follows (marks of Hebrew and Arabic stay).
  */
-const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 /** Unicode has a picture of each of the first 32. */
 const PICTURES = 0x2400;
 

@@ -24,7 +24,7 @@ describe('what a model writes to a terminal', () => {
   }
 
   it('is shown whole where it is text, in pieces of any size', () => {
-    const text = 'Grüße, 世界 👩‍👩‍👧 e\u0301\n\tzwei\n';
+    const text = 'Grüße, 世界 👩‍👩‍👧 e\u0301 (שלום)\u200f\n\tzwei\n';
     assert.equal(forTerminal(text), text);
     assert.equal(forTerminal('a\r\nb\u001b[1m'), 'a\nb␛[1m');
     fc.assert(
