@@ -29,8 +29,6 @@ const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
 const STATE_REPLACED =
   'the state was removed or replaced: its keys and usage are not those of this gateway until it is started again';
-/** The most that is waited for requests that have lost their connection. */
-const ACCOUNTING_MS = 2_000;
 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
@@ -82,7 +80,6 @@ export async function run(args: string[], outer: Io): Promise<number> {
     keys.follow((thrown) => log.error({ error: reason(thrown) }, 'the keys can’t be read anew'));
     await aborted(ended);
     await drain(gateway, drainMs, log);
-    await accounted(metrics);
   } finally {
     upstreams.dispose();
     keys.dispose();
@@ -101,12 +98,6 @@ async function drain(gateway: Gateway, drainMs: number, log: FileLog): Promise<v
   const cut = await gateway.close(drainMs);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
   log.info({}, 'stopped');
-}
-
-/** A request that was cut off learns of it a moment later, and its usage is counted then. */
-async function accounted(metrics: Metrics): Promise<void> {
-  const until = performance.now() + ACCOUNTING_MS;
-  while (metrics.active > 0 && performance.now() < until) await new Promise(setImmediate);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

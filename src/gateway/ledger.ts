@@ -111,7 +111,8 @@ export class Ledger {
       database.exec('BEGIN IMMEDIATE');
       this.#insert ??= database.prepare(INSERT);
       for (const row of batch) {
-        insertRow(this.#insert, row);
+        const refused = insertRow(this.#insert, row);
+        if (refused) this.#failed(refused, this.#waiting.length);
         if (row.byok || row.cost === undefined || row.cost === 0) continue;
         const before = spent.get(row.account)?.cost ?? 0;
         spent.set(row.account, { key: row.key, cost: before + row.cost });
@@ -132,7 +133,22 @@ export class Ledger {
   }
 }
 
-function insertRow(insert: StatementSync, row: LedgerRow): void {
+const SQLITE_CONSTRAINT = 19;
+
+/** @returns why this row can never be written: it must not hold up those behind it, and its money counts all the same. */
+function insertRow(insert: StatementSync, row: LedgerRow): Error | undefined {
+  try {
+    runInsert(insert, row);
+    return undefined;
+  } catch (thrown) {
+    // Of the extended codes the last byte says the kind (sqlite.org/rescode.html).
+    const code = thrown instanceof Error && 'errcode' in thrown ? Number(thrown.errcode) : 0;
+    if (!(thrown instanceof Error) || (code & 0xff) !== SQLITE_CONSTRAINT) throw thrown;
+    return new Error(`the row of ${row.requestId} can’t be written: ${thrown.message}`, { cause: thrown });
+  }
+}
+
+function runInsert(insert: StatementSync, row: LedgerRow): void {
   const { usage } = row;
   insert.run(
     row.at,

@@ -24,7 +24,10 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface Gateway {
   /** Address with the port that was given, `http://127.0.0.1:4180`. */
   readonly url: string;
-  /** Takes no new request, lets the running ones end for `drainMs`, then cuts them. Resolves with how many. */
+  /**
+   * Takes no new request, lets the running ones end for `drainMs`, then cuts them. Resolves with how many, when the
+   * usage of all of them is with the ledger.
+   */
   close(drainMs?: number): Promise<number>;
 }
 
@@ -38,6 +41,8 @@ export interface Listen {
 }
 
 const DRAIN_MS = 10_000;
+/** The most that is waited for requests that have lost their connection. */
+const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
 export async function startGateway(parts: GatewayParts, listen: Listen): Promise<Gateway> {
@@ -181,7 +186,14 @@ async function drain(server: Server, parts: GatewayParts, limit: number): Promis
   await closed;
   clearTimeout(timer);
   clearInterval(idle);
+  await accounted(parts);
   return cut;
+}
+
+/** A request that was cut off learns of it a moment after its connection is gone, and its usage is counted then. */
+async function accounted({ metrics }: GatewayParts): Promise<void> {
+  const until = performance.now() + ACCOUNTING_MS;
+  while (metrics.active > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): GatewayError {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from '../host/workbench.ts';
+import { runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ChatDesk, ended, letGo, openList, saying, setChatDesk } from './chat-desk.ts';
 
 describe('the list of conversations', () => {
@@ -57,6 +57,25 @@ describe('the list of conversations', () => {
     await row('Still here?').waitFor();
     assert.equal(await row('About pears').count(), 0);
     await desk.page.keyboard.press('Escape');
+  });
+
+  it('leaves the view alone until one is chosen, which is then shown with the focus', async () => {
+    await ended(await desk.send('About plums'));
+    await desk.kept('About plums');
+    await letGo(desk.page);
+    await desk.page.keyboard.press('ControlOrMeta+Shift+E');
+    const explorer = desk.page.locator('.explorer-folders-view');
+    await explorer.waitFor();
+    await list();
+    await row('About plums').waitFor();
+    await desk.page.keyboard.press('Escape');
+    await titled('Conversations').waitFor({ state: 'hidden' });
+    assert.equal(await explorer.isVisible(), true);
+    await list();
+    await row('About plums').click();
+    const shown = await webviewFrame(desk.page, '.message.user');
+    await shown.locator('.composer textarea:focus').waitFor();
+    assert.equal(await explorer.isVisible(), false);
   });
 
   it('writes one to a file and takes it back from there', async () => {

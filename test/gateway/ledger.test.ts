@@ -59,6 +59,18 @@ describe('the ledger', () => {
     assert.deepEqual([ledger.waiting, stored(), account.spent], [0, 3, 1.5]);
   });
 
+  it('leaves out a row that can never be written, says so, and counts its money', () => {
+    const ledger = new Ledger(database, failed);
+    const account = new Account();
+    ledger.record(row(account));
+    ledger.record(row(account, { requestId: 'req_odd', usage: { input: 1.5, output: 1 } }));
+    ledger.record(row(account));
+    assert.equal(ledger.flush(), true);
+    assert.deepEqual([ledger.waiting, ledger.broken, stored(), account.spent], [0, false, 2, 1.5]);
+    assert.equal(failures.length, 1);
+    assert.match(failures.join(), /req_odd/);
+  });
+
   it('waits for another process that writes', () => {
     const other = new DatabaseSync(file);
     database.exec('PRAGMA busy_timeout = 1');

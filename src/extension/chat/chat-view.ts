@@ -124,7 +124,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     const current = () => this.#side?.surface.conversation.session;
     return {
       'svc.chat.new': async () => this.#show(await this.#revealed()),
-      'svc.chat.history': async () => this.#pick(await this.#revealed()),
+      'svc.chat.history': () => this.#pick(() => this.#revealed()),
       'svc.chat.openInEditor': () => this.#openPanel(false),
       'svc.chat.openInWindow': () => this.#openPanel(true),
       'svc.chat.chooseTools': () => chooseTools(this.#proposals),
@@ -162,7 +162,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       },
       refused,
       show: (surface, id) => this.#show(surface, id),
-      history: (surface) => this.#pick(surface),
+      history: (surface) => this.#pick(() => surface),
       complete: (trigger, text, show) => this.#complete.items(trigger, text, show),
       attachItem: (item) => this.#complete.attachments(item),
       attachUris: async (uris) => {
@@ -197,19 +197,21 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     };
   }
 
-  async #pick(surface: Surface): Promise<void> {
+  /** @param place asked for behind the choice: a view takes the focus a while after it was revealed, which would close the list. */
+  async #pick(place: () => Surface | Promise<Surface>): Promise<void> {
     const id = await pickConversation(this.#conversations, workspaceId());
-    if (id !== undefined) await this.#show(surface, id);
+    if (id !== undefined) await this.#show(await place(), id);
   }
 
   /** Puts a conversation into a surface. @param id absent: a new one. */
   async #show(surface: Surface, id?: string, focus = true): Promise<void> {
     const before = surface.conversation;
-    if (before.session.id === id) return;
-    const next = id === undefined ? this.#conversations.create() : await this.#conversations.open(id);
-    surface.change(next);
-    this.#conversations.release(before);
-    if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
+    if (before.session.id !== id) {
+      const next = id === undefined ? this.#conversations.create() : await this.#conversations.open(id);
+      surface.change(next);
+      this.#conversations.release(before);
+      if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
+    }
     if (focus) surface.focusInput();
   }
 
@@ -242,7 +244,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     return surface;
   }
 
-  /** The same without taking the focus: a list that opens next would close again. */
+  /** The same without the focus of its input: what it shows is about to change. */
   async #revealed(): Promise<Surface> {
     await revealChat();
     return this.#sideReady.promise;

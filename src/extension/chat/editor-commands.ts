@@ -85,6 +85,7 @@ async function editSelection(parts: EditorCommandParts): Promise<void> {
   const wish = await vscode.window.showInputBox({
     title: vscode.l10n.t('Change the selection'),
     prompt: vscode.l10n.t('What should be changed?'),
+    ignoreFocusOut: true,
   });
   if (!wish?.trim()) return;
   const { version } = document;

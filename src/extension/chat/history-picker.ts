@@ -111,6 +111,7 @@ async function act(conversations: Conversations, listed: Listed, button: vscode.
       const title = await vscode.window.showInputBox({
         title: vscode.l10n.t('Name of the conversation'),
         value: listed.title,
+        ignoreFocusOut: true,
       });
       if (title?.trim()) await conversations.amend(listed, { type: 'title', title: title.trim() });
       return;

@@ -104,6 +104,7 @@ async function chooseHunks({ target, text }: Proposal): Promise<string | undefin
     canPickMany: true,
     title: vscode.l10n.t('Changes to apply'),
     matchOnDetail: true,
+    ignoreFocusOut: true,
   });
   return chosen && applyHunks(before, hunks, new Set(chosen.map(({ index }) => index)));
 }
