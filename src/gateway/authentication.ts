@@ -24,22 +24,22 @@ export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** The key that a connection presented last: who keeps one sends the same with each request. */
-const PRESENTED = new WeakMap<Socket, { readonly key: string; readonly hash: string }>();
+/** What a connection presented last, as it came: who keeps one sends the same with each request. */
+const PRESENTED = new WeakMap<Socket, { readonly bearer: boolean; readonly header: string; readonly hash: string }>();
 
-function hashOn(socket: Socket, key: string): string {
-  const last = PRESENTED.get(socket);
-  if (last?.key === key) return last.hash;
-  const hashed = hashKey(key);
-  PRESENTED.set(socket, { key, hash: hashed });
-  return hashed;
-}
-
-/** The key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
-function presentedKey(exchange: Exchange): string | undefined {
+/** The hash of the key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
+function presentedHash(exchange: Exchange): string | undefined {
   const authorization = exchange.header('authorization');
-  if (authorization === undefined) return exchange.header('x-api-key');
-  return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '';
+  const header = authorization ?? exchange.header('x-api-key');
+  if (header === undefined) return undefined;
+  const bearer = authorization !== undefined;
+  const { socket } = exchange.request;
+  const last = PRESENTED.get(socket);
+  if (last?.header === header && last.bearer === bearer) return last.hash;
+  const key = bearer ? /^Bearer\s+(\S+)\s*$/i.exec(header)?.[1] : header;
+  const hashed = hashKey(key ?? '');
+  PRESENTED.set(socket, { bearer, header, hash: hashed });
+  return hashed;
 }
 
 /** @throws GatewayError 401 without a key, or with one that is not ours. */
@@ -51,9 +51,9 @@ export function requireKey(exchange: Exchange, keys: KeyCheck): Principal {
 
 /** As `requireKey` where a key is optional; a wrong key is still refused, never taken for none. */
 export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | undefined {
-  const key = presentedKey(exchange);
-  if (key === undefined) return undefined;
-  const principal = keys.find(hashOn(exchange.request.socket, key));
+  const presented = presentedHash(exchange);
+  if (presented === undefined) return undefined;
+  const principal = keys.find(presented);
   if (principal === undefined) {
     throw unauthorized(
       'The API key is not one of this gateway’s, or it has expired.',

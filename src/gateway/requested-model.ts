@@ -11,19 +11,18 @@ export interface AskedModel {
 }
 
 /** @throws GatewayError 400 invalid_request or model_not_found. */
-export async function requestedModel(parts: GatewayParts, body: JsonObject): Promise<AskedModel> {
+export function requestedModel(parts: GatewayParts, body: JsonObject): AskedModel | Promise<AskedModel> {
   const ref = requestedRef(body);
-  const found = findModel(parts.registry(), ref) ?? (await listedModel(parts, ref));
-  if (found) return found;
-  throw unknownModel(ref);
+  return findModel(parts.registry(), ref) ?? listedModel(parts, ref);
 }
 
 /** Just after the start, and where a server has got the model meanwhile, a look at the lists finds it. */
-async function listedModel(parts: GatewayParts, ref: string): Promise<AskedModel | undefined> {
+async function listedModel(parts: GatewayParts, ref: string): Promise<AskedModel> {
   const provider = parts.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
-  if (provider === undefined) return undefined;
-  await parts.listing.lookAgain();
-  return findModel(parts.registry(), ref);
+  if (provider !== undefined) await parts.listing.lookAgain();
+  const found = findModel(parts.registry(), ref);
+  if (found) return found;
+  throw unknownModel(ref);
 }
 
 /** @throws GatewayError 400 invalid_request. */

@@ -21,7 +21,10 @@ export class SilenceLimit {
   readonly #limits: SilenceLimits;
   readonly #exceeded: (error: GatewayError) => void;
   #awaited: keyof typeof WHERE = 'start';
-  #timer: NodeJS.Timeout | undefined;
+  /** The milliseconds that count now; undefined: none do. */
+  #limit: number | undefined;
+  /** Milliseconds of `performance.now()`; undefined until the next look, from which the time counts. */
+  #until: number | undefined;
 
   /** Counts from now to the first byte. */
   constructor(limits: SilenceLimits, exceeded: (error: GatewayError) => void) {
@@ -31,17 +34,15 @@ export class SilenceLimit {
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#limit = undefined;
+    WATCHED.delete(this);
   }
 
   /** Starts, or starts anew, the time until the next bytes of an answer that is not streamed. */
   expectPiece(): void {
     const { timeout } = this.#limits;
-    if (timeout === false) return;
     this.#awaited = 'piece';
-    if (this.#timer === undefined) this.#start(timeout);
-    else this.#timer.refresh();
+    if (timeout !== false) this.#start(timeout);
   }
 
   /** Starts the time between two events, anew when `frames` hold one: comments and pings are none. */
@@ -50,15 +51,46 @@ export class SilenceLimit {
     if (this.#awaited !== 'event') this.stop();
     this.#awaited = 'event';
     if (chunkTimeout === undefined) return;
-    if (this.#timer === undefined) this.#start(chunkTimeout);
-    else if (frames !== undefined && holdsEvent(frames)) this.#timer.refresh();
+    if (this.#limit === undefined || (frames !== undefined && holdsEvent(frames))) this.#start(chunkTimeout);
+  }
+
+  /** @param now milliseconds of `performance.now()`. */
+  look(now: number): void {
+    if (this.#limit === undefined) return;
+    this.#until ??= now + this.#limit;
+    if (now < this.#until) return;
+    const error = timedOut(this.#limits.provider, this.#limit, WHERE[this.#awaited]);
+    this.stop();
+    this.#exceeded(error);
   }
 
   #start(milliseconds: number): void {
-    const exceeded = () => this.#exceeded(timedOut(this.#limits.provider, milliseconds, WHERE[this.#awaited]));
-    // Beyond 2^31 ms a timer would fire at once.
-    this.#timer = setTimeout(exceeded, Math.min(milliseconds, 2 ** 31 - 1));
+    if (this.#limit === undefined) watch(this);
+    this.#limit = milliseconds;
+    this.#until = undefined;
   }
+}
+
+/**
+ * Milliseconds between two looks: a limit is kept to within two of them. One timer looks at all, for a request that
+ * set and ended one of its own, and each frame that set it back, paid more for it than for its log line.
+ */
+const LOOK_MS = 20;
+const WATCHED = new Set<SilenceLimit>();
+let timer: NodeJS.Timeout | undefined;
+
+function watch(limit: SilenceLimit): void {
+  WATCHED.add(limit);
+  timer ??= setInterval(lookAtAll, LOOK_MS);
+}
+
+function lookAtAll(): void {
+  if (WATCHED.size === 0) {
+    clearInterval(timer);
+    timer = undefined;
+  }
+  const now = performance.now();
+  for (const limit of WATCHED) limit.look(now);
 }
 
 /** More than a comment or a ping is an event without a look at it. */

@@ -96,7 +96,7 @@ export function tableOf({ rows, targets, machine, setup }: Report): string {
     '- **svc**: `svc serve` as it ships, with a stored key, an organization with a policy, budget, rate limit, tool-call repair, ledger and request log.',
     '- **portkey**: `@portkey-ai/gateway` 1.15.2 from npm.',
     '',
-    `Medians of ${String(setup.rounds)} rounds of ${String(setup.seconds)} s; a ratio is the median of the ratios within each round; requests of 4 kB, answers of 1 kB; 32 streams for frames; frames and one connection are measured three times a round; ${machine.cpus} CPUs, Node ${machine.node}, load average ${machine.load.toFixed(1)} (the bench itself makes about 3; above it other programs took part of the machine, which costs the fast ones most). “same” is Chat Completions to Chat Completions, “translated” is to Messages.`,
+    `Medians of ${String(setup.rounds)} rounds of ${String(setup.seconds)} s; a ratio is the median of the ratios within each round; requests of 4 kB, answers of 1 kB; 32 streams for frames; frames are measured three times a round, one connection in 15 slices of 0.2 s by turns; ${machine.cpus} CPUs, Node ${machine.node}, load average ${machine.load.toFixed(1)} (the bench itself makes about 3; above it other programs took part of the machine, which costs the fast ones most). “same” is Chat Completions to Chat Completions, “translated” is to Messages.`,
     '',
     line(['target', 'wanted', 'measured', 'holds']),
     line(['---', '---', '---', '---']),
