@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { KeyStore, type StoredKey } from '../gateway/key-store.ts';
 import { openState, stateFile } from '../gateway/state-database.ts';
 import { openContext } from './context.ts';
+import { decimalOf } from './decimal.ts';
 import { type Io, UsageError } from './io.ts';
 import { durationMs, momentOf } from './moment.ts';
 import { table } from './table.ts';
@@ -95,9 +96,9 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
 
 function amountOf(text: string | undefined, option: string, least: number): number | undefined {
   if (text === undefined) return undefined;
-  const amount = Number(text);
+  const amount = decimalOf(text);
   const whole = option !== '--rpm' || Number.isInteger(amount);
-  if (text.trim() !== '' && Number.isFinite(amount) && amount >= least && whole) return amount;
+  if (amount !== undefined && amount >= least && whole) return amount;
   throw new UsageError(`${option} must be a number of at least ${least}.`);
 }
 

@@ -9,6 +9,7 @@ import { openState, stateFile, waitForOthers, watchState } from '../gateway/stat
 import { undiciTransport } from '../provider/undici-transport.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { reportDiagnostics, terminalInput } from './context.ts';
+import { decimalOf } from './decimal.ts';
 import { type Io, UsageError } from './io.ts';
 import { untilParentEnds } from './parent.ts';
 import { type UpstreamEvents, Upstreams } from './upstreams.ts';
@@ -135,8 +136,8 @@ function portOf(text: string): number {
 
 function secondsOf(text: string | undefined): number {
   if (text === undefined) return DRAIN_SECONDS;
-  const seconds = Number(text);
-  if (Number.isFinite(seconds) && seconds >= 0) return seconds;
+  const seconds = decimalOf(text);
+  if (seconds !== undefined) return seconds;
   throw new UsageError('--drain must be a number of seconds.');
 }
 

@@ -76,7 +76,8 @@ export function vendorError(failure: VendorFailure): GatewayError {
     init: Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'retryable' | 'action'>,
   ): GatewayError => new GatewayError({ ...base, ...init });
   if (saysContextExceeded(said, status)) return make(contextExceeded(said));
-  const message = said.message ?? fallbackMessage(failure.provider, status);
+  // What stands inside a stream has a status of its own; a redirect or a 304 is told as what it is.
+  const message = said.message ?? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status);
   if (status === 402 || said.code === 'insufficient_quota') return make(paymentProblem(failure, message));
   switch (status) {
     case 401:

@@ -49,6 +49,14 @@ describe('errors of vendors', () => {
     assert.equal(error.retryable, true);
   });
 
+  it('tells a status that is no answer and no error as what it is', () => {
+    for (const status of [204, 304, 302]) {
+      const error = vendorError({ provider: 'p', status, bodyText: '', byok: true });
+      assert.deepEqual([error.status, error.errorType], [503, 'upstream_error']);
+      assert.equal(error.message, `p answered with status ${status} and no explanation.`);
+    }
+  });
+
   it('keeps the payment and access problems of the service’s own account to itself (spec 7.1)', () => {
     for (const status of [401, 402, 403]) {
       const own = vendorError({
