@@ -1,6 +1,7 @@
+import type { ModelSettings } from '../config/configured-model.ts';
 import { nearMisses } from '../config/near-miss.ts';
-import type { ModelSettings, ProviderSettings } from '../config/settings.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { ProviderSettings } from '../config/settings.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import { FIM_DIALECTS, type FimDialect } from '../wire/hole.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
 import type { ProviderKind } from './model.ts';

@@ -1,4 +1,4 @@
-import { MODALITIES, type Modality, type ModelCost } from '../config/settings.ts';
+import { MODALITIES, type Modality, type ModelCost } from '../config/configured-model.ts';
 
 /**
  * The catalog's own shape: rows are arrays, because a snapshot of thousands of models is read at

@@ -1,6 +1,7 @@
+import type { Credential, Source } from '../config/origin.ts';
 import type { Secret } from '../config/secret.ts';
 import { revealOptions } from '../config/secret.ts';
-import type { Credential, ProviderSettings, Source } from '../config/settings.ts';
+import type { ProviderSettings } from '../config/settings.ts';
 import { type Address, originOf } from './address.ts';
 
 /** A key that a person gave in a dialog or with `svc keys`. */

@@ -1,5 +1,6 @@
+import type { Credential } from '../config/origin.ts';
 import { Secret } from '../config/secret.ts';
-import type { Credential, ProviderSettings } from '../config/settings.ts';
+import type { ProviderSettings } from '../config/settings.ts';
 import { type CatalogData, catalogProvider } from './catalog.ts';
 import { vendorOf } from './vendors.ts';
 

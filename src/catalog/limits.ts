@@ -1,4 +1,4 @@
-import type { ModelLimit, ModelSettings } from '../config/settings.ts';
+import type { ModelLimit, ModelSettings } from '../config/configured-model.ts';
 import type { CatalogModel } from './catalog.ts';
 import type { Model } from './model.ts';
 

@@ -1,5 +1,6 @@
-import type { Credential, Modality, ModelCost, Origin } from '../config/settings.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { Modality, ModelCost } from '../config/configured-model.ts';
+import type { Credential, Origin } from '../config/origin.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import type { FimDialect } from '../wire/hole.ts';
 
 export type { FimDialect } from '../wire/hole.ts';

@@ -1,4 +1,4 @@
-import { MODALITIES, type Modality } from '../config/settings.ts';
+import { MODALITIES, type Modality } from '../config/configured-model.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
 import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
 

@@ -1,4 +1,4 @@
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import { type CatalogData, catalogProvider } from './catalog.ts';
 import { DEFAULT_NPM, PACKAGES, VENDORS } from './vendors.ts';
 

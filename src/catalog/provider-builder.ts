@@ -1,6 +1,8 @@
 import { DEFAULT_TIMEOUT_MS } from '../config/build.ts';
+import type { ModelCost, ModelSettings } from '../config/configured-model.ts';
+import type { Credential } from '../config/origin.ts';
 import { revealOptions } from '../config/secret.ts';
-import type { Credential, ModelCost, ModelSettings, ProviderSettings, Settings } from '../config/settings.ts';
+import type { ProviderSettings, Settings } from '../config/settings.ts';
 import type { FimDialect } from '../wire/hole.ts';
 import { type Address, resolveAddress } from './address.ts';
 import { type CatalogData, type CatalogModel, readRow } from './catalog.ts';

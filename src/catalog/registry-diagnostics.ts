@@ -1,5 +1,6 @@
 import { nearMisses } from '../config/near-miss.ts';
-import type { Diagnostic, Located, Origin, ProviderSettings, Settings } from '../config/settings.ts';
+import type { Located, Origin } from '../config/origin.ts';
+import type { Diagnostic, ProviderSettings, Settings } from '../config/settings.ts';
 import type { CatalogData } from './catalog.ts';
 import { isKnown } from './provider-catalog.ts';
 import type { Registry } from './registry.ts';

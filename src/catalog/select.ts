@@ -1,5 +1,6 @@
 import { nearMisses } from '../config/near-miss.ts';
-import type { Located, Settings } from '../config/settings.ts';
+import type { Located } from '../config/origin.ts';
+import type { Settings } from '../config/settings.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { Model } from './model.ts';
 import type { Registry } from './registry.ts';

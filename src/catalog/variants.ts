@@ -1,4 +1,4 @@
-import type { ModelSettings } from '../config/settings.ts';
+import type { ModelSettings } from '../config/configured-model.ts';
 import { isObject, mergeDeep } from '../wire/json.ts';
 import type { Address } from './address.ts';
 import type { CatalogModel } from './catalog.ts';

@@ -1,4 +1,4 @@
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import type { FimDialect } from '../wire/hole.ts';
 import type { ProviderKind } from './model.ts';
 

@@ -1,4 +1,4 @@
-import type { ModelCost } from '../config/settings.ts';
+import type { ModelCost } from '../config/configured-model.ts';
 
 /** The settings under `svc.completion.*`, as one snapshot. */
 export interface CompletionSettings {

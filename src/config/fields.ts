@@ -1,5 +1,5 @@
+import type { Credential, Located } from './origin.ts';
 import { ReferencedSecret, Secret } from './secret.ts';
-import type { Credential, Located } from './settings.ts';
 import { entriesOf, type Tree } from './tree.ts';
 
 /** The value if it is text, also text that came through a reference. */

@@ -1,8 +1,10 @@
 import { isObject } from '../wire/json.ts';
 import { bareJson } from './bare-json.ts';
+import type { ModelSettings } from './configured-model.ts';
+import type { Source } from './origin.ts';
 import { configurationRule } from './schema-rules.ts';
-import type { ModelSettings, Source } from './settings.ts';
-import { type Survey, survey } from './survey.ts';
+import { survey } from './survey.ts';
+import type { Survey } from './surveyed.ts';
 import {
   type ArrayTree,
   child,

@@ -1,6 +1,7 @@
 import { defined, isObject, type JsonObject, listOf } from '../wire/json.ts';
+import { MODALITIES, type Modality, type ModelLimit, type ModelSettings } from './configured-model.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
-import { MODALITIES, type Modality, type ModelLimit, type ModelSettings, type Origin } from './settings.ts';
+import type { Origin } from './origin.ts';
 import { child, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */

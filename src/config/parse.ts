@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { type EngineRead, readByEngine, readJson } from './json-document.ts';
-import type { Diagnostic, Source } from './settings.ts';
+import type { Source } from './origin.ts';
+import type { Diagnostic } from './settings.ts';
 import type { Entry, ObjectTree, Place, Tree } from './tree.ts';
 import { readWellFormed } from './well-formed.ts';
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
+import type { ModelLimit, ModelSettings } from './configured-model.ts';
 import { filled, inOrder, readCost } from './model-settings.ts';
-import type { ModelLimit, ModelSettings, Origin } from './settings.ts';
+import type { Origin } from './origin.ts';
 
 /** Counts the keys that were read. */
 export interface Tally {

@@ -4,7 +4,7 @@ import { pathsOf } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
 import { withMembers } from './replaced-object.ts';
 import type { Diagnostic, Severity } from './settings.ts';
-import type { BracedText } from './survey.ts';
+import type { BracedText } from './surveyed.ts';
 import { child, nodeAt, type ObjectTree, type Place, type Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */

@@ -1,5 +1,7 @@
+import type { ModelSettings } from './configured-model.ts';
+import type { Credential, Located, Origin } from './origin.ts';
 import { Secret } from './secret.ts';
-import type { Credential, Located, ModelSettings, Origin, ProviderSettings, Settings } from './settings.ts';
+import type { ProviderSettings, Settings } from './settings.ts';
 import { LOOKS_SECRET } from './values.ts';
 
 /** What stands in place of a credential. */

@@ -6,7 +6,7 @@
  */
 import * as z from 'zod';
 import { FIM_DIALECTS } from '../wire/hole.ts';
-import { MODALITIES } from './settings.ts';
+import { MODALITIES } from './configured-model.ts';
 
 const anything = z.record(z.string(), z.unknown());
 const modelRef = z

@@ -1,32 +1,6 @@
-import type { Secret } from './secret.ts';
+import type { ModelSettings } from './configured-model.ts';
+import type { Credential, Located, Origin, Source } from './origin.ts';
 import type { SetValues } from './values.ts';
-
-/** Where a part of the settings comes from, in rising precedence (docs/configuration.md). */
-export type SourceKind =
-  | 'built-in'
-  | 'global'
-  | 'env-path'
-  | 'project'
-  | 'editor'
-  | 'editor-workspace'
-  | 'env-content'
-  | 'managed';
-
-export interface Source {
-  readonly kind: SourceKind;
-  /** Absolute path of the file, or the name of the variable or place it was read from. */
-  readonly path: string;
-  /** Whether references resolve in it and its credentials' origins count (spec 5.8). */
-  readonly trusted: boolean;
-  readonly status: 'loaded' | 'missing' | 'invalid' | 'last-good';
-}
-
-/** A place in a source: 1-based line and column. */
-export interface Origin {
-  readonly source: Source;
-  readonly line: number;
-  readonly column: number;
-}
 
 export type Severity = 'error' | 'warning' | 'information';
 
@@ -47,66 +21,6 @@ export interface Diagnostic {
   readonly message: string;
   /** A near-miss or a replacement that a quick fix can apply. */
   readonly suggestion?: string;
-}
-
-/** A value and where it was written. */
-export interface Located<T> {
-  /** Not enumerable where it came through a reference, so that printing the settings does not show it. */
-  readonly value: T;
-  readonly origin: Origin;
-  /** It came, at least in part, through `{env:}` or `{file:}`: never show it. */
-  readonly reference?: true;
-}
-
-/**
- * A credential (an `apiKey`, a header value, a BYOK key) and the origins (`https://host:port`) it
- * may be sent to. `undefined` origins: it may go where its own untrusted file says.
- */
-export interface Credential {
-  readonly secret: Secret;
-  readonly origin: Origin;
-  /** From a trusted source, so bound to the origin that trusted sources name. */
-  readonly trusted: boolean;
-}
-
-export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'] as const;
-export type Modality = (typeof MODALITIES)[number];
-
-export interface ModelLimit {
-  /** Tokens. */
-  readonly context?: number;
-  readonly output?: number;
-  readonly input?: number;
-}
-
-/** USD per million tokens. */
-export interface ModelCost {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-}
-
-/** `provider.<id>.models.<key>` after merging; a field is `undefined` where no source says it. */
-export interface ModelSettings {
-  readonly key: string;
-  readonly id?: string | undefined;
-  readonly name?: string | undefined;
-  readonly toolCall?: boolean | undefined;
-  readonly reasoning?: boolean | undefined;
-  readonly temperature?: boolean | undefined;
-  readonly attachment?: boolean | undefined;
-  readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] } | undefined;
-  readonly limit?: ModelLimit | undefined;
-  readonly cost?: Partial<ModelCost> | undefined;
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-  readonly headers?: ReadonlyMap<string, Credential> | undefined;
-  readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> } | undefined;
-  /** Enabled variants and those switched off (`null`). */
-  readonly variants?: ReadonlyMap<string, Readonly<Record<string, unknown>> | null> | undefined;
-  readonly origin: Origin;
-  /** Written as `null`: this model is hidden, the catalog's too. */
-  readonly off?: true;
 }
 
 /** `provider.<id>` after merging; a field is `undefined` where no source says it. */

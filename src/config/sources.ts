@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
+import type { SourceKind } from './origin.ts';
 import { pathsOf } from './platform-paths.ts';
-import type { SourceKind } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,7 @@
+import type { ModelSettings } from './configured-model.ts';
+import type { Origin } from './origin.ts';
 import { ReferencedSecret } from './secret.ts';
-import type { ModelSettings, Origin } from './settings.ts';
-import type { Survey } from './survey.ts';
+import type { Survey } from './surveyed.ts';
 
 /** Where a node stands in its source: 1-based, `length` in characters (1 for a container). */
 export interface Place extends Origin {

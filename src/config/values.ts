@@ -1,4 +1,4 @@
-import type { Origin } from './settings.ts';
+import type { Origin } from './origin.ts';
 import { entriesOf, nodeAt, type ObjectTree, type Place, type ScalarTree, type Tree } from './tree.ts';
 
 /** A value that is in force. */

@@ -1,4 +1,4 @@
-import type { Source } from './settings.ts';
+import type { Source } from './origin.ts';
 import type { Entry, ObjectTree, Place, ScalarTree, Tree } from './tree.ts';
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import type { Turn } from './turn.ts';
 
 /** What becomes known of a request on its way. */

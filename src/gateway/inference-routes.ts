@@ -1,10 +1,11 @@
 import type { Model } from '../catalog/model.ts';
-import type { Credential } from '../config/settings.ts';
+import type { Credential } from '../config/origin.ts';
 import { adaptBody, wantsCompletionTokens } from '../provider/dialect.ts';
 import { withOptions } from '../provider/model-options.ts';
 import { conversationBody } from '../provider/request.ts';
 import { repairBody } from '../wire/body-repair.ts';
-import type { Format, FormatName } from '../wire/format.ts';
+import type { Format } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import { FORMATS } from '../wire/formats.ts';
 import { isObject, type JsonObject, objectOf, requestJson } from '../wire/json.ts';
 import { checkSampling, requiredList } from '../wire/request-fields.ts';

@@ -1,6 +1,7 @@
 import type { Model } from '../catalog/model.ts';
 import { matches } from '../catalog/model-pattern.ts';
-import type { Credential, OrganizationSettings, Settings } from '../config/settings.ts';
+import type { Credential } from '../config/origin.ts';
+import type { OrganizationSettings, Settings } from '../config/settings.ts';
 import { GatewayError, invalidRequest } from '../wire/errors.ts';
 import type { Principal } from './authentication.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,6 +1,6 @@
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { GatewayError } from '../wire/errors.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import type { Exchange } from './exchange.ts';
 
 export type RouteParams = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import type { Model } from '../catalog/model.ts';
-import type { Credential } from '../config/settings.ts';
+import type { Credential } from '../config/origin.ts';
 import { asGatewayError, type GatewayError } from '../wire/errors.ts';
 import type { AnswerTap } from './answer-tap.ts';
 import { type Caller, withinBudget } from './caller.ts';

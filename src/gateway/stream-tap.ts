@@ -1,7 +1,8 @@
 import { errorBody, errorFrame } from '../wire/error-body.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
-import type { FormatName, Frame } from '../wire/format.ts';
+import type { Frame } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';

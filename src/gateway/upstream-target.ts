@@ -1,9 +1,9 @@
 import type { Endpoint } from '../catalog/model.ts';
-import type { Credential } from '../config/settings.ts';
+import type { Credential } from '../config/origin.ts';
 import { upstreamHeaders } from '../provider/headers.ts';
 import { upstreamURL } from '../provider/url.ts';
 import { GatewayError } from '../wire/errors.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 
 /** Where a request goes and what it carries. */
 export interface UpstreamTarget {

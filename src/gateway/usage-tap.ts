@@ -1,5 +1,5 @@
 import type { Usage } from '../wire/event.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import { countOf, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
 
 /** Usage as one format's body says it; undefined when it says none. */

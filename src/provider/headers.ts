@@ -1,5 +1,5 @@
 import type { Endpoint } from '../catalog/model.ts';
-import type { FormatName } from '../wire/format.ts';
+import type { FormatName } from '../wire/format-name.ts';
 import { notConfigured } from './url.ts';
 
 /** docs.anthropic.com, "Versioning": the only version there is. */

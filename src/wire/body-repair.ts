@@ -1,4 +1,4 @@
-import type { FormatName } from './format.ts';
+import type { FormatName } from './format-name.ts';
 import { isObject, type JsonObject, objectOf, textOf } from './json.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 

@@ -1,5 +1,5 @@
 import type { ReasoningSeal } from './event.ts';
-import type { FormatName } from './format.ts';
+import type { FormatName } from './format-name.ts';
 
 /** A prompt-cache breakpoint as Messages says it; other formats have no word for it. */
 export interface CacheControl {

@@ -1,5 +1,6 @@
 import type { GatewayError } from './errors.ts';
-import type { FormatName, Frame } from './format.ts';
+import type { Frame } from './format.ts';
+import type { FormatName } from './format-name.ts';
 
 /** Anthropic's names (docs "Errors"), by the status that we answer with. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {

@@ -1,8 +1,6 @@
 import type { Conversation } from './conversation.ts';
 import type { Event } from './event.ts';
-
-/** The three request formats, named after their endpoints. */
-export type FormatName = 'chat-completions' | 'responses' | 'messages';
+import type { FormatName } from './format-name.ts';
 
 /** One server-sent event before it is bytes; `event` is the `event:` line, absent where a format has none. */
 export interface Frame {

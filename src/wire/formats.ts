@@ -1,5 +1,6 @@
 import { chatCompletions } from './chat-completions.ts';
-import type { Format, FormatName } from './format.ts';
+import type { Format } from './format.ts';
+import type { FormatName } from './format-name.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 

@@ -1,4 +1,4 @@
-import type { FormatName } from './format.ts';
+import type { FormatName } from './format-name.ts';
 
 /** Something that one format says and another has no word for. docs/formats.md has its table from this; test/wire/lossy-rows.test.ts shows each row. */
 export interface Loss {

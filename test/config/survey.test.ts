@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { ModelSettings } from '../../src/config/configured-model.ts';
 import { fits } from '../../src/config/fit.ts';
 import { readModels } from '../../src/config/model-settings.ts';
+import type { Source } from '../../src/config/origin.ts';
 import { MAX_DEPTH } from '../../src/config/parse.ts';
 import { configurationRule } from '../../src/config/schema-rules.ts';
-import type { ModelSettings, Source } from '../../src/config/settings.ts';
 import { applySourceRules } from '../../src/config/source-rules.ts';
 import { survey } from '../../src/config/survey.ts';
 import { type DeepPlace, type ObjectTree, treeOf } from '../../src/config/tree.ts';

@@ -7,7 +7,7 @@ import type { Transport } from '../../src/provider/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../../src/provider/undici-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { type Answer, fold } from '../../src/wire/fold.ts';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, credential, modelAt } from './models.ts';

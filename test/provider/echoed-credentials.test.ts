@@ -7,7 +7,7 @@ import { fill } from '../../src/provider/fill.ts';
 import { testConnection } from '../../src/provider/list-models.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, credential, modelAt } from './models.ts';

@@ -17,7 +17,7 @@ import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import type { Transport } from '../../src/provider/transport.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import { fold } from '../../src/wire/fold.ts';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { ask, modelAt } from './models.ts';

@@ -1,6 +1,7 @@
 import type { Conversation } from '../../src/wire/conversation.ts';
 import type { Event } from '../../src/wire/event.ts';
-import type { AnswerContext, Format, FormatName, Frame } from '../../src/wire/format.ts';
+import type { AnswerContext, Format, Frame } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { SseDecoder } from '../../src/wire/sse.ts';
 import { type Script, streamFrames, type Wire, wholeBody } from '../upstream/answers.ts';

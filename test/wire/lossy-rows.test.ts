@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { GatewayError } from '../../src/wire/errors.ts';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { LOSSES, type Loss } from '../../src/wire/lossy.ts';
 import { CONTEXT } from './carry.ts';

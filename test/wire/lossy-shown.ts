@@ -1,6 +1,6 @@
 /** What the rows of the table of losses are shown with. */
 import assert from 'node:assert/strict';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { GatewayError } from '../../src/wire/errors.ts';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { lossTable } from '../../src/wire/lossy.ts';
 

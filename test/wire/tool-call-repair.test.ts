@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { repairBody } from '../../src/wire/body-repair.ts';
-import type { FormatName } from '../../src/wire/format.ts';
+import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { type JsonObject, listOf, objectOf } from '../../src/wire/json.ts';
 import {

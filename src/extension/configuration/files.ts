@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import type { Source } from '../../config/origin.ts';
 import type { SaveTarget } from '../../config/provider-dialog.ts';
 import { replaceFile } from '../../config/replace-file.ts';
-import type { Settings, Source } from '../../config/settings.ts';
+import type { Settings } from '../../config/settings.ts';
 import { globalFolder } from '../../config/sources.ts';
 import { configurationInput } from './input.ts';
 

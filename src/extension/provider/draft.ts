@@ -1,10 +1,11 @@
 import { EMPTY_CATALOG } from '../../catalog/catalog.ts';
 import type { Model, Provider } from '../../catalog/model.ts';
 import { buildRegistry } from '../../catalog/registry.ts';
+import type { Credential, Located, Origin } from '../../config/origin.ts';
 import type { FoundServer, OfferedModel, ProviderPreset, Reason, ToDialog } from '../../config/provider-dialog.ts';
 import { API_PACKAGES, type ProviderForm } from '../../config/provider-form.ts';
 import type { Secret } from '../../config/secret.ts';
-import type { Credential, Located, Origin, ProviderSettings, Settings } from '../../config/settings.ts';
+import type { ProviderSettings, Settings } from '../../config/settings.ts';
 import { SetValues } from '../../config/values.ts';
 import { converse } from '../../provider/converse.ts';
 import { type ListedModel, listModels } from '../../provider/list-models.ts';
