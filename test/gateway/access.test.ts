@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Client } from 'undici';
 import { hashKey } from '../../src/gateway/authentication.ts';
 import { ask, said } from './asking.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
@@ -51,6 +52,28 @@ describe('who may do what', () => {
         }
       });
     }
+
+    it('are what each request presents, whatever its connection presented before', async () => {
+      const client = new Client(under.url);
+      const status = async (headers: Record<string, string>) => {
+        const { statusCode, body } = await client.request({ method: 'GET', path: '/v1/models', headers });
+        await body.dump();
+        return statusCode;
+      };
+      const presented = [
+        [{ 'x-api-key': KEY }, 200],
+        [{ authorization: KEY }, 401],
+        [{ authorization: `Bearer ${KEY}` }, 200],
+        [{ 'x-api-key': `Bearer ${KEY}` }, 401],
+        [{}, 200],
+        [{ authorization: `Bearer ${KEY}x` }, 401],
+        [{ authorization: `Bearer ${KEY}` }, 200],
+      ] as const;
+      for (const [headers, expected] of presented) {
+        assert.equal(await status(headers), expected, Object.keys(headers).join());
+      }
+      await client.close();
+    });
 
     it('keeps only a hash, also in the file', async () => {
       const key = under.store.create({ name: 'hashed' });

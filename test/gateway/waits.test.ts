@@ -7,7 +7,7 @@ import type { Transport } from '../../src/provider/transport.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import { fold } from '../../src/wire/fold.ts';
 import { ask, modelAt } from '../provider/models.ts';
-import { streamFrames } from '../upstream/answers.ts';
+import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import type { Responder } from '../upstream/upstream.ts';
 import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
 
@@ -45,6 +45,7 @@ describe('how long is waited', () => {
             patient: at({ chunkTimeout: CHUNK, timeout: CHUNK }),
             endless: at({ chunkTimeout: ENDLESS, timeout: ENDLESS }),
             never: at({ timeout: false }),
+            started: at({ timeout: CHUNK }),
           },
         };
       },
@@ -79,13 +80,29 @@ describe('how long is waited', () => {
       { timeout: CHUNK, chunkTimeout: CHUNK },
       { timeout: ENDLESS, chunkTimeout: ENDLESS },
       { timeout: false as const },
+      { timeout: CHUNK },
     ];
     await Promise.all([
-      ...['patient', 'endless', 'never'].flatMap((provider) =>
+      ...['patient', 'endless', 'never', 'started'].flatMap((provider) =>
         ['/chat/completions', '/messages'].map((path) => gateway(provider, path)),
       ),
       ...[fetchTransport(fetch), undici].flatMap((transport) => limits.map((each) => engine(transport, each))),
     ]);
+  });
+
+  it('counts from piece to piece of an answer that is not streamed', async () => {
+    under.upstream.respond(async ({ wire }, response) => {
+      const whole = JSON.stringify(wholeBody(wire, { text: ['It took its time.'] }));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      for (let at = 0; at < STEPS; at += 1) {
+        response.write(whole.slice((at * whole.length) / STEPS, ((at + 1) * whole.length) / STEPS));
+        await passed(STEP);
+      }
+      response.end();
+    });
+    const answer = await under.post('/chat/completions', { ...JSON.parse(body('patient')), stream: false });
+    assert.match(await answer.text(), /It took its time\./);
+    assert.equal(answer.status, 200);
   });
 
   it('does not take a client that reads slowly for an upstream that says nothing', async () => {
