@@ -122,10 +122,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   readonly #passGathered = (): void => {
-    const [first, ...more] = this.#gathered;
-    if (first === undefined || this.#settled) return;
+    const gathered = this.#gathered;
+    if (gathered.length === 0 || this.#settled) return;
     this.#gathered = [];
-    const frames = this.#cutter?.push(more.length === 0 ? first : Buffer.concat([first, ...more]));
+    const frames = this.#cutter?.push(gathered.length === 1 && gathered[0] ? gathered[0] : Buffer.concat(gathered));
     if (frames) this.#passFrames(frames);
     else this.#expectMore();
   };

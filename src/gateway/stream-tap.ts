@@ -12,7 +12,10 @@ import { mentionsUsage, readUsage, tailOf, usageOfAnswer } from './usage-tap.ts'
 const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
 const FINISH_REASON = Buffer.from('"finish_reason"');
-const TOOL_CALLS = Buffer.from('"tool_calls"');
+const TOOL_CALLS = '"tool_calls"';
+/** Of it: quotes are all over JSON, and for more than six bytes the search is a slower one. */
+const CALLS = Buffer.from('_calls');
+const CALLS_AT = TOOL_CALLS.indexOf('_calls');
 const SAYS_WHY = /"finish_reason"\s*:\s*"[^"]/;
 const NOTHING = Buffer.alloc(0);
 /** Characters of a whole answer in which the key of an error stands. */
@@ -160,7 +163,7 @@ export class StreamTap implements AnswerTap {
 
   #passChat(frames: Buffer): Buffer {
     if (!this.#called) this.#called = holdsCall(frames);
-    if (!mentionsUsage(frames) && frames.lastIndexOf(DONE_MARK) < 0) return frames;
+    if (!mentionsUsage(frames) && !frames.includes(DONE_MARK)) return frames;
     const out: string[] = [];
     let why = this.#finished;
     for (const frame of new SseDecoder().push(frames)) {
@@ -222,8 +225,10 @@ function valueAt(frames: Buffer, at: number): number {
 
 /** Some servers send `"tool_calls": null` or an empty list with every piece of text. */
 function holdsCall(frames: Buffer): boolean {
-  for (let at = frames.indexOf(TOOL_CALLS); at >= 0; at = frames.indexOf(TOOL_CALLS, at + 1)) {
-    const value = valueAt(frames, at + TOOL_CALLS.length);
+  for (let found = frames.indexOf(CALLS); found >= 0; found = frames.indexOf(CALLS, found + 1)) {
+    const end = found - CALLS_AT + TOOL_CALLS.length;
+    if (frames.toString('latin1', Math.max(0, found - CALLS_AT), end) !== TOOL_CALLS) continue;
+    const value = valueAt(frames, end);
     if (frames[value] === 0x5b && frames[valueAt(frames, value + 1)] === 0x7b) return true;
   }
   return false;
