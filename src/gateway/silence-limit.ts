@@ -16,6 +16,12 @@ const WHERE = {
   event: 'between two events',
 } as const;
 
+/**
+ * Milliseconds between two looks: a limit is kept to within two of them. One timer looks at all, for a request that
+ * set and ended one of its own, and each frame that set it back, paid more for it than for its log line.
+ */
+const LOOK_MS = 20;
+
 /** How long an upstream may say nothing: until its first byte, between two pieces of it or two events of its stream. */
 export class SilenceLimit {
   readonly #limits: SilenceLimits;
@@ -25,6 +31,9 @@ export class SilenceLimit {
   #limit: number | undefined;
   /** Milliseconds of `performance.now()`; undefined until the next look, from which the time counts. */
   #until: number | undefined;
+  /** Its neighbours among those that are watched. */
+  #before: SilenceLimit | undefined;
+  #behind: SilenceLimit | undefined;
 
   /** Counts from now to the first byte. */
   constructor(limits: SilenceLimits, exceeded: (error: GatewayError) => void) {
@@ -34,8 +43,13 @@ export class SilenceLimit {
   }
 
   stop(): void {
+    if (this.#limit === undefined) return;
     this.#limit = undefined;
-    WATCHED.delete(this);
+    if (this.#before) this.#before.#behind = this.#behind;
+    else SilenceLimit.#first = this.#behind;
+    if (this.#behind) this.#behind.#before = this.#before;
+    this.#before = undefined;
+    this.#behind = undefined;
   }
 
   /** Starts, or starts anew, the time until the next bytes of an answer that is not streamed. */
@@ -55,7 +69,7 @@ export class SilenceLimit {
   }
 
   /** @param now milliseconds of `performance.now()`. */
-  look(now: number): void {
+  #look(now: number): void {
     if (this.#limit === undefined) return;
     this.#until ??= now + this.#limit;
     if (now < this.#until) return;
@@ -65,32 +79,38 @@ export class SilenceLimit {
   }
 
   #start(milliseconds: number): void {
-    if (this.#limit === undefined) watch(this);
+    if (this.#limit === undefined) this.#watch();
     this.#limit = milliseconds;
     this.#until = undefined;
   }
-}
 
-/**
- * Milliseconds between two looks: a limit is kept to within two of them. One timer looks at all, for a request that
- * set and ended one of its own, and each frame that set it back, paid more for it than for its log line.
- */
-const LOOK_MS = 20;
-const WATCHED = new Set<SilenceLimit>();
-let timer: NodeJS.Timeout | undefined;
+  /**
+   * Those that count, each with its neighbours. A `Set` leaves its tables behind as it grows and shrinks, and each
+   * kept what it knew of from being collected: that cost the gateway more than the timers.
+   */
+  static #first: SilenceLimit | undefined;
+  static #timer: NodeJS.Timeout | undefined;
 
-function watch(limit: SilenceLimit): void {
-  WATCHED.add(limit);
-  timer ??= setInterval(lookAtAll, LOOK_MS);
-}
-
-function lookAtAll(): void {
-  if (WATCHED.size === 0) {
-    clearInterval(timer);
-    timer = undefined;
+  #watch(): void {
+    this.#behind = SilenceLimit.#first;
+    if (this.#behind) this.#behind.#before = this;
+    SilenceLimit.#first = this;
+    SilenceLimit.#timer ??= setInterval(SilenceLimit.#lookAtAll, LOOK_MS);
   }
-  const now = performance.now();
-  for (const limit of WATCHED) limit.look(now);
+
+  static #lookAtAll(): void {
+    if (SilenceLimit.#first === undefined) {
+      clearInterval(SilenceLimit.#timer);
+      SilenceLimit.#timer = undefined;
+    }
+    const now = performance.now();
+    for (let each = SilenceLimit.#first; each !== undefined; ) {
+      // Looking at one may end it.
+      const next: SilenceLimit | undefined = each.#behind;
+      each.#look(now);
+      each = next;
+    }
+  }
 }
 
 /** More than a comment or a ping is an event without a look at it. */
