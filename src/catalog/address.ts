@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../base/text.ts';
 import type { ModelSettings } from '../config/configured-model.ts';
 import { nearMisses } from '../config/near-miss.ts';
 import type { ProviderSettings } from '../config/settings.ts';
@@ -6,6 +7,9 @@ import { FIM_DIALECTS, type FimDialect } from '../wire/hole.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
 import type { ProviderKind } from './model.ts';
 import { DEFAULT_NPM, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor, vendorOf } from './vendors.ts';
+
+/** Characters of a model's id that patterns are matched against: some of them take quadratic time. */
+export const MAX_MATCHED_ID = 256;
 
 /** Where requests go and in which tongue; nothing here is a secret. */
 export interface Address {
@@ -76,9 +80,8 @@ export function originOf(address: string | undefined): string | undefined {
   return lastOrigin.is;
 }
 
-/** Without slashes at its end. */
 function trimmed(address: string | undefined): string | undefined {
-  return address?.endsWith('/') ? address.replace(/\/+$/, '') : address;
+  return address === undefined ? undefined : withoutTrailing(address, '/');
 }
 
 /** The vendor whose default address this is. */

@@ -1,5 +1,5 @@
 import type { FimDialect } from '../wire/hole.ts';
-import type { Address } from './address.ts';
+import { type Address, MAX_MATCHED_ID } from './address.ts';
 
 /** Model families whose own tokens fill holes, by the name a server gives them. */
 const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
@@ -22,9 +22,10 @@ const GATEWAY_FAMILIES = /codestral(?!.*embed)|mercury/i;
 /**
  * How a model fills holes, `undefined` when it isn't known to. A configured dialect is believed.
  *
- * @param model what the upstream is told.
+ * @param id what the upstream is told.
  */
-export function fimDialect({ kind, fim, knownFim: known }: Address, model: string): FimDialect | undefined {
+export function fimDialect({ kind, fim, knownFim: known }: Address, id: string): FimDialect | undefined {
+  const model = id.slice(0, MAX_MATCHED_ID);
   if (fim !== undefined) return fim;
   switch (known) {
     case 'mistral':

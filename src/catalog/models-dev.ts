@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../base/text.ts';
 import { MODALITIES, type Modality } from '../config/configured-model.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
 import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
@@ -29,13 +30,17 @@ export function fromModelsDev(api: unknown, wanted?: (id: string) => boolean): C
   return { source: CATALOG_SOURCE, licence: CATALOG_LICENCE, date: newest, providers };
 }
 
+function trimmed(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : withoutTrailing(address, '/');
+}
+
 /** A variable that holds a key, not an account's or a region's name. */
 const KEY_VARIABLE = /KEY|TOKEN|SECRET|PAT$/;
 
 function readProvider(id: string, value: JsonObject): CatalogProvider | undefined {
   const npm = textOf(value.npm);
   if (npm === undefined) return undefined;
-  const api = textOf(value.api)?.replace(/\/+$/, '');
+  const api = trimmed(textOf(value.api));
   const env = listOf(value.env).flatMap((name) => (typeof name === 'string' && KEY_VARIABLE.test(name) ? [name] : []));
   const models: Record<string, CatalogRow> = {};
   for (const [key, model] of Object.entries(objectOf(value.models))) {
@@ -53,7 +58,7 @@ function readModel(key: string, model: JsonObject): CatalogRow | undefined {
   const limit = objectOf(model.limit);
   const via = objectOf(model.provider);
   const npm = textOf(via.npm);
-  const api = textOf(via.api)?.replace(/\/+$/, '');
+  const api = trimmed(textOf(via.api));
   const row: unknown[] = [
     textOf(model.name) ?? key,
     flags(model) | (modalityBits(modalities.input) << BITS.input) | (output << BITS.output),

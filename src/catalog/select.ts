@@ -2,6 +2,7 @@ import { nearMisses } from '../config/near-miss.ts';
 import type { Located } from '../config/origin.ts';
 import type { Settings } from '../config/settings.ts';
 import { GatewayError } from '../wire/errors.ts';
+import { MAX_MATCHED_ID } from './address.ts';
 import type { Model } from './model.ts';
 import type { Registry } from './registry.ts';
 
@@ -142,7 +143,7 @@ function firstByPriority(
   suits: (model: Model) => boolean,
 ): Model | undefined {
   const rank = (model: Model) => {
-    const index = priority.findIndex((pattern) => pattern.test(model.id.toLowerCase()));
+    const index = priority.findIndex((pattern) => pattern.test(model.id.slice(0, MAX_MATCHED_ID).toLowerCase()));
     return index === -1 ? priority.length : index;
   };
   const candidates = [...registry.models.values()].filter(

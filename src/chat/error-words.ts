@@ -99,8 +99,12 @@ export const SENTENCES: readonly string[] = [
 /** Gives a text in the person's language; values take the places `{0}`, `{1}`. */
 type Translate = (text: string, ...values: readonly string[]) => string;
 
+/** Longer texts stay as they are: a pattern with several values takes more than linear time. */
+const MAX_TEXT = 4000;
+
 /** One of our errors' texts, by `translate`; what nobody here wrote comes back as it is. */
 export function errorWords(text: string, translate: Translate): string {
+  if (text.length > MAX_TEXT) return text;
   for (const sentence of SENTENCES) {
     const values = valuesOf(sentence, text);
     if (values) return translate(sentence, ...values);

@@ -2,7 +2,7 @@
 export function misleads(href: string, shown: string): boolean {
   const { host } = new URL(href);
   if (host.startsWith('xn--') || host.includes('.xn--')) return true;
-  const named = /^\s*(?:https?:\/\/)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?\s*$/i.exec(shown)?.[1];
+  const named = /^(?:https?:\/\/)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?$/i.exec(shown.trim())?.[1];
   if (named === undefined || host === '') return false;
   return named.toLowerCase().replace(/^www\./, '') !== new URL(href).hostname.replace(/^www\./, '');
 }

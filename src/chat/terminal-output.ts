@@ -9,9 +9,9 @@ const CONTROL = new RegExp(
 export function plainOutput(raw: string): string {
   return raw
     .replace(CONTROL, '')
-    .replace(/\r+\n/g, '\n')
     .split('\n')
-    .map((line) => line.slice(line.trimEnd().lastIndexOf('\r') + 1).trimEnd())
+    .map((line) => line.trimEnd())
+    .map((line) => line.slice(line.lastIndexOf('\r') + 1))
     .join('\n')
     .trimEnd();
 }

@@ -1,3 +1,14 @@
+import {
+  BLOCKS,
+  isExpression,
+  isPlaceholder,
+  LEAST_TOKEN,
+  NAMED,
+  NAMING_LINE,
+  SEPARATORS,
+  SHAPES,
+} from './secret-patterns.ts';
+
 /**
  * Secrets in what is sent are written over with stand-ins of the same length, and written back in
  * what comes back. By shape first, then by randomness.
@@ -8,31 +19,13 @@ export interface Redacted {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-const SHAPES: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}/g,
-  /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})/g,
-  /\bglpat-[A-Za-z0-9_-]{20,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{35}/g,
-  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
-  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}/g,
-  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
-  /\bnpm_[A-Za-z0-9]{36}/g,
-  /\bhf_[A-Za-z0-9]{30,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-];
-/** The password of a URL, and the value given to something that is named like a secret. */
-const NAMED: readonly RegExp[] = [
-  /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@'"`]+:(?<secret>[^\s/@'"`]{6,})@/g,
-  /\b(?:Bearer|Basic)\s+(?<secret>[A-Za-z0-9+/_.~-]{16,}={0,2})/g,
-  /(?:api[_-]?key|secret|token|passwd|password|credential|private[_-]?key)["']?\s*[:=]\s*["'`](?<secret>[^"'`\s${}]{8,})["'`]/gi,
-];
 const WORD = /[A-Za-z0-9+/_=-]{24,}/g;
 /** Bits a character, above which a word of letters and digits is no name. Base64 has 6, English about 4. */
 const RANDOM_BITS = 4.2;
 /** No digits among them: a stand-in must not be taken for a secret again. */
 const STAND_IN = 'qxzjkvwyQXZJKVWY';
+/** A digest that a lock file or a page holds openly (Subresource Integrity). */
+const INTEGRITY = /^sha(?:256|384|512)-/;
 const RANDOM_HEX = /^[0-9a-f]{32,}$/i;
 
 /** Masks a text. Give the `secrets` of an earlier text to keep its stand-ins. */
@@ -102,14 +95,12 @@ export class Restoring {
 /** Where secrets are, in order, without overlaps. */
 function secretSpans(text: string): [number, number][] {
   const spans: [number, number][] = [];
-  for (const shape of SHAPES) for (const match of text.matchAll(shape)) spans.push(spanOf(match.index, match[0]));
-  for (const shape of NAMED) {
-    for (const match of text.matchAll(shape)) {
-      const secret = match.groups?.secret ?? '';
-      if (!placeholder(secret)) spans.push(spanOf(match.index + match[0].lastIndexOf(secret), secret));
-    }
+  for (const block of BLOCKS) for (const match of text.matchAll(block)) spans.push(secretOf(match, 0));
+  for (const [start, run] of longRuns(text)) {
+    for (const shape of SHAPES) for (const match of run.matchAll(shape)) spans.push(secretOf(match, start));
+    for (const match of run.matchAll(WORD)) if (random(match[0])) spans.push(spanOf(start + match.index, match[0]));
   }
-  for (const match of text.matchAll(WORD)) if (random(match[0])) spans.push(spanOf(match.index, match[0]));
+  for (const [start, line] of linesOf(text)) if (NAMING_LINE.test(line)) spans.push(...namedSecrets(line, start));
   spans.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const apart: [number, number][] = [];
   for (const span of spans) {
@@ -120,19 +111,62 @@ function secretSpans(text: string): [number, number][] {
   return apart;
 }
 
+const IS_SEPARATOR: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  SEPARATORS.includes(String.fromCharCode(code)),
+);
+
+/**
+ * Each run without separators that is long enough for a token, with its offset. Most of a file is short words: a
+ * pattern with `{14,}` starts again at each of their characters.
+ */
+function* longRuns(text: string): Generator<readonly [number, string]> {
+  let start = 0;
+  for (let at = 0; at <= text.length; at++) {
+    if (at < text.length && IS_SEPARATOR[text.charCodeAt(at)] !== true) continue;
+    if (at - start >= LEAST_TOKEN) yield [start, text.slice(start, at)];
+    start = at + 1;
+  }
+}
+
+/** Each line with the offset at which it starts. */
+function* linesOf(text: string): Generator<readonly [number, string]> {
+  for (let start = 0; start <= text.length; ) {
+    const end = text.indexOf('\n', start);
+    yield [start, end < 0 ? text.slice(start) : text.slice(start, end)];
+    if (end < 0) return;
+    start = end + 1;
+  }
+}
+
+function namedSecrets(line: string, start: number): readonly [number, number][] {
+  const spans: [number, number][] = [];
+  for (const pattern of NAMED) {
+    for (const match of line.matchAll(pattern)) {
+      const secret = match.groups?.secret ?? match[0];
+      const at = match.index + match[0].lastIndexOf(secret);
+      if (isPlaceholder(secret, match[0]) || (!isQuoted(line, at) && isExpression(secret))) continue;
+      spans.push(spanOf(start + at, secret));
+    }
+  }
+  return spans;
+}
+
+function secretOf(match: RegExpExecArray, start: number): [number, number] {
+  const secret = match.groups?.secret ?? match[0];
+  return spanOf(start + match.index + match[0].lastIndexOf(secret), secret);
+}
+
+function isQuoted(text: string, at: number): boolean {
+  const before = text[at - 1];
+  return before === '"' || before === "'" || before === '`' || before === '>';
+}
+
 function spanOf(start: number, text: string): [number, number] {
   return [start, start + text.length];
 }
 
-/** Names of variables and words to be replaced by hand, not secrets. */
-function placeholder(value: string): boolean {
-  return (
-    /^(?:process\.env|your|my|example|changeme|x{4,}|\*+|<|%|\.\.\.)/i.test(value) ||
-    /^[a-z]+(?:[._-][a-z]+)+$/.test(value)
-  );
-}
-
 function random(word: string): boolean {
+  if (INTEGRITY.test(word)) return false;
   if (RANDOM_HEX.test(word)) return true;
   const digits = (word.match(/[0-9]/g) ?? []).length;
   // Paths, long names and rulers have few digits or few different characters.

@@ -69,9 +69,16 @@ export function repeatedLines(lines: readonly string[]): number {
   return 0;
 }
 
+const IN_WORD = /^[\p{L}\p{N}\p{M}_$\u200c\u200d]$/u;
+
 /** Up to the end of its last whole word, for text that was cut off. */
 export function withoutHalfWord(text: string): string {
-  return text.replace(/[\p{L}\p{N}\p{M}_$\u200c\u200d]+$/u, '').replace(/[\ud800-\udbff]$/, '');
+  let end = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
+  for (let start = end; start > 0; end = start) {
+    start -= /[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, end - 2), end)) ? 2 : 1;
+    if (!IN_WORD.test(text.slice(start, end))) break;
+  }
+  return text.slice(0, end);
 }
 
 /** Up to the first invisible character that changes the direction of what follows; none of ours to write. */

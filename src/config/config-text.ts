@@ -5,6 +5,16 @@ const COMMA = 5;
 const LINE_BREAK = 14;
 const END = 17;
 
+/** `jsonc-parser` recurses for each level. @throws UnreadableFile for a text that exceeds the stack. */
+function readTree(content: string, errors: ParseError[]): Node | undefined {
+  try {
+    return parseTree(content, errors, READING);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnreadableFile('The file is nested too deeply.');
+    throw error;
+  }
+}
+
 /** The file can't be changed, because it can't be read. */
 export class UnreadableFile extends Error {}
 
@@ -28,7 +38,7 @@ export class ConfigText {
     this.#unit = /^([ \t]+)["}/]/m.exec(content)?.[1] ?? '  ';
     this.#eol = content.includes('\r\n') ? '\r\n' : '\n';
     const errors: ParseError[] = [];
-    const root = parseTree(content, errors, READING);
+    const root = readTree(content, errors);
     if (errors.length > 0) throw new UnreadableFile('The file is not valid JSONC. Correct it first.');
     if (root === undefined) this.#text = `${content.trim() === '' ? '' : content.trimEnd() + this.#eol}{}${this.#eol}`;
     else if (root.type !== 'object') throw new UnreadableFile('The file must be one object, { … }.');

@@ -1,4 +1,5 @@
 import { type ParseError, parse } from 'jsonc-parser';
+import { withoutTrailing } from '../base/text.ts';
 import { entryOf } from '../wire/json.ts';
 import {
   API_PACKAGES,
@@ -86,7 +87,7 @@ function fromContinue(config: Fields): Imported {
 
 /** Ollama's own address in other tools is without `/v1`. */
 function local(id: string | undefined, baseURL: string): string {
-  const trimmed = baseURL.replace(/\/+$/, '');
+  const trimmed = withoutTrailing(baseURL, '/');
   return id === 'ollama' && !/\/v1$/.test(trimmed) ? `${trimmed}/v1` : trimmed;
 }
 
@@ -111,7 +112,7 @@ function fromOpencode(config: Fields): Imported {
       id: proposedId(id),
       name: textOf(provider.name) ?? '',
       api: textOf(provider.npm) === undefined ? (vendor?.api ?? api) : api,
-      baseURL: baseURL.replace(/\/+$/, ''),
+      baseURL: withoutTrailing(baseURL, '/'),
       key: keyOf(options.apiKey),
       models: models.map(([key, model]) => ({ id: key, name: textOf(fieldsOf(model).name) ?? '' })),
       headers: headersOf(options.headers),
@@ -200,7 +201,7 @@ const ENDPOINTS: readonly (readonly [string, ProviderApi])[] = [
 
 /** `https://…/v1/messages` -> the base and the format that its end or `apiType` names. */
 function splitEndpoint(url: string, apiType: string | undefined): { api: ProviderApi; baseURL: string } {
-  const bare = url.replace(/\/+$/, '');
+  const bare = withoutTrailing(url, '/');
   const end = ENDPOINTS.find(([path]) => bare.endsWith(path));
   const named = ENDPOINTS.find(([, api]) => api === apiType)?.[1];
   const baseURL = end ? bare.slice(0, -end[0].length) : bare;

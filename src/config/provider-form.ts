@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../base/text.ts';
 /**
  * What the provider dialog asks for (spec 2.5, "Custom provider dialog fields") and its rules. Runs in the
  * dialog's page, as a person types, and again in the host: so it imports nothing that a browser lacks.
@@ -121,12 +122,13 @@ function idProblems(id: string, taken: readonly string[]): FieldProblem[] {
 
 /** A text as an id: `My Provider` -> `my-provider`; empty when nothing of it can stay. */
 export function proposedId(text: string): string {
-  return text
+  const id = text
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
+    .replace(/^-+/, '');
+  return withoutTrailing(id, '-');
 }
 
 /** `id`, or with a number behind it where it is taken. */
@@ -209,8 +211,8 @@ export function tidied(form: ProviderForm): ProviderForm {
   return {
     ...form,
     name: form.name.trim(),
-    baseURL: form.baseURL.trim().replace(/\/+$/, ''),
-    fimURL: form.fimURL.trim().replace(/\/+$/, ''),
+    baseURL: withoutTrailing(form.baseURL.trim(), '/'),
+    fimURL: withoutTrailing(form.fimURL.trim(), '/'),
     key: tidiedKey(form.key),
     models: form.models
       .map((row) => ({ ...row, id: row.id.trim(), name: row.name.trim() }))

@@ -10,7 +10,34 @@ import { child, nodeAt, type ObjectTree, type Place, type Tree } from './tree.ts
 /** The most that a referenced file may hold, in bytes. */
 const MAX_REFERENCE_BYTES = 64 * 1024;
 
-const REFERENCE = /\{(env|file):([^}]*)\}/g;
+/** The most that the references of one source may come to together, in characters. */
+const MAX_EXPANDED = 4 * 1024 * 1024;
+/** The most files that one source may refer to. */
+const MAX_FILES = 1000;
+
+interface Reference {
+  readonly kind: 'env' | 'file';
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The references of a text, in order. Linear: a search that finds no `}` is the last one, where a pattern would start
+ * again at each `{env:`.
+ */
+export function findReferences(text: string): readonly Reference[] {
+  const found: Reference[] = [];
+  const opening = /\{(env|file):/g;
+  for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+    const end = text.indexOf('}', opening.lastIndex);
+    if (end < 0) break;
+    const kind = match[1] === 'env' ? 'env' : 'file';
+    found.push({ kind, name: text.slice(opening.lastIndex, end), start: match.index, end: end + 1 });
+    opening.lastIndex = end + 1;
+  }
+  return found;
+}
 
 /** Where references of one source may look. */
 export interface ReferenceScope {
@@ -62,12 +89,13 @@ export async function resolveReferences(
   let sound = braced.every((each) => isReference(each) || fitsRule(each.text, each));
   if (found.length === 0) return { tree, diagnostics: meant, absent: [], files: [], sound };
   const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
+  const budget = { left: MAX_EXPANDED };
   const diagnostics: Diagnostic[] = meant;
   const absent: { path: readonly string[]; place: Place }[] = [];
   const values: Replacement[] = [];
   for (const each of found) {
     const { path, text } = each;
-    const outcome = scope.closed ? CLOSED : resolveText(text, files, scope);
+    const outcome = scope.closed ? CLOSED : resolveText(text, files, scope, budget);
     sound &&= 'text' in outcome && fitsRule(outcome.text, each);
     const { place } = nodeAt(tree, path) ?? tree;
     if ('text' in outcome) {
@@ -83,7 +111,7 @@ export async function resolveReferences(
 }
 
 function isReference({ text }: BracedText): boolean {
-  return text.search(REFERENCE) >= 0;
+  return findReferences(text).length > 0;
 }
 
 function fitsRule(text: string, { rule }: BracedText): boolean {
@@ -97,7 +125,7 @@ const NEARLY = /\{\s*(?:env|file)\s*[:.]|^\$\{?\{?[A-Za-z_]|^\{\{/i;
 function misspelled({ path, text }: BracedText, tree: ObjectTree): Diagnostic | undefined {
   if (path[0] !== 'provider' || path[2] !== 'options') return undefined;
   const dollar = text.includes('${env:') || text.includes('${file:');
-  const rest = text.replaceAll(REFERENCE, '');
+  const rest = withoutReferences(text);
   if (!dollar && (rest === '' || !NEARLY.test(rest))) return undefined;
   const taken = dollar
     ? 'The $ is no part of a reference and stays'
@@ -107,28 +135,60 @@ function misspelled({ path, text }: BracedText, tree: ObjectTree): Diagnostic | 
   return diagnosticAt(place, 'warning', 'not-a-reference', path.join('.'), message);
 }
 
+function withoutReferences(text: string): string {
+  let rest = '';
+  let at = 0;
+  for (const { start, end } of findReferences(text)) {
+    rest += text.slice(at, start);
+    at = end;
+  }
+  return rest + text.slice(at);
+}
+
 /** Every file that is asked for, read once, by its name as written. */
 async function readFiles(found: readonly BracedText[], scope: ReferenceScope): Promise<ReadonlyMap<string, Outcome>> {
   const naming = found.filter(({ text }) => text.includes('{file:'));
-  const names = naming.flatMap(({ text }) =>
-    [...text.matchAll(REFERENCE)].flatMap(([, kind, name = '']) => (kind === 'file' ? [name] : [])),
+  const names = new Set(
+    naming.flatMap(({ text }) => findReferences(text).flatMap(({ kind, name }) => (kind === 'file' ? [name] : []))),
   );
   const read = async (name: string) => [name, await readReference(name, scope)] as const;
-  return new Map(await Promise.all([...new Set(names)].map(read)));
+  return new Map(await Promise.all([...names].slice(0, MAX_FILES).map(read)));
 }
 
-function resolveText(text: string, files: ReadonlyMap<string, Outcome>, scope: ReferenceScope): Outcome {
+function resolveText(
+  text: string,
+  files: ReadonlyMap<string, Outcome>,
+  scope: ReferenceScope,
+  budget: { left: number },
+): Outcome {
   let result = '';
-  let end = 0;
-  for (const match of text.matchAll(REFERENCE)) {
-    const [token, kind, name = ''] = match;
-    const outcome =
-      kind === 'env' ? readVariable(name, scope) : (files.get(name) ?? failed(name, 'was not read', 'file-reference'));
+  let at = 0;
+  for (const { kind, name, start, end } of findReferences(text)) {
+    const outcome = kind === 'env' ? readVariable(name, scope) : (files.get(name) ?? TOO_MANY_FILES);
     if (!('text' in outcome)) return outcome;
-    result += text.slice(end, match.index) + outcome.text;
-    end = match.index + token.length;
+    budget.left -= outcome.text.length;
+    if (budget.left < 0) return TOO_LONG;
+    result += text.slice(at, start) + outcome.text;
+    at = end;
   }
-  return { text: result + text.slice(end) };
+  return { text: result + text.slice(at) };
+}
+
+const TOO_MANY_FILES: Outcome = {
+  code: 'file-reference',
+  severity: 'error',
+  message: `This file refers to more than ${MAX_FILES} files, so this value is left out.`,
+};
+const TOO_LONG: Outcome = {
+  code: 'references-too-long',
+  severity: 'error',
+  message: `The references of this file come to more than ${MAX_EXPANDED / 1024 / 1024} MiB, so this value is left out.`,
+};
+const MAX_SHOWN_NAME = 200;
+
+/** A name as a message shows it. */
+function shownName(name: string): string {
+  return name.length > MAX_SHOWN_NAME ? `${name.slice(0, MAX_SHOWN_NAME)}…` : name;
 }
 
 function readVariable(name: string, scope: ReferenceScope): Outcome {
@@ -136,7 +196,7 @@ function readVariable(name: string, scope: ReferenceScope): Outcome {
     return {
       code: 'project-env-refused',
       severity: 'warning',
-      message: `{env:${name}} is not read here: a project's file cannot read environment variables. Put it into your global svc.jsonc, or use {file:…} inside the project.`,
+      message: `{env:${shownName(name)}} is not read here: a project's file cannot read environment variables. Put it into your global svc.jsonc, or use {file:…} inside the project.`,
     };
   }
   if (name === '') {
@@ -151,7 +211,7 @@ function readVariable(name: string, scope: ReferenceScope): Outcome {
   return {
     code: 'env-not-set',
     severity: 'warning',
-    message: `The environment variable ${JSON.stringify(name)} is not set, so this value is left out.`,
+    message: `The environment variable ${JSON.stringify(shownName(name))} is not set, so this value is left out.`,
   };
 }
 
@@ -168,7 +228,7 @@ async function readReference(name: string, scope: ReferenceScope): Promise<Outco
   if (!scope.trusted) return readProjectFile(name, file, scope);
   if (file === '') return failed(name, 'names no file', 'file-reference');
   const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES });
-  if ('problem' in read) return failed(name, `${file} ${WORDS[read.problem]}`, 'file-reference');
+  if ('problem' in read) return failed(name, `${shownName(file)} ${WORDS[read.problem]}`, 'file-reference');
   return textOf(name, file, read.bytes);
 }
 
@@ -226,7 +286,7 @@ function textOf(name: string, file: string, bytes: Uint8Array): Outcome {
 }
 
 function failed(name: string, why: string, code: string, severity: 'error' | 'warning' = 'error'): Outcome {
-  return { code, severity, message: `{file:${name}} ${why}, so this value is left out.` };
+  return { code, severity, message: `{file:${shownName(name)}} ${why}, so this value is left out.` };
 }
 
 /** What comes to stand at a path; `undefined`: the value is left out. */

@@ -1,3 +1,4 @@
+import { upToFirst } from '../base/text.ts';
 import type { ModelSettings } from './configured-model.ts';
 import type { Credential, Located, Origin } from './origin.ts';
 import { Secret } from './secret.ts';
@@ -137,7 +138,9 @@ function shown(located: Located<string> | undefined): string | Masked | undefine
 /** Keys are now and then put into an address's query. */
 function address(located: Located<string> | undefined): string | Masked | undefined {
   const text = shown(located);
-  return typeof text === 'string' ? text.replace(/[?#].*$/, '?…') : text;
+  if (typeof text !== 'string') return text;
+  const plain = upToFirst(text, ['?', '#']);
+  return plain === text ? text : `${plain}?…`;
 }
 
 function freeForm(options: Readonly<Record<string, unknown>>): Record<string, unknown> {

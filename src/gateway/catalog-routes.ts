@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../base/text.ts';
 import type { Model, Provider } from '../catalog/model.ts';
 import type { OrganizationSettings } from '../config/settings.ts';
 import { GatewayError } from '../wire/errors.ts';
@@ -80,8 +81,8 @@ export function modelItem(model: Model): Record<string, unknown> {
 
 /** USD per million tokens as USD per token: a decimal string without an exponent. */
 function perToken(perMillion: number | undefined): string {
-  const text = ((perMillion ?? 0) / 1_000_000).toFixed(15).replace(/\.?0+$/, '');
-  return text === '' ? '0' : text;
+  const digits = withoutTrailing(((perMillion ?? 0) / 1_000_000).toFixed(15), '0');
+  return withoutTrailing(digits, '.');
 }
 
 function supportedParameters(model: Model): string[] {

@@ -1,3 +1,4 @@
+import { upToFirst, withoutTrailing } from '../base/text.ts';
 import type { Endpoint } from '../catalog/model.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { textOf } from '../wire/json.ts';
@@ -8,8 +9,8 @@ import { textOf } from '../wire/json.ts';
  */
 export function joinURL(base: string, path: string): string {
   const mark = base.search(/[?#]/);
-  const query = mark === -1 ? '' : base.slice(mark).replace(/#.*$/, '');
-  const stem = (mark === -1 ? base : base.slice(0, mark)).replace(/\/+$/, '');
+  const query = mark === -1 ? '' : upToFirst(base.slice(mark), ['#']);
+  const stem = withoutTrailing(mark === -1 ? base : base.slice(0, mark), '/');
   if (stem.endsWith(path)) return stem + query;
   const doubled = /\/v\d+$/.exec(stem)?.[0];
   const tail = doubled !== undefined && path.startsWith(`${doubled}/`) ? path.slice(doubled.length) : path;
@@ -18,7 +19,7 @@ export function joinURL(base: string, path: string): string {
 
 /** The base without a `/v1` at its end: where servers keep what is not OpenAI's (`/infill`, `/api/generate`). */
 export function withoutVersion(base: string): string {
-  return base.replace(/\/+$/, '').replace(/\/v\d+$/, '');
+  return withoutTrailing(base, '/').replace(/\/v\d+$/, '');
 }
 
 /** Where requests of the endpoint's format go. @throws GatewayError configuration_error without an address. */

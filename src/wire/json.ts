@@ -46,8 +46,11 @@ export function quoted(text: string): string {
  */
 export function requestJson(value: unknown): string {
   const text = JSON.stringify(value);
-  // `JSON.stringify` writes whole pairs as they are; behind an escaped backslash, `ud83d` is somebody's text.
-  return text.includes('\\ud') ? text.replace(/(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '\ufffd') : text;
+  // `JSON.stringify` escapes only unpaired surrogates. After an even number of backslashes, `ud83d` is plain text.
+  if (!text.includes('\\ud')) return text;
+  return text.replace(/(?<!\\)(\\+)ud[89a-f][0-9a-f]{2}/g, (whole, slashes: string) =>
+    slashes.length % 2 === 0 ? whole : `${slashes.slice(1)}\ufffd`,
+  );
 }
 
 /** What a table says of a name that somebody else chose: `constructor` and `__proto__` stand in no table. */

@@ -125,7 +125,7 @@ interface Said {
 
 /** Reads {error:{…}}, {error:"…"}, {message}, {detail}, [{error}], {errors:[…]}, {object:"error"}. */
 function describe(body: unknown, text: string): Said {
-  if (Array.isArray(body)) return describe(body[0], text);
+  if (Array.isArray(body)) return isObject(body[0]) ? describe(body[0], text) : describeText(text);
   if (!isObject(body)) return describeText(text);
   const inner = body.error ?? (Array.isArray(body.errors) ? body.errors[0] : undefined);
   const error: JsonObject = isObject(inner) ? inner : typeof inner === 'string' ? { ...body, message: inner } : body;

@@ -2,24 +2,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Exclusions } from '../../src/completion/exclusion.ts';
 import { insideSecret, Restoring, redact } from '../../src/completion/redact.ts';
+import { SECRET_KINDS } from '../hostile/secret-kinds.ts';
 import { Person } from './person.ts';
 
 const KEY = `sk-${'aB3dE5fG7hJ9kL1mN3pQ'}`;
 
 describe('secrets in what is sent', () => {
-  const secrets: readonly (readonly [string, string, string])[] = [
-    ['an API key', `const key = '${KEY}';`, KEY],
-    ['a GitHub token', `ghp_${'a1B2c3D4e5'.repeat(4)}`, `ghp_${'a1B2c3D4e5'.repeat(4)}`],
-    ['an AWS key id', 'id = "AKIAIOSFODNN7EXAMPLE"', 'AKIAIOSFODNN7EXAMPLE'],
-    ['the password of a URL', 'postgres://me:hunter22@db/x', 'hunter22'],
-    ['a value named password', 'password: "correct-horse9"', 'correct-horse9'],
-    ['a random string', 'x = "q8Zt4LmP2vXc9RwK7nYb3HsD"', 'q8Zt4LmP2vXc9RwK7nYb3HsD'],
-    ['a hash', 'x = "0f343b0931126a20f133d67c2b018a3b"', '0f343b0931126a20f133d67c2b018a3b'],
-    ['a bearer token', 'Authorization: Bearer abcdefgh12345678XYZ', 'abcdefgh12345678XYZ'],
-    ['a private key', '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIB\n-----END RSA PRIVATE KEY-----', 'MIIEpAIB'],
-  ];
-  for (const [name, text, secret] of secrets) {
-    it(`masks ${name} at the same length`, () => {
+  for (const [name, text, secret] of SECRET_KINDS) {
+    it(`masks at the same length: ${name}`, () => {
       const masked = redact(text).text;
       assert.ok(!masked.includes(secret), masked);
       assert.equal(masked.length, text.length);
@@ -34,6 +24,24 @@ describe('secrets in what is sent', () => {
     'const password = process.env.DATABASE_PASSWORD;',
     "const token = 'your-token-here';",
     'function token(text: string): string { return text; }',
+    'const password = await readPassword();',
+    'let auth = options.auth;',
+    'pass: boolean',
+    'token: Token;',
+    'const token = this.nextToken',
+    'this.secret = secret;',
+    'password: string | undefined,',
+    "import { token } from './token-reader.ts';",
+    'export interface Auth { readonly token: string; readonly pass?: string }',
+    'API_KEY=$OTHER_KEY',
+    'api_key: ${API_KEY}',
+    'password: {{ db_password }}',
+    "apiKey: '{env:MISTRAL_API_KEY}'",
+    'secretName: my-app-secret',
+    "t('login.password.label')",
+    'integrity="sha384-nH0MfJ44wi1dd7w6jinlyBgljjS8EJAh2JBoRad8a3VDw2K69vfaaqm4WnR+gXtA"',
+    "max_tokens: 'length',",
+    'https://example.com/a/b?page=2&sort=name',
   ];
   for (const text of plain) it(`leaves alone: ${text}`, () => assert.equal(redact(text).text, text));
 

@@ -48,6 +48,8 @@ export const CORPUS: Readonly<Record<string, string>> = {
   'spaces at the ends': '  a  \n   \n  b\t\n\n\t- c\n',
   'nothing but space': '\n\n   \n\t\n',
   'deep nesting': '- 1\n  - 2\n    - 3\n      - 4\n        > q\n        > ```\n        > c\n        > ```\n',
+  'nesting beyond what is drawn': `${'> '.repeat(40)}x\n\n${'- '.repeat(40)}y\n`,
+  'more marks than are drawn': `${'**a *b [c '.repeat(300)}\n\nafter *this*\n`,
   'mixed answer':
     'Sure! Here is **how**:\n\n1. Install:\n   ```sh\n   npm i\n   ```\n2. Use:\n\n```ts\nimport { a } from "a";\n\nexport const b = a();\n```\n\n| k | v |\n|---|---|\n| a | `1` |\n\n> Note: see [docs][d].\n\n[d]: https://d.example\n\nDone.',
 };

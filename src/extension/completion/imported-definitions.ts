@@ -5,7 +5,7 @@ import { relativePath } from '../document-view.ts';
 
 /** Imports stand at the top: nobody reads on for them. */
 const HEAD_LINES = 60;
-const IMPORT = /^\s*(?:import\b|from\s+\S+\s+import\b|use\s|.*\brequire\()/;
+const IMPORT = /^(?:import\b|from\s+\S+\s+import\b|use\s|.*\brequire\()/;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
 const KEYWORDS = new Set([
   'import',
@@ -39,7 +39,7 @@ function importedNames(document: DocumentText): vscode.Position[] {
   const positions: vscode.Position[] = [];
   for (let line = 0; line < Math.min(document.lineCount, HEAD_LINES); line += 1) {
     const text = document.lineAt(line).slice(0, 300);
-    if (!IMPORT.test(text)) continue;
+    if (!IMPORT.test(text.trimStart())) continue;
     const quoted = text.search(/['"]/);
     for (const match of text.slice(0, quoted < 0 ? undefined : quoted).matchAll(NAME)) {
       if (!KEYWORDS.has(match[0])) positions.push(new vscode.Position(line, match.index));

@@ -1,3 +1,4 @@
+import { upToFirst } from '../../base/text.ts';
 import { EMPTY_CATALOG } from '../../catalog/catalog.ts';
 import type { Model, Provider } from '../../catalog/model.ts';
 import { buildRegistry } from '../../catalog/registry.ts';
@@ -100,9 +101,14 @@ export async function listOf(
   if (!provider) return { models: [] };
   const { seen, transport: watching } = watched(transport);
   const listed = await listModels(provider.endpoint, { transport: watching, signal, provider: provider.name });
-  const found = seen.url?.replace(/\/models(\?.*)?$/, '');
-  const asked = upstreamURL(provider.endpoint, '/models').replace(/\/models(\?.*)?$/, '');
+  const found = seen.url === undefined ? undefined : withoutModels(seen.url);
+  const asked = withoutModels(upstreamURL(provider.endpoint, '/models'));
   return { models: offered(listed), ...(found === undefined || found === asked ? {} : { baseURL: found }) };
+}
+
+function withoutModels(url: string): string {
+  const path = upToFirst(url, ['?']);
+  return path.endsWith('/models') ? path.slice(0, -'/models'.length) : url;
 }
 
 function offered(listed: readonly ListedModel[]): readonly OfferedModel[] {

@@ -10,6 +10,7 @@ import {
   type ModelRow,
   type ProviderForm,
 } from '../../config/provider-form.ts';
+import { findReferences } from '../../config/references.ts';
 import { Secret } from '../../config/secret.ts';
 import type { SettingsStore } from '../../config/store.ts';
 import { isObject, objectOf, textOf } from '../../wire/json.ts';
@@ -88,7 +89,14 @@ function headerRow(name: string, value: string): HeaderRow {
 
 /** A typed value with its `{env:NAME}` references looked up, for a try before it is saved. */
 export function resolveText(text: string): Secret | undefined {
-  const resolved = text.replaceAll(/\{env:([^}]*)\}/g, (_token, name: string) => process.env[name] ?? '').trim();
+  let resolved = '';
+  let at = 0;
+  for (const { kind, name, start, end } of findReferences(text)) {
+    if (kind === 'file') continue;
+    resolved += text.slice(at, start) + (process.env[name] ?? '');
+    at = end;
+  }
+  resolved = (resolved + text.slice(at)).trim();
   return resolved === '' ? undefined : new Secret(resolved);
 }
 

@@ -11,7 +11,7 @@ export interface OpenFence {
 }
 
 export function openFence(source: string): OpenFence | undefined {
-  const match = /^( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,})([^\n]*)\n/.exec(source);
+  const match = /^( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,}(?!~))([^\n]*)\n/.exec(source);
   if (!match) return undefined;
   const [whole, indent = '', run = '', info = ''] = match;
   return { indent, run, info: info.trim(), length: whole.length };
@@ -21,7 +21,6 @@ export function openFence(source: string): OpenFence | undefined {
 export class FenceWriter {
   readonly #code: HTMLElement;
   readonly #fence: OpenFence;
-  readonly #closer: RegExp;
   #chunk: Text | undefined;
   #lines = 0;
   #pending = '';
@@ -32,7 +31,6 @@ export class FenceWriter {
   constructor(code: HTMLElement, fence: OpenFence) {
     this.#code = code;
     this.#fence = fence;
-    this.#closer = new RegExp(`^ {0,3}${fence.run}[~\`]* *$`);
   }
 
   /** What follows the closing line, from its line break on; undefined while the fence is open. */
@@ -40,7 +38,7 @@ export class FenceWriter {
     this.#pending += text;
     for (let end = this.#pending.indexOf('\n'); end !== -1; end = this.#pending.indexOf('\n')) {
       const line = this.#pending.slice(0, end);
-      if (this.#closer.test(line)) return this.#pending.slice(end);
+      if (this.#closes(line)) return this.#pending.slice(end);
       this.#writeLine(line);
       this.#pending = this.#pending.slice(end + 1);
       this.#shown = 0;
@@ -52,16 +50,22 @@ export class FenceWriter {
 
   /** The text is over: the last line is what it is. True when it closed the fence. */
   end(): boolean {
-    if (this.#closer.test(this.#pending)) return true;
+    if (this.#closes(this.#pending)) return true;
     if (this.#pending !== '') this.#writeLine(this.#pending);
     this.#pending = '';
     return false;
   }
 
+  #closes(line: string): boolean {
+    const body = line.replace(/^ {0,3}/, '');
+    const { run } = this.#fence;
+    return body.startsWith(run) && /^[~`]* *$/.test(body.slice(run.length));
+  }
+
   /** The line that still grows, unless it may turn out to be the closing one. */
   #showPartial(): void {
     const line = this.#pending;
-    if (line === '' || /^\s*$/.test(line) || /^ {0,3}[`~]+[`~ ]*$/.test(line)) return;
+    if (line === '' || /^\s*$/.test(line) || /^ {0,3}[`~][`~ ]*$/.test(line)) return;
     if (this.#shown === 0) this.#begin();
     this.#write(this.#unindented(line).slice(this.#shown));
     this.#shown = this.#unindented(line).length;

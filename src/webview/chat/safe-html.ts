@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { BoundedLexer } from './bounded-lexer.ts';
 
 /** What an answer may be made of. No style, no form, no media: see docs/security.md, "The panel". */
 const ALLOWED_TAGS = [
@@ -63,7 +64,7 @@ export function noDefinitions(): Definitions {
 
 /** Blocks of a text. Links by reference are looked up in `known` too; `links` are those and the text's own. */
 export function lex(source: string, known: Definitions = noDefinitions()): TokensList {
-  const lexer = new markdown.Lexer(markdown.defaults);
+  const lexer = new BoundedLexer(markdown.defaults);
   Object.assign(lexer.tokens.links, known);
   return lexer.lex(source);
 }

@@ -1,0 +1,39 @@
+import { Lexer, type Token, type TokensList } from 'marked';
+
+/** Blocks inside blocks: deeper ones are shown as plain text. `marked` reads each level again and recurses. */
+const MAX_NESTING = 24;
+/** Characters with a meaning inside one paragraph: with more it is shown as plain text. `marked` compares them in pairs. */
+const MAX_DELIMITERS = 1000;
+const DELIMITERS = new Set(['*', '_', '~', '`', '[', ']', '<', '!']);
+
+/** Reads any text in linear time: what `marked` would take longer for is plain text. */
+export class BoundedLexer extends Lexer {
+  #depth = 0;
+
+  override blockTokens(source: string, tokens?: Token[], lastParagraphClipped?: boolean): Token[];
+  override blockTokens(source: string, tokens?: TokensList, lastParagraphClipped?: boolean): TokensList;
+  override blockTokens(source: string, tokens: Token[] = [], lastParagraphClipped?: boolean): Token[] {
+    if (this.#depth >= MAX_NESTING) {
+      tokens.push({ type: 'text', raw: source, text: source });
+      return tokens;
+    }
+    this.#depth += 1;
+    try {
+      return super.blockTokens(source, tokens, lastParagraphClipped);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (countDelimiters(source) <= MAX_DELIMITERS) return super.inlineTokens(source, tokens);
+    tokens.push({ type: 'text', raw: source, text: source });
+    return tokens;
+  }
+}
+
+function countDelimiters(text: string): number {
+  let count = 0;
+  for (const character of text) if (DELIMITERS.has(character)) count++;
+  return count;
+}
