@@ -1,5 +1,5 @@
 import type { FormatName } from './format-name.ts';
-import { isObject, type JsonObject, objectOf, textOf } from './json.ts';
+import { append, isObject, type JsonObject, objectOf, textOf } from './json.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 
 export interface RepairedBody {
@@ -59,7 +59,7 @@ class BodyRepair {
       while (rest < items.length && isAssistant(items[rest]) && (merged || rest === at)) rest++;
       let end = rest;
       while (end < items.length && !isAssistant(items[end])) end++;
-      result.push(...turn.call(this, items.slice(at, rest), items.slice(rest, end)));
+      append(result, turn.call(this, items.slice(at, rest), items.slice(rest, end)));
       at = end;
     }
     return result;
@@ -147,7 +147,8 @@ class BodyRepair {
   #responses(items: readonly unknown[]): readonly unknown[] {
     const calls: Calls = { open: new Set(), answered: new Set() };
     const kept: unknown[] = [];
-    const placed: { readonly id: string; readonly at: number }[] = [];
+    /** Where the last call of each id is in `kept`. */
+    const placed = new Map<string, number>();
     for (const value of items) {
       const item = objectOf(value);
       const id = textOf(item.call_id);
@@ -158,23 +159,26 @@ class BodyRepair {
           calls.answered.delete(id);
         }
         if (!this.#keepCall(id, calls)) continue;
-        if (id !== undefined) placed.push({ id, at: kept.length });
+        if (id !== undefined) placed.set(id, kept.length);
       } else if (item.type === 'function_call_output' && !this.#keepResult(id, calls)) continue;
       kept.push(value);
     }
     const missing = new Set(this.#missing(calls));
     if (missing.size === 0) return kept;
-    const after = new Map<number, JsonObject[]>();
-    for (const { id, at } of placed.filter(
-      (call, index) => placed.findLastIndex((last) => last.id === call.id) === index,
-    )) {
-      if (!missing.has(id)) continue;
-      let end = at;
-      while (end + 1 < kept.length && isAssistantItem(kept[end + 1])) end++;
-      const output = { type: 'function_call_output', call_id: id, output: PLACEHOLDER_RESULT };
-      after.set(end, [...(after.get(end) ?? []), output]);
-    }
-    return kept.flatMap((item, index) => [item, ...(after.get(index) ?? [])]);
+    const result: unknown[] = [];
+    let row: JsonObject[] = [];
+    kept.forEach((value, index) => {
+      result.push(value);
+      const { type, call_id } = objectOf(value);
+      const id = type === 'function_call' ? textOf(call_id) : undefined;
+      if (id !== undefined && missing.has(id) && placed.get(id) === index) {
+        row.push({ type: 'function_call_output', call_id: id, output: PLACEHOLDER_RESULT });
+      }
+      if (row.length === 0 || isAssistantItem(kept[index + 1])) return;
+      append(result, row);
+      row = [];
+    });
+    return result;
   }
 }
 

@@ -3,6 +3,7 @@ import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
+  append,
   countOf,
   defined,
   entryOf,
@@ -14,7 +15,7 @@ import {
   parseJson,
   textOf,
 } from './json.ts';
-import { addDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
+import { ReasoningDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -41,7 +42,7 @@ export class ChatStreamReader implements StreamReader {
   #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | undefined;
   #reasoningPart: number | undefined;
   #plainReasoning = false;
-  readonly #details: Record<string, unknown>[] = [];
+  readonly #details = new ReasoningDetails();
   readonly #calls = new ChatToolCalls(() => {
     this.#open = undefined;
     return this.#next++;
@@ -75,14 +76,14 @@ export class ChatStreamReader implements StreamReader {
     if (usage) events.push({ type: 'usage', usage });
     const choice = listOf(chunk.choices)[0];
     if (!isObject(choice)) {
-      if (usage && this.#finish !== undefined) events.push(...this.end());
+      if (usage && this.#finish !== undefined) append(events, this.end());
       return events;
     }
     this.#readDelta(objectOf(choice.delta ?? choice.message), events);
     const reason = textOf(choice.finish_reason);
     if (reason === 'error' || reason === 'insufficient_system_resource') {
       const error = choice.error ?? { message: `The provider ended the answer: ${reason}.`, code: 503 };
-      events.push(...this.#fail(vendorErrorValue(error)));
+      append(events, this.#fail(vendorErrorValue(error)));
     } else if (reason !== undefined) this.#finish = entryOf(FINISH, reason) ?? 'stop';
     return events;
   }
@@ -124,7 +125,7 @@ export class ChatStreamReader implements StreamReader {
 
   #readDelta(delta: JsonObject, events: Event[]): void {
     const details = listOf(delta.reasoning_details);
-    if (details.length > 0) addDetails(this.#details, details);
+    if (details.length > 0) this.#details.add(details);
     const plain = textOf(delta.reasoning_content) ?? textOf(delta.reasoning);
     if (plain !== undefined) this.#plainReasoning = true;
     // Details repeat the plain text where there is any, maybe in one piece at the end.
@@ -158,10 +159,11 @@ export class ChatStreamReader implements StreamReader {
   }
 
   #seal(events: Event[]): void {
-    if (this.#details.length === 0) return;
+    const details = this.#details.take();
+    if (details.length === 0) return;
     // Details without a word of text (sealed reasoning) still are a part of their own.
     this.#reasoningPart ??= this.#next++;
-    for (const reasoning of sealsOfDetails(this.#details.splice(0), undefined)) {
+    for (const reasoning of sealsOfDetails(details, undefined)) {
       for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#reasoningPart, seal });
     }
   }

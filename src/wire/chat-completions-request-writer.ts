@@ -13,7 +13,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { unsupportedField } from './errors.ts';
-import { defined } from './json.ts';
+import { append, defined } from './json.ts';
 import { mediaUrl } from './media.ts';
 import { detailsOfSeals } from './reasoning-details.ts';
 
@@ -57,21 +57,23 @@ export function effortOf(reasoning: Conversation['reasoning'], maxTokens: number
 function writeMessages(conversation: Conversation): Record<string, unknown>[] {
   const messages: Record<string, unknown>[] = [];
   if (conversation.system.length > 0) messages.push({ role: 'system', content: writeSystem(conversation.system) });
-  // Results must follow their calls at once, also where a client put something between.
-  let results = messages.length;
+  // Results must follow their calls at once, also where a client put something between: that waits here.
+  let between: Record<string, unknown>[] = [];
+  const flush = () => {
+    append(messages, between);
+    between = [];
+  };
   for (const turn of conversation.turns) {
     if (turn.role === 'assistant') {
+      flush();
       messages.push(writeAssistant(turn.parts, turn.name));
-      results = messages.length;
       continue;
     }
     const written =
       turn.role === 'user' ? writeUser(turn.parts, turn.name) : [{ role: 'system', content: writeSystem(turn.parts) }];
-    const tools = written.filter((message) => message.role === 'tool');
-    messages.splice(results, 0, ...tools);
-    results += tools.length;
-    messages.push(...written.filter((message) => message.role !== 'tool'));
+    for (const message of written) (message.role === 'tool' ? messages : between).push(message);
   }
+  flush();
   return messages;
 }
 

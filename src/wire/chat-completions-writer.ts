@@ -29,7 +29,7 @@ export class ChatStreamWriter implements StreamWriter {
   #usage: Usage | undefined;
   /** By part: which tool call, and whether it has arguments. */
   readonly #calls = new Map<number, { readonly index: number; empty: boolean }>();
-  /** Text of reasoning, kept for the seals that need it beside them. */
+  /** Text of reasoning that no seal has been written with yet: a seal needs it beside it. */
   readonly #reasoning = new Map<number, string>();
 
   constructor(context: AnswerContext) {
@@ -56,6 +56,7 @@ export class ChatStreamWriter implements StreamWriter {
         return this.#delta(`"reasoning_content":${quoted(event.text)}`);
       case 'reasoning-seal': {
         const details = detailOfSeal(event.seal, this.#reasoning.get(event.part) ?? '');
+        this.#reasoning.delete(event.part);
         return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
       }
       case 'tool-call': {

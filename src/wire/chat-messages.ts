@@ -13,7 +13,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { defined, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { append, defined, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 import { mediaOfUrl } from './media.ts';
 import { sealsOfDetails } from './reasoning-details.ts';
 
@@ -47,7 +47,7 @@ export function readChatMessages(messages: readonly unknown[]): { system: TextPa
       case 'system':
       case 'developer': {
         const parts = readTextParts(value.content, `${at}.content`);
-        if (turns.length === 0) system.push(...parts);
+        if (turns.length === 0) append(system, parts);
         else turns.push({ role: 'system', parts });
         break;
       }
@@ -124,9 +124,7 @@ function readFile(file: JsonObject, at: string): FilePart {
 }
 
 function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
-  const parts: AssistantPart[] = [];
-  const reasoning = readReasoningPart(message);
-  if (reasoning) parts.push(...reasoning);
+  const parts: AssistantPart[] = [...(readReasoningPart(message) ?? [])];
   if (typeof message.content === 'string') {
     if (message.content !== '') parts.push({ type: 'text', text: message.content });
   } else {

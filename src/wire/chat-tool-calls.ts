@@ -1,6 +1,7 @@
 import { GatewayError } from './errors.ts';
 import type { Event } from './event.ts';
 import { type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { JsonNesting } from './json-nesting.ts';
 
 interface Call {
   readonly index: number | undefined;
@@ -9,9 +10,15 @@ interface Call {
   part: number | undefined;
   /** Arguments that came before the name. */
   held: string;
-  /** All arguments so far, kept only while they may have to be looked at. */
+  /** All arguments so far. */
   arguments: string;
+  readonly nesting: JsonNesting;
+  /** Whether the arguments are JSON, once their nesting has ended. */
+  valid: boolean | undefined;
 }
+
+/** The most characters of arguments that are neither an object nor a list. */
+const MOST_PLAIN_CHARACTERS = 100;
 
 /**
  * Puts the tool-call fragments of a Chat Completions stream together. Vendors differ in everything:
@@ -71,6 +78,7 @@ export class ChatToolCalls {
 
   #add(call: Call, json: string, events: Event[]): void {
     call.arguments += json;
+    call.nesting.push(json);
     // An id may still come with a later fragment as long as nothing of the call has been told.
     const ready = call.name !== undefined && (call.id !== undefined || json !== '');
     if (call.part === undefined && !ready) {
@@ -101,17 +109,37 @@ export class ChatToolCalls {
     if (id !== undefined && last.id !== undefined && name !== undefined) return this.#make(index);
     // Neither id nor index, and a name again: another call if the one before is whole.
     if (id === undefined && index === undefined && name !== undefined && last.name !== undefined) {
-      return last.name !== name || parseJson(last.arguments) !== undefined ? this.#make(index) : last;
+      return last.name !== name || isWhole(last) ? this.#make(index) : last;
     }
     return last;
   }
 
   #make(index: number | undefined): Call {
-    const call: Call = { index, id: undefined, name: undefined, part: undefined, held: '', arguments: '' };
+    const call: Call = {
+      index,
+      id: undefined,
+      name: undefined,
+      part: undefined,
+      held: '',
+      arguments: '',
+      nesting: new JsonNesting(),
+      valid: undefined,
+    };
     this.#calls.push(call);
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
+}
+
+/** Whether a call's arguments are complete JSON. Parsed once, when their brackets are closed: it is asked at each piece. */
+function isWhole(call: Call): boolean {
+  const { nesting } = call;
+  if (nesting.ended === undefined) {
+    return call.arguments.length <= MOST_PLAIN_CHARACTERS && parseJson(call.arguments) !== undefined;
+  }
+  if (!nesting.ended || nesting.trailing) return false;
+  call.valid ??= parseJson(call.arguments) !== undefined;
+  return call.valid;
 }
 
 function argumentText(value: unknown): string {

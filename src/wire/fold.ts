@@ -1,6 +1,7 @@
 import type { AssistantPart } from './conversation.ts';
 import type { GatewayError } from './errors.ts';
 import type { Event, FinishReason, ReasoningSeal, Usage } from './event.ts';
+import { append } from './json.ts';
 
 /** A whole answer: what a stream of events comes to. */
 export interface Answer {
@@ -48,7 +49,7 @@ export function fold(events: Iterable<Event>): Answer {
       case 'reasoning': {
         const into = draft(event.part, event.type);
         into.text.push(event.text);
-        if (event.type === 'text' && event.annotations) into.annotations.push(...event.annotations);
+        if (event.type === 'text' && event.annotations) append(into.annotations, event.annotations);
         break;
       }
       case 'reasoning-seal':

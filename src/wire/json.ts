@@ -14,6 +14,11 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Adds to a list. `list.push(...more)` passes each as an argument, and some 100,000 of them overflow the stack. */
+export function append<T>(list: T[], more: readonly T[]): void {
+  for (const each of more) list.push(each);
+}
+
 /** The value if it is a string with something in it. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -2,6 +2,7 @@ import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
+  append,
   countOf,
   defined,
   entryOf,
@@ -26,6 +27,15 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   tool_use: 'tool_calls',
   refusal: 'content_filter',
 };
+
+/** What `readMessagesUsage` looks at: nothing else of what a provider sends is kept. */
+const USAGE_FIELDS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'output_tokens_details',
+] as const;
 
 interface Block {
   readonly part: number;
@@ -98,14 +108,14 @@ export class MessagesStreamReader implements StreamReader {
         this.#messageDelta(objectOf(value.delta), value.usage, events);
         break;
       case 'message_stop':
-        events.push(...this.complete());
+        append(events, this.complete());
         break;
       case 'error':
-        events.push(...this.#fail(vendorErrorValue(value.error)));
+        append(events, this.#fail(vendorErrorValue(value.error)));
         break;
       default:
         if (value.error !== undefined && value.error !== null)
-          events.push(...this.#fail(vendorErrorValue(value.error)));
+          append(events, this.#fail(vendorErrorValue(value.error)));
     }
   }
 
@@ -119,10 +129,8 @@ export class MessagesStreamReader implements StreamReader {
 
   #count(value: unknown, events: Event[]): void {
     if (!isObject(value)) return;
-    this.#usage = {
-      ...this.#usage,
-      ...Object.fromEntries(Object.entries(value).filter(([, count]) => count !== null)),
-    };
+    const counts = USAGE_FIELDS.filter((field) => value[field] !== undefined && value[field] !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counts.map((field) => [field, value[field]])) };
     const usage = readMessagesUsage(this.#usage);
     if (usage) events.push({ type: 'usage', usage });
   }
@@ -198,8 +206,10 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   #close(block: Block | undefined, events: Event[]): void {
-    if (block?.kind === 'tool')
-      events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
+    if (block?.kind !== 'tool') return;
+    events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
+    // A second end of the block must not repeat them.
+    block.input = '';
   }
 
   #messageDelta(delta: JsonObject, usage: unknown, events: Event[]): void {
@@ -234,10 +244,11 @@ export function readMessagesAnswer(body: JsonObject): readonly Event[] {
   if (body.type === 'error') return feed(body);
   const events: Event[] = [...feed({ type: 'message_start', message: { ...body, usage: undefined } })];
   listOf(body.content).forEach((block, index) => {
-    events.push(...feed({ type: 'content_block_start', index, content_block: block }));
-    events.push(...feed({ type: 'content_block_stop', index }));
+    append(events, feed({ type: 'content_block_start', index, content_block: block }));
+    append(events, feed({ type: 'content_block_stop', index }));
   });
   const delta = { stop_reason: body.stop_reason, stop_sequence: body.stop_sequence };
-  events.push(...feed({ type: 'message_delta', delta, usage: body.usage }), ...reader.complete());
+  append(events, feed({ type: 'message_delta', delta, usage: body.usage }));
+  append(events, reader.complete());
   return events;
 }

@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { unsupportedField } from './errors.ts';
-import { defined, entryOf, isObject, parseJson } from './json.ts';
+import { append, defined, entryOf, isObject, parseJson } from './json.ts';
 import { imageTypeOf } from './media.ts';
 import { messagesSchema } from './messages-schema.ts';
 
@@ -149,7 +149,7 @@ function writeTurns(turns: readonly Turn[]): Body[] {
     if (turn.role === 'system') continue;
     const content = turn.role === 'user' ? turn.parts.flatMap(writeUserPart) : turn.parts.flatMap(writeAssistantPart);
     const last = messages.at(-1);
-    if (last?.role === turn.role) last.content.push(...content);
+    if (last?.role === turn.role) append(last.content, content);
     else messages.push({ role: turn.role, content });
   }
   const kept = messages.filter((message) => message.content.length > 0);
@@ -262,10 +262,10 @@ export function messagesCitations(part: TextPart): readonly unknown[] | undefine
 
 /** Unsigned thinking is refused by the API, so it goes; only Anthropic can sign. */
 function writeReasoning(part: ReasoningPart): Body[] {
-  return part.seals.flatMap((seal): Body[] => {
+  return part.seals.flatMap((seal, index): Body[] => {
     if (seal.vendor !== 'messages') return [];
     if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }];
-    return [{ type: 'thinking', thinking: part.text, signature: seal.signature }];
+    return [{ type: 'thinking', thinking: index === 0 ? part.text : '', signature: seal.signature }];
   });
 }
 

@@ -14,7 +14,7 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
+import { append, defined, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -135,12 +135,19 @@ function readText(block: JsonObject, at: string): TextPart {
 /** Messages of the assistant in a row are one turn to the API. */
 function readTurns(messages: readonly unknown[]): Turn[] {
   const turns: Turn[] = [];
+  let assistant: AssistantPart[] | undefined;
   messages.forEach((message, index) => {
     const turn = readMessage(objectOf(message), `messages.${index}`);
-    const last = turns.at(-1);
-    if (turn.role === 'assistant' && last?.role === 'assistant') {
-      turns[turns.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-    } else turns.push(turn);
+    if (turn.role !== 'assistant') {
+      assistant = undefined;
+      turns.push(turn);
+      return;
+    }
+    if (assistant === undefined) {
+      assistant = [];
+      turns.push({ role: 'assistant', parts: assistant });
+    }
+    append(assistant, turn.parts);
   });
   return turns;
 }

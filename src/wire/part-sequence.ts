@@ -20,7 +20,10 @@ export interface PartSink {
 export class PartSequence {
   readonly #sink: PartSink;
   #open: PartEvent | undefined;
-  #waiting: PartEvent[] = [];
+  /** By part, in the order in which they began. Those before `#next` have been written. */
+  #waiting: PartEvent[][] = [];
+  #next = 0;
+  readonly #waitingByPart = new Map<number, PartEvent[]>();
   readonly #closed = new Set<number>();
 
   constructor(sink: PartSink) {
@@ -28,39 +31,60 @@ export class PartSequence {
   }
 
   feed(event: PartEvent): void {
-    const open = this.#open;
-    if (open !== undefined && open.part !== event.part) {
-      if (open.type === 'tool-call' || open.type === 'tool-arguments') {
-        this.#waiting.push(event);
-        return;
-      }
+    if (this.#closed.has(event.part)) return;
+    if (this.#open !== undefined && this.#open.part !== event.part) {
+      if (isCall(this.#open)) return this.#wait(event);
       this.#close();
     }
-    if (this.#open === undefined) {
-      if (this.#closed.has(event.part)) return;
-      this.#open = event;
-      this.#sink.open(event);
-    }
-    this.#sink.add(event);
-    if (event.type === 'tool-arguments' && event.last) {
-      this.#close();
-      this.#resume();
-    }
+    this.#add(event);
+    if (this.#open === undefined) this.#resume();
   }
 
   /** Everything that waited, then the end of the last part. */
   end(): void {
     this.#close();
-    while (this.#waiting.length > 0) {
+    while (this.#next < this.#waiting.length) {
       this.#resume();
       this.#close();
     }
   }
 
+  #wait(event: PartEvent): void {
+    const waiting = this.#waitingByPart.get(event.part);
+    if (waiting !== undefined) {
+      waiting.push(event);
+      return;
+    }
+    const events = [event];
+    this.#waitingByPart.set(event.part, events);
+    this.#waiting.push(events);
+  }
+
+  /** Writes the parts that waited, up to a call that may go on. */
   #resume(): void {
-    const waiting = this.#waiting;
+    while (this.#next < this.#waiting.length && (this.#open === undefined || !isCall(this.#open))) {
+      this.#close();
+      const events = this.#waiting[this.#next] ?? [];
+      this.#next += 1;
+      for (const event of events) {
+        this.#waitingByPart.delete(event.part);
+        this.#add(event);
+      }
+    }
+    if (this.#next < this.#waiting.length) return;
     this.#waiting = [];
-    for (const event of waiting) this.feed(event);
+    this.#next = 0;
+  }
+
+  /** An event of the open part, or of one that begins now. */
+  #add(event: PartEvent): void {
+    if (this.#closed.has(event.part)) return;
+    if (this.#open === undefined) {
+      this.#open = event;
+      this.#sink.open(event);
+    }
+    this.#sink.add(event);
+    if (event.type === 'tool-arguments' && event.last) this.#close();
   }
 
   #close(): void {
@@ -69,4 +93,8 @@ export class PartSequence {
     this.#open = undefined;
     this.#sink.close();
   }
+}
+
+function isCall(event: PartEvent): boolean {
+  return event.type === 'tool-call' || event.type === 'tool-arguments';
 }

@@ -21,8 +21,9 @@ export function detailOfSeal(seal: ReasoningSeal, text: string): readonly unknow
     : [{ type: 'reasoning.text', text, signature: seal.signature, format: MESSAGES_FORMAT }];
 }
 
+/** The text is written with the first seal of its part: a provider may send any number of them. */
 export function detailsOfSeals(parts: readonly ReasoningPart[]): unknown[] {
-  return parts.flatMap((part) => part.seals.flatMap((seal) => detailOfSeal(seal, part.text)));
+  return parts.flatMap((part) => part.seals.flatMap((seal, index) => detailOfSeal(seal, index === 0 ? part.text : '')));
 }
 
 /** Reasoning of a Chat Completions message; `text` is its `reasoning_content`. */
@@ -64,27 +65,46 @@ function detailText(detail: JsonObject): string {
   return textOf(detail.text) ?? textOf(detail.summary) ?? '';
 }
 
-/**
- * Joins the fragments that a stream sends: same `type` and `index` are one detail, text and data
- * appended. The list given is changed.
- */
-export function addDetails(collected: Record<string, unknown>[], fragments: readonly unknown[]): void {
-  for (const fragment of fragments) {
-    if (!isObject(fragment)) continue;
+type Detail = Record<string, unknown>;
+
+/** The details of a stream, put together from their fragments: same `type` and `index` are one detail. */
+export class ReasoningDetails {
+  #details: Detail[] = [];
+  /** By index, then by type. */
+  #known = new Map<number, Map<unknown, Detail>>();
+
+  add(fragments: readonly unknown[]): void {
+    for (const fragment of fragments) if (isObject(fragment)) this.#add(fragment);
+  }
+
+  /** What has come since the last time. */
+  take(): readonly unknown[] {
+    const details = this.#details;
+    if (details.length === 0) return details;
+    this.#details = [];
+    this.#known = new Map();
+    return details;
+  }
+
+  #add(fragment: JsonObject): void {
     const index = numberOf(fragment.index);
-    const present =
-      index === undefined
-        ? undefined
-        : collected.find((detail) => detail.index === index && detail.type === fragment.type);
-    if (!present) {
-      collected.push({ ...fragment });
-      continue;
-    }
-    for (const [key, value] of Object.entries(fragment)) {
-      const before = present[key];
-      const grows = key === 'text' || key === 'summary' || key === 'data';
-      if (grows && typeof before === 'string' && typeof value === 'string') present[key] = before + value;
-      else if (value !== null && value !== undefined) present[key] = value;
-    }
+    const byType = index === undefined ? undefined : (this.#known.get(index) ?? new Map<unknown, Detail>());
+    const present = byType?.get(fragment.type);
+    if (present !== undefined) return extend(present, fragment);
+    const detail = { ...fragment };
+    this.#details.push(detail);
+    if (index === undefined || byType === undefined) return;
+    byType.set(fragment.type, detail);
+    this.#known.set(index, byType);
+  }
+}
+
+/** Text and data are appended, other members replaced. */
+function extend(detail: Detail, fragment: JsonObject): void {
+  for (const [key, value] of Object.entries(fragment)) {
+    const before = detail[key];
+    const grows = key === 'text' || key === 'summary' || key === 'data';
+    if (grows && typeof before === 'string' && typeof value === 'string') detail[key] = before + value;
+    else if (value !== null && value !== undefined) detail[key] = value;
   }
 }

@@ -1,7 +1,18 @@
 import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
-import { countOf, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import {
+  append,
+  countOf,
+  defined,
+  isObject,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  parseJson,
+  textOf,
+} from './json.ts';
 import { readReasoningItem } from './responses-request.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
@@ -111,14 +122,14 @@ export class ResponsesStreamReader implements StreamReader {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        events.push(...this.readResponse(objectOf(value.response)));
+        append(events, this.readResponse(objectOf(value.response)));
         break;
       case 'error':
-        events.push(...this.#fail(vendorErrorValue(isObject(value.error) ? value.error : value)));
+        append(events, this.#fail(vendorErrorValue(isObject(value.error) ? value.error : value)));
         break;
       default:
         if (value.error !== undefined && value.error !== null)
-          events.push(...this.#fail(vendorErrorValue(value.error)));
+          append(events, this.#fail(vendorErrorValue(value.error)));
     }
   }
 

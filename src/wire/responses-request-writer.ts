@@ -156,9 +156,9 @@ export function responsesAnnotations(part: { readonly annotations?: readonly unk
 
 /** Without its encrypted content an item that is not stored would not be found. */
 function writeReasoningItem(part: ReasoningPart): Body[] {
-  return part.seals.flatMap((seal): Body[] => {
+  return part.seals.flatMap((seal, index): Body[] => {
     if (seal.vendor !== 'responses' || seal.encrypted === undefined) return [];
-    const summary = part.text === '' ? [] : [{ type: 'summary_text', text: part.text }];
+    const summary = part.text === '' || index > 0 ? [] : [{ type: 'summary_text', text: part.text }];
     return [defined({ type: 'reasoning', id: seal.id || undefined, summary, encrypted_content: seal.encrypted })];
   });
 }

@@ -15,7 +15,7 @@ import type {
   Turn,
 } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { defined, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
+import { append, defined, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
 import { mediaOfUrl } from './media.ts';
 import {
   optionalBoolean,
@@ -138,61 +138,95 @@ interface Reading {
   readonly turns: Turn[];
 }
 
+/** A turn of the assistant and the results that follow it at once, if there are any. */
+interface AssistantTurn {
+  readonly turn: Turn;
+  readonly parts: AssistantPart[];
+  results: ToolResultPart[] | undefined;
+}
+
 /** Items that belong to one turn of the assistant, or to one row of results, become one turn. */
 function readInput(input: unknown): Reading {
   if (typeof input === 'string') {
     return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }] };
   }
   if (!Array.isArray(input)) throw invalidRequest('input', '`input` must be a string or a list of items.');
-  const reading: Reading = { system: [], turns: [] };
-  let assistant: AssistantPart[] | undefined;
-  let results: ToolResultPart[] | undefined;
-  input.forEach((value, index) => {
-    const item = objectOf(value);
-    const at = `input.${index}`;
-    if (item.type === 'function_call_output') {
-      const output = readOutput(item, at);
-      if (joinEarlier(reading.turns, output)) return;
-      assistant = undefined;
-      results ??= openResults(reading.turns);
-      results.push(output);
-      return;
-    }
-    results = undefined;
-    if (isAssistant(item)) {
-      assistant ??= openAssistant(reading.turns);
-      assistant.push(...readAssistantItem(item, at));
-      return;
-    }
-    assistant = undefined;
-    readMessage(item, at, reading);
+  const reader = new InputReader();
+  input.forEach((item, index) => {
+    reader.read(objectOf(item), `input.${index}`);
   });
-  return reading;
+  return reader.end();
 }
 
-/** A result that comes after a later turn of the assistant goes to the turn of its call. */
-function joinEarlier(turns: Turn[], output: ToolResultPart): boolean {
-  const last = turns.findLastIndex((turn) => turn.role === 'assistant');
-  const calls = (turn: Turn): boolean => turn.parts.some((part) => part.type === 'tool-call' && part.id === output.id);
-  const own = turns.findLastIndex(calls);
-  if (own === -1 || own === last) return false;
-  const next = turns[own + 1];
-  if (next?.role === 'user' && next.parts.some((part) => part.type === 'tool-result')) {
-    turns[own + 1] = { ...next, parts: [...next.parts, output] };
-  } else turns.splice(own + 1, 0, { role: 'user', parts: [output] });
-  return true;
-}
+class InputReader {
+  readonly #reading: Reading = { system: [], turns: [] };
+  /** The last turn with a call of each id. */
+  readonly #calls = new Map<string, AssistantTurn>();
+  /** Results that came after a later turn of the assistant, by the turn that they follow. */
+  readonly #late = new Map<Turn, ToolResultPart[]>();
+  #last: AssistantTurn | undefined;
+  /** Whether the next item of the assistant belongs to the last turn. */
+  #open = false;
+  #results: ToolResultPart[] | undefined;
 
-function openResults(turns: Turn[]): ToolResultPart[] {
-  const parts: ToolResultPart[] = [];
-  turns.push({ role: 'user', parts });
-  return parts;
-}
+  read(item: JsonObject, at: string): void {
+    if (item.type === 'function_call_output') return this.#result(readOutput(item, at));
+    this.#results = undefined;
+    if (isAssistant(item)) return this.#assistant(readAssistantItem(item, at));
+    this.#open = false;
+    readMessage(item, at, this.#reading);
+  }
 
-function openAssistant(turns: Turn[]): AssistantPart[] {
-  const parts: AssistantPart[] = [];
-  turns.push({ role: 'assistant', parts });
-  return parts;
+  end(): Reading {
+    const { system, turns } = this.#reading;
+    if (this.#late.size === 0) return this.#reading;
+    const following = (turn: Turn): Turn[] => {
+      const parts = this.#late.get(turn);
+      return parts === undefined ? [turn] : [turn, { role: 'user', parts }];
+    };
+    return { system, turns: turns.flatMap(following) };
+  }
+
+  /** A result that comes after a later turn of the assistant goes to the turn of its call. */
+  #result(output: ToolResultPart): void {
+    const own = this.#calls.get(output.id);
+    if (own !== undefined && own !== this.#last) {
+      if (own.results === undefined) {
+        own.results = [];
+        this.#late.set(own.turn, own.results);
+      }
+      own.results.push(output);
+      return;
+    }
+    this.#open = false;
+    this.#results ??= this.#openResults();
+    this.#results.push(output);
+  }
+
+  #openResults(): ToolResultPart[] {
+    const { turns } = this.#reading;
+    const parts: ToolResultPart[] = [];
+    if (this.#last !== undefined && turns.at(-1) === this.#last.turn) this.#last.results = parts;
+    turns.push({ role: 'user', parts });
+    return parts;
+  }
+
+  #assistant(read: readonly AssistantPart[]): void {
+    const own = this.#open && this.#last !== undefined ? this.#last : this.#openAssistant();
+    for (const part of read) {
+      own.parts.push(part);
+      if (part.type === 'tool-call') this.#calls.set(part.id, own);
+    }
+  }
+
+  #openAssistant(): AssistantTurn {
+    const parts: AssistantPart[] = [];
+    const own: AssistantTurn = { turn: { role: 'assistant', parts }, parts, results: undefined };
+    this.#reading.turns.push(own.turn);
+    this.#last = own;
+    this.#open = true;
+    return own;
+  }
 }
 
 function isAssistant(item: JsonObject): boolean {
@@ -207,7 +241,7 @@ function readMessage(item: JsonObject, at: string, reading: Reading): void {
   if (item.role === 'user') reading.turns.push({ role: 'user', parts });
   else if (item.role === 'system' || item.role === 'developer') {
     const texts = parts.filter((part) => part.type === 'text');
-    if (reading.turns.length === 0) reading.system.push(...texts);
+    if (reading.turns.length === 0) append(reading.system, texts);
     else reading.turns.push({ role: 'system', parts: texts });
   } else throw invalidRequest(`${at}.role`, 'A message needs a role: user, assistant, system or developer.');
 }

@@ -40,9 +40,11 @@ export class SseDecoder {
     let start = 0;
     if (this.#skipLf && text.charCodeAt(0) === 10) start = 1;
     this.#skipLf = false;
+    // Each is looked for again only when it has been passed: a text may have one of them alone.
     let cr = text.indexOf('\r', start);
+    let lf = text.indexOf('\n', start);
     while (start < text.length) {
-      const lf = text.indexOf('\n', start);
+      if (lf !== -1 && lf < start) lf = text.indexOf('\n', start);
       if (cr !== -1 && cr < start) cr = text.indexOf('\r', start);
       const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
       if (end === -1) break;

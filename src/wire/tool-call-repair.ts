@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from './conversation.ts';
 import type { FormatName } from './format-name.ts';
+import { append } from './json.ts';
 
 /** What a model is told when a call has no result (spec 4.2.3). */
 export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';
@@ -38,7 +39,7 @@ export function idRuleOf(kind: string, format: FormatName): IdRule | undefined {
 export function repairConversation(conversation: Conversation, changes: RepairChange[] = []): Conversation {
   const before = changes.length;
   const turns: Turn[] = [];
-  for (const group of groupTurns(conversation.turns)) turns.push(...repairGroup(group, changes));
+  for (const group of groupTurns(conversation.turns)) append(turns, repairGroup(group, changes));
   return changes.length === before ? conversation : { ...conversation, turns };
 }
 

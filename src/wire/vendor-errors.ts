@@ -125,8 +125,13 @@ interface Said {
 
 /** Reads {error:{…}}, {error:"…"}, {message}, {detail}, [{error}], {errors:[…]}, {object:"error"}. */
 function describe(body: unknown, text: string): Said {
-  if (Array.isArray(body)) return isObject(body[0]) ? describe(body[0], text) : describeText(text);
-  if (!isObject(body)) return describeText(text);
+  let outer = body;
+  // Not by calling itself: lists can be nested more deeply than the stack is.
+  while (Array.isArray(outer)) outer = outer[0];
+  return isObject(outer) ? describeObject(outer) : describeText(text);
+}
+
+function describeObject(body: JsonObject): Said {
   const inner = body.error ?? (Array.isArray(body.errors) ? body.errors[0] : undefined);
   const error: JsonObject = isObject(inner) ? inner : typeof inner === 'string' ? { ...body, message: inner } : body;
   const message = textOf(error.message) ?? textOf(error.detail) ?? detailMessage(error.detail) ?? textOf(body.message);
