@@ -12,6 +12,8 @@ export interface Io {
   readonly cwd: string;
   /** Aborts on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
+  /** From now on these signals call `listener` instead of ending the process. */
+  readonly onFurtherSignals?: (listener: () => void) => void;
   /** Starts svc with these arguments as a process that goes on by itself; absent: nothing is left behind. */
   readonly leaveBehind?: (args: readonly string[]) => void;
 }

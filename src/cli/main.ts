@@ -87,11 +87,14 @@ function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
+/** What asks a process to end. A second one of a kind ends it at once, unless a command has something to finish. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** The process as a command sees it. */
 function processIo(): Io {
   const stop = new AbortController();
   // SIGHUP is a terminal that is closed: what a gateway has not written yet must not be lost with it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  for (const signal of SIGNALS) process.once(signal, () => stop.abort());
   // A broken pipe is reported to the write that meets it; as an event it would end the process with a stack.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
@@ -104,6 +107,9 @@ function processIo(): Io {
     home: homedir(),
     cwd: process.cwd(),
     signal: stop.signal,
+    onFurtherSignals: (listener) => {
+      for (const signal of SIGNALS) process.on(signal, listener);
+    },
     leaveBehind,
   };
 }

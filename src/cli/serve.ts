@@ -80,7 +80,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
     upstreams.follow();
     keys.follow((thrown) => log.error({ error: reason(thrown) }, 'the keys can’t be read anew'));
     await aborted(ended);
-    await drain(gateway, drainMs, log);
+    const hurry = new AbortController();
+    io.onFurtherSignals?.(() => hurry.abort());
+    await drain(gateway, drainMs, hurry.signal, log);
   } finally {
     upstreams.dispose();
     keys.dispose();
@@ -94,9 +96,10 @@ export async function run(args: string[], outer: Io): Promise<number> {
   return 0;
 }
 
-async function drain(gateway: Gateway, drainMs: number, log: FileLog): Promise<void> {
+/** @param hurry fires when the user does not want to wait: streams end at once, but what they used is written. */
+async function drain(gateway: Gateway, drainMs: number, hurry: AbortSignal, log: FileLog): Promise<void> {
   log.info({ drainMs }, 'stopping: no new requests, the running ones may end');
-  const cut = await gateway.close(drainMs);
+  const cut = await gateway.close(drainMs, hurry);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
   log.info({}, 'stopped');
 }

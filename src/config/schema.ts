@@ -173,6 +173,12 @@ const gatewaySchema = z.strictObject({
     .optional()
     .describe('Where the gateway listens.'),
   maxBodyBytes: z.int().gt(0).optional().default(25_165_824).describe('Largest request body, in bytes.'),
+  maxBufferedBytes: z
+    .int()
+    .gt(0)
+    .optional()
+    .default(268_435_456)
+    .describe('Most bytes of request and answer bodies that are held in memory at once; further requests get 503.'),
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
   allowedHosts: idList.optional().describe('Further `Host` names that are accepted.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),

@@ -77,6 +77,8 @@ export interface GatewaySettings {
   readonly listen: { readonly host: string; readonly port: number };
   /** Bytes. */
   readonly maxBodyBytes: number;
+  /** Bytes of the bodies of all requests and answers that are held in memory together. */
+  readonly maxBufferedBytes: number;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly organizations: ReadonlyMap<string, OrganizationSettings>;

@@ -52,6 +52,9 @@ function placeOf({ path, at }: Finding, tree: ObjectTree): Place {
   return (parent ?? nodeAt(tree, path) ?? tree).place;
 }
 
+/** Members of `gateway` that are one value. */
+const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes']);
+
 /**
  * The smallest entry that can be left out by itself: a model, an option, a header, an organization,
  * else the key of its section.
@@ -63,7 +66,7 @@ export function entryOf(path: readonly string[]): readonly string[] {
     if (part === 'options') return path.slice(0, path[3] === 'headers' ? 5 : 4);
     return path.slice(0, 3);
   }
-  if (section === 'gateway') return path.slice(0, path[1] === 'listen' || path[1] === 'maxBodyBytes' ? 2 : 3);
+  if (section === 'gateway') return path.slice(0, WHOLE.has(path[1] ?? '') ? 2 : 3);
   return path.slice(0, 1);
 }
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../wire/errors.ts';
 import { isObject, type JsonObject, textOf } from '../wire/json.ts';
-import { requiredList } from '../wire/request-fields.ts';
+import { limitItems, requiredList } from '../wire/request-fields.ts';
 import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
@@ -32,6 +32,7 @@ async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
   exchange.facts.model = model.ref;
   admit(parts, caller, { ...model, ref: model.ref });
   requiredList(value, 'messages');
+  limitItems(value);
   if (model.endpoint.format === 'messages') {
     const byok = byokOf(caller.organization, model, settings);
     const target = upstreamTarget(model.endpoint, '/messages/count_tokens', 'messages', byok);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
+import type { HeldBodies } from './body-memory.ts';
 import type { Turn } from './turn.ts';
 
 /** What becomes known of a request on its way. */
@@ -26,12 +27,21 @@ const STREAM_HEAD = {
   'x-accel-buffering': 'no',
 };
 
+/** On every answer: no page may load it as a script, an image or a document of another type. */
+export const PAGE_GUARD_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+const GUARD: readonly string[] = Object.entries(PAGE_GUARD_HEADERS).flat();
+
 /** One request and its answer, with what every route needs of them. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Where work waits for the rest of what was read with it. */
   readonly turn: Turn;
+  /** What it holds in memory. */
+  readonly held: HeldBodies;
   /** On every answer as `x-request-id` and in every log line. */
   readonly id: string;
   /** Path without the query, as it came. */
@@ -45,15 +55,16 @@ export class Exchange {
   /** On every answer, besides its own: names and values by turns, as they are written in one go. */
   readonly #headers: string[];
 
-  constructor(request: IncomingMessage, response: ServerResponse, turn: Turn, id: string) {
+  constructor(request: IncomingMessage, response: ServerResponse, turn: Turn, held: HeldBodies, id: string) {
     this.request = request;
+    this.held = held;
     this.response = response;
     this.turn = turn;
     this.id = id;
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
-    this.#headers = ['x-request-id', this.id];
+    this.#headers = ['x-request-id', this.id, ...GUARD];
   }
 
   /** Headers that the answer gets whatever it will be. */

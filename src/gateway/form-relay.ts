@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { GatewayError, invalidRequest } from '../wire/errors.ts';
+import type { HeldBodies } from './body-memory.ts';
+import type { Exchange } from './exchange.ts';
 import { filePart, multipartEnd, PART_END, textPart } from './multipart.ts';
 
 const MAX_FIELDS = 100;
@@ -26,9 +27,11 @@ export class FormRelay {
   /** What was read before the model's field, as bytes without boundaries. */
   readonly #held: { readonly part: Part; readonly bytes: Buffer }[] = [];
   readonly #limit: number;
+  readonly #memory: HeldBodies;
 
-  constructor(request: IncomingMessage, limit: number) {
+  constructor({ request, held }: Pick<Exchange, 'request' | 'held'>, limit: number) {
     this.#limit = limit;
+    this.#memory = held;
     this.#parts = readParts(request, limit);
   }
 
@@ -74,6 +77,7 @@ export class FormRelay {
     for await (const chunk of stream) {
       length += chunk.length;
       if (length > this.#limit) throw tooLarge('The file', this.#limit);
+      this.#memory.add(chunk.length);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);
@@ -81,7 +85,7 @@ export class FormRelay {
 }
 
 /** Parts in the order that they came; a file's stream has to be read before the next part. */
-async function* readParts(request: IncomingMessage, limit: number): AsyncGenerator<Part> {
+async function* readParts(request: Exchange['request'], limit: number): AsyncGenerator<Part> {
   const queue: Part[] = [];
   let over = false;
   let failure: GatewayError | undefined;

@@ -14,6 +14,11 @@ export class FrameCutter {
   #held: Buffer[] = [];
   #length = 0;
 
+  /** Bytes of the frame that has no end yet. */
+  get held(): number {
+    return this.#length;
+  }
+
   /** Whole frames up to now; undefined when there is none yet. */
   push(bytes: Buffer): Buffer | undefined {
     const end = endOfLastFrame(bytes, this.#lastBytes());

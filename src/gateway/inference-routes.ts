@@ -8,7 +8,7 @@ import type { Format } from '../wire/format.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { FORMATS } from '../wire/formats.ts';
 import { isObject, type JsonObject, objectOf, requestJson } from '../wire/json.ts';
-import { checkSampling, requiredList } from '../wire/request-fields.ts';
+import { checkSampling, limitItems, requiredList } from '../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../wire/responses-request.ts';
 import { idRuleOf } from '../wire/tool-call-repair.ts';
 import { admit, identify } from './caller.ts';
@@ -51,6 +51,7 @@ async function infer(parts: GatewayParts, exchange: Exchange, format: Format): P
 
 /** What is refused whatever the upstream would say to it (spec 8; docs/gateway.md). */
 function checkBody(format: FormatName, body: JsonObject): void {
+  limitItems(body);
   if (format === 'chat-completions') checkSampling(body);
   if (format === 'responses') refuseStatefulResponses(body);
   else requiredList(body, 'messages');

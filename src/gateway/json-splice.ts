@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
+import { textEnd } from './json-limits.ts';
 import type { JsonBody } from './request-body.ts';
 
 /**
@@ -47,7 +48,7 @@ function memberValue(text: string, key: string): { start: number; end: number } 
     if (code === 0x7b || code === 0x5b) depth += 1;
     else if (code === 0x7d || code === 0x5d) depth -= 1;
     else if (code === 0x22) {
-      const end = stringEnd(text, at);
+      const end = textEnd(text, at);
       if (depth === 1) {
         const value = valueAfterKey(text, end);
         if (value >= 0) {
@@ -55,7 +56,7 @@ function memberValue(text: string, key: string): { start: number; end: number } 
           if (name.includes('\\')) return undefined;
           if (name === key) {
             if (found !== undefined || text.charCodeAt(value) !== 0x22) return undefined;
-            found = { start: value, end: stringEnd(text, value) };
+            found = { start: value, end: textEnd(text, value) };
           }
         }
       }
@@ -63,18 +64,6 @@ function memberValue(text: string, key: string): { start: number; end: number } 
     }
   }
   return found;
-}
-
-/** Index after the closing quote of the string that opens at `at`. */
-function stringEnd(text: string, at: number): number {
-  let end = text.indexOf('"', at + 1);
-  while (end >= 0) {
-    let backslashes = 0;
-    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
-    if (backslashes % 2 === 0) return end + 1;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }
 
 /** Index of the value when a colon follows, else -1. */

@@ -39,9 +39,18 @@ export function operationRoutes(parts: GatewayParts, accepting: () => boolean): 
   ];
 }
 
-/** From this machine and not on somebody's behalf. */
-function isLocal(exchange: Exchange): boolean {
-  const address = exchange.request.socket.remoteAddress ?? '';
-  const direct = exchange.header('x-forwarded-for') === undefined && exchange.header('forwarded') === undefined;
-  return direct && /^(::1|(::ffff:)?127\.)/.test(address);
+/** Headers that proxies, tunnels and content networks add, each some of them. */
+const PROXY_HEADERS = [
+  ...['via', 'forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'],
+  ...['x-forwarded-server', 'x-original-forwarded-for', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip'],
+  ...['true-client-ip', 'cf-connecting-ip', 'cf-ray', 'cdn-loop', 'fastly-client-ip', 'x-envoy-external-address'],
+];
+/** A request that was made on this machine names it so; one through a proxy may name the proxy. */
+const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+
+/** From this machine and not through a proxy on it. nginx adds no header by itself, but sends HTTP/1.0. */
+function isLocal({ request }: Exchange): boolean {
+  const { headers, httpVersion, socket } = request;
+  if (PROXY_HEADERS.some((name) => headers[name] !== undefined) || httpVersion === '1.0') return false;
+  return LOCAL_HOST.test(headers.host ?? '') && /^(::1|(::ffff:)?127\.)/.test(socket.remoteAddress ?? '');
 }

@@ -2,11 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { contentDecoder, isEncoded } from '../provider/content-decoder.ts';
+import { CredentialFilter } from '../provider/credential-filter.ts';
 import { cleanError, errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { single } from '../provider/single-header.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
+import type { TapEnd } from './answer-tap.ts';
 import type { Exchange } from './exchange.ts';
 import { firstCharacter } from './first-character.ts';
 import { FrameCutter } from './frame-cutter.ts';
@@ -41,6 +43,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #reject: (error: GatewayError) => void;
   readonly #sentAt = performance.now();
   readonly #silence: SilenceLimit;
+  readonly #filter: CredentialFilter;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #contentType = '';
@@ -69,6 +72,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   ) {
     this.#exchange = exchange;
     this.#request = request;
+    this.#filter = new CredentialFilter(request.headers);
     this.#resolve = resolve;
     this.#reject = reject;
     exchange.response.once('close', this.#clientClosed);
@@ -125,10 +129,24 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const gathered = this.#gathered;
     if (gathered.length === 0 || this.#settled) return;
     this.#gathered = [];
-    const frames = this.#cutter?.push(gathered.length === 1 && gathered[0] ? gathered[0] : Buffer.concat(gathered));
+    const frames = this.#cut(gathered.length === 1 && gathered[0] ? gathered[0] : Buffer.concat(gathered));
+    if (this.#settled) return;
     if (frames) this.#passFrames(frames);
     else this.#expectMore();
   };
+
+  #cut(bytes: Buffer): Buffer | undefined {
+    const cutter = this.#cutter;
+    if (cutter === undefined) return undefined;
+    const before = cutter.held;
+    const frames = cutter.push(bytes);
+    try {
+      this.#exchange.held.add(cutter.held - before);
+    } catch (thrown) {
+      this.#fail(asGatewayError(thrown));
+    }
+    return frames;
+  }
 
   /** Some servers stream without saying so (by what the body starts with, as provider/exchange.ts has it). */
   #startsStream(chunk: Buffer): boolean {
@@ -144,7 +162,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const { tap } = this.#request;
     let passed: Buffer;
     try {
-      passed = tap.pass(errorsWithoutCredentials(frames, this.#request.headers));
+      passed = tap.pass(this.#withoutCredentials(frames));
     } catch (thrown) {
       return this.#fail(asGatewayError(thrown));
     }
@@ -190,7 +208,13 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const most = this.#status === 200 ? MAX_WHOLE_BODY : MAX_ERROR_BODY;
     this.#held += chunk.length;
     if (this.#held > most && this.#status === 200) return this.#fail(tooLarge(this.#request.provider, most));
-    if (this.#held <= most) this.#collected.push(chunk);
+    if (this.#held > most) return;
+    try {
+      this.#exchange.held.add(chunk.length);
+    } catch (thrown) {
+      return this.#fail(asGatewayError(thrown));
+    }
+    this.#collected.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -217,7 +241,13 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const rest = cutter.rest();
     if (rest) this.#passFrames(Buffer.concat([rest, BLANK_LINE]));
     if (this.#settled) return;
-    const { bytes, error } = tap.end();
+    let ending: TapEnd;
+    try {
+      ending = tap.end();
+    } catch (thrown) {
+      return this.#fail(asGatewayError(thrown));
+    }
+    const { bytes, error } = ending;
     if (!response.headersSent) {
       const early = tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.provider) : undefined);
       if (early) return this.#fail(early);
@@ -227,8 +257,13 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#finish(error === undefined ? 'complete' : 'failed', error);
   }
 
+  /** Errors are cleaned of all that may be a credential, the rest of what certainly is one. */
+  #withoutCredentials(bytes: Buffer): Buffer {
+    return errorsWithoutCredentials(this.#filter.push(bytes), this.#request.headers);
+  }
+
   #endWhole(received: Buffer): void {
-    const body = errorsWithoutCredentials(received, this.#request.headers);
+    const body = errorsWithoutCredentials(this.#filter.whole(received), this.#request.headers);
     const { provider, byok, tap, stream, anyBody } = this.#request;
     if (this.#status < 200 || this.#status >= 300) {
       const header = (name: string) => single(this.#headers[name]);
@@ -241,7 +276,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
         const passed = tap.wholeAsStream(body);
         this.#exchange.writeStreamHead().end(passed);
       } else {
-        const type = anyBody === true && this.#contentType !== '' ? this.#contentType : 'application/json';
+        const said = withoutCredentials(this.#contentType, this.#request.headers);
+        const type = anyBody === true && said !== '' ? said : 'application/json';
         this.#exchange.sendBytes(200, tap.whole(body), { 'content-type': type });
       }
     } catch (thrown) {
@@ -269,7 +305,12 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       this.#reject(error);
       return;
     }
-    response.end(this.#request.tap.fail(error));
+    try {
+      response.end(this.#request.tap.fail(error));
+    } catch {
+      // What the provider sent can't be written in the client's format: the answer breaks off.
+      response.destroy();
+    }
     this.#finish('failed', error);
     this.#controller?.abort(error);
   }

@@ -1,23 +1,31 @@
 import { GatewayError } from '../wire/errors.ts';
 import { isObject, type JsonObject } from '../wire/json.ts';
 import type { Exchange } from './exchange.ts';
+import { excessIn } from './json-limits.ts';
 
-/** Reads a body of at most `limit` bytes. @throws GatewayError 413, or 499 when the client went away. */
-export function readBody({ request, turn }: Exchange, limit: number): Promise<Buffer> {
+/**
+ * Reads a body of at most `limit` bytes.
+ * @throws GatewayError 413; 503 when all requests hold too much; 499 when the client went away.
+ */
+export function readBody({ request, turn, held }: Exchange, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) return Promise.reject(tooLarge(limit));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    request.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > limit) {
-        request.pause();
-        reject(tooLarge(limit));
-        return;
+      try {
+        if (length > limit) throw tooLarge(limit);
+        held.add(chunk.length);
+        chunks.push(chunk);
+      } catch (thrown) {
+        request.off('data', take).pause();
+        chunks.length = 0;
+        reject(thrown);
       }
-      chunks.push(chunk);
-    });
+    };
+    request.on('data', take);
     const whole = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
     request.on('end', () => turn.later(whole));
     request.on('error', () => reject(clientGone()));
@@ -32,9 +40,13 @@ export interface JsonBody {
   readonly value: JsonObject;
 }
 
-/** A JSON object. @throws GatewayError 400 with the parser's position. */
+/** A JSON object. @throws GatewayError 400 with the parser's position, or with what there is too much of. */
 export function parseBody(body: Buffer): JsonBody {
   const text = body.toString('utf8');
+  const excess = excessIn(text);
+  if (excess !== undefined) {
+    throw new GatewayError({ status: 400, errorType: 'invalid_request', message: `The body has ${excess}.` });
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -3,14 +3,16 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorBody } from '../wire/error-body.ts';
 import { asGatewayError, type ErrorType, GatewayError } from '../wire/errors.ts';
+import { BodyMemory } from './body-memory.ts';
 import { catalogRoutes } from './catalog-routes.ts';
 import { countTokensRoute } from './count-tokens-route.ts';
 import { embeddingsRoute } from './embeddings-route.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, PAGE_GUARD_HEADERS } from './exchange.ts';
 import { fimRoute } from './fim-route.ts';
 import { inferenceRoutes } from './inference-routes.ts';
 import { operationRoutes } from './operation-routes.ts';
 import type { GatewayParts } from './parts.ts';
+import { withoutKeys } from './redact-path.ts';
 import { RequestIds } from './request-ids.ts';
 import { Router } from './router.ts';
 import { transcriptionRoute } from './transcription-route.ts';
@@ -25,10 +27,10 @@ export interface Gateway {
   /** Address with the port that was given, `http://127.0.0.1:4180`. */
   readonly url: string;
   /**
-   * Takes no new request, lets the running ones end for `drainMs`, then cuts them. Resolves with how many, when the
-   * usage of all of them is with the ledger.
+   * Takes no new request, lets the running ones end for `drainMs` or until `cut` fires, then cuts them. Resolves with
+   * how many, when the usage of all of them is with the ledger.
    */
-  close(drainMs?: number): Promise<number>;
+  close(drainMs?: number, cut?: AbortSignal): Promise<number>;
 }
 
 export interface Listen {
@@ -66,8 +68,9 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
   });
   const turn = new Turn(() => parts.metrics.active > 1);
   const ids = new RequestIds();
+  const memory = new BodyMemory(() => parts.settings().gateway.maxBufferedBytes);
   server.on('request', (request, response) => {
-    void serve(parts, router, new Exchange(request, response, turn, ids.next()));
+    void serve(parts, router, new Exchange(request, response, turn, memory.share(), ids.next()));
   });
   server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
@@ -78,9 +81,9 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return {
     url: `http://${host}:${port}`,
-    close: (drainMs) => {
+    close: (drainMs, cut) => {
       draining = true;
-      return drain(server, parts, drainMs ?? DRAIN_MS);
+      return drain(server, parts, drainMs ?? DRAIN_MS, cut);
     },
   };
 }
@@ -102,18 +105,19 @@ async function serve(parts: GatewayParts, router: Router, exchange: Exchange): P
     const error = asGatewayError(thrown);
     // An unknown failure is ours: its words are for the log, not for strangers.
     if (error.errorType === 'internal_error') {
-      parts.log.error({ id: exchange.id, path: exchange.path, error: error.cause ?? error.message }, 'internal error');
+      const path = withoutKeys(exchange.path, parts.keys);
+      parts.log.error({ id: exchange.id, path, error: error.cause ?? error.message }, 'internal error');
     }
     if (response.headersSent) response.destroy();
     else exchange.sendError(error.errorType === 'internal_error' ? internal(exchange.id) : error);
   } finally {
     parts.metrics.active -= 1;
+    // A client may take its time to read an answer that is held for it.
+    if (response.writableFinished || response.destroyed) exchange.held.release();
+    else response.once('close', () => exchange.held.release());
     finished(parts, exchange);
   }
 }
-
-/** A key of ours that somebody wrote into an address. */
-const OWN_KEY = /svc[_-][\w-]{12,}/g;
 
 function finished(parts: GatewayParts, exchange: Exchange): void {
   const { facts, response, request, id, startedAt } = exchange;
@@ -124,7 +128,7 @@ function finished(parts: GatewayParts, exchange: Exchange): void {
     {
       id,
       method: request.method,
-      route: facts.route ?? exchange.path.slice(0, 200).replace(OWN_KEY, '[redacted]'),
+      route: facts.route ?? withoutKeys(exchange.path, parts.keys),
       status,
       ms: Math.round(milliseconds * 100) / 100,
       ...facts,
@@ -169,23 +173,28 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
     'This is not a valid HTTP request.',
   ];
   const body = JSON.stringify(errorBody(new GatewayError({ status: Number.parseInt(status, 10), errorType, message })));
+  const guard = Object.entries(PAGE_GUARD_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
-  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(`${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`, () => socket.destroy());
 }
 
-async function drain(server: Server, parts: GatewayParts, limit: number): Promise<number> {
+async function drain(server: Server, parts: GatewayParts, limit: number, atOnce?: AbortSignal): Promise<number> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let cut = 0;
-  const timer = setTimeout(() => {
+  const cutAll = () => {
     cut = parts.metrics.active;
     server.closeAllConnections();
-  }, limit);
+  };
+  const timer = setTimeout(cutAll, limit);
+  if (atOnce?.aborted) cutAll();
+  else atOnce?.addEventListener('abort', cutAll, { once: true });
   // A connection whose last answer ends meanwhile is idle, and would be waited for.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);
   clearInterval(idle);
+  atOnce?.removeEventListener('abort', cutAll);
   await accounted(parts);
   return cut;
 }

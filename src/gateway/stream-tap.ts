@@ -7,6 +7,7 @@ import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textO
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
+import { excessIn } from './json-limits.ts';
 import { mentionsUsage, readUsage, tailOf, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
@@ -140,7 +141,9 @@ export class StreamTap implements AnswerTap {
     this.#seen = true;
     this.#first = first;
     this.#opening = first.data;
-    if (this.#format === 'responses') this.#answer = objectOf(objectOf(parseJson(first.data)).response);
+    // What is nested more deeply than can be written is not repeated.
+    if (this.#format !== 'responses' || excessIn(first.data) !== undefined) return;
+    this.#answer = objectOf(objectOf(parseJson(first.data)).response);
   }
 
   #finishes(frames: Buffer): boolean {

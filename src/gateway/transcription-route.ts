@@ -38,7 +38,7 @@ async function transcribe(parts: GatewayParts, exchange: Exchange): Promise<void
 /** The form's parts go on as they come; only the model's name is another one. */
 async function transcribeForm(parts: GatewayParts, exchange: Exchange, caller: Caller): Promise<void> {
   const { FormRelay } = await import('./form-relay.ts');
-  const form = new FormRelay(exchange.request, parts.settings().gateway.maxBodyBytes);
+  const form = new FormRelay(exchange, parts.settings().gateway.maxBodyBytes);
   const model = admitted(parts, exchange, caller, await form.model());
   const boundary = newBoundary();
   const body = Readable.from(form.parts(boundary, model.id));

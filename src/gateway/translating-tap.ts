@@ -4,6 +4,10 @@ import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/
 import { isObject, parseJson } from '../wire/json.ts';
 import { LineFrames, SseDecoder } from '../wire/sse.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
+import { excessIn } from './json-limits.ts';
+
+/** The text of an answer is kept until its end, where some formats repeat it. */
+const MAX_STREAM = 256 * 1024 * 1024;
 
 interface TranslatedStream {
   readonly decoder: SseDecoder;
@@ -24,6 +28,8 @@ export class TranslatingTap implements AnswerTap {
   #shown = false;
   #over = false;
   #failure: GatewayError | undefined;
+  /** Bytes of a stream. */
+  #received = 0;
 
   constructor(upstream: Format, client: Format, context: AnswerContext) {
     this.#upstream = upstream;
@@ -37,8 +43,13 @@ export class TranslatingTap implements AnswerTap {
 
   pass(frames: Buffer): Buffer {
     const { decoder, reader } = this.#open();
+    this.#received += frames.length;
+    if (this.#received > MAX_STREAM) throw tooMuch(`a stream of more than ${MAX_STREAM} bytes`);
     let text = '';
-    for (const frame of decoder.push(frames)) text += this.#text(reader.read(frame));
+    for (const frame of decoder.push(frames)) {
+      refuseExcess(frame.data);
+      text += this.#text(reader.read(frame));
+    }
     return Buffer.from(text);
   }
 
@@ -71,7 +82,9 @@ export class TranslatingTap implements AnswerTap {
   }
 
   #read(body: Buffer): readonly Event[] {
-    const value = parseJson(body.toString('utf8'));
+    const json = body.toString('utf8');
+    refuseExcess(json);
+    const value = parseJson(json);
     if (!isObject(value)) throw notAnObject();
     const events = this.#upstream.readAnswer(value);
     for (const event of events) {
@@ -111,6 +124,17 @@ export class TranslatingTap implements AnswerTap {
     }
     return text;
   }
+}
+
+/** @throws GatewayError for JSON that would hold all other requests up. */
+function refuseExcess(json: string): void {
+  const excess = excessIn(json);
+  if (excess !== undefined) throw tooMuch(excess);
+}
+
+function tooMuch(what: string): GatewayError {
+  const message = `The provider answered with ${what}.`;
+  return new GatewayError({ status: 503, errorType: 'upstream_invalid_response', message });
 }
 
 function cutShort(): GatewayError {

@@ -27,6 +27,11 @@ export function guardAgainstPages(exchange: Exchange, settings: GatewaySettings)
   if (origin !== undefined && !settings.allowedOrigins.includes(origin)) {
     throw refused(`Requests from web pages at ${quoted(origin)} are refused.`, 'gateway.allowedOrigins');
   }
+  // Fetch Metadata: a browser says so also where it sends no Origin (images, scripts, links, GET of another site).
+  const site = exchange.request.headers['sec-fetch-site'];
+  if (origin === undefined && site !== undefined && site !== 'same-origin' && site !== 'none') {
+    throw refused('Requests that web pages of other sites make without CORS are refused.', 'gateway.allowedOrigins');
+  }
 }
 
 /** The CORS headers of an allowed page; none for programs. */

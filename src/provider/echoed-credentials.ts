@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 const PLAIN = new Set(['accept', 'anthropic-beta', 'anthropic-version', 'content-type', 'openai-beta', 'user-agent']);
 /** Shorter ones could be any word of a message. */
 const SHORTEST = 6;
-const INSTEAD = '[redacted]';
+export const INSTEAD = '[redacted]';
 
 /** What an upstream was sent to know us by. Some repeat it in their errors, which people and logs get to see. */
 function sentCredentials(headers: Headers): readonly string[] {
@@ -15,6 +15,19 @@ function sentCredentials(headers: Headers): readonly string[] {
     PLAIN.has(name.toLowerCase()) ? [] : [value.replace(/^(Bearer|Basic)\s+/i, '')],
   );
   return values.filter((value) => value.length >= SHORTEST);
+}
+
+/** Headers that hold a credential by their name. */
+const SECRET_NAME = /auth|key|token|secret|password|cookie/i;
+/** Local servers are given words for a key ("ollama", "not-needed"), which an answer may hold for other reasons. */
+const SHORTEST_IN_ANSWERS = 12;
+
+/** As `sentCredentials`, but only what no answer has by chance: a text of a model is not changed for a word in it. */
+export function sentSecrets(headers: Headers): readonly string[] {
+  const likely = Object.entries(headers).filter(
+    ([name, value]) => SECRET_NAME.test(name) || (/^\S+$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value)),
+  );
+  return sentCredentials(Object.fromEntries(likely)).filter((value) => value.length >= SHORTEST_IN_ANSWERS);
 }
 
 /** The text without the credentials that its request carried. */

@@ -5,6 +5,7 @@ import { isObject, parseJson } from '../wire/json.ts';
 import { NdjsonDecoder } from '../wire/ndjson.ts';
 import { SseDecoder } from '../wire/sse.ts';
 import { vendorError, vendorErrorValue } from '../wire/vendor-errors.ts';
+import { CredentialFilter } from './credential-filter.ts';
 import { Deadline } from './deadline.ts';
 import { cleanError } from './echoed-credentials.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retryDelay, sleep } from './retry.ts';
@@ -100,7 +101,7 @@ async function* attemptOnce(request: Exchange, options: ExchangeOptions): AsyncG
       return;
     }
     if (request.stream && request.chunkTimeout !== undefined) deadline.expectEvents(request.chunkTimeout);
-    const bytes = response.body[Symbol.asyncIterator]();
+    const bytes = withoutCredentials(response.body, headers);
     const first = await firstBytes(bytes);
     if (!isStream(request, response, first)) {
       yield* request.whole(await wholeBody(first, bytes, response, deadline));
@@ -133,6 +134,20 @@ function afterFailure(reader: StreamReader, thrown: unknown, signal: AbortSignal
 }
 
 type Bytes = AsyncIterator<Uint8Array>;
+
+/** An answer that repeats a credential of its request does not show it (a page, a history, a client of the gateway). */
+async function* withoutCredentials(
+  body: AsyncIterable<Uint8Array>,
+  headers: Readonly<Record<string, string>>,
+): AsyncGenerator<Uint8Array> {
+  const filter = new CredentialFilter(headers);
+  for await (const { buffer, byteOffset, byteLength } of body) {
+    const passed = filter.push(Buffer.from(buffer, byteOffset, byteLength));
+    if (passed.length > 0) yield passed;
+  }
+  const rest = filter.end();
+  if (rest !== undefined) yield rest;
+}
 
 async function firstBytes(bytes: Bytes): Promise<Uint8Array | undefined> {
   for (;;) {

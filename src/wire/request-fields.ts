@@ -1,5 +1,5 @@
 import { GatewayError, invalidRequest } from './errors.ts';
-import type { JsonObject } from './json.ts';
+import { type JsonObject, listOf, objectOf } from './json.ts';
 
 /** The model of a request. @throws GatewayError 400. */
 export function requiredModel(body: JsonObject): string {
@@ -52,6 +52,29 @@ export function optionalString(body: JsonObject, field: string): string | undefi
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw invalidRequest(field, `\`${field}\` must be a string.`);
   return value;
+}
+
+/** Messages or items of a request, parts of one of them, and tools: more than the longest histories have. */
+const MAX_ITEMS = 10_000;
+
+/** @throws GatewayError 400 that names the list with too many items. */
+export function limitItems(body: JsonObject): void {
+  for (const field of ['messages', 'input', 'tools', 'system']) limitList(body[field], field);
+  for (const field of ['messages', 'input']) {
+    listOf(body[field]).forEach((value, index) => {
+      const { content, tool_calls, output, summary, reasoning_details } = objectOf(value);
+      limitList(content, `${field}.${index}.content`);
+      limitList(tool_calls, `${field}.${index}.tool_calls`);
+      limitList(output, `${field}.${index}.output`);
+      limitList(summary, `${field}.${index}.summary`);
+      limitList(reasoning_details, `${field}.${index}.reasoning_details`);
+    });
+  }
+}
+
+function limitList(value: unknown, at: string): void {
+  if (!Array.isArray(value) || value.length <= MAX_ITEMS) return;
+  throw invalidRequest(at, `\`${at}\` has ${value.length} items; at most ${MAX_ITEMS} are taken.`);
 }
 
 /** The fields that are not in `known`, `undefined` when there are none. */

@@ -63,6 +63,7 @@ function alone(provider: ProviderSettings): Settings {
     gateway: {
       listen: { host: '127.0.0.1', port: 0 },
       maxBodyBytes: 0,
+      maxBufferedBytes: 0,
       allowedOrigins: [],
       allowedHosts: [],
       organizations: new Map(),

@@ -1,0 +1,53 @@
+/** Members of all objects: 200,000 of them, each of a name of its own, take the parser about as long as 24 MB of text. */
+const MAX_MEMBERS = 200_000;
+/** Objects, lists and what is in lists. */
+const MAX_VALUES = 1_000_000;
+/** What writes JSON calls itself at each level. */
+const MAX_DEPTH = 500;
+/** In less than this nothing can be nested too deeply, nor be too much. */
+const HARMLESS_LENGTH = 4 * MAX_DEPTH;
+
+/**
+ * What a JSON text has too much of, in words; undefined: nothing. One look at what is between its texts, and no longer
+ * than to the limit: some 10 MB of names or brackets hold the parser, and all other requests, for seconds.
+ */
+export function excessIn(json: string): string | undefined {
+  if (json.length < HARMLESS_LENGTH) return undefined;
+  let members = 0;
+  let values = 0;
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case 0x22: // "
+        at = textEnd(json, at) - 1;
+        break;
+      case 0x3a: // :
+        if (++members > MAX_MEMBERS) return `more than ${MAX_MEMBERS} members of objects`;
+        break;
+      case 0x2c: // ,
+        if (++values > MAX_VALUES) return `more than ${MAX_VALUES} values`;
+        break;
+      case 0x7b: // {
+      case 0x5b: // [
+        if (++depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels`;
+        if (++values > MAX_VALUES) return `more than ${MAX_VALUES} values`;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth -= 1;
+    }
+  }
+  return undefined;
+}
+
+/** Index after the closing quote of the text that opens at `at`. */
+export function textEnd(json: string, at: number): number {
+  let end = json.indexOf('"', at + 1);
+  while (end >= 0) {
+    let backslashes = 0;
+    while (json.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+    end = json.indexOf('"', end + 1);
+  }
+  return json.length;
+}

@@ -1,0 +1,123 @@
+import { INSTEAD, sentSecrets } from './echoed-credentials.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Secret {
+  readonly bytes: Buffer;
+  /** With any of its characters written as JSON may escape it; on bytes as Latin-1. */
+  readonly escaped: RegExp;
+  /** In how many bytes it may be written at most. */
+  readonly longest: number;
+}
+
+/** By headers, which an endpoint has for all its requests. */
+const SECRETS = new WeakMap<Headers, readonly Secret[]>();
+
+/** What JSON may write a printable character with. */
+const ESCAPE = Buffer.from('\\u00');
+const ESCAPED_SLASH = Buffer.from('\\/');
+
+function secretsOf(headers: Headers): readonly Secret[] {
+  let secrets = SECRETS.get(headers);
+  if (secrets === undefined) {
+    secrets = sentSecrets(headers).map(secretOf);
+    SECRETS.set(headers, secrets);
+  }
+  return secrets;
+}
+
+function secretOf(text: string): Secret {
+  const characters = [...text].map((character) => {
+    const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+    const digits = [...hex].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('');
+    const plain = `\\x${hex.slice(-2)}`;
+    return `(?:${plain}|\\\\u${digits}${character === '/' ? '|\\\\/' : ''})`;
+  });
+  return {
+    bytes: Buffer.from(text, 'latin1'),
+    escaped: new RegExp(characters.join(''), 'g'),
+    longest: 6 * text.length,
+  };
+}
+
+/**
+ * Takes the credentials of a request out of its answer, also where they are spread over several pieces. An answer
+ * without them, which is nearly all, passes as it is.
+ */
+export class CredentialFilter {
+  readonly #secrets: readonly Secret[];
+  /** The end of what came, which may be the start of a credential. */
+  #held: Buffer | undefined;
+
+  constructor(headers: Headers) {
+    this.#secrets = secretsOf(headers);
+  }
+
+  /** What can be passed on; an end that may be the start of a credential waits for what follows. */
+  push(bytes: Buffer): Buffer {
+    if (this.#secrets.length === 0) return bytes;
+    const whole = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]);
+    this.#held = undefined;
+    const clean = this.#clean(whole);
+    const start = this.#startOfHeld(clean);
+    if (start === clean.length) return clean;
+    this.#held = clean.subarray(start);
+    return clean.subarray(0, start);
+  }
+
+  /** What still waits, when nothing follows. */
+  end(): Buffer | undefined {
+    const rest = this.#held;
+    this.#held = undefined;
+    return rest;
+  }
+
+  /** A piece that nothing of a credential can be before or after: whole frames, a whole body. */
+  whole(bytes: Buffer): Buffer {
+    return this.#secrets.length === 0 ? bytes : this.#clean(bytes);
+  }
+
+  #clean(bytes: Buffer): Buffer {
+    if (!bytes.includes(ESCAPE) && !this.#secrets.some((secret) => mayHold(bytes, secret))) return bytes;
+    const text = bytes.toString('latin1');
+    let clean = text;
+    for (const { escaped } of this.#secrets) clean = clean.replace(escaped, INSTEAD);
+    return clean === text ? bytes : Buffer.from(clean, 'latin1');
+  }
+
+  /** Where the longest end begins that may be the start of a credential; the length of `bytes`: there is none. */
+  #startOfHeld(bytes: Buffer): number {
+    // No credential has a line end, and most pieces end with one.
+    const last = bytes[bytes.length - 1];
+    if (last === 0x0a || last === 0x0d) return bytes.length;
+    let start = bytes.length;
+    for (const { bytes: secret, longest } of this.#secrets) {
+      const from = Math.max(0, bytes.length - longest + 1);
+      const tail = bytes.toString('latin1', from);
+      for (let at = 0; at < tail.length && from + at < start; at += 1) {
+        if (isStart(tail, at, secret)) start = from + at;
+      }
+    }
+    return start;
+  }
+}
+
+function mayHold(bytes: Buffer, { bytes: secret }: Secret): boolean {
+  return bytes.includes(secret) || (secret.includes(0x2f) && bytes.includes(ESCAPED_SLASH));
+}
+
+/** Whether a text from `at` to its end is the start of a secret, in any of its spellings. */
+function isStart(text: string, at: number, secret: Buffer): boolean {
+  let next = at;
+  for (const code of secret) {
+    if (next >= text.length) return true;
+    if (text.charCodeAt(next) === code) {
+      next += 1;
+      continue;
+    }
+    const spelled = text.startsWith('\\/', next) && code === 0x2f ? '\\/' : `\\u${code.toString(16).padStart(4, '0')}`;
+    if (!spelled.startsWith(text.slice(next, next + spelled.length).toLowerCase())) return false;
+    next += spelled.length;
+  }
+  return false;
+}
