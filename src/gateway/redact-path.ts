@@ -3,7 +3,7 @@ import { hashKey, type KeyCheck } from './authentication.ts';
 /** What a key of ours looks like. */
 const OWN_KEY = /svc[_-][\w-]{12,}/g;
 /** What separates a key from the rest of a path. */
-const WORD = /[^/?#&=;,:@\s"'<>]{16,}/g;
+const WORD = /[^/?#&;,%\s"'<>]{16,}/g;
 const REDACTED = '[redacted]';
 const MOST_LOGGED = 200;
 /** An address that is encoded more often than this is not read any further, and not logged. */
@@ -24,7 +24,8 @@ export function withoutKeys(path: string, keys: KeyCheck): string {
 
 /** Keys of the gateway by their look, and fixed ones, which may be any text, by their hash. */
 function redact(path: string, keys: KeyCheck): string {
+  const isKey = (text: string) => keys.find(hashKey(text)) !== undefined;
   return path
     .replace(OWN_KEY, REDACTED)
-    .replace(WORD, (word) => (keys.find(hashKey(word)) === undefined ? word : REDACTED));
+    .replace(WORD, (word) => (isKey(word) || isKey(word.slice(word.indexOf('=') + 1)) ? REDACTED : word));
 }

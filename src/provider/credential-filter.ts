@@ -119,5 +119,6 @@ function isStart(text: string, at: number, secret: Buffer): boolean {
     if (!spelled.startsWith(text.slice(next, next + spelled.length).toLowerCase())) return false;
     next += spelled.length;
   }
-  return false;
+  // The escape of its last character is not complete.
+  return next > text.length;
 }

@@ -163,4 +163,27 @@ describe('the state of svc serve', () => {
     assert.equal(rows?.n, streams.length);
     state.close();
   });
+
+  for (const second of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    it(`ends streams at once and loses no row to ${second} after a first SIGTERM, nor to more of them`, async () => {
+      const { url, child, logged } = await served.serve(['--drain', '3600']);
+      for (let asked = 0; asked < 3; asked += 1) await (await served.send(url)).text();
+      const stream = await served.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
+      await stream.body?.getReader().read();
+      child.kill('SIGTERM');
+      await logged('stopping');
+      for (const signal of [second, second, 'SIGTERM'] as const) child.kill(signal);
+      assert.deepEqual(await once(child, 'exit'), [0, null]);
+      const state = new DatabaseSync(served.database);
+      const rows = state.prepare('SELECT outcome, count(*) AS n FROM usage GROUP BY outcome ORDER BY outcome').all();
+      assert.deepEqual(
+        rows.map(({ outcome, n }) => [outcome, n]),
+        [
+          ['client-gone', 1],
+          ['complete', 3],
+        ],
+      );
+      state.close();
+    });
+  }
 });

@@ -117,4 +117,70 @@ describe('a web page', () => {
       ]),
     );
   });
+
+  it('of another site gets nothing that its browser asks for without CORS', async () => {
+    for (const site of ['cross-site', 'same-site', 'Cross-Site', 'anything', '']) {
+      for (const mode of ['no-cors', 'navigate', 'websocket']) {
+        const answer = await get('127.0.0.1', `Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`);
+        assert.equal(status(answer), 403, `${site} ${mode}`);
+        assert.doesNotMatch(answer, /access-control/i);
+      }
+    }
+    for (const site of ['same-origin', 'none']) {
+      assert.equal(status(await get('127.0.0.1', `Sec-Fetch-Site: ${site}`)), 200, site);
+    }
+    const allowed = ['Origin: https://app.example', 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: cors'];
+    assert.equal(status(await get('127.0.0.1', ...allowed)), 200);
+    assert.equal(status(await get('127.0.0.1', 'Origin: https://evil.example', 'Sec-Fetch-Site: none')), 403);
+  });
+
+  it('can load no answer as something else than it is, whatever the answer', async () => {
+    const head = (path: string, ...more: string[]) =>
+      raw(`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close', ...more, '', '');
+    for (const answer of [
+      await head('/models'),
+      await head('/healthz'),
+      await head('/none'),
+      await head('/models', 'Origin: https://app.example'),
+      await head('/models', 'Origin: https://evil.example'),
+      await head('/models', 'Authorization: Bearer wrong'),
+      await head('/chat/completions'),
+      await raw('POST /messages HTTP/1.1', 'Host: localhost', 'Content-Length: 9999', 'Connection: close', '', ''),
+      await raw('no HTTP at all', '', ''),
+    ]) {
+      assert.match(answer, /\r\nx-content-type-options: nosniff\r\n/i, answer);
+      assert.match(answer, /\r\ncross-origin-resource-policy: same-origin\r\n/i, answer);
+    }
+    const stream = await under.post('/chat/completions', {
+      ...{ model: 'chat/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] },
+    });
+    assert.equal(stream.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(stream.headers.get('cross-origin-resource-policy'), 'same-origin');
+    await stream.text();
+  });
+
+  it('and anything else that comes through a proxy sees no metrics without a key', async () => {
+    const metrics = (host: string, version: string, ...more: string[]) =>
+      raw(`GET /metrics HTTP/${version}`, `Host: ${host}`, 'Connection: close', ...more, '', '');
+    for (const header of [
+      ...[
+        'Via: 1.1 proxy',
+        'Via: ',
+        'Forwarded: for=203.0.113.9',
+        'X-Forwarded-For: 203.0.113.9',
+        'X-Real-IP: 1.2.3.4',
+      ],
+      ...['X-Forwarded-Host: gw.example', 'X-Forwarded-Proto: https', 'CF-Connecting-IP: 1.2.3.4', 'CDN-Loop: x'],
+      ...['X-Client-IP: 1.2.3.4', 'True-Client-IP: 1.2.3.4', 'X-Envoy-External-Address: 1.2.3.4', 'CF-Ray: 1'],
+    ]) {
+      assert.equal(status(await metrics('127.0.0.1', '1.1', header)), 401, header);
+      assert.equal(status(await metrics('127.0.0.1', '1.1', header, `Authorization: Bearer ${KEY}`)), 200, header);
+    }
+    for (const host of ['gw.example', 'tunnel.example:8443'])
+      assert.equal(status(await metrics(host, '1.1')), 401, host);
+    // What nginx sends by itself.
+    assert.equal(status(await metrics('127.0.0.1', '1.0')), 401);
+    for (const host of ['127.0.0.1', `localhost:${port}`, '[::1]'])
+      assert.equal(status(await metrics(host, '1.1')), 200);
+  });
 });

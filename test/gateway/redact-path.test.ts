@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { Account } from '../../src/gateway/account.ts';
+import { hashKey } from '../../src/gateway/authentication.ts';
+import { withoutKeys } from '../../src/gateway/redact-path.ts';
+import { assertLinear } from '../growth.ts';
+import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
+
+const OWN = 'svc_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmF';
+const encoded = (text: string) =>
+  [...text].map((character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+const again = (text: string) => text.replaceAll('%', '%25');
+
+const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
+  'as it is': (key) => key,
+  'with its first character encoded': (key) => encoded(key[0] ?? '') + key.slice(1),
+  'with its underscore encoded': (key) => key.replace('_', '%5F'),
+  'all encoded': encoded,
+  'in capitals': (key) => encoded(key).toUpperCase(),
+  'encoded twice': (key) => again(encoded(key)),
+  'encoded five times': (key) => again(again(again(again(encoded(key))))),
+  'encoded nine times': (key) => again(again(again(again(again(again(again(again(encoded(key))))))))),
+  'beside what can’t be decoded': (key) => `%zz%${encoded(key)}%f`,
+};
+
+describe('the log of a request with a key in its address', () => {
+  let under: UnderTest;
+  before(async () => {
+    under = await gatewayUnderTest();
+  });
+  after(() => under.close());
+
+  for (const [how, spell] of Object.entries(SPELLINGS)) {
+    it(`does not hold the key: ${how}`, async () => {
+      const before = under.lines.length;
+      for (const path of [
+        ...[`/chat/${spell(OWN)}`, `/chat/completions/${spell(OWN)}/x`, `/${'x'.repeat(190)}/${spell(OWN)}`],
+        ...[`/none?key=${spell(OWN)}`, `/models?api_key=${spell(OWN)}`, `/v1/models/${spell(OWN)}`],
+      ]) {
+        await (await under.get(path)).text();
+        await (await under.post(path, {})).text();
+      }
+      while (under.metrics.active > 0) await new Promise(setImmediate);
+      let logged = under.lines.slice(before).join('\n');
+      assert.ok(logged.includes('"request"'));
+      for (let times = 0; times < 10; times += 1) {
+        // A start of the key that is long enough to be guessed on from.
+        assert.ok(!logged.includes(OWN.slice(0, 14)), logged);
+        logged = logged.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+      }
+    });
+  }
+
+  it('does not hold a fixed key either, and keeps other addresses as they came', () => {
+    const fixed = 'operator.key-of-no-form';
+    const principal = { name: 'operator', operator: true, account: new Account() };
+    const keys = { find: (hash: string) => (hash === hashKey(fixed) ? principal : undefined) };
+    for (const spell of Object.values(SPELLINGS)) {
+      assert.match(withoutKeys(`/a/${spell(fixed)}/b`, keys), /\[redacted\]/);
+      assert.match(withoutKeys(`/a?key=${spell(fixed)}&b`, keys), /\[redacted\]/);
+    }
+    assert.equal(withoutKeys('/v1/chat/complétions%20x', keys), '/v1/chat/complétions%20x');
+    assert.equal(withoutKeys(`/${'x'.repeat(300)}`, keys).length, 200);
+  });
+
+  it('is made in a time that is linear in the address', () =>
+    assertLinear(
+      20_000,
+      (size) => `/${'%2525'.repeat(size)}/${'a'.repeat(size)}${'svc_'.repeat(size)}`,
+      (path) => withoutKeys(path, { find: () => undefined }),
+    ));
+});
