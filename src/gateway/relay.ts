@@ -8,7 +8,6 @@ import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { single } from '../provider/single-header.ts';
 import { asGatewayError, GatewayError } from '../wire/errors.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
-import type { TapEnd } from './answer-tap.ts';
 import type { Exchange } from './exchange.ts';
 import { firstCharacter } from './first-character.ts';
 import { FrameCutter } from './frame-cutter.ts';
@@ -230,9 +229,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#ended = true;
     this.#silence.stop();
-    if (this.#cutter) return this.#endStream(this.#cutter);
-    const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
-    this.#endWhole(body ?? Buffer.alloc(0));
+    try {
+      if (this.#cutter) return this.#endStream(this.#cutter);
+      const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
+      this.#endWhole(body ?? Buffer.alloc(0));
+    } catch (thrown) {
+      // Called by timers and sockets: what a provider sent must not end the process.
+      this.#fail(asGatewayError(thrown));
+    }
   }
 
   #endStream(cutter: FrameCutter): void {
@@ -241,13 +245,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const rest = cutter.rest();
     if (rest) this.#passFrames(Buffer.concat([rest, BLANK_LINE]));
     if (this.#settled) return;
-    let ending: TapEnd;
-    try {
-      ending = tap.end();
-    } catch (thrown) {
-      return this.#fail(asGatewayError(thrown));
-    }
-    const { bytes, error } = ending;
+    const { bytes, error } = tap.end();
     if (!response.headersSent) {
       const early = tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.provider) : undefined);
       if (early) return this.#fail(early);

@@ -136,13 +136,14 @@ describe('an answer that is nested more deeply than the stack is', () => {
   for (const [how, [status, type, body]] of Object.entries(ANSWERS)) {
     it(`does not stop the gateway: ${how}`, async () => {
       under.upstream.respond((_, response) => void response.writeHead(status, { 'content-type': type }).end(body));
-      for (const model of ['chat/m', 'messages/m', 'responses/m']) {
-        for (const stream of [true, false]) {
-          await (await under.post('/chat/completions', ask(model, { stream }))).text().catch(() => '');
-          await (await under.post('/messages', ask(model, { stream }))).text().catch(() => '');
-          await (await under.post('/responses', { model, input: 'Hi', stream })).text().catch(() => '');
-        }
-      }
+      const requests = ['chat/m', 'messages/m', 'responses/m'].flatMap((model) =>
+        [true, false].flatMap((stream) => [
+          under.post('/chat/completions', ask(model, { stream })),
+          under.post('/messages', ask(model, { stream })),
+          under.post('/responses', { model, input: 'Hi', stream }),
+        ]),
+      );
+      for (const response of await Promise.all(requests)) await response.text().catch(() => '');
       assert.equal((await under.get('/healthz')).status, 200);
     });
   }
