@@ -78,7 +78,7 @@ export class CredentialFilter {
   }
 
   #clean(bytes: Buffer): Buffer {
-    if (!bytes.includes(ESCAPE) && !this.#secrets.some((secret) => mayHold(bytes, secret))) return bytes;
+    if (!this.#secrets.some((secret) => bytes.includes(secret.bytes) || mayHoldEscaped(bytes, secret))) return bytes;
     const text = bytes.toString('latin1');
     let clean = text;
     for (const { escaped } of this.#secrets) clean = clean.replace(escaped, INSTEAD);
@@ -102,8 +102,10 @@ export class CredentialFilter {
   }
 }
 
-function mayHold(bytes: Buffer, { bytes: secret }: Secret): boolean {
-  return bytes.includes(secret) || (secret.includes(0x2f) && bytes.includes(ESCAPED_SLASH));
+function mayHoldEscaped(bytes: Buffer, { bytes: secret }: Secret): boolean {
+  // Most frames have no escape at all, and one byte is found sooner than two.
+  if (!bytes.includes(0x5c)) return false;
+  return bytes.includes(ESCAPE) || (secret.includes(0x2f) && bytes.includes(ESCAPED_SLASH));
 }
 
 /** Whether a text from `at` to its end is the start of a secret, in any of its spellings. */

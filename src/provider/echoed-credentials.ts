@@ -22,11 +22,14 @@ const SECRET_NAME = /auth|key|token|secret|password|cookie/i;
 /** Local servers are given words for a key ("ollama", "not-needed"), which an answer may hold for other reasons. */
 const SHORTEST_IN_ANSWERS = 12;
 
+/** A value of a header whose name does not say what it is: long, of letters and digits, and no address. */
+function looksSecret(value: string): boolean {
+  return /^\S{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value) && !/^https?:/i.test(value);
+}
+
 /** As `sentCredentials`, but only what no answer has by chance: a text of a model is not changed for a word in it. */
 export function sentSecrets(headers: Headers): readonly string[] {
-  const likely = Object.entries(headers).filter(
-    ([name, value]) => SECRET_NAME.test(name) || (/^\S+$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value)),
-  );
+  const likely = Object.entries(headers).filter(([name, value]) => SECRET_NAME.test(name) || looksSecret(value));
   return sentCredentials(Object.fromEntries(likely)).filter((value) => value.length >= SHORTEST_IN_ANSWERS);
 }
 

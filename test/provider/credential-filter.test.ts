@@ -66,8 +66,13 @@ describe('a credential in an answer', () => {
   });
 
   it('is none where it is a word that any answer may hold', () => {
-    const said = 'I run on ollama at http://localhost in europe-west';
-    const headers = { authorization: 'Bearer ollama', 'http-referer': 'http://localhost', 'x-region': 'europe-west' };
+    const said = 'I run on ollama at https://app1.example.com/chat in europe-west-1b, by 2024-10-21-preview';
+    const headers = {
+      authorization: 'Bearer ollama',
+      'http-referer': 'https://app1.example.com/chat',
+      'x-region': 'europe-west-1b',
+      'api-version': '2024-10-21-preview',
+    };
     assert.equal(filtered([said], headers), said);
   });
 

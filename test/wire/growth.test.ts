@@ -134,7 +134,7 @@ const STREAMS: readonly (readonly [what: string, format: Format, make: (size: nu
   [
     'pieces of arguments with the name in each and no index',
     chatCompletions,
-    (size) => list(size, () => chat({ function: { name: 'f', arguments: '[{}],' } })),
+    (size) => list(size, (at) => chat({ function: { name: 'f', arguments: at === 0 ? '[' : '{},' } })),
   ],
   [
     'pieces of broken arguments with the name in each and no index',
@@ -145,7 +145,7 @@ const STREAMS: readonly (readonly [what: string, format: Format, make: (size: nu
   [
     'details of reasoning',
     chatCompletions,
-    (size) => list(size, (index) => chunk({ reasoning_details: [{ type: 'reasoning.text', index, text: 't' }] })),
+    (size) => list(size * 4, (index) => chunk({ reasoning_details: [{ type: 'reasoning.text', index, text: 't' }] })),
   ],
   [
     'reasoning, text and calls by turns',
