@@ -4,6 +4,7 @@ import { limitItems, requiredList } from '../wire/request-fields.ts';
 import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
+import { refuseOtherModels } from './model-fields.ts';
 import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
 import { PlainTap } from './plain-tap.ts';
@@ -28,6 +29,7 @@ async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const settings = parts.settings();
   const received = parseBody(await readBody(exchange, settings.gateway.maxBodyBytes));
   const { value } = received;
+  refuseOtherModels(value);
   const { model } = await requestedModel(parts, value);
   exchange.facts.model = model.ref;
   admit(parts, caller, { ...model, ref: model.ref });

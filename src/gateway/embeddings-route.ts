@@ -4,6 +4,7 @@ import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
 import { meter } from './metering.ts';
+import { refuseOtherModels } from './model-fields.ts';
 import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
 import { PlainTap } from './plain-tap.ts';
@@ -25,6 +26,7 @@ async function embed(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const settings = parts.settings();
   const received = parseBody(await readBody(exchange, settings.gateway.maxBodyBytes));
   const { value } = received;
+  refuseOtherModels(value);
   const model = specialModel(parts, requestedRef(value), settings.gateway.embeddingModels);
   exchange.facts.model = model.ref;
   admit(parts, caller, model);

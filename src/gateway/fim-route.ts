@@ -7,6 +7,7 @@ import { frameText } from '../wire/sse.ts';
 import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { meter } from './metering.ts';
+import { refuseOtherModels } from './model-fields.ts';
 import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
 import { parseBody, readBody } from './request-body.ts';
@@ -24,7 +25,9 @@ async function complete(parts: GatewayParts, exchange: Exchange): Promise<void> 
   const caller = identify(parts, exchange);
   const settings = parts.settings();
   const raw = await readBody(exchange, settings.gateway.maxBodyBytes);
-  const { hole, stream } = readFimRequest(parseBody(raw).value);
+  const { value } = parseBody(raw);
+  refuseOtherModels(value);
+  const { hole, stream } = readFimRequest(value);
   const model = parts.registry().models.get(hole.model);
   if (fimFamily(model?.id ?? hole.model) === undefined) throw unsupportedFimModel(hole.model);
   if (model === undefined) throw unknownModel(hole.model);

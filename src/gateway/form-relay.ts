@@ -3,6 +3,7 @@ import busboy from 'busboy';
 import { GatewayError, invalidRequest } from '../wire/errors.ts';
 import type { HeldBodies } from './body-memory.ts';
 import type { Exchange } from './exchange.ts';
+import { refuseOtherModel } from './model-fields.ts';
 import { filePart, multipartEnd, PART_END, textPart } from './multipart.ts';
 
 const MAX_FIELDS = 100;
@@ -42,6 +43,7 @@ export class FormRelay {
       if (next.done) throw invalidRequest('model', 'The form has no field “model”.');
       const part = next.value;
       if (part.type === 'field' && part.name === 'model') return part.text;
+      refuseOtherModel(part.name);
       this.#held.push({ part, bytes: part.type === 'file' ? await this.#hold(part.stream) : Buffer.alloc(0) });
     }
   }
@@ -58,8 +60,9 @@ export class FormRelay {
     }
     yield textPart(boundary, 'model', model);
     for await (const part of this.#parts) {
+      refuseOtherModel(part.name);
       if (part.type === 'field') {
-        if (part.name !== 'model') yield textPart(boundary, part.name, part.text);
+        yield textPart(boundary, part.name, part.text);
         continue;
       }
       files += 1;

@@ -14,6 +14,7 @@ import { idRuleOf } from '../wire/tool-call-repair.ts';
 import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
+import { refuseOtherModels } from './model-fields.ts';
 import type { GatewayParts } from './parts.ts';
 import { type JsonBody, parseBody, readBody } from './request-body.ts';
 import { type AskedModel, requestedModel } from './requested-model.ts';
@@ -36,6 +37,7 @@ export function inferenceRoutes(parts: GatewayParts): Route[] {
 async function infer(parts: GatewayParts, exchange: Exchange, format: Format): Promise<void> {
   const caller = identify(parts, exchange);
   const body = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
+  refuseOtherModels(body.value);
   const asked = await requestedModel(parts, body.value);
   exchange.facts.model = asked.model.ref;
   admit(parts, caller, asked.model);

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../wire/json.ts';
 import { textEnd } from './json-limits.ts';
+import { mustBeRewritten } from './model-fields.ts';
 import type { JsonBody } from './request-body.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { JsonBody } from './request-body.ts';
  */
 export function spliceBody({ bytes, text, value: parsed }: JsonBody, model: string, add: JsonObject = {}): Buffer {
   const additions = Object.entries(add).filter(([key]) => !(key in parsed));
-  const span = memberValue(text, 'model');
+  const span = mustBeRewritten(text, parsed) ? undefined : memberValue(text, 'model');
   const merged = Object.keys(add).some((key) => key in parsed);
   if (span === undefined || merged)
     return Buffer.from(JSON.stringify({ ...parsed, ...mergeAdded(parsed, add), model }));

@@ -1,7 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../wire/errors.ts';
 import { isObject, type JsonObject } from '../wire/json.ts';
 import type { Exchange } from './exchange.ts';
 import { excessIn } from './json-limits.ts';
+
+const NOT_UTF8 = 'The body is not valid UTF-8.';
 
 /**
  * Reads a body of at most `limit` bytes.
@@ -42,6 +45,8 @@ export interface JsonBody {
 
 /** A JSON object. @throws GatewayError 400 with the parser's position, or with what there is too much of. */
 export function parseBody(body: Buffer): JsonBody {
+  // Decoding would replace it, and what was checked would not be what another parser reads.
+  if (!isUtf8(body)) throw new GatewayError({ status: 400, errorType: 'invalid_request', message: NOT_UTF8 });
   const text = body.toString('utf8');
   const excess = excessIn(text);
   if (excess !== undefined) {

@@ -4,6 +4,7 @@ import { type JsonObject, objectOf, textOf } from '../wire/json.ts';
 import { admit, type Caller, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { meter } from './metering.ts';
+import { refuseOtherModels } from './model-fields.ts';
 import { filePart, multipartEnd, newBoundary, textPart } from './multipart.ts';
 import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
@@ -26,6 +27,7 @@ async function transcribe(parts: GatewayParts, exchange: Exchange): Promise<void
   const type = exchange.header('content-type') ?? '';
   if (/^multipart\/form-data\b/i.test(type)) return transcribeForm(parts, exchange, caller);
   const { value } = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
+  refuseOtherModels(value);
   const model = admitted(parts, exchange, caller, requestedRef(value));
   const { data, format } = inputAudio(value);
   const boundary = newBoundary();
