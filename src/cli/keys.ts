@@ -129,6 +129,8 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
 function stateOf(key: StoredKey): string {
   if (key.revokedAt !== undefined) return 'revoked';
   if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired';
+  // Its hashes were deleted when it expired, and the clock was set back since.
+  if (key.hashes.length === 0) return 'expired';
   return key.hashes.length > 1 ? 'rotating' : 'valid';
 }
 

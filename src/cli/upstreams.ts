@@ -10,6 +10,7 @@ import {
 } from '../catalog/refresh.ts';
 import { buildRegistry, providersToList, type Registry } from '../catalog/registry.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
+import { withTrustedProviders } from '../catalog/trusted-providers.ts';
 import type { Settings } from '../config/settings.ts';
 import type { LoadInput } from '../config/sources.ts';
 import { SettingsStore } from '../config/store.ts';
@@ -41,6 +42,8 @@ export class Upstreams {
   readonly #stop = new AbortController();
   /** What endpoints listed, by provider and address: a new configuration must not make models vanish for a moment. */
   readonly #listed = new Map<string, readonly string[]>();
+  /** As `withTrustedProviders` has them. */
+  #settings: Settings;
   #registry: Registry;
   #generation = 0;
   /** The lists that are asked for now. */
@@ -86,6 +89,7 @@ export class Upstreams {
     this.#events = events;
     this.#store = store;
     this.#catalog = catalog;
+    this.#settings = store.current;
     this.#registry = this.#build(store.current);
     this.#refresher = new CatalogRefresher(place, (fresh) => {
       this.#catalog = fresh;
@@ -93,7 +97,7 @@ export class Upstreams {
     });
     store.onChange((settings) => {
       this.#registry = this.#build(settings);
-      this.#events.changed(settings);
+      this.#events.changed(this.#settings);
       this.#list();
     });
   }
@@ -105,7 +109,7 @@ export class Upstreams {
   }
 
   get settings(): Settings {
-    return this.#store.current;
+    return this.#settings;
   }
 
   get registry(): Registry {
@@ -140,9 +144,12 @@ export class Upstreams {
     if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
   }
 
-  #build(settings: Settings): Registry {
+  #build(all: Settings): Registry {
     this.#generation += 1;
-    let registry = buildRegistry({ settings, catalog: this.#catalog, env: this.#io.env, workspace: this.#io.cwd });
+    const known = { catalog: this.#catalog, env: this.#io.env };
+    const settings = withTrustedProviders(all, known);
+    this.#settings = settings;
+    let registry = buildRegistry({ settings, ...known, workspace: this.#io.cwd });
     for (const { id, endpoint } of providersToList(registry)) {
       registry = registry.withListedModels(id, this.#listed.get(`${id} ${endpoint.baseURL}`) ?? []);
     }

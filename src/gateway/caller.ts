@@ -13,15 +13,19 @@ export interface Caller {
   readonly organization: OrganizationSettings | undefined;
 }
 
-/** Key and organization; nothing of the body is needed. @throws GatewayError 401, 400, 403. */
+/**
+ * Key, rate and organization; nothing of the body is needed. Every request with a key counts towards its rate, also
+ * one that is refused later. @throws GatewayError 401, 429 rate_limit_exceeded, 400, 403.
+ */
 export function identify(parts: GatewayParts, exchange: Exchange): Caller {
   const principal = requireKey(exchange, parts.keys);
+  takeRate(principal);
   return { principal, organization: organizationOf(exchange, principal, parts.settings()) };
 }
 
 /**
- * Policy, then budget, then rate, all from memory (docs/gateway.md).
- * @throws GatewayError 403 model_not_allowed, 402 usage_limit_exceeded, 429 rate_limit_exceeded.
+ * Policy, then budget, both from memory (docs/gateway.md).
+ * @throws GatewayError 403 model_not_allowed, 402 usage_limit_exceeded.
  */
 export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
   requireAllowed(caller.organization, model.ref);
@@ -42,7 +46,6 @@ export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'r
       retryable: true,
     });
   }
-  takeRate(caller);
 }
 
 /** Whether the key may still use a model: a free one, one of the organization's own account, one it has money for. */
@@ -53,7 +56,7 @@ export function withinBudget({ principal, organization }: Caller, model: Pick<Mo
   );
 }
 
-function takeRate({ principal: { account } }: Caller): void {
+function takeRate({ account }: Principal): void {
   if (account.rpm === undefined) return;
   const wait = account.window.take(account.rpm);
   if (wait === 0) return;

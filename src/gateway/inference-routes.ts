@@ -43,12 +43,11 @@ async function infer(parts: GatewayParts, exchange: Exchange, format: Format): P
   admit(parts, caller, asked.model);
   checkBody(format.name, body.value);
   const stream = body.value.stream === true;
-  await serveFrom(parts, exchange, caller, asked, (model, byok) => {
-    const variant = model === asked.model ? asked.variant : undefined;
-    return model.endpoint.format === format.name
-      ? sameFormat(parts, exchange, { model, variant }, body, byok, stream)
-      : translated(parts, exchange, { model, variant }, body.value, format, byok, stream);
-  });
+  await serveFrom(parts, exchange, caller, asked, (chosen, byok) =>
+    chosen.model.endpoint.format === format.name
+      ? sameFormat(parts, exchange, chosen, body, byok, stream)
+      : translated(parts, exchange, chosen, body.value, format, byok, stream),
+  );
 }
 
 /** What is refused whatever the upstream would say to it (spec 8; docs/gateway.md). */

@@ -16,6 +16,10 @@ const FOLLOW_MS = 1_000;
 /** The keys in memory: those of the store, as it is now, and fixed ones. */
 export class KeyRing implements KeyCheck {
   #held: ReadonlyMap<string, Held> = new Map();
+  /** Hashes that were seen expired: a clock that is set back does not make them valid again. */
+  readonly #expired = new Set<string>();
+  /** What had expired before this process began is deleted from the store. */
+  #looked = false;
   readonly #fixed: readonly string[];
   readonly #accounts = new Map<string, Account>();
   readonly #store: KeyStore | undefined;
@@ -44,9 +48,10 @@ export class KeyRing implements KeyCheck {
 
   find(hash: string): Principal | undefined {
     const held = this.#held.get(hash);
-    return held !== undefined && (held.until === Number.POSITIVE_INFINITY || held.until > Date.now())
-      ? held.principal
-      : undefined;
+    if (held === undefined || this.#expired.has(hash)) return undefined;
+    if (held.until === Number.POSITIVE_INFINITY || held.until > Date.now()) return held.principal;
+    this.#expired.add(hash);
+    return undefined;
   }
 
   account(name: string): Account {
@@ -60,14 +65,28 @@ export class KeyRing implements KeyCheck {
 
   /** Looks every second whether another process has changed the store, until `dispose`. */
   follow(failed: (thrown: unknown) => void): void {
-    this.#timer = setInterval(() => {
+    const look = () => {
       try {
+        this.#dropExpired();
         if (this.#store !== undefined && this.#store.version() !== this.#version) this.reload();
       } catch (thrown) {
         failed(thrown);
       }
-    }, FOLLOW_MS);
+    };
+    look();
+    this.#timer = setInterval(look, FOLLOW_MS);
     this.#timer.unref();
+  }
+
+  /** Writes only when there is something to delete: the state is not locked for nothing. */
+  #dropExpired(): void {
+    const now = Date.now();
+    for (const [hash, { until }] of this.#held) if (until <= now) this.#expired.add(hash);
+    const seen = [...this.#expired].filter((hash) => this.#held.has(hash));
+    if (this.#store === undefined || (seen.length === 0 && this.#looked)) return;
+    this.#store.dropExpired(seen, now);
+    this.#looked = true;
+    this.reload();
   }
 
   /** Reads the store anew. */

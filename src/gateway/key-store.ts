@@ -68,6 +68,16 @@ export class KeyStore {
     });
   }
 
+  /** Deletes what has expired now or was seen expired, so that it stays so when the clock is set back. */
+  dropExpired(seen: Iterable<string>, now = Date.now()): void {
+    this.#transaction(() => {
+      const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
+      this.#database.prepare(`DELETE FROM key_hashes WHERE ${expired}`).run(now);
+      const one = this.#database.prepare('DELETE FROM key_hashes WHERE hash = ?');
+      for (const hash of seen) one.run(hash);
+    });
+  }
+
   list(now = Date.now()): readonly StoredKey[] {
     const hashes = Map.groupBy(
       this.#database

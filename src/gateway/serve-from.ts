@@ -22,7 +22,7 @@ export interface Attempt {
   readonly stream?: boolean;
 }
 
-type MakeAttempt = (model: Model, byok: Credential | undefined) => Attempt;
+type MakeAttempt = (asked: AskedModel, byok: Credential | undefined) => Attempt;
 
 /**
  * Has the asked model answer, or one that configuration names for when it fails before its first byte.
@@ -35,24 +35,27 @@ export async function serveFrom(
   asked: AskedModel,
   make: MakeAttempt,
 ): Promise<void> {
-  const models = [asked.model, ...fallbacks(parts, caller, asked.model)];
-  for (const [index, model] of models.entries()) {
-    const error = await attempt(parts, exchange, caller, model, make);
+  const models = [asked, ...fallbacks(parts, caller, asked.model)];
+  for (const [index, each] of models.entries()) {
+    const error = await attempt(parts, exchange, caller, each, make);
     if (error === undefined) return;
-    const next = models[index + 1];
+    const { model } = each;
+    const next = models[index + 1]?.model;
     if (next === undefined || error.status < 503 || exchange.response.destroyed) throw error;
     parts.log.warn({ id: exchange.id, model: model.ref, next: next.ref, error: error.message }, 'fallback');
   }
 }
 
 /** The configured list without what the caller's policy or budget would not allow by itself. */
-function fallbacks(parts: GatewayParts, caller: Caller, model: Model): Model[] {
+function fallbacks(parts: GatewayParts, caller: Caller, model: Model): AskedModel[] {
   const refs = parts.settings().gateway.fallback.get(model.ref);
   if (refs === undefined) return [];
   const registry = parts.registry();
   return refs.flatMap((ref) => {
-    const found = allows(caller.organization, ref) ? findModel(registry, ref)?.model : undefined;
-    return found !== undefined && withinBudget(caller, found) ? found : [];
+    const found = findModel(registry, ref);
+    // Policies name models, whichever variant of one is used.
+    if (found === undefined || !allows(caller.organization, found.model.ref)) return [];
+    return withinBudget(caller, found.model) ? found : [];
   });
 }
 
@@ -61,13 +64,14 @@ async function attempt(
   parts: GatewayParts,
   exchange: Exchange,
   caller: Caller,
-  model: Model,
+  asked: AskedModel,
   make: MakeAttempt,
 ): Promise<GatewayError | undefined> {
+  const { model } = asked;
   for (let again = true; ; again = false) {
     const byok = byokOf(caller.organization, model, parts.settings());
     try {
-      const made = make(model, byok);
+      const made = make(asked, byok);
       const outcome = await relay(exchange, relayRequest(parts, model, made, byok !== undefined));
       account(parts, exchange, caller, model, outcome, { byok: byok !== undefined, sent: made.body.length });
       return undefined;

@@ -10,6 +10,17 @@ const withModels = (...names: string[]) => ({
   },
 });
 
+const ioIn = (folder: ProjectFolder): Io => ({
+  env: { ...folder.env, SVC_DISABLE_CATALOG_REFRESH: '1' },
+  platform: 'linux',
+  home: folder.home,
+  cwd: folder.project,
+  input: process.stdin,
+  signal: new AbortController().signal,
+  out: async () => undefined,
+  err: async () => undefined,
+});
+
 describe('the models of a process that runs on', () => {
   it('follow a change that comes while the process starts', async () => {
     using folder = new ProjectFolder();
@@ -19,22 +30,42 @@ describe('the models of a process that runs on', () => {
     const change = new Promise<void>((resolve) => {
       changed = resolve;
     });
-    const io: Io = {
-      env: { ...folder.env, SVC_DISABLE_CATALOG_REFRESH: '1' },
-      platform: 'linux',
-      home: folder.home,
-      cwd: folder.project,
-      input: process.stdin,
-      signal: new AbortController().signal,
-      out: async () => undefined,
-      err: async () => undefined,
-    };
+    const io = ioIn(folder);
     const upstreams = await Upstreams.open(io, transport, { changed, unlisted: () => undefined });
     try {
       assert.ok(upstreams.registry.models.has('up/first'));
       folder.global(withModels('first', 'second'));
       await change;
       assert.ok(upstreams.registry.models.has('up/second'));
+    } finally {
+      upstreams.dispose();
+      await transport.close();
+    }
+  });
+
+  it('are those of trusted sources, whatever the project says of them, also after a change', async () => {
+    using folder = new ProjectFolder();
+    const baseURL = 'http://127.0.0.1:1/v1';
+    folder.global({ provider: { up: { options: { baseURL }, models: { m: { cost: { input: 1, output: 2 } } } } } });
+    const moved = (to: string) => ({
+      provider: { up: { options: { baseURL: to }, models: { m: { id: 'x', cost: { input: 0, output: 0 } }, n: {} } } },
+    });
+    folder.write('project/svc.jsonc', moved('https://evil.example/v1'));
+    const transport = undiciTransport();
+    const change = Promise.withResolvers<void>();
+    const changed = () => change.resolve();
+    const upstreams = await Upstreams.open(ioIn(folder), transport, { changed, unlisted: () => undefined });
+    const check = () => {
+      const model = upstreams.registry.models.get('up/m');
+      assert.deepEqual([model?.id, model?.cost?.input, model?.endpoint.baseURL], ['m', 1, baseURL]);
+      assert.equal(upstreams.registry.models.has('up/n'), false);
+      assert.equal(upstreams.settings.providers.get('up')?.baseURL?.value, baseURL);
+    };
+    try {
+      check();
+      folder.write('project/svc.jsonc', moved('https://evil.example/v2'));
+      await change.promise;
+      check();
     } finally {
       upstreams.dispose();
       await transport.close();

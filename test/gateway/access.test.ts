@@ -12,17 +12,25 @@ describe('who may do what', () => {
       config: (url) => ({
         provider: {
           ...providers(url),
-          broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {}, n: {} } },
+          broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {}, n: {}, v: {} } },
+          tuned: {
+            options: { baseURL: `${url}/v1`, apiKey: 'x' },
+            models: { m: { variants: { high: { reasoning_effort: 'high' } } } },
+          },
         },
         gateway: {
           organizations: {
             acme: {
               name: 'Acme',
-              policy: { allow: ['chat/*', 'messages/m', 'broke/*'], deny: ['chat/free'] },
+              policy: { allow: ['chat/*', 'messages/m', 'broke/*', 'tuned/*'], deny: ['chat/free', 'tuned/m'] },
               byok: { chat: 'sk-byok-canary' },
             },
           },
-          fallback: { 'broke/m': ['messages/free', 'chat/m'], 'broke/n': ['chat/m'] },
+          fallback: {
+            'broke/m': ['messages/free', 'chat/m'],
+            'broke/n': ['chat/m'],
+            'broke/v': ['tuned/m:high', 'chat/m'],
+          },
           embeddingModels: { 'chat/embed': { dimensions: 4 } },
           transcriptionModels: { 'responses/listen': { name: 'Listen' } },
         },
@@ -126,7 +134,7 @@ describe('who may do what', () => {
       const { data } = (await list.json()) as { data: { id: string }[] };
       assert.deepEqual(
         data.map(({ id }) => id),
-        ['chat/m', 'messages/m', 'broke/m', 'broke/n'],
+        ['chat/m', 'messages/m', 'broke/m', 'broke/n', 'broke/v'],
       );
       assert.equal((await under.get('/models/chat/free', { 'x-organization-id': 'acme' })).status, 404);
       assert.equal((await under.get('/models', { 'x-organization-id': 'nobody' })).status, 400);
@@ -230,6 +238,43 @@ describe('who may do what', () => {
     });
   });
 
+  describe('rates', () => {
+    /** What is refused, by the status of the refusal. */
+    const refused: readonly (readonly [path: string, body: unknown, status: number])[] = [
+      ['/chat/completions', ask('chat/free'), 403],
+      ['/chat/completions', ask('no/model'), 400],
+      ['/chat/completions', '{', 400],
+      ['/chat/completions', ask('chat/m', { models: ['chat/free'] }), 400],
+      ['/messages', ask('chat/free'), 403],
+      ['/responses', { model: 'chat/free', input: 'Hi' }, 403],
+      ['/messages/count_tokens', ask('chat/free'), 403],
+      ['/embeddings', { model: 'chat/free', input: 'Hi' }, 403],
+      ['/audio/transcriptions', { model: 'chat/free', input_audio: { data: 'AA', format: 'wav' } }, 403],
+      ['/fim/completions', { model: 'chat/free', prompt: 'a', max_tokens: 5 }, 400],
+    ];
+    for (const [index, [path, body, status]] of refused.entries()) {
+      it(`count a request that is refused with ${status}: ${path} ${JSON.stringify(body).slice(0, 60)}`, async () => {
+        const name = `hammer-${index}`;
+        const key = under.store.create({ name, rpm: 2, organization: 'acme' });
+        under.keysChanged();
+        const statuses = [];
+        for (let n = 0; n < 4; n += 1) {
+          const answer = await under.post(path, body, withKey(key));
+          await answer.arrayBuffer();
+          statuses.push(answer.status);
+        }
+        assert.deepEqual(statuses, [status, status, 429, 429]);
+      });
+    }
+
+    it('count one for another organization', async () => {
+      const key = under.store.create({ name: 'stranger', rpm: 1 });
+      under.keysChanged();
+      const send = () => under.post('/chat/completions', ask('chat/m'), withKey(key, { 'x-organization-id': 'acme' }));
+      assert.deepEqual([(await send()).status, (await send()).status], [403, 429]);
+    });
+  });
+
   describe('fallbacks', () => {
     it('serve when the first upstream can’t be reached', async () => {
       const response = await under.post('/chat/completions', ask('broke/m'));
@@ -241,6 +286,25 @@ describe('who may do what', () => {
       const response = await under.post('/chat/completions', ask('broke/m'), { 'x-organization-id': 'acme' });
       assert.equal(response.status, 200);
       assert.equal(under.rows().at(-1)?.model, 'chat/m');
+    });
+
+    it('use the variant that the list names', async () => {
+      const at = under.upstream.requests.length;
+      const response = await under.post('/chat/completions', ask('broke/v'));
+      assert.equal(response.status, 200);
+      assert.equal(under.rows().at(-1)?.model, 'tuned/m');
+      assert.equal((await under.upstream.request(at)).body.reasoning_effort, 'high');
+      const translated = await under.post('/messages', ask('broke/v'));
+      assert.equal(translated.status, 200);
+      assert.equal((await under.upstream.request(at + 1)).body.reasoning_effort, 'high');
+    });
+
+    it('skip a variant of a model that the policy blocks', async () => {
+      for (const path of ['/chat/completions', '/messages']) {
+        const response = await under.post(path, ask('broke/v'), { 'x-organization-id': 'acme' });
+        assert.equal(response.status, 200);
+        assert.equal(under.rows().at(-1)?.model, 'chat/m');
+      }
     });
 
     it('skip what the budget does not allow: a free model that fails is not replaced by a paid one', async () => {

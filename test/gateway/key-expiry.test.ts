@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { hashKey } from '../../src/gateway/authentication.ts';
+import { KeyRing } from '../../src/gateway/key-ring.ts';
+import { KeyStore } from '../../src/gateway/key-store.ts';
+import { openState } from '../../src/gateway/state-database.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+
+describe('a key that has expired', () => {
+  const now = Date.now;
+  let folder: string;
+  let database: DatabaseSync;
+  let store: KeyStore;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'svc-keys-'));
+    database = await openState(path.join(folder, 'gateway.db'));
+    store = new KeyStore(database);
+  });
+  afterEach(() => {
+    Date.now = now;
+    database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The clock of this process, moved. */
+  const setClock = (milliseconds: number) => {
+    Date.now = () => now() + milliseconds;
+  };
+
+  /** Looks at the store as the gateway does each second. */
+  const follow = (keys: KeyRing) => {
+    keys.follow((thrown) => assert.fail(String(thrown)));
+    keys.dispose();
+  };
+
+  for (const [what, make] of Object.entries({
+    'by its own date': () => store.create({ name: 'k', expiresAt: now() + DAY }),
+    'by a rotation': () => {
+      const key = store.create({ name: 'k' });
+      store.rotate('k', DAY);
+      return key;
+    },
+  })) {
+    it(`stays expired when the clock is set back, ${what}`, () => {
+      const hash = hashKey(make());
+      const keys = new KeyRing(store, []);
+      assert.ok(keys.find(hash));
+      setClock(2 * DAY);
+      assert.equal(keys.find(hash), undefined);
+      setClock(0);
+      assert.equal(keys.find(hash), undefined, 'in this process');
+      keys.reload();
+      assert.equal(keys.find(hash), undefined, 'after the keys were read again');
+      follow(keys);
+      assert.equal(new KeyRing(store, []).find(hash), undefined, 'in the next process');
+    });
+
+    it(`stays expired although nobody has used it meanwhile, ${what}`, () => {
+      const hash = hashKey(make());
+      setClock(2 * DAY);
+      follow(new KeyRing(store, []));
+      setClock(0);
+      assert.equal(new KeyRing(store, []).find(hash), undefined);
+    });
+  }
+
+  it('takes no other key with it', () => {
+    const [other, later] = [
+      store.create({ name: 'other' }),
+      store.create({ name: 'later', expiresAt: now() + 9 * DAY }),
+    ];
+    store.create({ name: 'k', expiresAt: now() + DAY });
+    setClock(2 * DAY);
+    const keys = new KeyRing(store, []);
+    follow(keys);
+    assert.ok(keys.find(hashKey(other)));
+    assert.ok(keys.find(hashKey(later)));
+  });
+});
