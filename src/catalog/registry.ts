@@ -1,7 +1,7 @@
 import { environmentKey } from './environment-key.ts';
 import type { Model, Provider } from './model.ts';
 import { ProviderBuilder, type RegistryInput } from './provider-builder.ts';
-import { isKnown } from './provider-catalog.ts';
+import { isKnown, ProviderCatalog } from './provider-catalog.ts';
 import { VENDORS } from './vendors.ts';
 
 /** Every provider that is configured or has a key, and its models. Immutable; built anew when settings change. */
@@ -23,6 +23,15 @@ export class Registry {
   /** A model by `<provider_id>/<model_id>`; the id may hold further slashes. */
   find(ref: string): Model | undefined {
     return this.models.get(ref);
+  }
+
+  /** USD per million tokens of a model by the name that its provider has for it, configured or only in the catalog. */
+  costOf(provider: string, id: string): Model['cost'] {
+    for (const model of this.providers.get(provider)?.models.values() ?? []) {
+      if (model.id === id && model.cost !== undefined) return model.cost;
+    }
+    const { catalog, settings } = this.#input;
+    return new ProviderCatalog(provider, catalog, settings.providers.get(provider)).lookUp(id, id)?.cost;
   }
 
   /** A registry without models that a person has hidden, by `<provider_id>/<model_id>`. */

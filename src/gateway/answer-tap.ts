@@ -4,6 +4,10 @@ import type { Usage } from '../wire/event.ts';
 /** What stands between an upstream's answer and the client: it looks at bytes, or writes them in another format. */
 export interface AnswerTap {
   readonly usage: Usage | undefined;
+  /** Of the text, the reasoning and the tool arguments so far, at least: for an estimate where no usage is said. */
+  readonly characters: number;
+  /** The model that the answer names. */
+  readonly model: string | undefined;
   /** Whole frames of the upstream in, bytes for the client out (maybe none yet). */
   pass(frames: Buffer): Buffer;
   /** The failure that the stream began with, while nothing was said. */

@@ -51,8 +51,9 @@ async function embed(parts: GatewayParts, exchange: Exchange): Promise<void> {
       timeout: model.endpoint.timeout,
     }),
   );
-  const { usage, ended, firstByteMs } = outcome;
-  // An answer's vectors say nothing of its tokens.
-  const bytes = { sent: body.length, received: 0 };
-  meter(parts, exchange, caller, { model, byok: byok !== undefined, usage, outcome: ended, firstByteMs, bytes });
+  const { ended, model: answeredBy, ...answer } = outcome;
+  // Vectors are not output that is counted.
+  const estimate = { input: Math.ceil(body.length / 4), output: 0 };
+  const of = { model, byok: byok !== undefined, sent: body.length, outcome: ended, answeredBy };
+  meter(parts, exchange, caller, { ...answer, ...of, estimate });
 }

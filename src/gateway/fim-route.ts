@@ -4,6 +4,7 @@ import type { Event, Usage } from '../wire/event.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../wire/fim.ts';
 import { FimStreamWriter, writeFimAnswer } from '../wire/fim-answer.ts';
 import { frameText } from '../wire/sse.ts';
+import { charactersOf } from './answer-facts.ts';
 import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { meter } from './metering.ts';
@@ -52,23 +53,25 @@ async function complete(parts: GatewayParts, exchange: Exchange): Promise<void> 
     if (watch.failure !== undefined && !gone.signal.aborted) noteFailure(parts, exchange, model, watch.failure, byok);
     if (gone.signal.aborted) exchange.facts.errorType = 'client_disconnect';
     const outcome = gone.signal.aborted ? 'client-gone' : watch.failure === undefined ? 'complete' : 'failed';
-    const { usage, firstByteMs, characters } = watch;
-    const bytes = { sent: raw.length, received: characters * BYTES_A_CHARACTER };
+    const { usage, firstByteMs, characters, model: answeredBy } = watch;
+    const sizes = { sent: raw.length, received: characters * MOST_BYTES_A_CHARACTER, characters };
     // What failed before its first word was not served.
     if (outcome === 'complete' || characters > 0) {
-      meter(parts, exchange, caller, { model, byok, usage, outcome, firstByteMs, bytes });
+      meter(parts, exchange, caller, { model, byok, usage, outcome, firstByteMs, answeredBy, ...sizes });
     }
   }
 }
 
-/** So that the guess for an answer without usage comes to a token for four characters. */
-const BYTES_A_CHARACTER = 50;
+/** In UTF-8. */
+const MOST_BYTES_A_CHARACTER = 3;
 
 /** What the events of an answer come to, for the ledger. */
 class Watch {
   usage: Usage | undefined;
   failure: Extract<Event, { type: 'error' }>['error'] | undefined;
   characters = 0;
+  /** The model that the answer names. */
+  model: string | undefined;
   firstByteMs = 0;
 
   async *over(events: AsyncIterable<Event>): AsyncGenerator<Event> {
@@ -76,7 +79,8 @@ class Watch {
     for await (const event of events) {
       if (this.firstByteMs === 0) this.firstByteMs = performance.now() - startedAt;
       if (event.type === 'usage') this.usage = event.usage;
-      if (event.type === 'text') this.characters += event.text.length;
+      if (event.type === 'start') this.model = event.model;
+      this.characters += charactersOf(event);
       if (event.type === 'error') this.failure = event.error;
       yield event;
     }

@@ -29,6 +29,7 @@ export class FormRelay {
   readonly #held: { readonly part: Part; readonly bytes: Buffer }[] = [];
   readonly #limit: number;
   readonly #memory: HeldBodies;
+  #sent = 0;
 
   constructor({ request, held }: Pick<Exchange, 'request' | 'held'>, limit: number) {
     this.#limit = limit;
@@ -48,8 +49,20 @@ export class FormRelay {
     }
   }
 
+  /** Bytes of the form that were sent on so far. */
+  get sent(): number {
+    return this.#sent;
+  }
+
   /** The whole form anew, with the upstream's own name for the model. */
   async *parts(boundary: string, model: string): AsyncGenerator<Buffer> {
+    for await (const bytes of this.#pieces(boundary, model)) {
+      this.#sent += bytes.length;
+      yield bytes;
+    }
+  }
+
+  async *#pieces(boundary: string, model: string): AsyncGenerator<Buffer> {
     let files = 0;
     for (const { part, bytes } of this.#held) {
       if (part.type === 'field') yield textPart(boundary, part.name, part.text);

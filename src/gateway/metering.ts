@@ -1,32 +1,45 @@
-import type { Model } from '../catalog/model.ts';
+import type { Endpoint, Model } from '../catalog/model.ts';
 import type { Usage } from '../wire/event.ts';
 import type { Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './parts.ts';
 import { priceOf } from './price.ts';
+import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** What is known of an answer when it is over. */
 export interface Metered {
-  readonly model: Pick<Model, 'ref' | 'cost'>;
+  readonly model: Pick<Model, 'ref' | 'provider' | 'id' | 'cost'> & {
+    readonly endpoint: Pick<Endpoint, 'kind'>;
+    readonly limit?: Model['limit'];
+  };
   readonly byok: boolean;
   readonly usage: Usage | undefined;
   /** `complete`, `client-gone` or `failed`. */
   readonly outcome: string;
   /** Milliseconds from the upstream request to the first byte of its answer. */
   readonly firstByteMs: number;
-  /** Bytes of the request and of the answer, for a guess where the upstream said nothing. */
-  readonly bytes: { readonly sent: number; readonly received: number };
+  /** Bytes of the request. */
+  readonly sent: number;
+  /** Bytes of the answer. */
+  readonly received: number;
+  /** Of the answer's text, reasoning and tool arguments, for an estimate. */
+  readonly characters: number;
+  /** The model that the answer names. */
+  readonly answeredBy: string | undefined;
+  /** Instead of an estimate by bytes and characters. */
+  readonly estimate?: Usage;
 }
 
-/** Bytes of JSON around one token: of a request, and of an answer's streamed event. */
-const BYTES_A_TOKEN = { sent: 4, received: 200 };
+/** Bytes of a request's JSON, and characters of an answer, for one token. */
+const A_TOKEN = 4;
+/** Bytes of an event with one token, for an answer whose text is nowhere that we know. */
+const AN_EVENT = 200;
 
 /** Counts an answer: money at once, the ledger's row with the next batch. */
 export function meter(parts: GatewayParts, exchange: Exchange, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs } = metered;
-  const estimated = metered.usage === undefined || outcome !== 'complete';
-  const usage = estimated ? atLeast(metered.usage, guess(metered.bytes)) : metered.usage;
-  const cost = model.cost === undefined ? undefined : priceOf(model.cost, usage);
+  const { usage, estimated } = usageOf(parts, exchange, metered);
+  const cost = costOf(parts, exchange, metered, usage, estimated);
   parts.ledger.record({
     at: Date.now(),
     requestId: exchange.id,
@@ -46,12 +59,70 @@ export function meter(parts: GatewayParts, exchange: Exchange, caller: Caller, m
   parts.metrics.answer(model.ref, usage, cost, firstByteMs / 1000);
 }
 
-/** What is known goes before the guess, but an answer that broke off may have said its start alone. */
-function atLeast(known: Usage | undefined, guessed: Usage): Usage {
-  if (known === undefined) return guessed;
-  return { ...known, output: Math.max(known.output, guessed.output) };
+interface Counted {
+  readonly usage: Usage;
+  /** Not, or not all, as the upstream said it. */
+  readonly estimated: boolean;
 }
 
-function guess({ sent, received }: Metered['bytes']): Usage {
-  return { input: Math.ceil(sent / BYTES_A_TOKEN.sent), output: Math.ceil(received / BYTES_A_TOKEN.received) };
+function usageOf(parts: GatewayParts, exchange: Exchange, metered: Metered): Counted {
+  const { usage: said, outcome, characters, model } = metered;
+  const known = said && cappedUsage(said, metered);
+  if (known !== said) {
+    const fields = {
+      input: said?.input,
+      output: said?.output,
+      counted_input: known?.input,
+      counted_output: known?.output,
+    };
+    parts.log.warn({ id: exchange.id, model: model.ref, ...fields }, 'usage capped: the request cannot cause so much');
+  }
+  // A count of 0 for what was read and written is none.
+  const silent = known === undefined || known.input === 0 || (known.output === 0 && characters > 0);
+  if (!silent && outcome === 'complete') return { usage: known, estimated: known !== said };
+  return { usage: atLeast(known, metered.estimate ?? estimate(metered)), estimated: true };
+}
+
+/** What is known goes before the estimate, but an answer that broke off may have said its start alone. */
+function atLeast(known: Usage | undefined, guessed: Usage): Usage {
+  if (known === undefined) return guessed;
+  const input = known.input === 0 ? guessed.input : known.input;
+  return { ...known, input, output: Math.max(known.output, guessed.output) };
+}
+
+function estimate({ sent, received, characters }: Metered): Usage {
+  const output = characters > 0 ? characters / A_TOKEN : received / AN_EVENT;
+  return { input: Math.ceil(sent / A_TOKEN), output: Math.ceil(output) };
+}
+
+/**
+ * USD; undefined when no price is known. What OpenRouter says that it charged counts before our prices; else the price
+ * is that of the model, or of the one that answered in its place where that one is dearer (docs/gateway.md).
+ */
+function costOf(
+  parts: GatewayParts,
+  exchange: Exchange,
+  { model, answeredBy }: Metered,
+  usage: Usage,
+  estimated: boolean,
+): number | undefined {
+  const own = model.cost && priceOf(model.cost, usage);
+  if (model.endpoint.kind === 'openrouter' && usage.cost !== undefined) {
+    const charged = cappedCost(usage.cost, usage);
+    if (charged < usage.cost) {
+      const fields = { id: exchange.id, model: model.ref, cost: usage.cost, counted_cost: charged };
+      parts.log.warn(fields, 'usage capped: the request cannot cost so much');
+    }
+    return estimated ? Math.max(charged, own ?? 0) : charged;
+  }
+  if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return own;
+  const other = parts.registry().costOf(model.provider, answeredBy);
+  return other === undefined ? own : Math.max(own ?? 0, priceOf(other, usage));
+}
+
+/** Vendors answer with the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`, `…-2411` for `…-latest`. */
+function isSameModel(asked: string, answered: string): boolean {
+  if (asked === answered) return true;
+  const base = asked.replace(/-latest$/, '');
+  return answered === base || (answered.startsWith(base) && /^[-@:]\d{4}/.test(answered.slice(base.length)));
 }

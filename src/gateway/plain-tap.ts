@@ -1,11 +1,13 @@
 import { errorBody } from '../wire/error-body.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
-import { isObject, objectOf, parseJson } from '../wire/json.ts';
-import { frameText } from '../wire/sse.ts';
+import { isObject, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
+import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
+import { modelOf } from './answer-facts.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
-import { readUsage } from './usage-tap.ts';
+import { countText } from './streamed-text.ts';
+import { mentionsUsage, readUsage } from './usage-tap.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -14,6 +16,9 @@ export class PlainTap implements AnswerTap {
   readonly #provider: string;
   readonly #byok: boolean;
   #usage: Usage | undefined;
+  #characters = 0;
+  #model: string | undefined;
+  #body: Buffer | undefined;
 
   constructor(provider: string, byok: boolean) {
     this.#provider = provider;
@@ -24,7 +29,24 @@ export class PlainTap implements AnswerTap {
     return this.#usage;
   }
 
+  /** Of streamed text alone: what a whole body holds depends on its route. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** The whole answer, when it was not streamed. */
+  get body(): Buffer | undefined {
+    return this.#body;
+  }
+
   pass(frames: Buffer): Buffer {
+    this.#characters += countText(frames);
+    if (!mentionsUsage(frames)) return frames;
+    for (const { data } of new SseDecoder().push(frames)) this.#note(objectOf(parseJson(data)));
     return frames;
   }
 
@@ -41,6 +63,7 @@ export class PlainTap implements AnswerTap {
   }
 
   whole(body: Buffer): Buffer {
+    this.#body = body;
     const tail = body.subarray(Math.max(0, body.length - 1000));
     const head = body.subarray(0, 200);
     if (!tail.includes('"usage"') && !head.includes('"usage"') && !head.includes('"error"')) return body;
@@ -49,12 +72,17 @@ export class PlainTap implements AnswerTap {
       const bodyText = JSON.stringify(value);
       throw vendorError({ provider: this.#provider, status: 200, bodyText, byok: this.#byok });
     }
-    const usage = objectOf(value.usage);
-    this.#usage = readUsage('chat-completions', usage) ?? readUsage('responses', usage);
+    this.#note(value);
     return body;
   }
 
   wholeAsStream(body: Buffer): Buffer {
     return this.whole(body);
+  }
+
+  #note(value: JsonObject): void {
+    const usage = objectOf(value.usage);
+    this.#usage = readUsage('chat-completions', usage) ?? readUsage('responses', usage) ?? this.#usage;
+    this.#model = modelOf(value) ?? this.#model;
   }
 }

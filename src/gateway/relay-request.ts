@@ -34,4 +34,8 @@ export interface RelayOutcome {
   readonly firstByteMs: number;
   /** Bytes of the answer, as the upstream wrote them. */
   readonly received: number;
+  /** Of the answer's text, reasoning and tool arguments, at least, where the usage is not known for sure. */
+  readonly characters: number;
+  /** The model that the answer names. */
+  readonly model: string | undefined;
 }

@@ -13,6 +13,7 @@ import { firstCharacter } from './first-character.ts';
 import { FrameCutter } from './frame-cutter.ts';
 import type { RelayOutcome, RelayRequest } from './relay-request.ts';
 import { SilenceLimit } from './silence-limit.ts';
+import { countText } from './streamed-text.ts';
 import { emptyAnswer, notJson, tooLarge } from './upstream-failures.ts';
 
 const MAX_ERROR_BODY = 1024 * 1024;
@@ -322,9 +323,29 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #finish(ended: RelayOutcome['ended'], error?: GatewayError): void {
     this.#settle();
-    const { usage } = this.#request.tap;
-    const outcome = { usage, ended, firstByteMs: this.#firstByteMs, received: this.#received };
+    const { tap } = this.#request;
+    const unsent = ended === 'complete' ? 0 : this.#unsentCharacters();
+    const { usage, model } = tap;
+    const characters = unsent + (ended !== 'complete' || !usage?.output ? tap.characters : 0);
+    const outcome = { usage, characters, model, ended, firstByteMs: this.#firstByteMs, received: this.#received };
     this.#resolve(error === undefined ? outcome : { ...outcome, error });
+  }
+
+  /** What came and was not passed on when a stream broke off; of an answer that is not streamed, all of it. */
+  #unsentCharacters(): number {
+    const cutter = this.#cutter;
+    if (cutter === undefined) return this.#held;
+    const gathered = Buffer.concat(this.#gathered);
+    this.#gathered = [];
+    const frames = cutter.push(gathered);
+    const rest = cutter.rest();
+    try {
+      // Its usage may be among it.
+      if (frames !== undefined) this.#request.tap.pass(frames);
+    } catch {
+      // The failure that ended the stream is the one that is told.
+    }
+    return rest === undefined ? 0 : countText(rest);
   }
 
   #settle(): void {

@@ -112,12 +112,12 @@ function account(
   exchange: Exchange,
   caller: Caller,
   model: Model,
-  { error, usage, firstByteMs, ended, received }: RelayOutcome,
+  { error, ended, model: answeredBy, ...answer }: RelayOutcome,
   { byok, sent }: { readonly byok: boolean; readonly sent: number },
 ): void {
   if (error) noteFailure(parts, exchange, model, error, byok);
   if (ended === 'client-gone') exchange.facts.errorType = 'client_disconnect';
-  meter(parts, exchange, caller, { model, byok, usage, outcome: ended, firstByteMs, bytes: { sent, received } });
+  meter(parts, exchange, caller, { model, byok, outcome: ended, sent, answeredBy, ...answer });
 }
 
 const STALE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);

@@ -6,8 +6,10 @@ import type { FormatName } from '../wire/format-name.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
+import { charactersOfAnswer, modelOf, modelOfAnswer } from './answer-facts.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 import { excessIn } from './json-limits.ts';
+import { countText } from './streamed-text.ts';
 import { mentionsUsage, readUsage, tailOf, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
@@ -55,8 +57,10 @@ export class StreamTap implements AnswerTap {
   /** `response.created`'s answer, which a failed one is made from. */
   #answer: JsonObject = {};
   #latest: Buffer = NOTHING;
-  /** A whole answer whose usage nobody has asked for yet. */
+  /** A whole answer: what is counted of it is read when it is asked for. */
   #whole: Buffer | undefined;
+  #characters = 0;
+  #model: string | undefined;
 
   constructor(options: StreamTapOptions) {
     this.#options = options;
@@ -65,15 +69,25 @@ export class StreamTap implements AnswerTap {
 
   /** Of a whole answer it is read when it is asked for: the client has its answer by then. */
   get usage(): Usage | undefined {
-    if (this.#whole !== undefined) this.#usage = usageOfAnswer(this.#format, this.#whole, tailOf(this.#whole));
-    this.#whole = undefined;
+    if (this.#whole !== undefined) this.#usage ??= usageOfAnswer(this.#format, this.#whole, tailOf(this.#whole));
     return this.#usage;
+  }
+
+  get characters(): number {
+    return this.#whole === undefined ? this.#characters : charactersOfAnswer(this.#format, this.#whole);
+  }
+
+  /** Beside the usage, where it is said last, else at the start. */
+  get model(): string | undefined {
+    if (this.#whole !== undefined) return modelOfAnswer(this.#whole);
+    return this.#model ?? modelOf(objectOf(parseJson(this.#opening)));
   }
 
   /** The bytes to send on for whole frames that came. */
   pass(frames: Buffer): Buffer {
     if (!this.#seen) this.#look(frames);
     this.#latest = frames;
+    this.#characters += countText(frames);
     if (!this.#finished) this.#finished = this.#finishes(frames);
     if (this.#format === 'chat-completions') return this.#passChat(frames);
     if (mentionsUsage(frames)) for (const frame of new SseDecoder().push(frames)) this.#noteUsage(frame);
@@ -194,6 +208,7 @@ export class StreamTap implements AnswerTap {
     const chunk = frame.data.includes('"usage"') ? parseJson(frame.data) : undefined;
     if (!isObject(chunk) || !isObject(chunk.usage)) return frameText(frame);
     this.#usage = readUsage('chat-completions', chunk.usage) ?? this.#usage;
+    this.#model = modelOf(chunk) ?? this.#model;
     const { usage, ...rest } = chunk;
     this.#lastChunk = JSON.stringify({ ...rest, choices: [], usage });
     return listOf(chunk.choices).length === 0 ? '' : frameText({ data: JSON.stringify(rest) });
@@ -210,6 +225,7 @@ export class StreamTap implements AnswerTap {
     const holder = data.usage ?? objectOf(data.message).usage ?? objectOf(data.response).usage;
     if (!isObject(holder)) return;
     const usage = readUsage(this.#format, holder);
+    this.#model = modelOf(data) ?? this.#model;
     if (usage) this.#usage = mergeUsage(this.#usage, usage);
   }
 

@@ -15,6 +15,7 @@ import { requestedRef } from './requested-model.ts';
 import type { Route } from './router.ts';
 import { countingFailures } from './serve-from.ts';
 import { requireOpenAI, type SpecialModel, specialModel } from './special-model.ts';
+import { estimateTranscript } from './transcript.ts';
 import { upstreamTarget } from './upstream-target.ts';
 
 /** `POST /audio/transcriptions`: multipart as OpenAI has it, or JSON with `input_audio`. */
@@ -34,7 +35,7 @@ async function transcribe(parts: GatewayParts, exchange: Exchange): Promise<void
   const pieces = fieldsOf(value).map(([name, text]) => textPart(boundary, name, text));
   pieces.push(textPart(boundary, 'model', model.id), filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
   const body = Buffer.concat([...pieces, data, multipartEnd(boundary)]);
-  await send(parts, exchange, caller, model, { body, boundary, sent: body.length });
+  await send(parts, exchange, caller, model, { body, boundary, sent: () => body.length });
 }
 
 /** The form's parts go on as they come; only the model's name is another one. */
@@ -45,7 +46,7 @@ async function transcribeForm(parts: GatewayParts, exchange: Exchange, caller: C
   const boundary = newBoundary();
   const body = Readable.from(form.parts(boundary, model.id));
   try {
-    await send(parts, exchange, caller, model, { body, boundary, sent: 0 });
+    await send(parts, exchange, caller, model, { body, boundary, sent: () => form.sent });
   } finally {
     // Its source may be a client that went away; that error has been told.
     body.on('error', () => undefined).destroy();
@@ -63,7 +64,8 @@ function admitted(parts: GatewayParts, exchange: Exchange, caller: Caller, ref: 
 interface Form {
   readonly body: Buffer | Readable;
   readonly boundary: string;
-  readonly sent: number;
+  /** Bytes that were sent on so far. */
+  readonly sent: () => number;
 }
 
 async function send(
@@ -76,6 +78,7 @@ async function send(
   const credential = byokOf(caller.organization, model, parts.settings());
   const byok = credential !== undefined;
   const { origin, path, headers } = upstreamTarget(model.endpoint, '/audio/transcriptions', undefined, credential);
+  const tap = new PlainTap(model.provider, byok);
   const outcome = await countingFailures(parts, exchange, model, byok, () =>
     relay(exchange, {
       origin,
@@ -83,7 +86,7 @@ async function send(
       headers: { ...headers, 'content-type': `multipart/form-data; boundary=${form.boundary}` },
       dispatcher: parts.dispatcher,
       body: form.body,
-      tap: new PlainTap(model.provider, byok),
+      tap,
       provider: model.provider,
       byok,
       stream: false,
@@ -91,9 +94,10 @@ async function send(
       timeout: model.endpoint.timeout,
     }),
   );
-  const { usage = { input: 0, output: 0 }, ended, firstByteMs, received } = outcome;
-  const bytes = { sent: form.sent, received };
-  meter(parts, exchange, caller, { model, byok, usage, outcome: ended, firstByteMs, bytes });
+  const { ended, model: answeredBy, ...answer } = outcome;
+  const sent = form.sent();
+  const estimate = estimateTranscript(tap.body, answer.characters, sent);
+  meter(parts, exchange, caller, { ...answer, model, byok, sent, outcome: ended, answeredBy, estimate });
 }
 
 function inputAudio(body: JsonObject): { data: Buffer; format: string } {

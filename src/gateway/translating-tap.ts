@@ -3,6 +3,7 @@ import type { Event, Usage } from '../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
 import { LineFrames, SseDecoder } from '../wire/sse.ts';
+import { charactersOf } from './answer-facts.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 import { excessIn } from './json-limits.ts';
 
@@ -24,6 +25,8 @@ export class TranslatingTap implements AnswerTap {
   /** Made when the first frame comes: a whole answer needs none of it. */
   #stream: TranslatedStream | undefined;
   #usage: Usage | undefined;
+  #characters = 0;
+  #model: string | undefined;
   #early: GatewayError | undefined;
   #shown = false;
   #over = false;
@@ -39,6 +42,14 @@ export class TranslatingTap implements AnswerTap {
 
   get usage(): Usage | undefined {
     return this.#usage;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get model(): string | undefined {
+    return this.#model;
   }
 
   pass(frames: Buffer): Buffer {
@@ -70,6 +81,7 @@ export class TranslatingTap implements AnswerTap {
 
   whole(body: Buffer): Buffer {
     const events = this.#read(body);
+    for (const event of events) this.#note(event);
     try {
       return Buffer.from(JSON.stringify(this.#client.writeAnswer(this.#context, events)));
     } catch (thrown) {
@@ -88,10 +100,15 @@ export class TranslatingTap implements AnswerTap {
     if (!isObject(value)) throw notAnObject();
     const events = this.#upstream.readAnswer(value);
     for (const event of events) {
-      if (event.type === 'usage') this.#usage = event.usage;
       if (event.type === 'error') throw event.error;
     }
     return events;
+  }
+
+  #note(event: Event): void {
+    if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'start') this.#model = event.model ?? this.#model;
+    else this.#characters += charactersOf(event);
   }
 
   #write(events: readonly Event[]): Buffer {
@@ -113,7 +130,7 @@ export class TranslatingTap implements AnswerTap {
     let text = '';
     for (const event of events) {
       if (this.#over) break;
-      if (event.type === 'usage') this.#usage = event.usage;
+      this.#note(event);
       if (event.type === 'error') {
         if (!this.#shown) this.#early = event.error;
         this.#failure = event.error;

@@ -1,6 +1,6 @@
 import type { Usage } from '../wire/event.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import { countOf, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
+import { amountOf, countOf, defined, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
 
 /** Usage as one format's body says it; undefined when it says none. */
 export function readUsage(format: FormatName, usage: JsonObject): Usage | undefined {
@@ -19,6 +19,7 @@ function chatUsage(usage: JsonObject): Usage | undefined {
     cacheRead: countOf(details.cached_tokens),
     cacheWrite: countOf(details.cache_write_tokens),
     reasoning: countOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
+    cost: amountOf(usage.cost),
   });
 }
 
@@ -27,7 +28,9 @@ function responsesUsage(usage: JsonObject): Usage | undefined {
   if (input === undefined) return undefined;
   return counted(input, countOf(usage.output_tokens) ?? 0, {
     cacheRead: countOf(objectOf(usage.input_tokens_details).cached_tokens),
+    cacheWrite: undefined,
     reasoning: countOf(objectOf(usage.output_tokens_details).reasoning_tokens),
+    cost: amountOf(usage.cost),
   });
 }
 
@@ -38,22 +41,22 @@ function messagesUsage(usage: JsonObject): Usage | undefined {
   if (output === undefined && fresh === undefined) return undefined;
   const cacheRead = countOf(usage.cache_read_input_tokens);
   const cacheWrite = countOf(usage.cache_creation_input_tokens);
-  return counted((fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0), output ?? 0, { cacheRead, cacheWrite });
+  return counted((fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0), output ?? 0, {
+    cacheRead,
+    cacheWrite,
+    cost: amountOf(usage.cost),
+  });
 }
 
 function counted(
   input: number,
   output: number,
-  details: { cacheRead?: number | undefined; cacheWrite?: number | undefined; reasoning?: number | undefined },
+  details: Readonly<Record<'cacheRead' | 'cacheWrite', number | undefined>> & {
+    readonly reasoning?: number | undefined;
+    readonly cost: number | undefined;
+  },
 ): Usage {
-  const { cacheRead, cacheWrite, reasoning } = details;
-  return {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-  };
+  return defined({ input, output, ...details });
 }
 
 /** Without the quote that it starts with: JSON is full of those, and each would be looked at. */

@@ -4,6 +4,7 @@ import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
   append,
+  amountOf,
   countOf,
   defined,
   entryOf,
@@ -196,5 +197,6 @@ export function readChatUsage(value: unknown): Usage | undefined {
     cacheRead: countOf(prompt.cached_tokens) ?? countOf(value.prompt_cache_hit_tokens),
     cacheWrite: countOf(prompt.cache_write_tokens),
     reasoning: countOf(objectOf(value.completion_tokens_details).reasoning_tokens),
+    cost: amountOf(value.cost),
   });
 }

@@ -13,6 +13,8 @@ export interface Usage {
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly reasoning?: number;
+  /** USD, where the provider says what it charged (OpenRouter). */
+  readonly cost?: number;
 }
 
 /**

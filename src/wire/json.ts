@@ -34,7 +34,12 @@ const MOST_TOKENS = 1e12;
 
 /** The value as a count of tokens if it can be one; vendors have sent negative ones and broken ones. */
 export function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined;
+  return Number.isInteger(value) ? amountOf(value) : undefined;
+}
+
+/** As `countOf`, for what may have a fraction. */
+export function amountOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : undefined;
 }
 
 /** What JSON escapes, and halves of surrogate pairs, which `JSON.stringify` looks at one by one. */
