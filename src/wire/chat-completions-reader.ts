@@ -3,8 +3,8 @@ import { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
-  append,
   amountOf,
+  append,
   countOf,
   defined,
   entryOf,
