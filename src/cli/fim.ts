@@ -5,9 +5,9 @@ import { priceOf } from '../chat/price.ts';
 import { questionFor } from '../completion/asking.ts';
 import { DEFAULT_COMPLETION_SETTINGS } from '../completion/completion-settings.ts';
 import type { DocumentText, Position } from '../completion/document-text.ts';
-import { Exclusions } from '../completion/exclusion.ts';
 import { Restoring } from '../completion/redact.ts';
 import { Settling } from '../completion/stop.ts';
+import { exclusionOnDisk } from '../completion/worktree.ts';
 import { fill } from '../provider/fill.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
@@ -35,7 +35,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args: withInputLast(args), options: OPTIONS, allowPositionals: true });
   const place = placeOf(positionals);
   const maxLines = linesOf(values['max-lines']);
-  refuseSecrets(place.file);
+  await refuseExcluded(place.file, io.cwd);
   const document = documentOf(place.file, await textOf(place.file, io), values.language, io.cwd);
   requireInside(document, place);
   const chosen = await chooseModel(io, 'completion', values.model);
@@ -122,9 +122,11 @@ function linesOf(text: string | undefined): number {
 }
 
 /** The same files that the editor never sends. */
-function refuseSecrets(file: string): void {
-  const excluded = file !== '-' && new Exclusions([], []).reason(path.basename(file)) !== undefined;
-  if (excluded) throw new UsageError(`${file} is not sent: Files of this kind hold secrets.`);
+async function refuseExcluded(file: string, cwd: string): Promise<void> {
+  if (file === '-') return;
+  const reason = await exclusionOnDisk(path.resolve(cwd, file));
+  if (reason === 'gitignored') throw new UsageError(`${file} is not sent: a .gitignore file names it.`);
+  if (reason !== undefined) throw new UsageError(`${file} is not sent: Files of this kind hold secrets.`);
 }
 
 async function textOf(file: string, io: Io): Promise<string> {

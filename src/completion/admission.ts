@@ -1,4 +1,4 @@
-import ignore, { type Ignore } from 'ignore';
+import { IgnorePatterns } from '../base/ignore-patterns.ts';
 import type { SendingPorts } from './sending.ts';
 import type { SuggestRequest } from './suggestion.ts';
 import { languageOn, type Silence, silenceOf } from './trigger.ts';
@@ -35,15 +35,15 @@ export class Admission {
 /** The files in which nothing is suggested, by the patterns of the setting. */
 class FilesOff {
   #globs: readonly string[] = [];
-  #rules: Ignore = ignore();
+  #rules = new IgnorePatterns('');
 
   holds(document: Document, globs: readonly string[]): boolean {
     if (globs.length === 0) return false;
     if (globs !== this.#globs) {
       this.#globs = globs;
-      this.#rules = ignore().add([...globs]);
+      this.#rules = new IgnorePatterns(globs.join('\n'));
     }
     const path = document.path ?? document.uri.replace(/^.*[/:]/, '');
-    return ignore.isPathValid(path) && this.#rules.ignores(path);
+    return this.#rules.ignores(path);
   }
 }

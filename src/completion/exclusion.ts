@@ -1,57 +1,5 @@
-import ignore, { type Ignore } from 'ignore';
-
-/** Files whose purpose is to hold secrets, as patterns of `.gitignore`. Never sent, whatever the settings say. */
-const SECRET_FILES = [
-  '.env',
-  '.env.*',
-  '!.env.example',
-  '!.env.sample',
-  '!.env.template',
-  '*.env',
-  '.envrc',
-  '*.pem',
-  '*.key',
-  '*.p8',
-  '*.p12',
-  '*.pfx',
-  '*.jks',
-  '*.keystore',
-  '*.keytab',
-  '*.crt',
-  '*.cer',
-  '*.der',
-  '*.kdbx',
-  '*.ovpn',
-  '*.ppk',
-  'id_rsa*',
-  'id_dsa*',
-  'id_ecdsa*',
-  'id_ed25519*',
-  '.ssh/',
-  '.gnupg/',
-  '.aws/',
-  '.azure/',
-  '.kube/',
-  '.docker/config.json',
-  '.npmrc',
-  '.pypirc',
-  '.netrc',
-  '_netrc',
-  '.pgpass',
-  '.htpasswd',
-  '.git-credentials',
-  '.git/',
-  'credentials',
-  'credentials.json',
-  'secrets.json',
-  'secrets.y*ml',
-  'secrets.toml',
-  'service-account*.json',
-  '*.tfvars',
-  '*.tfstate',
-  'svc.json',
-  'svc.jsonc',
-];
+import { IgnorePatterns, type Verdict } from '../base/ignore-patterns.ts';
+import { isSecretFile } from '../base/secret-files.ts';
 
 export interface IgnoreFile {
   /** The folder it stands in, relative to the workspace folder with `/`; empty: the folder itself. */
@@ -64,7 +12,7 @@ export interface IgnoreFile {
 interface Rule {
   readonly directory: string;
   readonly down: string;
-  readonly rule: Ignore;
+  readonly patterns: IgnorePatterns;
 }
 
 export interface WorkspaceFolder {
@@ -78,8 +26,7 @@ export type Exclusion = 'outside' | 'secret-kind' | 'exclude-setting' | 'gitigno
 
 /** Tells which files must not be sent. Rebuilt whole when a folder, an ignore file or the setting changes. */
 export class Exclusions {
-  readonly #secrets = ignore({ ignorecase: true }).add(SECRET_FILES);
-  readonly #globs: Ignore;
+  readonly #globs: IgnorePatterns;
   readonly #folders: readonly {
     readonly path: string;
     readonly rules: readonly Rule[];
@@ -87,13 +34,13 @@ export class Exclusions {
   readonly #known = new Map<string, Exclusion | undefined>();
 
   constructor(folders: readonly WorkspaceFolder[], globs: readonly string[]) {
-    this.#globs = ignore().add([...globs]);
+    this.#globs = new IgnorePatterns(globs.join('\n'));
     this.#folders = folders.map(({ uri, ignoreFiles }) => ({
       path: `${pathOf(uri)}/`,
       rules: ignoreFiles
         .map(ruleOf)
-        // The farthest above first.
-        .sort((a, b) => b.down.length - a.down.length || a.directory.length - b.directory.length),
+        // The deepest first: it decides.
+        .sort((a, b) => b.directory.length - a.directory.length || a.down.length - b.down.length),
     }));
   }
 
@@ -114,8 +61,8 @@ export class Exclusions {
     const folders = isUri ? this.#folders.filter((one) => path.startsWith(one.path)) : this.#folders;
     const below = ({ path: folder }: { readonly path: string }): string => (isUri ? path.slice(folder.length) : path);
     const relatives = folders.length > 0 ? folders.map(below) : [path.replace(/^\/+/, '')];
-    if (!relatives.every((relative) => ignore.isPathValid(relative))) return 'outside';
-    if (relatives.some((relative) => this.#secrets.ignores(relative))) return 'secret-kind';
+    if (!relatives.every(isBelow)) return 'outside';
+    if (relatives.some(isSecretFile)) return 'secret-kind';
     if (isUri && folders.length === 0) return 'outside';
     if (relatives.some((relative) => this.#globs.ignores(relative))) return 'exclude-setting';
     const ignored = folders.some((folder) => ignoredBy(folder.rules, below(folder)));
@@ -123,24 +70,40 @@ export class Exclusions {
   }
 }
 
-function ruleOf({ directory, content, down = '' }: IgnoreFile): Rule {
-  const rule = ignore().add(content);
-  // A folder that a person opens by name is meant, also where the repository around it ignores it as a whole. What
-  // the patterns say of files in it still counts.
-  const whole = down !== '' && rule.ignores(`${down}/`);
-  return { directory: directory === '' ? '' : `${directory}/`, down: down === '' || whole ? '' : `${down}/`, rule };
+/** A path with names only: what `..` leads to is not known by its text. */
+function isBelow(relative: string): boolean {
+  return relative !== '' && relative.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }
 
-/** As git: a deeper file decides over one above it. */
-function ignoredBy(rules: readonly Rule[], relative: string): boolean {
-  let ignored = false;
-  for (const { directory, down, rule } of rules) {
-    if (!relative.startsWith(directory) || relative.length === directory.length) continue;
-    const verdict = rule.test(down + relative.slice(directory.length));
-    if (verdict.ignored) ignored = true;
-    else if (verdict.unignored) ignored = false;
+function ruleOf({ directory, content, down = '' }: IgnoreFile): Rule {
+  // A folder that the user opens by name is meant, also where the repository around it ignores it as a whole. The
+  // patterns that do not name the folder still count.
+  const patterns = new IgnorePatterns(content, down === '' ? undefined : down);
+  const folder = directory === '' ? '' : `${directory.normalize('NFC')}/`;
+  return { directory: folder, down: down === '' ? '' : `${down}/`, patterns };
+}
+
+/**
+ * As Git (gitignore(5)): from the top down, a folder that is excluded excludes all that is in it, whatever an ignore file
+ * in it says; of each name, the deepest ignore file with a matching pattern decides.
+ */
+function ignoredBy(rules: readonly Rule[], path: string): boolean {
+  const relative = path.normalize('NFC');
+  for (let slash = relative.indexOf('/'); ; slash = relative.indexOf('/', slash + 1)) {
+    const isFolder = slash !== -1;
+    const name = isFolder ? relative.slice(0, slash) : relative;
+    if (verdictOf(rules, name, isFolder) === 'ignored') return true;
+    if (!isFolder) return false;
   }
-  return ignored;
+}
+
+function verdictOf(rules: readonly Rule[], name: string, isFolder: boolean): Verdict | undefined {
+  for (const { directory, down, patterns } of rules) {
+    if (!name.startsWith(directory)) continue;
+    const verdict = patterns.verdict(down + name.slice(directory.length), isFolder);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
 }
 
 /** The path of a uri, decoded, without query and fragment; drive letters in lower case. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import path from 'node:path';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { svc } from './terminal.ts';
@@ -95,4 +97,39 @@ describe('svc fim', () => {
       assert.match(err, reason);
     });
   }
+
+  const refused = async (file: string, reason: RegExp) => {
+    const before = upstream.requests.length;
+    const { code, err } = await svc(folder, ['fim', `${file}:1:1`]);
+    assert.deepEqual([code, upstream.requests.length], [2, before], file);
+    assert.match(err, reason);
+  };
+
+  it('sends no file that an ignore file of its worktree names, from the root down', async () => {
+    folder.write('project/.gitignore', 'build/*\n!build/kept.ts\nlocal/\ncaf\u00e9.ts\n');
+    folder.write('project/build/.gitignore', '!deep.ts\n');
+    folder.write('project/local/.gitignore', '!again.ts\n');
+    folder.write('project/.git/info/exclude', 'mine.ts\n');
+    for (const name of ['build/out.ts', 'local/again.ts', 'cafe\u0301.ts', 'mine.ts']) {
+      folder.write(`project/${name}`, 'let a;\n');
+      await refused(name, /a \.gitignore file names it/);
+    }
+    upstream.respond((_, response) => answer(response, 'x'));
+    for (const name of ['build/kept.ts', 'build/deep.ts']) {
+      folder.write(`project/${name}`, 'let a;\n');
+      assert.equal((await svc(folder, ['fim', `${name}:1:1`])).code, 0, name);
+    }
+  });
+
+  it('sends no secret file and no ignored file through a link', async () => {
+    folder.write('project/.gitignore', 'local/\n');
+    folder.write('project/local/plain.ts', 'let a;\n');
+    folder.write('elsewhere/prod.env', 'TOKEN=1\n');
+    symlinkSync(path.join(folder.root, 'elsewhere/prod.env'), path.join(folder.project, 'notes.ts'));
+    symlinkSync('local/plain.ts', path.join(folder.project, 'plain.ts'));
+    symlinkSync(path.join(folder.root, 'elsewhere'), path.join(folder.project, 'folder'));
+    await refused('notes.ts', /hold secrets/);
+    await refused('folder/prod.env', /hold secrets/);
+    await refused('plain.ts', /\.gitignore/);
+  });
 });
