@@ -1,5 +1,6 @@
 import type { Call } from './answer.ts';
 import {
+  type Asks,
   type ChatTool,
   type Decision,
   permissionKey,
@@ -18,9 +19,13 @@ export interface ToolRunnerParts {
 /** Most characters of an output that a model is given; the rest is cut, and it says so. */
 const MAX_OUTPUT = 60_000;
 
+type Input = Readonly<Record<string, unknown>>;
+
+const CHANGED = 'What this call touches has changed since it was shown. Nothing was done.';
+
 interface Waiting {
   readonly tool: ChatTool;
-  readonly input: Readonly<Record<string, unknown>>;
+  readonly input: Input;
   readonly resolve: (decision: Decision | undefined) => void;
 }
 
@@ -59,21 +64,41 @@ export class ToolRunner {
     if (!tool) return { type: 'done', failed: true, output: `There is no tool named ${call.name}.` };
     const input = readArguments(call.text);
     if (!input) return { type: 'done', failed: true, output: 'The arguments are not a JSON object.' };
-    if (this.#asks(tool, input)) {
-      const decided = this.#wait(call, tool, input, signal);
-      state({ type: 'waiting' });
-      const decision = await decided;
-      if (!decision) return { type: 'stopped' };
-      if (decision.type === 'deny') return { type: 'denied', reason: decision.reason };
-      this.#remember(tool, decision);
-    }
+    const refused = await this.#permit(call, tool, input, signal, state);
+    if (refused) return refused;
     state({ type: 'running' });
     return outcomeState(await this.#invoke(tool, input, signal), signal);
   }
 
-  #asks(tool: ChatTool, input: Readonly<Record<string, unknown>>): boolean {
+  /** Asks the user where the call needs it; undefined: it may run. */
+  async #permit(
+    call: Call,
+    tool: ChatTool,
+    input: Input,
+    signal: AbortSignal,
+    state: (next: ToolState) => void,
+  ): Promise<ToolState | undefined> {
+    try {
+      const asks = await tool.asks(input);
+      if (signal.aborted) return { type: 'stopped' };
+      if (asks === false || (asks === true && this.#allows(tool))) return undefined;
+      const decided = this.#wait(call, tool, input, signal);
+      state(asks === true ? { type: 'waiting' } : { type: 'waiting', caution: asks });
+      const decision = await decided;
+      if (!decision) return { type: 'stopped' };
+      if (decision.type === 'deny') return { type: 'denied', reason: decision.reason };
+      // What was a plain file may be a link by now.
+      if (cautionText(await tool.asks(input)) !== cautionText(asks)) throw new Error(CHANGED);
+      if (asks === true) this.#remember(tool, decision);
+      return undefined;
+    } catch (thrown) {
+      return { type: 'done', ...failure(thrown), failed: true };
+    }
+  }
+
+  #allows(tool: ChatTool): boolean {
     const key = permissionKey(tool);
-    return tool.asks(input) && !this.#allowed.has(key) && !(this.#parts.permissions?.has(key) ?? false);
+    return this.#allowed.has(key) || (this.#parts.permissions?.has(key) ?? false);
   }
 
   #remember(tool: ChatTool, decision: Decision): void {
@@ -82,12 +107,7 @@ export class ToolRunner {
   }
 
   /** Undefined when the answer was stopped. */
-  #wait(
-    call: Call,
-    tool: ChatTool,
-    input: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<Decision | undefined> {
+  #wait(call: Call, tool: ChatTool, input: Input, signal: AbortSignal): Promise<Decision | undefined> {
     return new Promise((done) => {
       const resolve = (decision: Decision | undefined) => {
         signal.removeEventListener('abort', stop);
@@ -101,7 +121,7 @@ export class ToolRunner {
   }
 
   /** A tool that pays no heed to the signal is left behind, so that Stop always stops. */
-  async #invoke(tool: ChatTool, input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolOutcome> {
+  async #invoke(tool: ChatTool, input: Input, signal: AbortSignal): Promise<ToolOutcome> {
     let stop: (() => void) | undefined;
     const stopped = new Promise<ToolOutcome>((resolve) => {
       stop = () => resolve({ output: '', failed: true });
@@ -110,11 +130,19 @@ export class ToolRunner {
     try {
       return await Promise.race([tool.run(input, signal), stopped]);
     } catch (thrown) {
-      return { output: thrown instanceof Error ? thrown.message : String(thrown), failed: true };
+      return failure(thrown);
     } finally {
       if (stop) signal.removeEventListener('abort', stop);
     }
   }
+}
+
+function failure(thrown: unknown): ToolOutcome {
+  return { output: thrown instanceof Error ? thrown.message : String(thrown), failed: true };
+}
+
+function cautionText(asks: Asks): string {
+  return typeof asks === 'boolean' ? '' : `${asks.kind} ${asks.path}`;
 }
 
 function outcomeState({ output, failed }: ToolOutcome, signal: AbortSignal): ToolState {

@@ -1,4 +1,5 @@
 import type { Tool } from '../wire/conversation.ts';
+import type { Caution } from './caution.ts';
 
 /** What a tool answered. */
 export interface ToolOutcome {
@@ -15,13 +16,18 @@ export interface ChatTool {
   /** Who offers it, as a person knows them. */
   readonly origin: string;
   readonly changes: boolean;
-  /** Whether this call has to be allowed by the person. */
-  asks(input: Readonly<Record<string, unknown>>): boolean;
+  /**
+   * Whether the user has to allow this call: never (`false`), until the tool is allowed (`true`), or each time, for a
+   * reason. Rejects for a call that can't run: it fails without asking.
+   */
+  asks(input: Readonly<Record<string, unknown>>): Asks | Promise<Asks>;
   /** Shows what a call would change, before it is allowed. */
   preview?(input: Readonly<Record<string, unknown>>): Promise<void>;
   /** A failure is an outcome too: the model is told. Stops when the signal fires. */
   run(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolOutcome>;
 }
+
+export type Asks = boolean | Caution;
 
 /** The person's answer to a call that asks. */
 export type Decision =

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ERROR_TYPES } from '../wire/errors.ts';
 import type { Attachment } from './attachment.ts';
+import { CAUTION_KINDS } from './caution.ts';
 import type { ErrorCard } from './error-card.ts';
 import type { Ending, Message, Part, Patch, Transcript } from './transcript.ts';
 
@@ -22,8 +23,11 @@ const seal = z.union([
   z.object({ vendor: z.literal('chat-completions'), details: z.array(z.unknown()) }),
 ]);
 
+const caution = z.object({ kind: z.enum(CAUTION_KINDS), path: z.string() });
+
 const toolState = z.union([
-  z.object({ type: z.enum(['receiving', 'waiting', 'running', 'stopped']) }),
+  z.object({ type: z.enum(['receiving', 'running', 'stopped']) }),
+  z.object({ type: z.literal('waiting'), caution: caution.exactOptional() }),
   z.object({ type: z.literal('done'), output: z.string(), failed: z.literal(true).exactOptional() }),
   z.object({ type: z.literal('denied'), reason: z.string() }),
 ]);

@@ -1,5 +1,6 @@
 import type { FinishReason, ReasoningSeal, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
+import type { Caution } from './caution.ts';
 import type { ErrorCard } from './error-card.ts';
 
 /**
@@ -8,7 +9,8 @@ import type { ErrorCard } from './error-card.ts';
  */
 export type ToolState =
   | { readonly type: 'receiving' }
-  | { readonly type: 'waiting' }
+  /** `caution`: why it is asked for each time. */
+  | { readonly type: 'waiting'; readonly caution?: Caution }
   | { readonly type: 'running' }
   | { readonly type: 'done'; readonly output: string; readonly failed?: true }
   | { readonly type: 'denied'; readonly reason: string }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Caution } from '../../src/chat/caution.ts';
 import { ToolRunner } from '../../src/chat/tool-runner.ts';
 import type { Decision } from '../../src/chat/tools.ts';
-import type { Patch } from '../../src/chat/transcript.ts';
+import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { toolNamed } from './sessions.ts';
 
 const call = (part: number, name: string) => ({ part, id: `call_${part}`, name, text: '{}' });
@@ -63,5 +64,70 @@ describe('what a person allowed', () => {
     const last = states.at(-1);
     assert.equal(last?.type, 'done');
     assert.match(last?.type === 'done' ? last.output : '', /^x{60000}\n\[cut: 10000 characters more\]$/);
+  });
+
+  for (const type of ['session', 'always'] as const) {
+    it(`for ${type} does not cover what is asked for each time`, async () => {
+      const stored = new Set<string>(['Test/write']);
+      const asked: (Caution | undefined)[] = [];
+      let ran = 0;
+      const caution = { kind: 'secret', path: '.env' } as const;
+      const tool = toolNamed('write', {
+        asks: async ({ path }) => (path === '.env' ? caution : true),
+        run: async () => ({ output: String(++ran) }),
+      });
+      const runner: ToolRunner = new ToolRunner({
+        tools: () => [tool],
+        permissions: { has: (key) => stored.has(key), add: (key) => void stored.add(key) },
+        patch: (patch) => {
+          if (patch.type !== 'tool' || patch.state.type !== 'waiting') return;
+          asked.push(patch.state.caution);
+          runner.decide(`call_${patch.part}`, { type });
+        },
+      });
+      const calls = ['.env', 'a.ts', '.env'].map((path, part) => ({
+        ...call(part, 'write'),
+        text: JSON.stringify({ path }),
+      }));
+      await runner.run('m', calls, new AbortController().signal);
+      assert.deepEqual([asked, ran], [[caution, caution], 3]);
+    });
+  }
+
+  it('does not hold for another file than the one that was shown', async () => {
+    let path = 'a.ts';
+    const states: ToolState[] = [];
+    let ran = 0;
+    const tool = toolNamed('write', {
+      asks: () => (path === 'a.ts' ? true : { kind: 'git', path }),
+      run: async () => ({ output: String(++ran) }),
+    });
+    const runner: ToolRunner = new ToolRunner({
+      tools: () => [tool],
+      patch: (patch) => {
+        if (patch.type !== 'tool') return;
+        states.push(patch.state);
+        if (patch.state.type !== 'waiting') return;
+        path = '.git/config';
+        runner.decide('call_0', { type: 'once' });
+      },
+    });
+    await runner.run('m', [call(0, 'write')], new AbortController().signal);
+    const last = states.at(-1);
+    assert.match(last?.type === 'done' ? last.output : '', /has changed since it was shown/);
+    assert.equal(ran, 0);
+  });
+
+  it('is not asked of a call that can’t run', async () => {
+    const states: ToolState[] = [];
+    const asks = async () => {
+      throw new Error('It is not inside of the workspace.');
+    };
+    const runner = new ToolRunner({
+      tools: () => [toolNamed('write', { asks })],
+      patch: (patch) => void (patch.type === 'tool' && states.push(patch.state)),
+    });
+    await runner.run('m', [call(0, 'write')], new AbortController().signal);
+    assert.deepEqual(states, [{ type: 'done', failed: true, output: 'It is not inside of the workspace.' }]);
   });
 });

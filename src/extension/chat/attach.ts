@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
 import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../chat/attachment.ts';
 import { entryOf } from '../../wire/json.ts';
+import { mayAttach } from './attach-approval.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
 import { terminalText } from './terminal-text.ts';
@@ -32,13 +33,17 @@ export class Attach {
   /** What a person asked for by its name. When there is nothing of it, they are told. */
   async named(name: Named): Promise<readonly Attachment[]> {
     const found = await this[name]();
-    if (found.length === 0) void vscode.window.showInformationMessage(nothingOf(name));
+    // Where an editor is open, the user has just refused to attach its file.
+    const refusedFile = name === 'selection' && vscode.window.visibleTextEditors.length > 0;
+    if (found.length === 0 && !refusedFile) void vscode.window.showInformationMessage(nothingOf(name));
     return found;
   }
 
   /** The selection of the editor that was used last, else all of its file; none when no editor is open. */
-  selection(editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0]): Attachment[] {
-    if (!editor) return [];
+  async selection(
+    editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0],
+  ): Promise<readonly Attachment[]> {
+    if (!editor || !(await mayAttach(editor.document.uri))) return [];
     const { document, selection } = editor;
     return [selection.isEmpty ? this.document(document) : this.range(document, selection)];
   }
@@ -66,6 +71,7 @@ export class Attach {
   async uri(uri: vscode.Uri): Promise<Attachment[]> {
     const { type, size } = await vscode.workspace.fs.stat(uri);
     if (type & vscode.FileType.Directory) return [await this.folder(uri)];
+    if (!(await mayAttach(uri))) return [];
     const path = relativePath(uri);
     const label = baseName(path);
     const mediaType = entryOf(MEDIA_TYPES, label.slice(label.lastIndexOf('.') + 1).toLowerCase());
@@ -124,6 +130,7 @@ export class Attach {
   }
 
   async symbol(uri: vscode.Uri, range: vscode.Range, name: string): Promise<Attachment[]> {
+    if (!(await mayAttach(uri))) return [];
     const document = await vscode.workspace.openTextDocument(uri);
     const whole = await wholeSymbol(document, range);
     return [{ ...this.range(document, whole), kind: 'symbol', label: name }];

@@ -11,6 +11,7 @@ import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { Attach, refused } from './attach.ts';
 import { pickAttachments } from './attach-picker.ts';
 import { codeBlockAction } from './code-block-actions.ts';
+import { CommandTerminals } from './command-terminals.ts';
 import { Complete } from './complete.ts';
 import { CHAT_PANEL, type ChatCommand, revealChat } from './contributions.ts';
 import { Conversations, type OpenConversation } from './conversations.ts';
@@ -18,6 +19,7 @@ import { editorCommands } from './editor-commands.ts';
 import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
 import { instructions } from './instructions.ts';
 import { openLink } from './links.ts';
+import type { ToolPlaces } from './own-tools.ts';
 import { StoredPermissions } from './permissions.ts';
 import { Proposals } from './proposals.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
@@ -51,6 +53,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #parts: ChatViewParts;
   readonly #conversations: Conversations;
   readonly #proposals = new Proposals();
+  readonly #terminals = new CommandTerminals();
   readonly #attach: Attach;
   readonly #complete: Complete;
   readonly #host: SurfaceHost;
@@ -65,7 +68,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#parts = parts;
     const permissions = new StoredPermissions(parts.drafts);
     this.#conversations = new Conversations({
-      session: { ...parts, tools: () => chosenTools(this.#proposals), permissions, instructions },
+      session: { ...parts, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions },
       history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
       workspace: workspaceId(),
       onRemove: (id) => this.#leave(id),
@@ -80,6 +83,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#commands = this.#ownCommands();
     this.#lifetime.push(
       this.#proposals,
+      this.#terminals,
       parts.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
     );
@@ -127,7 +131,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       'svc.chat.history': () => this.#pick(() => this.#revealed()),
       'svc.chat.openInEditor': () => this.#openPanel(false),
       'svc.chat.openInWindow': () => this.#openPanel(true),
-      'svc.chat.chooseTools': () => chooseTools(this.#proposals),
+      'svc.chat.chooseTools': () => chooseTools(this.#toolPlaces()),
       'svc.chat.compact': async () => current()?.compact(),
       'svc.chat.stop': async () => current()?.stop(),
       'svc.chat.export': async () => {
@@ -175,11 +179,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         return attaches === 'selection' ? this.#attach.selection() : [];
       },
       promptFile: (name) => this.#complete.promptFile(name),
-      code: (message) => codeBlockAction(message, this.#proposals),
+      code: (message) => codeBlockAction(message, this.#toolPlaces()),
       copy: async (text) => vscode.env.clipboard.writeText(text),
       openLink,
       run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
     };
+  }
+
+  #toolPlaces(): ToolPlaces {
+    return { proposals: this.#proposals, terminals: this.#terminals };
   }
 
   #modelView(): ModelView | null {

@@ -1,11 +1,15 @@
 import * as vscode from 'vscode';
 import type { FromPage } from '../../chat/from-page.ts';
+import { foldText, showUnseen } from '../../chat/visible-text.ts';
+import { type CommandTerminals, requireReadable } from './command-terminals.ts';
+import type { ToolPlaces } from './own-tools.ts';
 import type { Proposals } from './proposals.ts';
 
 type CodeMessage = Extract<FromPage, { type: 'code' }>;
 
 /** What the buttons of a code block do. */
-export async function codeBlockAction({ action, text, language }: CodeMessage, proposals: Proposals): Promise<void> {
+export async function codeBlockAction(message: CodeMessage, { proposals, terminals }: ToolPlaces): Promise<void> {
+  const { action, text, language } = message;
   switch (action) {
     case 'insert':
       return insertAtCursor(text);
@@ -18,7 +22,7 @@ export async function codeBlockAction({ action, text, language }: CodeMessage, p
       return;
     }
     case 'terminal':
-      return askAndRun(text);
+      return askAndRun(text.trimEnd(), terminals);
   }
 }
 
@@ -50,12 +54,29 @@ async function compare(text: string, proposals: Proposals): Promise<void> {
   await proposals.propose(document.uri, selection.isEmpty && !text.endsWith('\n') ? `${after}\n` : after);
 }
 
-async function askAndRun(text: string): Promise<void> {
+/** Rows of a question that fit on a small screen, its buttons included. */
+const ROWS = 18;
+const WIDTH = 90;
+
+async function askAndRun(command: string, terminals: CommandTerminals): Promise<void> {
+  requireReadable(command);
   const run = vscode.l10n.t('Run');
-  const options = { modal: true, detail: text };
-  const answer = await vscode.window.showWarningMessage(vscode.l10n.t('Run this in the terminal?'), options, run);
-  if (answer !== run) return;
-  const terminal = vscode.window.activeTerminal ?? vscode.window.createTerminal();
-  terminal.show();
-  terminal.sendText(text.trimEnd());
+  const showAll = vscode.l10n.t('Show All');
+  const { detail, whole } = commandInQuestion(command);
+  const buttons = whole ? [run] : [run, showAll];
+  const question = vscode.l10n.t('Run this in the terminal?');
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, ...buttons);
+  if (answer === showAll) {
+    const document = await vscode.workspace.openTextDocument({ content: showUnseen(command) });
+    await vscode.window.showTextDocument(document);
+  }
+  if (answer === run) await terminals.run(command, new AbortController().signal);
+}
+
+/** A long command is shown with its end; what is left out of its middle is counted. */
+function commandInQuestion(command: string): { readonly detail: string; readonly whole: boolean } {
+  const { head, rest } = foldText(showUnseen(command), ROWS, WIDTH);
+  if (!rest) return { detail: head, whole: true };
+  const gap = vscode.l10n.t('… {0} more lines ({1} characters) …', rest.lines, rest.characters);
+  return { detail: [head.trimEnd(), gap, rest.tail].join('\n'), whole: false };
 }

@@ -2,8 +2,9 @@ import * as vscode from 'vscode';
 import type { Attachment } from '../../chat/attachment.ts';
 import type { CompletionItem } from '../../chat/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../chat/slash-commands.ts';
+import { cautionFor } from '../../chat/workspace-files.ts';
 import type { Attach } from './attach.ts';
-import { relativePath } from './workspace-path.ts';
+import { fileAt, relativePath } from './workspace-path.ts';
 
 const MOST = 12;
 const PROMPTS = '{.github/prompts,.svc/prompts}/*.prompt.md';
@@ -63,8 +64,10 @@ export class Complete {
 
   async promptFile(name: string): Promise<string | undefined> {
     const file = (await vscode.workspace.findFiles(PROMPTS)).find((uri) => promptName(uri) === name);
-    if (!file) return undefined;
-    const text = (await vscode.workspace.openTextDocument(file)).getText();
+    // A repository's prompt may be a link to a file of the user's.
+    const found = file && (await fileAt(file));
+    if (!found || cautionFor(found, relativePath(file), 'read')) return undefined;
+    const text = (await vscode.workspace.openTextDocument(found.uri)).getText();
     // Front matter is for other tools.
     return text.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
   }

@@ -7,6 +7,7 @@ import { asGatewayError } from '../../wire/errors.ts';
 import { errorText } from '../error-text.ts';
 import { ask, codeOf } from './ask.ts';
 import type { Attach } from './attach.ts';
+import { mayAttach } from './attach-approval.ts';
 import { gitDiff } from './git.ts';
 import { problemText } from './problems.ts';
 import type { Proposals } from './proposals.ts';
@@ -36,9 +37,14 @@ export function editorCommands(parts: EditorCommandParts) {
       void vscode.window.showErrorMessage(errorText(asGatewayError(thrown)));
     }
   };
-  const about = (name: string) => shown(() => parts.begin(prompt(name), attach.selection()));
+  const about = (name: string) =>
+    shown(async () => {
+      const code = await attach.selection();
+      // Where an editor is open, the user has just refused to attach its file.
+      if (code.length > 0 || vscode.window.visibleTextEditors.length === 0) await parts.begin(prompt(name), code);
+    });
   return {
-    'svc.chat.addSelection': shown(() => parts.compose(attach.selection())),
+    'svc.chat.addSelection': shown(async () => parts.compose(await attach.selection())),
     'svc.chat.addFile': shown(async (uri) => {
       if (uri instanceof vscode.Uri) await parts.compose(await attach.uri(uri));
     }),
@@ -55,7 +61,7 @@ export function editorCommands(parts: EditorCommandParts) {
 async function fix(parts: EditorCommandParts, uri: unknown, range: unknown): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const document = uri instanceof vscode.Uri ? await vscode.workspace.openTextDocument(uri) : editor?.document;
-  if (!document) return;
+  if (!document || !(await mayAttach(document.uri))) return;
   const at = range instanceof vscode.Range ? range : editor?.selection;
   const problems = vscode.languages
     .getDiagnostics(document.uri)
@@ -87,7 +93,7 @@ async function editSelection(parts: EditorCommandParts): Promise<void> {
     prompt: vscode.l10n.t('What should be changed?'),
     ignoreFocusOut: true,
   });
-  if (!wish?.trim()) return;
+  if (!wish?.trim() || !(await mayAttach(document.uri))) return;
   const { version } = document;
   const before = document.getText();
   const [from, to] = [document.offsetAt(selection.start), document.offsetAt(selection.end)];

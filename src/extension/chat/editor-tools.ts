@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { ChatTool, ToolOutcome } from '../../chat/tools.ts';
+import { cautionInArguments } from '../../chat/workspace-files.ts';
 
 /** Tools of VS Code 1.139 that serve its own chat's interface and mean nothing elsewhere. */
 const MACHINERY = /_internal$|^inline_chat_|^setup_tools_/;
@@ -22,7 +23,8 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
     parameters: { type: 'object', ...schema },
     origin: originOf(name, tags),
     changes: true,
-    asks: () => true,
+    // They read and write files too: one that holds secrets or decides what runs is asked for each time.
+    asks: (input) => cautionInArguments(input) ?? true,
     run: (input, signal) => invoke(name, input, signal),
   };
 }

@@ -1,20 +1,21 @@
 import * as vscode from 'vscode';
 import { lineSearch } from '../../chat/search-lines.ts';
-import type { ChatTool, ToolOutcome } from '../../chat/tools.ts';
+import type { Asks, ChatTool, ToolOutcome } from '../../chat/tools.ts';
+import { cautionFor, type WorkspaceFile } from '../../chat/workspace-files.ts';
+import { readRegularFile } from '../../config/regular-file.ts';
+import { type CommandTerminals, requireReadable } from './command-terminals.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
 import { type Proposals, writeText } from './proposals.ts';
-import { runInTerminal } from './run-in-terminal.ts';
-import { relativePath, workspaceUri } from './workspace-path.ts';
+import { type FoundFile, fileAt, relativePath, workspaceFile } from './workspace-path.ts';
 
 const ORIGIN = 'Svc';
 const MAX_LINES = 2000;
 const MAX_ENTRIES = 400;
 const MAX_MATCHES = 100;
 const MAX_SEARCHED_BYTES = 1024 * 1024;
-/** Names of files that usually hold secrets: reading them is asked for. */
-const SECRET =
-  /(?:^|\/)(?:\.env(?:\..*)?|.*\.(?:pem|key|p12|pfx|jks|keystore)|id_(?:rsa|ed25519|ecdsa)|\.npmrc|\.netrc|credentials.*|secrets?\..*)$/i;
+/** Files that a listing and a search look at: links that lead away are among what VS Code finds. */
+const MAX_FILES = 5000;
 
 type Input = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, { readonly type: string; readonly description: string }>>;
@@ -47,7 +48,7 @@ export function readingTools(): readonly ChatTool[] {
         ['path'],
         readFile,
       ),
-      asks: (input) => SECRET.test(stringOf(input, 'path')),
+      asks: (input) => cautionOf(input, 'read'),
     },
     tool(
       'list_files',
@@ -87,8 +88,14 @@ export function readingTools(): readonly ChatTool[] {
   ];
 }
 
+/** Where changes are shown and commands run. */
+export interface ToolPlaces {
+  readonly proposals: Proposals;
+  readonly terminals: CommandTerminals;
+}
+
 /** Tools that change something: offered in a trusted workspace alone, and each call is shown first. */
-export function changingTools(proposals: Proposals): readonly ChatTool[] {
+export function changingTools({ proposals, terminals }: ToolPlaces): readonly ChatTool[] {
   const edit = tool(
     'edit_file',
     'Changes a file: replaces one exact text by another. Makes the file when it is not there and old_text is empty.',
@@ -106,27 +113,39 @@ export function changingTools(proposals: Proposals): readonly ChatTool[] {
   );
   const terminal = tool(
     'run_in_terminal',
-    'Runs a command in the workspace’s terminal and gives its output.',
+    'Runs a command in a shell at the root of the workspace, shows it to the user, and gives its output.',
     { command: text('The command line.') },
     ['command'],
-    (input, signal) => runInTerminal(stringOf(input, 'command'), signal),
+    (input, signal) => terminals.run(stringOf(input, 'command'), signal),
   );
   return [
     {
       ...edit,
       changes: true,
-      asks: () => true,
+      asks: async (input) => (await cautionOf(input, 'write')) || true,
       preview: async (input) => {
         const { target, after } = await editedText(input);
         await proposals.show(target, after);
       },
     },
-    { ...terminal, changes: true, asks: () => true },
+    {
+      ...terminal,
+      changes: true,
+      asks: (input) => {
+        requireReadable(stringOf(input, 'command'));
+        return true;
+      },
+    },
   ];
 }
 
+async function cautionOf(input: Input, access: 'read' | 'write'): Promise<Asks> {
+  const path = stringOf(input, 'path');
+  return cautionFor(await workspaceFile(path), path, access) ?? false;
+}
+
 async function readFile(input: Input): Promise<ToolOutcome> {
-  const uri = await workspaceUri(stringOf(input, 'path'));
+  const { uri } = await workspaceFile(stringOf(input, 'path'));
   const document = await vscode.workspace.openTextDocument(uri);
   const from = Math.max(1, numberOf(input, 'from') ?? 1);
   const to = Math.min(document.lineCount, numberOf(input, 'to') ?? document.lineCount, from + MAX_LINES - 1);
@@ -135,31 +154,55 @@ async function readFile(input: Input): Promise<ToolOutcome> {
   return { output: `${lines}${rest}` };
 }
 
+/** Files of the workspace by a glob; none that is outside of it, and no link to a file that holds secrets. */
+async function findFiles(input: Input): Promise<readonly { readonly path: string; readonly file: FoundFile }[]> {
+  const pattern = stringOf(input, 'pattern') || '**/*';
+  const uris = await vscode.workspace.findFiles(pattern, undefined, MAX_FILES);
+  const found = await Promise.all(
+    uris.map(async (uri) => {
+      const path = relativePath(uri);
+      const file = await fileAt(uri);
+      if (!file || (file.relative !== path && cautionFor(file, path, 'read'))) return [];
+      return [{ path, file }];
+    }),
+  );
+  return found.flat();
+}
+
 async function listFiles(input: Input): Promise<ToolOutcome> {
-  const files = await vscode.workspace.findFiles(stringOf(input, 'pattern') || '**/*', undefined, MAX_ENTRIES);
-  return outcome(files.map(relativePath).sort().join('\n'), 'No file matches.');
+  const paths = (await findFiles(input)).map(({ path }) => path);
+  return outcome(paths.slice(0, MAX_ENTRIES).sort().join('\n'), 'No file matches.');
 }
 
 async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcome> {
   const query = stringOf(input, 'query');
   const search = lineSearch(query, input.regex === true);
   const matches: string[] = [];
-  for (const uri of await vscode.workspace.findFiles(stringOf(input, 'pattern') || '**/*', undefined, 5000)) {
+  for (const { path, file } of await findFiles(input)) {
     if (signal.aborted || matches.length >= MAX_MATCHES) break;
-    if (SECRET.test(uri.path)) continue;
-    const lines = (await searchable(uri))?.split('\n') ?? [];
+    if (cautionFor(file, path, 'read')) continue;
+    const lines = (await searchable(file))?.split('\n') ?? [];
     for (const index of search(lines).slice(0, MAX_MATCHES - matches.length)) {
-      matches.push(`${relativePath(uri)}:${index + 1}: ${lines[index]?.trim().slice(0, 300)}`);
+      matches.push(`${path}:${index + 1}: ${lines[index]?.trim().slice(0, 300)}`);
     }
   }
   return outcome(matches.join('\n'), 'Nothing was found.');
 }
 
-async function searchable(uri: vscode.Uri): Promise<string | undefined> {
+/** Undefined for what is no text of a reasonable size. On a disk, what was opened is compared again: links can change. */
+async function searchable({ uri, onDisk }: FoundFile): Promise<string | undefined> {
+  const bytes = onDisk ? await bytesOnDisk(onDisk) : await bytesElsewhere(uri);
+  return bytes === undefined || bytes.subarray(0, 8000).includes(0) ? undefined : Buffer.from(bytes).toString('utf8');
+}
+
+async function bytesOnDisk({ real, realRoot }: WorkspaceFile): Promise<Uint8Array | undefined> {
+  const read = await readRegularFile(real, { limit: MAX_SEARCHED_BYTES, inside: realRoot });
+  return 'bytes' in read ? read.bytes : undefined;
+}
+
+async function bytesElsewhere(uri: vscode.Uri): Promise<Uint8Array | undefined> {
   const { size } = await vscode.workspace.fs.stat(uri);
-  if (size > MAX_SEARCHED_BYTES) return undefined;
-  const bytes = await vscode.workspace.fs.readFile(uri);
-  return bytes.subarray(0, 8000).includes(0) ? undefined : Buffer.from(bytes).toString('utf8');
+  return size > MAX_SEARCHED_BYTES ? undefined : vscode.workspace.fs.readFile(uri);
 }
 
 async function findSymbols(input: Input): Promise<ToolOutcome> {
@@ -176,12 +219,12 @@ async function findSymbols(input: Input): Promise<ToolOutcome> {
 
 async function problems(input: Input): Promise<ToolOutcome> {
   const path = stringOf(input, 'path');
-  const found = problemsText(path === '' ? undefined : await workspaceUri(path));
+  const found = problemsText(path === '' ? undefined : (await workspaceFile(path)).uri);
   return outcome(found, 'There are no problems.');
 }
 
 async function editedText(input: Input): Promise<{ target: vscode.Uri; after: string }> {
-  const target = await workspaceUri(stringOf(input, 'path'));
+  const { uri: target } = await workspaceFile(stringOf(input, 'path'));
   const before = stringOf(input, 'old_text');
   const after = stringOf(input, 'new_text');
   const document = await vscode.workspace.openTextDocument(target).then(

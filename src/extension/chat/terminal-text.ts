@@ -33,6 +33,13 @@ export function watchTerminals(): vscode.Disposable {
   );
 }
 
+/** A command that runs in one of our terminals, which have no shell integration: the caller writes its output. */
+export function rememberCommand(terminal: vscode.Terminal, command: string): Ran {
+  const ran: Ran = { terminal, command, output: '', exitCode: undefined };
+  watched = [...watched.filter((each) => each.terminal !== terminal), ran];
+  return ran;
+}
+
 /** What the last command printed, of the terminal in front if one ran there; empty when none is known. */
 export async function terminalText(): Promise<string> {
   const ran = watched.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? watched.at(-1);

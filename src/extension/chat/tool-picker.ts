@@ -2,8 +2,7 @@ import * as vscode from 'vscode';
 import { MOST_TOOLS, offeredTools, toolGroups, turnedOff } from '../../chat/tool-choice.ts';
 import type { ChatTool } from '../../chat/tools.ts';
 import { editorTools } from './editor-tools.ts';
-import { changingTools, readingTools } from './own-tools.ts';
-import type { Proposals } from './proposals.ts';
+import { changingTools, readingTools, type ToolPlaces } from './own-tools.ts';
 
 const SETTING = 'disabledTools';
 
@@ -13,22 +12,22 @@ interface ToolItem extends vscode.QuickPickItem {
 }
 
 /** Every tool that a model could be offered in this window, ours first. */
-function allTools(proposals: Proposals): readonly ChatTool[] {
+function allTools(places: ToolPlaces): readonly ChatTool[] {
   const reading = readingTools();
   // What a stranger's workspace says must not make anything happen: there, tools can only look.
   if (!vscode.workspace.isTrusted) return reading;
-  const own = [...reading, ...changingTools(proposals)];
+  const own = [...reading, ...changingTools(places)];
   return [...own, ...editorTools(new Set(own.map(({ name }) => name)))];
 }
 
 /** Those of them that the person has not turned off. */
-export function chosenTools(proposals: Proposals): readonly ChatTool[] {
-  return offeredTools(allTools(proposals), disabled());
+export function chosenTools(places: ToolPlaces): readonly ChatTool[] {
+  return offeredTools(allTools(places), disabled());
 }
 
 /** Asks which tools models are offered, from the next request on. The setting remembers it. */
-export async function chooseTools(proposals: Proposals): Promise<void> {
-  const tools = allTools(proposals);
+export async function chooseTools(places: ToolPlaces): Promise<void> {
+  const tools = allTools(places);
   const chosen = await pick(tools);
   if (!chosen) return;
   const off = turnedOff(tools, chosen, disabled());

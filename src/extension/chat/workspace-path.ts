@@ -1,44 +1,61 @@
 import * as vscode from 'vscode';
+import { findInWorkspace, type WorkspaceFile } from '../../chat/workspace-files.ts';
 
-/** A path as a person knows it: from the workspace's root, with its folder's name where there are several. */
+/** A path as the user knows it: from the workspace's root, with its folder's name where there are several. */
 export function relativePath(uri: vscode.Uri): string {
   return vscode.workspace.asRelativePath(uri).replaceAll('\\', '/');
 }
 
+/** A file of the workspace: its address with links followed, and what the address leads to on disk. */
+export interface FoundFile {
+  readonly uri: vscode.Uri;
+  readonly real: string;
+  readonly relative: string;
+  /** Absent where the workspace is not on a disk. */
+  readonly onDisk?: WorkspaceFile;
+}
+
 /**
- * A path that a model or the page named, inside of the workspace.
+ * The file that a path of a model or the page leads to.
  *
- * @throws Error for one outside of it: a model must not read or write what the person did not open.
+ * @throws Error for one outside of the workspace, also by way of a link: a model must not read or write what the user
+ *   did not open.
  */
-export async function workspaceUri(path: string): Promise<vscode.Uri> {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const clean = path.replaceAll('\\', '/').replace(/^\.\//, '');
+export async function workspaceFile(path: string): Promise<FoundFile> {
+  const found = (await fileOnDisk(path)) ?? virtualFile(path);
+  if (!found) throw new Error(`${path} is not inside of the workspace.`);
+  return found;
+}
+
+/** As `workspaceFile`, for an address that VS Code gave: its searches follow links. */
+export async function fileAt(uri: vscode.Uri): Promise<FoundFile | undefined> {
+  if (uri.scheme === 'file') return fileOnDisk(uri.fsPath);
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  return folder && { uri, real: uri.path, relative: relativePath(uri) };
+}
+
+async function fileOnDisk(path: string): Promise<FoundFile | undefined> {
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
+  const roots = folders.map(({ name, uri }) => ({ name, path: uri.fsPath, uri }));
+  const onDisk = await findInWorkspace(roots, path);
+  const folder = roots.find((root) => root === onDisk?.root);
+  if (!onDisk || !folder) return undefined;
+  const uri = onDisk.relative === '' ? folder.uri : vscode.Uri.joinPath(folder.uri, ...onDisk.relative.split('/'));
+  return { uri, real: onDisk.real, relative: relativePath(uri), onDisk };
+}
+
+/** In a folder that is not on a disk, such as a repository of a host: there are no links. */
+function virtualFile(path: string): FoundFile | undefined {
+  const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme !== 'file');
+  const clean = path.replaceAll('\\', '/');
   for (const folder of folders) {
-    const rest =
-      folders.length > 1 && clean.startsWith(`${folder.name}/`) ? clean.slice(folder.name.length + 1) : clean;
-    const uri = rest.startsWith('/') ? folder.uri.with({ path: rest }) : vscode.Uri.joinPath(folder.uri, rest);
-    if (isBelow(uri, folder.uri) && (await staysBelow(uri, folder.uri))) return uri;
+    const named = folders.length > 1 && clean.startsWith(`${folder.name}/`);
+    const rest = named ? clean.slice(folder.name.length + 1) : clean;
+    const uri = vscode.Uri.joinPath(folder.uri.with({ path: rest.startsWith('/') ? '/' : folder.uri.path }), rest);
+    const root = folder.uri.path.endsWith('/') ? folder.uri.path : `${folder.uri.path}/`;
+    if (uri.path === folder.uri.path || uri.path.startsWith(root)) {
+      return { uri, real: uri.path, relative: relativePath(uri) };
+    }
   }
-  throw new Error(`${path} is not inside of the workspace.`);
-}
-
-function isBelow(uri: vscode.Uri, folder: vscode.Uri): boolean {
-  const root = folder.path.endsWith('/') ? folder.path : `${folder.path}/`;
-  return uri.scheme === folder.scheme && (uri.path === folder.path || uri.path.startsWith(root));
-}
-
-/** Symbolic links must not lead out of it either. */
-async function staysBelow(uri: vscode.Uri, folder: vscode.Uri): Promise<boolean> {
-  if (uri.scheme !== 'file') return true;
-  const { realpath } = await import('node:fs/promises');
-  const root = await realpath(folder.fsPath).catch(() => folder.fsPath);
-  let path = uri.fsPath;
-  for (;;) {
-    const real = await realpath(path).catch(() => undefined);
-    if (real !== undefined) return real === root || real.startsWith(root.endsWith('/') ? root : `${root}/`);
-    const { dirname } = await import('node:path');
-    const parent = dirname(path);
-    if (parent === path) return false;
-    path = parent;
-  }
+  return undefined;
 }

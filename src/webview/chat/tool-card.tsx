@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { Caution } from '../../chat/caution.ts';
 import type { Part, ToolState } from '../../chat/transcript.ts';
+import { foldText, showUnseen } from '../../chat/visible-text.ts';
 import { isSubmit } from './composing.ts';
 import { Icon } from './icon.tsx';
 import { usePanel } from './panel.ts';
-import { showControls } from './safe-html.ts';
 import { t } from './words.ts';
 
 type ToolPart = Extract<Part, { type: 'tool' }>;
@@ -17,19 +18,18 @@ export function ToolCard({ part }: { part: ToolPart }) {
       <details open={open || waiting} onToggle={(event) => !waiting && setOpen(event.currentTarget.open)}>
         <summary>
           <StateIcon state={part.state} />
-          <code class="name">{part.name}</code>
+          <code class="name">{showUnseen(part.name)}</code>
           <span class="gist">{waiting || open ? '' : gistOf(part.text)}</span>
           <span class="figures">{stateText(part.state)}</span>
         </summary>
         <dl>
           <dt>{t('From')}</dt>
-          <dd>{part.origin === '' ? t('unknown') : part.origin}</dd>
+          <dd>{part.origin === '' ? t('unknown') : showUnseen(part.origin)}</dd>
           <dt>{t('Effect')}</dt>
           <dd class={part.changes ? 'changes' : ''}>{part.changes ? t('May change things') : t('Only reads')}</dd>
           <dt>{t('Arguments')}</dt>
           <dd>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
-            <pre tabIndex={0}>{pretty(part.text)}</pre>
+            <Arguments text={part.text} />
           </dd>
           <Output state={part.state} />
         </dl>
@@ -37,6 +37,68 @@ export function ToolCard({ part }: { part: ToolPart }) {
       {waiting ? <Approval part={part} /> : null}
     </section>
   );
+}
+
+/** Rows of an argument that are shown at first, and the characters that count as a row. */
+const ROWS = 40;
+const WIDTH = 100;
+
+/** Each argument by its name: line breaks in it are line breaks here, so that a command looks like what it is. */
+function Arguments({ text }: { text: string }) {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return <Folded text={text} />;
+  return (
+    <>
+      {Object.entries(value).map(([name, argument]) => (
+        <div class="argument" key={name}>
+          <code>{showUnseen(name)}</code>
+          <Folded text={typeof argument === 'string' ? argument : JSON.stringify(argument, null, 2)} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** The beginning and the end of a text, with what is left out between them counted. */
+function Folded({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false);
+  const shown = showUnseen(text);
+  const { head, rest } = whole ? { head: shown } : foldText(shown, ROWS, WIDTH);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      <pre tabIndex={0}>{head}</pre>
+      {rest ? (
+        <>
+          <button type="button" onClick={() => setWhole(true)}>
+            {t('… {0} more lines ({1} characters): show all', rest.lines, rest.characters)}
+          </button>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+          <pre tabIndex={0}>{rest.tail}</pre>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function cautionText({ kind, path }: Caution): string {
+  const name = showUnseen(path);
+  switch (kind) {
+    case 'secret':
+      return t('Asked each time: {0} is of a kind that holds secrets.', name);
+    case 'git':
+      return t('Asked each time: {0} is read by Git or its hooks and can make programs run.', name);
+    case 'editor':
+      return t('Asked each time: {0} changes what an editor does and can make programs run.', name);
+    case 'workflow':
+      return t('Asked each time: {0} decides what a build server runs.', name);
+    case 'settings':
+      return t('Asked each time: {0} decides which providers and keys Svc uses.', name);
+    case 'shell':
+      return t('Asked each time: {0} is read by shells and can make programs run.', name);
+    case 'package':
+      return t('Asked each time: {0} can make a package manager run programs.', name);
+  }
 }
 
 function Output({ state }: { state: ToolState }) {
@@ -54,7 +116,7 @@ function Output({ state }: { state: ToolState }) {
       <dt>{state.failed ? t('Failure') : t('Result')}</dt>
       <dd>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
-        <pre tabIndex={0}>{showControls(state.output)}</pre>
+        <pre tabIndex={0}>{showUnseen(state.output.replaceAll('\r\n', '\n'))}</pre>
       </dd>
     </>
   );
@@ -66,18 +128,24 @@ function Approval({ part }: { part: ToolPart }) {
   const allow = (type: 'once' | 'session' | 'always') =>
     link.post({ type: 'decide', call: part.id, decision: { type } });
   const deny = () => link.post({ type: 'decide', call: part.id, decision: { type: 'deny', reason } });
+  const caution = part.state.type === 'waiting' ? part.state.caution : undefined;
   return (
     <fieldset class="approval" aria-label={t('Allow {0}?', part.name)}>
+      {caution ? <p class="caution">{cautionText(caution)}</p> : null}
       <div class="actions">
         <button type="button" class="primary" onClick={() => allow('once')}>
           {t('Allow once')}
         </button>
-        <button type="button" onClick={() => allow('session')}>
-          {t('Allow in this conversation')}
-        </button>
-        <button type="button" onClick={() => allow('always')}>
-          {t('Always allow')}
-        </button>
+        {caution ? null : (
+          <>
+            <button type="button" onClick={() => allow('session')}>
+              {t('Allow in this conversation')}
+            </button>
+            <button type="button" onClick={() => allow('always')}>
+              {t('Always allow')}
+            </button>
+          </>
+        )}
         {part.preview ? (
           <button type="button" onClick={() => link.post({ type: 'preview', call: part.id })}>
             {t('Show the change')}
@@ -137,12 +205,7 @@ function stateText(state: ToolState): string {
 function gistOf(text: string): string {
   const value = parsed(text);
   const first = typeof value === 'object' && value !== null ? Object.values(value)[0] : undefined;
-  return typeof first === 'string' ? showControls(first.split('\n', 1)[0] ?? '') : '';
-}
-
-function pretty(text: string): string {
-  const value = parsed(text);
-  return showControls(value === undefined ? text : JSON.stringify(value, null, 2));
+  return typeof first === 'string' ? showUnseen(first.split('\n', 1)[0] ?? '') : '';
 }
 
 function parsed(text: string): unknown {

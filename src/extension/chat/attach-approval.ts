@@ -1,0 +1,27 @@
+import * as vscode from 'vscode';
+import { findRealPath } from '../../base/real-path.ts';
+import { isSecretFile } from '../../base/secret-files.ts';
+import { fileAt, relativePath } from './workspace-path.ts';
+
+/**
+ * Whether a file's text may be sent with a message. The user is asked, one file at a time, about one that holds secrets
+ * and about a link in the workspace that leads out of it.
+ */
+export async function mayAttach(uri: vscode.Uri): Promise<boolean> {
+  const question = await questionAbout(uri);
+  if (question === undefined) return true;
+  const attach = vscode.l10n.t('Attach');
+  const detail = vscode.l10n.t('Its text is sent to the provider of the model.');
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, attach)) === attach;
+}
+
+async function questionAbout(uri: vscode.Uri): Promise<string | undefined> {
+  if (uri.scheme === 'untitled') return undefined;
+  const name = relativePath(uri);
+  const real = uri.scheme === 'file' ? await findRealPath(uri.fsPath) : uri.path;
+  if (real === undefined || isSecretFile(real) || isSecretFile(uri.path)) {
+    return vscode.l10n.t('{0} is of a kind that holds secrets. Attach it?', name);
+  }
+  if (vscode.workspace.getWorkspaceFolder(uri) === undefined || (await fileAt(uri))) return undefined;
+  return vscode.l10n.t('{0} is a link to {1}, outside of the workspace. Attach it?', name, real);
+}

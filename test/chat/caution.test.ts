@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { cautionKind } from '../../src/chat/caution.ts';
+import { cautionInArguments } from '../../src/chat/workspace-files.ts';
+
+const WRITES: Readonly<Record<string, string>> = {
+  git: '.git/config .git/hooks/pre-commit sub/.git/HEAD .GIT/config .gitattributes .gitmodules .husky/pre-push git~1/config',
+  editor: '.vscode/settings.json .vscode/tasks.json .VSCode/Launch.json app.code-workspace .devcontainer/x .mcp.json',
+  workflow: '.github/workflows/ci.yml .GitHub/Workflows/ci.yaml .gitlab-ci.yml .circleci/config.yml Jenkinsfile',
+  settings: 'svc.json svc.jsonc sub/SVC.jsonc .svc/prompts/x.prompt.md',
+  shell: '.envrc .bashrc .bash_profile .profile .zshrc .zshenv .zprofile home/.zlogin .config/fish/config.fish',
+  package: 'package.json packages/a/package.json .npmrc .yarnrc.yml .pnpmfile.cjs .cargo/config.toml',
+  secret: 'prod.tfvars server.pem id_rsa .netrc',
+};
+const FREE = 'src/a.ts README.md .gitignore package-lock.json.md .github/CODEOWNERS src/git/config.ts vscode/x.json';
+
+describe('a write that is asked for each time', () => {
+  for (const [kind, paths] of Object.entries(WRITES)) {
+    for (const path of paths.split(' ')) {
+      it(`${path}: ${kind}`, () => {
+        assert.equal(cautionKind(path, 'write'), kind);
+        assert.equal(cautionKind(`/work/x/${path}`, 'write'), kind);
+        assert.equal(cautionKind(`C:\\work\\${path.replaceAll('/', '\\')}`, 'write'), kind);
+      });
+    }
+  }
+  for (const path of ['.git./config', '.git /config', '.g\u200cit/config', '.vscode::$INDEX_ALLOCATION/tasks.json']) {
+    it(`${JSON.stringify(path)}, as a file system reads it`, () => assert.ok(cautionKind(path, 'write')));
+  }
+  for (const path of FREE.split(' ')) {
+    it(`is not ${path}`, () => assert.equal(cautionKind(`/work/x/${path}`, 'write'), undefined));
+  }
+  it('is a read only where the file holds secrets', () => {
+    assert.equal(cautionKind('package.json', 'read'), undefined);
+    assert.equal(cautionKind('.git/config', 'read'), 'secret');
+    assert.equal(cautionKind('.env', 'read'), 'secret');
+  });
+  it('is found in the arguments of tools of others', () => {
+    assert.equal(cautionInArguments({ files: [{ uri: 'file:///w/.env' }] })?.kind, 'shell');
+    assert.equal(cautionInArguments({ path: '/w/.vscode/tasks.json', text: 'x' })?.kind, 'editor');
+    assert.equal(cautionInArguments({ path: 'src/a.ts', text: 'a\n.env' }), undefined);
+  });
+});

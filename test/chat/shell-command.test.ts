@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningCommand, shellArguments, startShellCommand } from '../../src/chat/shell-command.ts';
+
+describe('a command in a shell', () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-shell-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function run(command: string, use: (running: RunningCommand, output: string) => void = () => undefined) {
+    let output = '';
+    const running = startShellCommand({
+      ...{ shell: '/bin/bash', command, cwd: folder, env: process.env },
+      onOutput: (text) => {
+        output += text;
+        use(running, output);
+      },
+    });
+    return { code: await running.ended, output };
+  }
+
+  for (const [command, expected] of [
+    ['echo !! !$', '!! !$\n'],
+    ['printf "[%s]" a\tb', '[a][b]'],
+    ["printf '[%s]' 'a\tb'", '[a\tb]'],
+    ['echo one\necho two', 'one\ntwo\n'],
+    ['cat <<E\na\tb\nE', 'a\tb\n'],
+    ['echo "$0 $#"', '/bin/bash 0\n'],
+    ["echo 'it''s' \"a\\\"b\" $'c'", 'its a"b c\n'],
+    ['set -o | grep -c "history *on"', '0\n'],
+    ['echo é 漢 👋', 'é 漢 👋\n'],
+  ] as const) {
+    it(`is one argument, taken as it is: ${JSON.stringify(command)}`, async () =>
+      assert.equal((await run(command)).output, expected));
+  }
+
+  it('that begins like an option is a command', async () => {
+    assert.equal((await run('-i')).code, 127);
+    assert.equal((await run('+x; echo on')).output.endsWith('on\n'), true);
+  });
+
+  it('gives its exit code, or the signal that ended it, and both outputs', async () => {
+    assert.deepEqual(await run('echo out; echo err >&2; exit 3'), { code: 3, output: 'out\nerr\n' });
+    assert.equal((await run('kill -9 $$')).code, 'SIGKILL');
+  });
+
+  it('is killed with all that it started', async () => {
+    const { code, output } = await run('sleep 1000 & echo "$!."; wait', (running, soFar) => {
+      if (soFar.includes('.')) running.kill();
+    });
+    assert.equal(code, 'SIGTERM');
+    const status = `/proc/${output.trim().replace('.', '')}/status`;
+    assert.ok(!existsSync(status) || /State:\s+Z/.test(readFileSync(status, 'utf8')));
+  });
+
+  it('ends when its shell does, whatever it left running', async () => {
+    const { code, output } = await run('sleep 1000 & echo $!');
+    assert.equal(code, 0);
+    process.kill(Number(output));
+  });
+
+  it('reads what the user types', async () => {
+    const { output } = await run('echo ?; read name; echo "Hello $name"', (running, soFar) => {
+      if (soFar === '?\n') running.input('Ada\n');
+    });
+    assert.equal(output, '?\nHello Ada\n');
+  });
+
+  it('gets nothing of the environment that is the editor’s own', async () => {
+    process.env.VSCODE_SECRET_HOOK = 'x';
+    process.env.ELECTRON_RUN_AS_NODE = '1';
+    const { output } = await run('env');
+    delete process.env.VSCODE_SECRET_HOOK;
+    delete process.env.ELECTRON_RUN_AS_NODE;
+    assert.doesNotMatch(output, /VSCODE_|ELECTRON_/);
+    assert.match(output, /^PATH=/m);
+  });
+
+  it('fails where there is no such shell', async () => {
+    const options = { shell: '/no/such/shell', command: 'true', cwd: folder, env: {}, onOutput: () => undefined };
+    await assert.rejects(startShellCommand(options).ended, /ENOENT/);
+  });
+
+  it('is passed to each shell in its own way', () => {
+    const decoded = Buffer.from(shellArguments('C:\\x\\pwsh.exe', 'a "b"').args.at(-1) ?? '', 'base64');
+    assert.equal(decoded.toString('utf16le'), 'a "b"');
+    assert.deepEqual(shellArguments('C:\\Windows\\cmd.exe', 'dir "a"').args, ['/d', '/s', '/c', '"dir "a""']);
+    assert.throws(() => shellArguments('cmd.exe', 'dir\ndel x'), /one line/);
+    assert.deepEqual(shellArguments('/usr/bin/fish', 'ls').args, ['-c', 'ls']);
+  });
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { ChatTool, ToolOutcome } from '../../../src/chat/tools.ts';
+import { CommandTerminals } from '../../../src/extension/chat/command-terminals.ts';
+import { gitDiff } from '../../../src/extension/chat/git.ts';
+import { changingTools, readingTools } from '../../../src/extension/chat/own-tools.ts';
+import { Proposals } from '../../../src/extension/chat/proposals.ts';
+import { terminalText } from '../../../src/extension/chat/terminal-text.ts';
+import { workspaceFolder } from './until.ts';
+
+/** The chat's own tools on files with links and in a shell, as a model calls them. */
+describe('tools of the chat in a workspace with links', () => {
+  let root: string;
+  let outside: string;
+  let tools: readonly ChatTool[];
+  const proposals = new Proposals();
+  const terminals = new CommandTerminals();
+
+  before(() => {
+    root = join(workspaceFolder().fsPath, 'linked');
+    outside = realpathSync(mkdtempSync(join(tmpdir(), 'svc-outside-')));
+    mkdirSync(join(root, 'src'), { recursive: true });
+    writeFileSync(join(outside, 'notes.txt'), 'needle outside\n');
+    writeFileSync(join(outside, 'other.txt'), 'needle outside\n');
+    writeFileSync(join(root, 'src/a.ts'), 'needle inside\n');
+    writeFileSync(join(root, 'prod.env'), 'TOKEN=needle-secret\n');
+    symlinkSync(outside, join(root, 'out'));
+    symlinkSync(join(outside, 'notes.txt'), join(root, 'out.txt'));
+    symlinkSync(join(outside, 'made.txt'), join(root, 'dangling.txt'));
+    symlinkSync('prod.env', join(root, 'plain.txt'));
+    symlinkSync('src/a.ts', join(root, 'same.ts'));
+    symlinkSync('../.vscode', join(root, 'settings'));
+    tools = [...readingTools(), ...changingTools({ proposals, terminals })];
+  });
+  after(() => {
+    proposals.dispose();
+    terminals.dispose();
+    rmSync(root, { recursive: true, force: true });
+    rmSync(outside, { recursive: true, force: true });
+  });
+
+  const tool = (name: string): ChatTool => {
+    const found = tools.find((each) => each.name === name);
+    assert.ok(found);
+    return found;
+  };
+  const run = (name: string, input: Record<string, unknown>): Promise<ToolOutcome> =>
+    tool(name).run(input, new AbortController().signal);
+  const asks = async (name: string, input: Record<string, unknown>) => {
+    const answer = await tool(name).asks(input);
+    return typeof answer === 'boolean' ? answer : answer.kind;
+  };
+
+  for (const path of ['linked/out.txt', 'linked/out/notes.txt', 'linked/src/../out/notes.txt', 'linked\\out.txt']) {
+    it(`read nothing outside of it: ${path}`, async () => {
+      await assert.rejects(asks('read_file', { path }), /not inside of the workspace/);
+      await assert.rejects(run('read_file', { path }), /not inside of the workspace/);
+    });
+  }
+
+  it('ask for a file that holds secrets however it is spelled, and for no other', async () => {
+    for (const path of ['prod.env', './prod.env', 'src/../prod.env', 'prod.env/.', 'plain.txt', 'src\\..\\plain.txt']) {
+      assert.equal(await asks('read_file', { path: `linked/${path}` }), 'secret', path);
+    }
+    assert.equal(await asks('read_file', { path: 'linked/same.ts' }), false);
+    assert.equal((await run('read_file', { path: 'linked/same.ts' })).output, 'needle inside\n');
+  });
+
+  it('search and list no file by a link that leads out of it or to a secret', async () => {
+    const found = (await run('search_text', { query: 'needle' })).output;
+    assert.match(found, /linked\/src\/a\.ts:1: needle inside/);
+    assert.doesNotMatch(found, /outside|secret/);
+    const listed = (await run('list_files', { pattern: 'linked/**' })).output.split('\n');
+    assert.ok(listed.includes('linked/src/a.ts') && listed.includes('linked/prod.env'), listed.join());
+    assert.deepEqual(
+      listed.filter((path) => /linked\/(?:out|dangling|plain)/.test(path)),
+      [],
+    );
+  });
+
+  it('write nothing outside of it, by a link to nothing either', async () => {
+    for (const path of ['linked/dangling.txt', 'linked/out/made.txt', '../made.txt']) {
+      const input = { path, old_text: '', new_text: 'x' };
+      await assert.rejects(asks('edit_file', input), /not inside of the workspace/);
+      await assert.rejects(run('edit_file', input), /not inside of the workspace/);
+    }
+    await assert.rejects(run('edit_file', { path: 'linked/out.txt', old_text: 'needle', new_text: 'x' }));
+    assert.equal(existsSync(join(outside, 'made.txt')), false);
+    assert.equal(readFileSync(join(outside, 'notes.txt'), 'utf8'), 'needle outside\n');
+  });
+
+  it('ask each time for a write that decides what runs, by the file that it is', async () => {
+    const edit = (path: string) => asks('edit_file', { path, old_text: '', new_text: 'x' });
+    assert.equal(await edit('linked/src/b.ts'), true);
+    assert.equal(await edit('.VSCode/tasks.json'), 'editor');
+    assert.equal(await edit('linked/settings/tasks.json'), 'editor');
+    assert.equal(await edit('.git/hooks/pre-commit'), 'git');
+    assert.equal(await edit('linked/package.json'), 'package');
+  });
+
+  it('run a command as it was approved, in a terminal that shows it', async () => {
+    const { output } = await run('run_in_terminal', { command: "printf '[%s]' 'a\tb' '!!'; echo; pwd; exit 4" });
+    assert.equal(output, `[a\tb][!!]\n${realpathSync(workspaceFolder().fsPath)}\n[exit code 4]`);
+    const shown = vscode.window.terminals.filter(({ name }) => name === 'Svc');
+    assert.equal(shown.length, 1);
+    assert.match(await terminalText(), /\[a\tb\]\[!!\]/);
+  });
+
+  it('run no command that has control characters', async () => {
+    for (const command of ['echo a\u0015touch x', 'echo a\rtouch x', '\u0001touch x', 'a\u001b[2J', '']) {
+      await assert.rejects(async () => tool('run_in_terminal').asks({ command }), /control character|empty/);
+      await assert.rejects(run('run_in_terminal', { command }), /control character|empty/);
+    }
+  });
+
+  it('end a command with Stop, and give a long output’s end', async () => {
+    const stop = new AbortController();
+    const running = tool('run_in_terminal').run({ command: 'touch started; sleep 1000' }, stop.signal);
+    const watcher = vscode.workspace.createFileSystemWatcher('**/started');
+    const started = new Promise((resolve) => watcher.onDidCreate(resolve));
+    await started;
+    watcher.dispose();
+    stop.abort();
+    assert.match((await running).output, /\[stopped\]$/);
+    const long = await run('run_in_terminal', { command: 'seq 1 30000; rm started' });
+    assert.match(long.output, /^\[cut: \d+ characters before\]\n/);
+    assert.match(long.output, /\n30000\n\[exit code 0\]$/);
+  });
+
+  it('give no secret file in a diff', async () => {
+    const folder = join(outside, 'repository');
+    mkdirSync(folder);
+    const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args]);
+    git('init', '-q');
+    writeFileSync(join(folder, 'a.ts'), 'one\n');
+    writeFileSync(join(folder, 'prod.env'), 'TOKEN=needle-secret\n');
+    git('add', '.');
+    const diff = await gitDiff(vscode.Uri.file(folder));
+    assert.match(diff, /\+one/);
+    assert.doesNotMatch(diff, /needle-secret/);
+    git('reset', '-q', '--', 'a.ts');
+    assert.equal(await gitDiff(vscode.Uri.file(folder)), '');
+  });
+});
