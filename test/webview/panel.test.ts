@@ -302,6 +302,31 @@ describe('the panel’s page', function () {
       );
     });
 
+    it('says why a call is asked for each time, and offers no standing permission for it', async () => {
+      await panel.tell(...(STATES.cautioned ?? []));
+      await panel.page.getByText('.vscode/tasks.json changes what an editor does').waitFor();
+      assert.equal(await panel.page.getByRole('button', { name: 'Allow once' }).count(), 1);
+      for (const name of ['Allow in this conversation', 'Always allow']) {
+        assert.equal(await panel.page.getByRole('button', { name, exact: true }).count(), 0, name);
+      }
+    });
+
+    it('shows every character of a command, and its end however long it is', async () => {
+      await panel.tell(...(STATES['long-command'] ?? []));
+      const card = panel.page.locator('.tool.asking');
+      await card.getByText('⟨U+202E⟩').waitFor();
+      assert.match(await card.locator('pre').first().innerText(), /^echo 0⟨U\+200B⟩⟨U\+202E⟩⟨U\+0015⟩\necho 1\n/);
+      assert.match(await card.locator('pre').last().innerText(), /echo 99; rm -r x$/);
+      const more = card.getByRole('button', { name: /^… \d+ more lines \(\d+ characters\): show all$/ });
+      await more.click();
+      assert.equal((await card.locator('pre').first().innerText()).split('\n').length, 100);
+      const end = await card
+        .locator('pre')
+        .first()
+        .evaluate((pre) => pre.scrollHeight - pre.clientHeight);
+      assert.equal(end, 0);
+    });
+
     it('switches between versions, edits and answers again', async () => {
       await panel.tell(...(STATES.branch ?? []));
       assert.match(await panel.page.locator('.message.assistant .versions').innerText(), /2\/3/);

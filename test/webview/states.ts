@@ -55,6 +55,12 @@ const TOOL: Extract<Part, { type: 'tool' }> = {
   state: { type: 'waiting' },
 };
 
+/** A hundred lines: characters that are not seen in the first, what it is about in the last. */
+const LONG_COMMAND = Array.from({ length: 100 }, (_, index) => {
+  const end = index === 0 ? '\u200b\u202e\u0015' : index === 99 ? '; rm -r x' : '';
+  return `echo ${index}${end}`;
+}).join('\n');
+
 const MODEL_SET: ToPage = { type: 'model', model: VIEW };
 const TRUSTED: ToPage = { type: 'workspace', trusted: true };
 
@@ -111,6 +117,24 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
           { type: 'step' },
           TOOL,
         ]),
+      ),
+    ),
+  ],
+  cautioned: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Build it with one key.'),
+        running([{ ...TOOL, state: { type: 'waiting', caution: { kind: 'editor', path: '.vscode/tasks.json' } } }]),
+      ),
+    ),
+  ],
+  'long-command': [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Run it.'),
+        running([{ ...TOOL, name: 'run_in_terminal', text: JSON.stringify({ command: LONG_COMMAND }) }]),
       ),
     ),
   ],
