@@ -58,9 +58,9 @@ export class IgnorePatterns {
   }
 }
 
-/** Letters in one form: macOS writes `é` as two characters, most editors as one. */
+/** Letters in one form: macOS writes `é` as two characters, most editors as one, and takes `ſ` for `s`. */
 function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return text.normalize('NFC').toUpperCase().toLowerCase();
 }
 
 function segmentsOf(path: string): readonly Segment[] {

@@ -23,7 +23,13 @@ describe('a write that is asked for each time', () => {
       });
     }
   }
-  for (const path of ['.git./config', '.git /config', '.g\u200cit/config', '.vscode::$INDEX_ALLOCATION/tasks.json']) {
+  for (const path of [
+    '.git./config',
+    '.git /config',
+    '.g\u200cit/config',
+    '.v\u017fcode/tasks.json',
+    '.vscode::$INDEX_ALLOCATION/tasks.json',
+  ]) {
     it(`${JSON.stringify(path)}, as a file system reads it`, () => assert.ok(cautionKind(path, 'write')));
   }
   for (const path of FREE.split(' ')) {
