@@ -65,7 +65,7 @@ describe('the chat in the rest of the editor', () => {
     await dialog().getByText('echo sum-$((40 + 2))').waitFor();
     await dialog().getByRole('button', { name: 'Run', exact: true }).click();
     await desk.page.locator('.xterm-rows', { hasText: 'sum-42' }).waitFor();
-    await desk.page.locator('.terminal-command-decoration.codicon-terminal-decoration-success').first().waitFor();
+    await desk.page.locator('.xterm-rows', { hasText: '[exit code 0]' }).waitFor();
     await frame.getByRole('button', { name: 'Attach' }).click();
     await row('Last output of the terminal').click();
     await frame.locator('.composer .chip', { hasText: 'Terminal' }).waitFor();

@@ -121,4 +121,38 @@ describe('tools and code in the editor', () => {
     assert.equal(await desk.page.evaluate(() => navigator.clipboard.readText()), 'export const inserted = true;');
     await runCommand(desk.page, 'View: Revert and Close Editor');
   });
+
+  it('runs code in a terminal as it was shown, and none with control characters', async () => {
+    const answer =
+      '```sh\nprintf "[%s]" "a\tb" "!!" > ran.txt # \u200b\n```\n\n```bash\necho a\u0015touch never.txt\n```';
+    desk.answer(saying({ text: [answer] }));
+    const frame = await desk.send('How do I run it?');
+    await ended(frame);
+    await frame.getByRole('button', { name: 'Run in terminal' }).first().click();
+    const dialog = desk.page.locator('.monaco-dialog-box');
+    await dialog.getByText('ran.txt # ⟨U+200B⟩').waitFor();
+    await dialog.getByRole('button', { name: 'Run', exact: true }).click();
+    await desk.page.locator('.terminal-tabs-entry, .single-terminal-tab', { hasText: 'Svc' }).first().waitFor();
+    while (!existsSync(join(desk.workspace, 'ran.txt')))
+      await desk.page.evaluate(() => new Promise(requestAnimationFrame));
+    assert.equal(readFileSync(join(desk.workspace, 'ran.txt'), 'utf8'), '[a\tb][!!]');
+    await frame.getByRole('button', { name: 'Run in terminal' }).last().click();
+    await desk.page.getByText('The command has a control character (U+0015)').first().waitFor();
+    assert.equal(existsSync(join(desk.workspace, 'never.txt')), false);
+  });
+
+  it('asks for a secret file each time, though reading was allowed before', async () => {
+    desk.write('prod.env', 'TOKEN=needle\n');
+    const read = call('read_file', { path: './prod.env' });
+    const again = call('read_file', { path: 'src/../prod.env' }, 'c2');
+    desk.answer(saying(read, again, { text: ['Read once.'] }));
+    const frame = await desk.send('Read it');
+    await frame.getByText('prod.env is of a kind that holds secrets').waitFor();
+    assert.equal(await frame.getByRole('button', { name: 'Always allow' }).count(), 0);
+    await frame.getByRole('button', { name: 'Allow once' }).click();
+    await frame.getByText('src/../prod.env').waitFor();
+    await frame.getByRole('button', { name: 'Deny' }).last().click();
+    await frame.locator('.markdown', { hasText: 'Read once.' }).waitFor();
+    assert.equal(desk.lastBody().split('TOKEN=needle').length, 2);
+  });
 });
