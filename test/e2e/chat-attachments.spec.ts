@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ChatDesk, ended, extensionReady, saying, setChatDesk } from './chat-desk.ts';
@@ -57,6 +59,24 @@ describe('what is attached in the editor', () => {
     assert.match(body, /src\/basket\.ts\\nsrc\/receipt\.ts/);
     assert.match(body, /\+A changed line\./);
     assert.match(body, /Look at {2}and {2}and"/);
+  });
+
+  it('asks before it takes a file that holds secrets, by a link to one too', async () => {
+    desk.write('deploy.env', 'TOKEN=needle\n');
+    symlinkSync('deploy.env', join(desk.workspace, 'harmless.txt'));
+    const frame = await desk.panel();
+    const dialog = desk.page.locator('.monaco-dialog-box');
+    for (const name of ['deploy.env', 'harmless.txt']) {
+      await complete(frame, ` @${name.slice(0, 6)}`, name);
+      await dialog.getByText(`${name} is of a kind that holds secrets. Attach it?`).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    await complete(frame, ' @deploy', 'deploy.env');
+    await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
+    await chip(frame, 'deploy.env');
+    assert.equal(await frame.locator('.composer .chip').count(), 1);
+    assert.match(await sent(frame), /TOKEN=needle/);
   });
 
   it('takes a symbol by its name, with all that belongs to it', async () => {
