@@ -1,5 +1,6 @@
 import { IgnorePatterns, type Verdict } from '../base/ignore-patterns.ts';
 import { isSecretFile } from '../base/secret-files.ts';
+import { upToFirst, withoutTrailing } from '../base/text.ts';
 
 export interface IgnoreFile {
   /** The folder it stands in, relative to the workspace folder with `/`; empty: the folder itself. */
@@ -108,12 +109,12 @@ function verdictOf(rules: readonly Rule[], name: string, isFolder: boolean): Ver
 
 /** The path of a uri, decoded, without query and fragment; drive letters in lower case. */
 function pathOf(uri: string): string {
-  const path = uri.replace(/^[a-z][a-z0-9+.-]+:(?:\/\/[^/?#]*)?/i, '').replace(/[?#].*$/, '');
+  const path = upToFirst(uri.replace(/^[a-z][a-z0-9+.-]+:(?:\/\/[^/?#]*)?/i, ''), ['?', '#']);
   let decoded = path;
   try {
     decoded = decodeURIComponent(path);
   } catch {
     // Not encoded as uris are: taken as it is written.
   }
-  return decoded.replace(/\/+$/, '').replace(/^\/[A-Z]:/, (drive) => drive.toLowerCase());
+  return withoutTrailing(decoded, '/').replace(/^\/[A-Z]:/, (drive) => drive.toLowerCase());
 }
