@@ -61,13 +61,6 @@ export class Registry {
   }
 }
 
-/** Providers without models that can be asked for theirs (`GET {baseURL}/models`). */
-export function providersToList(registry: Registry): readonly Provider[] {
-  return [...registry.providers.values()].filter(
-    ({ models, endpoint }) => models.size === 0 && endpoint.problem === undefined && endpoint.baseURL !== undefined,
-  );
-}
-
 /** Configured providers first, in the order that they are written in, then those that only have a key. */
 export function buildRegistry(input: RegistryInput): Registry {
   const { settings, catalog, storedKeys } = input;

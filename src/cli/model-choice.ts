@@ -1,9 +1,9 @@
 import { outputCap } from '../catalog/limits.ts';
-import { fillListedModels } from '../catalog/listing.ts';
+import { listedRegistry } from '../catalog/live-registry.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Registry } from '../catalog/registry.ts';
 import { selectCompletionModel, selectModel } from '../catalog/select.ts';
-import { listModels } from '../provider/list-models.ts';
+import { modelLister } from '../provider/list-models.ts';
 import type { Transport } from '../provider/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../provider/undici-transport.ts';
 import { GatewayError } from '../wire/errors.ts';
@@ -52,15 +52,8 @@ async function withListed(
   transport: Transport,
 ): Promise<Registry> {
   if (wanted === undefined ? registry.models.size > 0 : registry.find(wanted) !== undefined) return registry;
-  return fillListedModels(
-    registry,
-    async ({ id, endpoint }, signal) => {
-      const listed = await listModels(endpoint, { transport, signal, provider: id });
-      return listed.map((model) => model.id);
-    },
-    io.signal,
-    (id, reason) => io.err(`warning: ${id} does not list its models: ${reason}\n`),
-  );
+  const unlisted = (id: string, reason: string) => io.err(`warning: ${id} does not list its models: ${reason}\n`);
+  return listedRegistry(registry, { listModels: modelLister(transport), unlisted }, io.signal);
 }
 
 async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io: Io): Promise<void> {

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { fillListedModels } from '../catalog/listing.ts';
+import { listedRegistry } from '../catalog/live-registry.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Registry } from '../catalog/registry.ts';
 import { loadSettings } from '../config/load.ts';
 import { nearMisses } from '../config/near-miss.ts';
-import { listModels } from '../provider/list-models.ts';
+import { modelLister } from '../provider/list-models.ts';
 import { undiciTransport } from '../provider/undici-transport.ts';
 import { refreshNow } from './catalog-refresh.ts';
 import { openContext, reportDiagnostics, terminalInput } from './context.ts';
@@ -37,15 +37,8 @@ const LIST_TIMEOUT_MS = 5_000;
 async function withListed(registry: Registry, io: Io): Promise<Registry> {
   const transport = undiciTransport({ env: io.env });
   try {
-    return await fillListedModels(
-      registry,
-      async ({ id, endpoint }, signal) => {
-        const models = await listModels(endpoint, { transport, signal, provider: id, timeout: LIST_TIMEOUT_MS });
-        return models.map((model) => model.id);
-      },
-      io.signal,
-      (id, reason) => io.err(`warning: ${id} does not list its models: ${reason}\n`),
-    );
+    const unlisted = (id: string, reason: string) => io.err(`warning: ${id} does not list its models: ${reason}\n`);
+    return await listedRegistry(registry, { listModels: modelLister(transport, LIST_TIMEOUT_MS), unlisted }, io.signal);
   } finally {
     await transport.close();
   }

@@ -64,7 +64,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
       {
         settings: () => upstreams.settings,
         registry: () => upstreams.registry,
-        listing: upstreams,
+        listing: upstreams.listing,
         keys,
         ledger,
         metrics,

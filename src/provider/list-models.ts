@@ -1,3 +1,4 @@
+import type { ListModels } from '../catalog/live-registry.ts';
 import type { Endpoint } from '../catalog/model.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
@@ -25,6 +26,14 @@ export interface ListOptions {
   readonly provider?: string;
   /** Milliseconds for the whole list, default 15,000. */
   readonly timeout?: number;
+}
+
+/** Lists a provider's models for a live registry. */
+export function modelLister(transport: Transport, timeout?: number): ListModels {
+  return async ({ id, endpoint }, signal) => {
+    const listed = await listModels(endpoint, defined({ transport, signal, provider: id, timeout }));
+    return listed.map((model) => model.id);
+  };
 }
 
 const LIST_TIMEOUT_MS = 15_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { providersToList } from '../../src/catalog/live-registry.ts';
 import type { Model } from '../../src/catalog/model.ts';
 import { matches } from '../../src/catalog/model-pattern.ts';
-import { providersToList } from '../../src/catalog/registry.ts';
 import { type Given, registryOf } from './registry-of.ts';
 
 async function modelOf(ref: string, given: Given): Promise<Model> {

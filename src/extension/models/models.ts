@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../../catalog/catalog.ts';
-import { fillListedModels } from '../../catalog/listing.ts';
-import type { Model, Provider } from '../../catalog/model.ts';
+import { LiveRegistry } from '../../catalog/live-registry.ts';
+import type { Model } from '../../catalog/model.ts';
 import {
   CatalogRefresher,
   cachedCatalog,
@@ -15,7 +15,7 @@ import { selectCompletionModel, selectModel } from '../../catalog/select.ts';
 import { loadSnapshot } from '../../catalog/snapshot.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { SettingsStore } from '../../config/store.ts';
-import { listModels } from '../../provider/list-models.ts';
+import { modelLister } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 
@@ -44,6 +44,7 @@ export class Models implements vscode.Disposable {
   readonly #closing = new AbortController();
   readonly onDidChange = this.#changed.event;
   #registry: Registry | undefined;
+  #live: LiveRegistry | undefined;
   #catalog: CatalogData | undefined;
   #refresher: CatalogRefresher | undefined;
   #building: Promise<void> | undefined;
@@ -59,6 +60,7 @@ export class Models implements vscode.Disposable {
 
   dispose(): void {
     this.#closing.abort();
+    this.#live?.dispose();
     this.#refresher?.dispose();
     for (const part of this.#lifetime.reverse()) part.dispose();
   }
@@ -188,17 +190,14 @@ export class Models implements vscode.Disposable {
       originDecisions: this.decisions,
       workspace: workspaceId(),
     });
-    this.#take(registry);
-    const listed = await fillListedModels(registry, this.#list, this.#closing.signal, (provider, reason) =>
-      this.#parts.log.warn(`${provider} does not list its models: ${reason}`),
-    );
-    if (listed !== registry) this.#take(listed);
+    this.#live ??= new LiveRegistry(registry, {
+      listModels: modelLister(this.#parts.transport),
+      unlisted: (provider, reason) => this.#parts.log.warn(`${provider} does not list its models: ${reason}`),
+      changed: (changed) => this.#take(changed),
+    });
+    this.#live.rebuilt(registry);
+    await this.#live.list();
   }
-
-  readonly #list = async (provider: Provider, signal: AbortSignal) => {
-    const options = { transport: this.#parts.transport, signal, provider: provider.id };
-    return (await listModels(provider.endpoint, options)).map(({ id }) => id);
-  };
 
   #take(registry: Registry): void {
     if (this.#closing.signal.aborted) return;
