@@ -3,7 +3,7 @@
  * l10n/bundle.l10n.json and says what the German translation lacks.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -17,8 +17,11 @@ const TEXT = new RegExp(String.raw`\b(?:text:|rule =|at\('\w+',)\s*(?:${LITERAL}
 /** Titles of error cards, words of their buttons, and what a slash command does. */
 const CARD = new RegExp(String.raw`^ {2}\w+: \[(?:${LITERAL}),`, 'gm');
 const LABEL = new RegExp(String.raw`\b(?:label|detail): (?:${LITERAL})`, 'g');
-/** What our errors say. */
-const SENTENCE = new RegExp(String.raw`^ {2}(?:${LITERAL}|"([^"\\]*)"),$`, 'gm');
+/** Messages of errors, and those of the network, which are a table by code. */
+const MESSAGE = new RegExp(String.raw`\bmsg\(\s*(?:${LITERAL}|"([^"\\]*)")`, 'g');
+const NETWORK = /^ {2}\w+: '(\{0\}[^']*)',$/gm;
+/** Only clients of the API and the terminal see their errors, in English. */
+const ENGLISH_ONLY = /^src\/(?:gateway|cli)\//;
 /** What is wrong with a file that can't be changed. */
 const UNREADABLE = new RegExp(String.raw`new UnreadableFile\((?:${LITERAL})`, 'g');
 
@@ -44,6 +47,20 @@ function unescaped(text: string): string {
   });
 }
 
+/** The files whose errors the editor can show. */
+export function errorSources(): readonly string[] {
+  return sources('src').filter((file) => !ENGLISH_ONLY.test(relative(ROOT, file)));
+}
+
+/** The templates of all errors that the editor can show. */
+export function errorTemplates(): readonly string[] {
+  return errorSources().flatMap((file) => {
+    const source = readFileSync(file, 'utf8');
+    const network = file.endsWith('network-failure.ts') ? literals(source, NETWORK) : [];
+    return [...literals(source, MESSAGE), ...network].filter((text) => text !== '{0}');
+  });
+}
+
 /** Every text that is translated, sorted. */
 export function shownTexts(): readonly string[] {
   const found = new Set<string>();
@@ -57,8 +74,7 @@ export function shownTexts(): readonly string[] {
   for (const text of literals(reader, UNREADABLE)) found.add(text);
   const cards = readFileSync(join(ROOT, 'src/chat/error-card.ts'), 'utf8');
   for (const text of literals(cards, CARD)) found.add(text);
-  const errors = readFileSync(join(ROOT, 'src/chat/error-words.ts'), 'utf8');
-  for (const text of literals(errors, SENTENCE)) found.add(text);
+  for (const text of errorTemplates()) found.add(text);
   for (const file of ['src/webview/chat/ending-view.tsx', 'src/chat/slash-commands.ts']) {
     for (const text of literals(readFileSync(join(ROOT, file), 'utf8'), LABEL)) found.add(text);
   }

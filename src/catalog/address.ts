@@ -2,6 +2,7 @@ import { withoutTrailing } from '../base/text.ts';
 import type { ModelSettings } from '../config/configured-model.ts';
 import { nearMisses } from '../config/near-miss.ts';
 import type { ProviderSettings } from '../config/settings.ts';
+import { type MessageText, msg } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { FIM_DIALECTS, type FimDialect } from '../wire/hole.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
@@ -22,7 +23,7 @@ export interface Address {
   readonly fim?: FimDialect | undefined;
   /** The dialect that the vendor is known for. */
   readonly knownFim?: FimDialect | undefined;
-  readonly problem?: string | undefined;
+  readonly problem?: MessageText | undefined;
 }
 
 export interface AddressQuestion {
@@ -104,7 +105,7 @@ function formatOf(format: FormatName, kind: ProviderKind, { modelId = '' }: Addr
 
 interface Base {
   readonly url?: string;
-  readonly problem?: string;
+  readonly problem?: MessageText;
 }
 
 function baseOf(
@@ -115,14 +116,17 @@ function baseOf(
   vendor: Vendor | undefined,
 ): Base {
   if (configured !== undefined) {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a person wrote.
-    if (configured.includes('${')) return { problem: '`${…}` is not expanded in an address; write {env:NAME}.' };
-    return originOf(configured) === undefined ? { problem: 'The address is not a valid URL.' } : { url: configured };
+    if (configured.includes('$' + '{')) {
+      return { problem: msg('`{0}` is not expanded in an address; write {env:NAME}.', '$' + '{…}') };
+    }
+    return originOf(configured) === undefined
+      ? { problem: msg('The address is not a valid URL.') }
+      : { url: configured };
   }
   if (kind === 'azure') return azureBase(question);
   const template = question.catalogModel?.api ?? listed?.api ?? vendor?.base;
   if (template !== undefined) return expand(template, question.env);
-  return { problem: `It is not known where \`${question.id}\` is; set \`options.baseURL\`.` };
+  return { problem: msg('It is not known where `{0}` is; set `options.baseURL`.', question.id) };
 }
 
 /** Azure's resource has a host of its own (learn.microsoft.com, "v1 API"). */
@@ -130,7 +134,7 @@ function azureBase({ id, provider, env }: AddressQuestion): Base {
   const variable = id === 'azure' ? env.AZURE_RESOURCE_NAME : undefined;
   const resource = provider?.resourceName?.value ?? variable;
   if (resource === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]*$/.test(resource)) {
-    return { problem: 'Set `options.resourceName` to the name of your Azure resource, or `options.baseURL`.' };
+    return { problem: msg('Set `options.resourceName` to the name of your Azure resource, or `options.baseURL`.') };
   }
   return { url: `https://${resource}.openai.azure.com/openai/v1` };
 }
@@ -145,13 +149,23 @@ function expand(template: string, env: AddressQuestion['env']): Base {
   });
   return missing === undefined
     ? { url }
-    : { problem: `Set the environment variable ${missing}, or \`options.baseURL\`.` };
+    : { problem: msg('Set the environment variable {0}, or `options.baseURL`.', missing) };
 }
 
-function unknownPackage(npm: string): string {
+function unknownPackage(npm: string): MessageText {
   const [near] = nearMisses(npm, PACKAGES.keys());
-  const hint = near === undefined ? '' : ` Did you mean \`${near}\`?`;
-  return `Svc does not speak the format of \`${npm}\`.${hint} Where the provider has an OpenAI-compatible address, set \`npm\` to \`${DEFAULT_NPM}\` and \`options.baseURL\` to it.`;
+  return near === undefined
+    ? msg(
+        'Svc does not speak the format of `{0}`. Where the provider has an OpenAI-compatible address, set `npm` to `{1}` and `options.baseURL` to it.',
+        npm,
+        DEFAULT_NPM,
+      )
+    : msg(
+        'Svc does not speak the format of `{0}`. Did you mean `{1}`? Where the provider has an OpenAI-compatible address, set `npm` to `{2}` and `options.baseURL` to it.',
+        npm,
+        near,
+        DEFAULT_NPM,
+      );
 }
 
 function dialectNamed(name: string | undefined): FimDialect | undefined {

@@ -1,5 +1,6 @@
 import type { Modality, ModelCost } from '../config/configured-model.ts';
 import type { Credential, Origin } from '../config/origin.ts';
+import type { MessageText } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { FimDialect } from '../wire/hole.ts';
 
@@ -39,7 +40,7 @@ export interface Endpoint {
   readonly chunkTimeout?: number | undefined;
   /** Azure: which resource, API version. */
   readonly options: Readonly<Record<string, unknown>>;
-  readonly problem?: string | undefined;
+  readonly problem?: MessageText | undefined;
   /** Trusted credentials were left out, because untrusted configuration moved it from one origin to another. */
   readonly withheld?: { readonly from: string; readonly to: string } | undefined;
 }

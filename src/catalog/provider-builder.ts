@@ -3,6 +3,7 @@ import type { ModelCost, ModelSettings } from '../config/configured-model.ts';
 import type { Credential } from '../config/origin.ts';
 import { revealOptions } from '../config/secret.ts';
 import type { ProviderSettings, Settings } from '../config/settings.ts';
+import { verbatim } from '../wire/errors.ts';
 import type { FimDialect } from '../wire/hole.ts';
 import { type Address, resolveAddress } from './address.ts';
 import { type CatalogData, type CatalogModel, readRow } from './catalog.ts';
@@ -185,7 +186,8 @@ export class ProviderBuilder {
   #place(asked: Asked, address: Address, fim: FimDialect | undefined): Endpoint {
     const provider = this.#provider;
     const { apiKey, headers, withheld } = this.#clear(asked, address);
-    const problem = this.#input.settings.managedProblem ?? provider?.problem ?? address.problem;
+    const configured = this.#input.settings.managedProblem ?? provider?.problem;
+    const problem = configured === undefined ? address.problem : verbatim(configured);
     const { kind, format, baseURL, fimURL } = address;
     const resource = provider?.resourceName?.value;
     const options = revealOptions(provider?.options ?? {}, withheld === undefined);

@@ -1,6 +1,7 @@
 import { nearMisses } from '../config/near-miss.ts';
 import type { Located, Origin } from '../config/origin.ts';
 import type { Diagnostic, ProviderSettings, Settings } from '../config/settings.ts';
+import { formatMessage } from '../wire/errors.ts';
 import type { CatalogData } from './catalog.ts';
 import { isKnown } from './provider-catalog.ts';
 import type { Registry } from './registry.ts';
@@ -35,11 +36,12 @@ function unusable(
 ): Diagnostic | undefined {
   const { id, npm } = provider;
   const built = registry.providers.get(id);
-  const problem = built?.endpoint.problem;
+  const text = built?.endpoint.problem;
   // A broken address has a diagnostic of its own, and each model may have an address of its own.
-  if (built === undefined || problem === undefined || provider.problem !== undefined) return undefined;
+  if (built === undefined || text === undefined || provider.problem !== undefined) return undefined;
   const callable = [...built.models.values()].some(({ endpoint }) => endpoint.problem === undefined);
   if (callable) return undefined;
+  const problem = formatMessage(text);
   if (npm !== undefined && !npm.reference && !PACKAGES.has(npm.value)) {
     const [near] = nearMisses(npm.value, PACKAGES.keys());
     const at = { origin: npm.origin, length: npm.value.length + 2 };

@@ -1,7 +1,7 @@
 import { nearMisses } from '../config/near-miss.ts';
 import type { Located } from '../config/origin.ts';
 import type { Settings } from '../config/settings.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
 import { MAX_MATCHED_ID } from './address.ts';
 import type { Model } from './model.ts';
 import type { Registry } from './registry.ts';
@@ -107,16 +107,24 @@ function unknownModel(
   where: string,
 ): GatewayError {
   const near = suggestModels(ref, registry, suits);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  const none = ref === '' ? 'No model is named; one is written <provider_id>/<model_id>' : `There is no model ${ref}`;
-  const what = found === undefined ? none : `${ref} cannot complete code`;
   return new GatewayError({
-    status: 400,
     errorType: 'model_not_found',
-    message: `${what}${where}.${hint}`,
-    action: 'Run `svc models` for those that are available.',
+    message: unavailableMessage(ref, found, where, near.join(' or ')),
+    action: msg('Run `svc models` for those that are available.'),
     param: 'model',
   });
+}
+
+function unavailableMessage(ref: string, found: Model | undefined, where: string, near: string): MessageText {
+  if (found !== undefined) {
+    return near === ''
+      ? msg('{0} cannot complete code.', `${ref}${where}`)
+      : msg('{0} cannot complete code. Did you mean {1}?', `${ref}${where}`, near);
+  }
+  if (ref === '') return msg('No model is named; one is written <provider_id>/<model_id>{0}.', where);
+  return near === ''
+    ? msg('There is no model {0}.', `${ref}${where}`)
+    : msg('There is no model {0}. Did you mean {1}?', `${ref}${where}`, near);
 }
 
 /** Up to three available references that `ref` was probably meant to be. */

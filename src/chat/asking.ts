@@ -1,7 +1,7 @@
 import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { asGatewayError, GatewayError } from '../wire/errors.ts';
+import { asGatewayError, GatewayError, msg } from '../wire/errors.ts';
 import { AnswerWriter } from './answer.ts';
 import { outgrown, summaryRequest } from './compaction.ts';
 import { errorCard } from './error-card.ts';
@@ -148,9 +148,8 @@ function failed(error: GatewayError, now: number): Ending {
 
 function noModel(): GatewayError {
   return new GatewayError({
-    status: 400,
     errorType: 'configuration_error',
-    message: 'No model is set up yet.',
-    action: 'Add a provider, or set a key, then send again.',
+    message: msg('No model is set up yet.'),
+    action: msg('Add a provider, or set a key, then send again.'),
   });
 }

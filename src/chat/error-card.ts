@@ -1,4 +1,4 @@
-import type { ErrorType, GatewayError } from '../wire/errors.ts';
+import { type ErrorType, formatMessage, type GatewayError, type MessageText } from '../wire/errors.ts';
 
 /** The one thing that most likely helps; each face words it. */
 export type CardAction =
@@ -17,9 +17,12 @@ export interface ErrorCard {
   readonly errorType: ErrorType;
   readonly status: number;
   readonly title: string;
+  /** In English: all that conversations of earlier versions have. */
   readonly message: string;
+  readonly text?: MessageText;
   /** What can be done, a sentence. */
   readonly advice?: string;
+  readonly adviceText?: MessageText;
   readonly action: CardAction;
   /** Unix milliseconds before which a retry is no use. */
   readonly retryAt?: number;
@@ -63,8 +66,9 @@ export function errorCard(error: GatewayError, now: number): ErrorCard {
     status: error.status,
     title,
     message: error.message,
+    text: error.text,
     action,
-    ...(error.action === undefined ? {} : { advice: error.action }),
+    ...(error.actionText && { advice: formatMessage(error.actionText), adviceText: error.actionText }),
     ...(error.retryAfterMs === undefined ? {} : { retryAt: now + error.retryAfterMs }),
     ...(error.provider === undefined ? {} : { provider: error.provider }),
   };

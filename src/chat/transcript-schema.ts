@@ -53,12 +53,16 @@ const part = z.union([
   z.object({ type: z.literal('step') }),
 ]) satisfies z.ZodType<Part>;
 
+const messageText = z.object({ template: z.string(), values: z.array(z.string()) });
+
 const card = z.object({
   errorType: z.enum(ERROR_TYPES),
   status: count,
   title: z.string(),
   message: z.string(),
+  text: messageText.exactOptional(),
   advice: z.string().exactOptional(),
+  adviceText: messageText.exactOptional(),
   action: z.enum([
     'set-key',
     'choose-model',

@@ -43,7 +43,6 @@ export async function catalogOnDisk(settings: Settings, snapshot: CatalogData, i
 export function requireManaged(settings: Settings): void {
   if (settings.managedProblem === undefined) return;
   throw new GatewayError({
-    status: 500,
     errorType: 'configuration_error',
     message: settings.managedProblem,
     action: 'Tell whoever manages this computer.',

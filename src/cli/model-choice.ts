@@ -67,7 +67,6 @@ async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io
 
 function noModel(use: 'chat' | 'completion'): GatewayError {
   return new GatewayError({
-    status: 500,
     errorType: 'configuration_error',
     message: use === 'chat' ? 'No model is set up.' : 'No model is set up that can complete code.',
     action: 'Set a provider’s key, for example MISTRAL_API_KEY, or name a provider in svc.jsonc: `svc config path`.',

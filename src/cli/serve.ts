@@ -124,7 +124,6 @@ function fixedKeys(io: Io): string[] {
 function requireStoredKey(host: string, keys: KeyRing): void {
   if (keys.stored > 0 || /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)) return;
   throw new GatewayError({
-    status: 500,
     errorType: 'configuration_error',
     message: `Listening on ${host} needs a key in the key store.`,
     action: 'Make one first: svc keys create --name NAME',

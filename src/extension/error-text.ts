@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
-import { errorWords } from '../chat/error-words.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import type { GatewayError, MessageText } from '../wire/errors.ts';
 
-/** What went wrong and what can be done about it, in the language of VS Code; a provider's own words as they came. */
-export function errorText({ message, action }: Pick<GatewayError, 'message' | 'action'>): string {
-  const words = (text: string) => errorWords(text, vscode.l10n.t);
-  return action === undefined ? words(message) : `${words(message)} ${words(action)}`;
+/** A text of ours in the display language of VS Code; its values, such as a provider's words, stay as they are. */
+export function translate({ template, values }: MessageText): string {
+  return vscode.l10n.t(template, ...values);
+}
+
+/** What went wrong and what can be done about it, in the display language of VS Code. */
+export function errorText({ text, actionText }: Pick<GatewayError, 'text' | 'actionText'>): string {
+  return actionText === undefined ? translate(text) : `${translate(text)} ${translate(actionText)}`;
 }

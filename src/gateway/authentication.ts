@@ -65,5 +65,5 @@ export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | und
 }
 
 function unauthorized(message: string, action: string): GatewayError {
-  return new GatewayError({ status: 401, errorType: 'authentication_required', message, action });
+  return new GatewayError({ errorType: 'authentication_required', message, action });
 }

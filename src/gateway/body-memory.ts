@@ -53,7 +53,6 @@ export class HeldBodies {
 
 function full(): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'temporarily_unavailable',
     message: 'The gateway holds as many bytes of other requests and answers as it may.',
     action: 'Try again soon, or raise gateway.maxBufferedBytes.',

@@ -31,7 +31,6 @@ export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'r
   requireAllowed(caller.organization, model.ref);
   if (!withinBudget(caller, model)) {
     throw new GatewayError({
-      status: 402,
       errorType: 'usage_limit_exceeded',
       message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
       action: 'Use a free model, or ask for a larger budget.',
@@ -39,7 +38,6 @@ export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'r
   }
   if (parts.ledger.full) {
     throw new GatewayError({
-      status: 503,
       errorType: 'temporarily_unavailable',
       message: 'The gateway can’t write its usage ledger, so it takes no further request.',
       action: 'Whoever runs it: check the free disk space.',
@@ -61,7 +59,6 @@ function takeRate({ account }: Principal): void {
   const wait = account.window.take(account.rpm);
   if (wait === 0) return;
   throw new GatewayError({
-    status: 429,
     errorType: 'rate_limit_exceeded',
     message: `This key may send ${account.rpm} requests a minute.`,
     retryable: true,

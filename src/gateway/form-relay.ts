@@ -141,8 +141,7 @@ async function* readParts(request: Exchange['request'], limit: number): AsyncGen
   });
   parser.on('error', () => fail(invalidRequest('', 'The form is not valid multipart/form-data.')));
   request.on('close', () => {
-    if (!request.complete)
-      fail(new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'The client went away.' }));
+    if (!request.complete) fail(new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' }));
   });
   request.pipe(parser);
   for (;;) {
@@ -156,7 +155,6 @@ async function* readParts(request: Exchange['request'], limit: number): AsyncGen
 
 function tooLarge(what: string, limit: number): GatewayError {
   return new GatewayError({
-    status: 413,
     errorType: 'request_too_large',
     message: `${what} is larger than ${limit} bytes.`,
     action: 'Send less, or raise gateway.maxBodyBytes.',

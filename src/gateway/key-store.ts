@@ -134,5 +134,5 @@ export class KeyStore {
 }
 
 function refused(message: string): GatewayError {
-  return new GatewayError({ status: 400, errorType: 'invalid_request', message, action: 'See “svc keys list”.' });
+  return new GatewayError({ errorType: 'invalid_request', message, action: 'See “svc keys list”.' });
 }

@@ -127,7 +127,6 @@ function checkNested(path: string, value: unknown): void {
 function choosesModel(field: string): GatewayError {
   const name = field.slice(0, 200);
   return new GatewayError({
-    status: 400,
     errorType: 'unsupported_field',
     message: `\`${name}\` can choose another model or provider than \`model\` does; this gateway refuses it.`,
     action: 'Leave it out. Other models to try are set with gateway.fallback in svc.jsonc.',

@@ -45,7 +45,6 @@ export function allows(organization: OrganizationSettings | undefined, ref: stri
 export function requireAllowed(organization: OrganizationSettings | undefined, ref: string): void {
   if (allows(organization, ref)) return;
   throw new GatewayError({
-    status: 403,
     errorType: 'model_not_allowed',
     message: `The model ${ref} is not allowed for your team (${organization?.name}).`,
     action: 'Choose another model, or ask whoever sets the organization’s model policy.',
@@ -69,7 +68,6 @@ export function byokOf(
   const provider = settings.providers.get(model.provider);
   if (provider?.trust === 'untrusted' || (provider?.trust === 'mixed' && isMoved(provider, model.key))) {
     throw new GatewayError({
-      status: 503,
       errorType: 'credential_withheld',
       message: `The organization’s key for ${model.provider} is held back: a project’s configuration changes its address.`,
       action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
@@ -95,7 +93,6 @@ function isMoved(provider: ProviderEntry, key: string): boolean {
 
 function notAMember(id: string): GatewayError {
   return new GatewayError({
-    status: 403,
     errorType: 'model_not_allowed',
     message: `This key does not belong to the organization “${id.slice(0, 100)}”.`,
     action: 'Use a key of that organization: svc keys create --org.',

@@ -27,7 +27,7 @@ const MAX_WHOLE_BODY = 64 * 1024 * 1024;
 export function relay(exchange: Exchange, request: RelayRequest): Promise<RelayOutcome> {
   return new Promise((resolve, reject) => {
     if (exchange.response.destroyed) {
-      reject(new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'The client went away.' }));
+      reject(new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' }));
       return;
     }
     const handler = new RelayHandler(exchange, request, resolve, reject);

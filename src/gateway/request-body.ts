@@ -46,11 +46,11 @@ export interface JsonBody {
 /** A JSON object. @throws GatewayError 400 with the parser's position, or with what there is too much of. */
 export function parseBody(body: Buffer): JsonBody {
   // Decoding would replace it, and what was checked would not be what another parser reads.
-  if (!isUtf8(body)) throw new GatewayError({ status: 400, errorType: 'invalid_request', message: NOT_UTF8 });
+  if (!isUtf8(body)) throw new GatewayError({ errorType: 'invalid_request', message: NOT_UTF8 });
   const text = body.toString('utf8');
   const excess = excessIn(text);
   if (excess !== undefined) {
-    throw new GatewayError({ status: 400, errorType: 'invalid_request', message: `The body has ${excess}.` });
+    throw new GatewayError({ errorType: 'invalid_request', message: `The body has ${excess}.` });
   }
   let value: unknown;
   try {
@@ -58,19 +58,17 @@ export function parseBody(body: Buffer): JsonBody {
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unreadable';
     throw new GatewayError({
-      status: 400,
       errorType: 'invalid_request',
       message: `The body is not JSON: ${reason.slice(0, 200)}`,
       action: 'Send a JSON object.',
     });
   }
   if (isObject(value)) return { bytes: body, text, value };
-  throw new GatewayError({ status: 400, errorType: 'invalid_request', message: 'The body must be a JSON object.' });
+  throw new GatewayError({ errorType: 'invalid_request', message: 'The body must be a JSON object.' });
 }
 
 function tooLarge(limit: number): GatewayError {
   return new GatewayError({
-    status: 413,
     errorType: 'request_too_large',
     message: `The body is larger than ${limit} bytes.`,
     action: 'Send less, or raise gateway.maxBodyBytes.',
@@ -78,5 +76,5 @@ function tooLarge(limit: number): GatewayError {
 }
 
 function clientGone(): GatewayError {
-  return new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'The client went away.' });
+  return new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' });
 }

@@ -45,7 +45,6 @@ export function findModel(registry: Registry, ref: string): AskedModel | undefin
 
 export function unknownModel(ref: string): GatewayError {
   return new GatewayError({
-    status: 400,
     errorType: 'model_not_found',
     message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
     action: 'GET /models lists what there is.',

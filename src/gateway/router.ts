@@ -47,7 +47,6 @@ export class Router {
     const allowed = METHODS.filter((other) => isPlain(path) && this.#router.find(other, path) !== null);
     if (allowed.length > 0 && !path.includes('%')) {
       throw new GatewayError({
-        status: 405,
         errorType: 'method_not_allowed',
         message: `${path} takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`,
       });
@@ -73,7 +72,6 @@ function nameIn(path: string, pattern: string): string {
 
 function unknownPath(path: string): GatewayError {
   return new GatewayError({
-    status: 404,
     errorType: 'invalid_path',
     message: `There is no ${path.slice(0, 200)} at this gateway.`,
     action: 'See /openapi.json for what there is.',

@@ -139,7 +139,6 @@ function finished(parts: GatewayParts, exchange: Exchange): void {
 
 function internal(id: string): GatewayError {
   return new GatewayError({
-    status: 500,
     errorType: 'internal_error',
     message: `Something failed inside the gateway (${id}).`,
     action: 'The gateway’s log says what.',
@@ -208,7 +207,6 @@ async function accounted({ metrics }: GatewayParts): Promise<void> {
 function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): GatewayError {
   const taken = error.code === 'EADDRINUSE';
   return new GatewayError({
-    status: 500,
     errorType: 'configuration_error',
     message: taken ? `Port ${port} of ${host} is in use.` : `Can’t listen on ${host}:${port}: ${error.message}.`,
     action: 'Choose another port with --port or gateway.listen.port.',

@@ -26,7 +26,6 @@ export function specialModel(parts: GatewayParts, ref: string, list: ReadonlyMap
 export function requireOpenAI({ provider, endpoint }: { provider: string; endpoint: Provider['endpoint'] }): void {
   if (endpoint.kind !== 'anthropic') return;
   throw new GatewayError({
-    status: 400,
     errorType: 'model_not_found',
     message: `${provider} has no such endpoint.`,
     param: 'model',

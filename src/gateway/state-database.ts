@@ -78,7 +78,6 @@ export async function openState(file: string): Promise<DatabaseSync> {
     return database;
   } catch (thrown) {
     throw new GatewayError({
-      status: 500,
       errorType: 'configuration_error',
       message: `The gateway’s state in ${file} can’t be opened: ${thrown instanceof Error ? thrown.message : thrown}.`,
       action: 'Check the folder’s permissions and the free space, or set XDG_DATA_HOME to another folder.',

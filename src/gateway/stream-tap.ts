@@ -275,7 +275,6 @@ function endsLikeJson(tail: string): boolean {
 
 function cutShort(provider: string): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_disconnect',
     message: `${provider} closed the stream before the answer was complete.`,
     retryable: true,
@@ -285,7 +284,6 @@ function cutShort(provider: string): GatewayError {
 
 function invalidJson(provider: string): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
     message: `${provider} answered with JSON that is not complete.`,
     retryable: true,

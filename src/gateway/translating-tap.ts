@@ -151,12 +151,11 @@ function refuseExcess(json: string): void {
 
 function tooMuch(what: string): GatewayError {
   const message = `The provider answered with ${what}.`;
-  return new GatewayError({ status: 503, errorType: 'upstream_invalid_response', message });
+  return new GatewayError({ errorType: 'upstream_invalid_response', message });
 }
 
 function cutShort(): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_disconnect',
     message: 'The provider closed the stream before the answer was complete.',
     retryable: true,
@@ -165,7 +164,6 @@ function cutShort(): GatewayError {
 
 function notAnObject(): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
     message: 'The provider’s answer is not a JSON object.',
     action: 'Check the base URL of this provider.',

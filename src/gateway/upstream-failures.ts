@@ -4,7 +4,6 @@ import { GatewayError } from '../wire/errors.ts';
 
 export function emptyAnswer(provider: string): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
     message: `${provider} closed the stream without an event.`,
     retryable: true,
@@ -14,7 +13,6 @@ export function emptyAnswer(provider: string): GatewayError {
 
 export function notJson(provider: string, contentType: string): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
     message: `${provider} answered with ${contentType || 'no content type'} instead of JSON.`,
     action: 'Check the base URL of this provider.',
@@ -24,7 +22,6 @@ export function notJson(provider: string, contentType: string): GatewayError {
 
 export function tooLarge(provider: string, limit: number): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
     message: `${provider} answered with more than ${limit} bytes.`,
     provider,
@@ -33,7 +30,6 @@ export function tooLarge(provider: string, limit: number): GatewayError {
 
 export function timedOut(provider: string, milliseconds: number, where: string): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_timeout',
     message: `${provider} was silent for ${milliseconds} ms ${where}.`,
     retryable: true,

@@ -53,7 +53,7 @@ function onlyHost({ request }: Exchange): string {
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') seen += 1;
   }
   if (seen === 1) return request.headers.host ?? '';
-  throw new GatewayError({ status: 400, errorType: 'invalid_request', message: 'There must be one Host header.' });
+  throw new GatewayError({ errorType: 'invalid_request', message: 'There must be one Host header.' });
 }
 
 /** Loopback names, our own address (rebinding needs a name), what is listed. */
@@ -71,7 +71,6 @@ const quoted = (text: string | undefined) => `â€œ${(text ?? '').slice(0, 100)}â€
 
 function refused(message: string, key: string): GatewayError {
   return new GatewayError({
-    status: 403,
     errorType: 'origin_not_allowed',
     message,
     action: `List it under ${key} in svc.jsonc if it is meant to be let in.`,

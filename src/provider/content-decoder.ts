@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, msg } from '../wire/errors.ts';
 
 /**
  * What undoes a `Content-Encoding` that an upstream used although nobody asked for it. Gives what a flush of the
@@ -20,9 +20,8 @@ export function contentDecoder(encoding: string, provider?: string): Transform {
   }
   const who = provider ?? 'The provider';
   throw new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
-    message: `${who} answered in the encoding ${encoding.slice(0, 40)}, which was not asked for.`,
+    message: msg('{0} answered in the encoding {1}, which was not asked for.', who, encoding.slice(0, 40)),
     ...(provider === undefined ? {} : { provider }),
   });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
 
 /**
  * The time limits of one attempt and the signal that ends it: the caller's own signal, the time to
@@ -14,7 +14,8 @@ export class Deadline {
     this.#outer = outer;
     if (outer.aborted) this.#stop();
     else outer.addEventListener('abort', this.#stop, { once: true });
-    if (timeout !== false && timeout > 0) this.#arm(timeout, `The provider did not answer within ${seconds(timeout)}.`);
+    if (timeout !== false && timeout > 0)
+      this.#arm(timeout, msg('The provider did not answer within {0}.', seconds(timeout)));
   }
 
   get signal(): AbortSignal {
@@ -30,7 +31,7 @@ export class Deadline {
   /** From now on, this long between events. */
   expectEvents(chunkTimeout: number): void {
     this.answered();
-    this.#arm(chunkTimeout, `The provider sent nothing for ${seconds(chunkTimeout)}.`);
+    this.#arm(chunkTimeout, msg('The provider sent nothing for {0}.', seconds(chunkTimeout)));
   }
 
   /** An event came. */
@@ -47,19 +48,18 @@ export class Deadline {
     this.#outer.removeEventListener('abort', this.#stop);
   }
 
-  #arm(ms: number, message: string): void {
+  #arm(ms: number, message: MessageText): void {
     // Beyond 2^31 ms setTimeout would fire at once.
     this.#timer = setTimeout(() => this.#controller.abort(timedOut(message)), Math.min(ms, 2 ** 31 - 1));
   }
 }
 
-function timedOut(message: string): GatewayError {
+function timedOut(message: MessageText): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_timeout',
     message,
     retryable: true,
-    action: 'Try again, or raise `timeout` or `chunkTimeout` of this provider.',
+    action: msg('Try again, or raise `timeout` or `chunkTimeout` of this provider.'),
   });
 }
 

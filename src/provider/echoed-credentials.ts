@@ -1,4 +1,4 @@
-import { GatewayError } from '../wire/errors.ts';
+import { formatMessage, type GatewayError } from '../wire/errors.ts';
 import { defined } from '../wire/json.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -53,13 +53,10 @@ export function errorsWithoutCredentials(bytes: Buffer, headers: Headers): Buffe
 /** The error with its vendor's words cleaned. */
 export function cleanError(error: GatewayError, headers: Headers): GatewayError {
   const clean = (text: string | undefined) => (text === undefined ? undefined : withoutCredentials(text, headers));
-  const message = withoutCredentials(error.message, headers);
+  const { template, values } = error.text;
+  const message = { template, values: values.map((value) => withoutCredentials(value, headers)) };
   const code = clean(error.code);
   const param = clean(error.param);
-  if (message === error.message && code === error.code && param === error.param) return error;
-  const { status, errorType, retryable, action, retryAfterMs, provider, upstreamStatus } = error;
-  return new GatewayError({
-    ...{ status, errorType, retryable, message },
-    ...defined({ action, retryAfterMs, provider, upstreamStatus, code, param }),
-  });
+  const same = formatMessage(message) === error.message && code === error.code && param === error.param;
+  return same ? error : error.with({ ...defined({ message, code, param }), cause: undefined });
 }

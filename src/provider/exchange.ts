@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from '../wire/errors.ts';
+import { asGatewayError, GatewayError, type MessageText, msg } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
 import type { Frame, StreamReader } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
@@ -161,7 +161,13 @@ async function firstBytes(bytes: Bytes): Promise<Uint8Array | undefined> {
 function isStream(request: Exchange, response: TransportResponse, first: Uint8Array | undefined): boolean {
   const type = response.header('content-type') ?? '';
   const start = startOf(first);
-  if (start === '<') throw invalidAnswer(`The provider answered with a web page${type === '' ? '' : ` (${type})`}.`);
+  if (start === '<') {
+    throw invalidAnswer(
+      type === ''
+        ? msg('The provider answered with a web page.')
+        : msg('The provider answered with a web page ({0}).', type),
+    );
+  }
   if (!request.stream) return type.includes('text/event-stream');
   if (request.framing === 'ndjson' || type.includes('text/event-stream')) return true;
   return start !== '{' && start !== '[';
@@ -248,7 +254,7 @@ async function wholeBody(
     deadline.progress();
     chunks.push(read.value);
     size += read.value.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw invalidAnswer('The provider’s answer is larger than 64 MB.');
+    if (size > MAX_ANSWER_BYTES) throw invalidAnswer(msg('The provider’s answer is larger than 64 MB.'));
   }
   const text = Buffer.concat(chunks)
     .toString('utf8')
@@ -256,44 +262,34 @@ async function wholeBody(
   const value = parseJson(text);
   if (value === undefined) {
     const type = response.header('content-type') ?? 'no content type';
-    throw invalidAnswer(`The provider’s answer is not JSON (${type}): ${text.slice(0, 80)}`);
+    throw invalidAnswer(msg('The provider’s answer is not JSON ({0}): {1}', type, text.slice(0, 80)));
   }
   if (isObject(value) && value.error !== undefined && value.error !== null) throw vendorErrorValue(value.error);
   return value;
 }
 
-function invalidAnswer(message: string): GatewayError {
+function invalidAnswer(message: MessageText): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
     message,
-    action: 'Check the base URL of this provider.',
+    action: msg('Check the base URL of this provider.'),
   });
 }
 
 function emptyAnswer(provider: string): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_disconnect',
-    message: 'The provider closed the connection before it said anything.',
+    message: msg('The provider closed the connection before it said anything.'),
     retryable: true,
     provider,
   });
 }
 
 function cancelled(): GatewayError {
-  return new GatewayError({ status: 499, errorType: 'client_disconnect', message: 'Cancelled.' });
+  return new GatewayError({ errorType: 'client_disconnect', message: msg('Cancelled.') });
 }
 
 function named(error: GatewayError, provider: string): GatewayError {
   if (error.provider !== undefined && error.provider !== '') return error;
-  const { status, errorType, message, retryable, action, retryAfterMs, param, code, upstreamStatus } = error;
-  return new GatewayError({
-    ...{ status, errorType, message, retryable, provider, cause: error.cause },
-    ...(action === undefined ? {} : { action }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(param === undefined ? {} : { param }),
-    ...(code === undefined ? {} : { code }),
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-  });
+  return error.with({ provider });
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../catalog/model.ts';
+import { msg } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { notConfigured } from './url.ts';
 
@@ -26,9 +27,10 @@ export function upstreamHeaders(
   for (const [name, credential] of endpoint.headers) headers[name.toLowerCase()] = credential.secret.reveal();
   for (const [name, value] of Object.entries(headers)) {
     // Never the value itself in the message: it may be a key.
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw notConfigured(`"${name}" can't be the name of a header.`);
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
+      throw notConfigured(msg('"{0}" can\'t be the name of a header.', name));
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw notConfigured(`The header ${name} has a character that headers can't hold.`);
+      throw notConfigured(msg("The header {0} has a character that headers can't hold.", name));
   }
   return headers;
 }

@@ -1,6 +1,6 @@
 import type { ListModels } from '../catalog/live-registry.ts';
 import type { Endpoint } from '../catalog/model.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, msg } from '../wire/errors.ts';
 import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { Deadline } from './deadline.ts';
@@ -118,10 +118,9 @@ function listed(value: unknown): ListedModel | undefined {
 
 function noList(): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
-    message: 'The address does not answer with a list of models.',
-    action: 'Check the base URL, or enter the models by hand.',
+    message: msg('The address does not answer with a list of models.'),
+    action: msg('Check the base URL, or enter the models by hand.'),
   });
 }
 

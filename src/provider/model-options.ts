@@ -1,6 +1,6 @@
 import type { Model } from '../catalog/model.ts';
 import { revealOptions } from '../config/secret.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, msg } from '../wire/errors.ts';
 import { mergeDeep } from '../wire/json.ts';
 
 /** The body with the model's `options` and the variant's fields merged in, which may replace anything but the model. */
@@ -9,9 +9,8 @@ export function withOptions(model: Model, body: Record<string, unknown>, variant
   if (variant !== undefined && chosen === undefined) {
     const known = [...model.variants.keys()].join(', ') || 'none';
     throw new GatewayError({
-      status: 400,
       errorType: 'invalid_request',
-      message: `${model.ref} has no variant "${variant}" (it has: ${known}).`,
+      message: msg('{0} has no variant "{1}" (it has: {2}).', model.ref, variant, known),
       param: 'variant',
     });
   }

@@ -1,27 +1,28 @@
-import { GatewayError } from '../wire/errors.ts';
-import { isObject, objectOf, textOf } from '../wire/json.ts';
+import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
+import { entryOf, isObject, objectOf, textOf } from '../wire/json.ts';
 
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refused the connection',
-  ENOTFOUND: 'could not be found (DNS)',
-  EAI_AGAIN: 'could not be looked up (DNS)',
-  ECONNRESET: 'reset the connection',
-  EPIPE: 'closed the connection',
-  ETIMEDOUT: 'did not answer in time',
-  EHOSTUNREACH: 'can’t be reached',
-  ENETUNREACH: 'can’t be reached: no network',
-  UND_ERR_CONNECT_TIMEOUT: 'did not accept the connection in time',
-  UND_ERR_SOCKET: 'closed the connection',
-  UND_ERR_HEADERS_TIMEOUT: 'did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'stopped answering',
-  UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'answered with another length than it said',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'uses a certificate that is not trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'uses a certificate that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'uses a certificate that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'uses a certificate that is not trusted',
-  CERT_HAS_EXPIRED: 'uses a certificate that has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'uses a certificate of another name',
+/** What happened at the host `{0}`, by the code `{1}` of the system. Each is a key of l10n/. */
+const TEMPLATES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: '{0} refused the connection ({1}).',
+  ENOTFOUND: '{0} could not be found (DNS) ({1}).',
+  EAI_AGAIN: '{0} could not be looked up (DNS) ({1}).',
+  ECONNRESET: '{0} reset the connection ({1}).',
+  EPIPE: '{0} closed the connection ({1}).',
+  ETIMEDOUT: '{0} did not answer in time ({1}).',
+  EHOSTUNREACH: '{0} can’t be reached ({1}).',
+  ENETUNREACH: '{0} can’t be reached: no network ({1}).',
+  UND_ERR_CONNECT_TIMEOUT: '{0} did not accept the connection in time ({1}).',
+  UND_ERR_SOCKET: '{0} closed the connection ({1}).',
+  UND_ERR_HEADERS_TIMEOUT: '{0} did not answer in time ({1}).',
+  UND_ERR_BODY_TIMEOUT: '{0} stopped answering ({1}).',
+  UND_ERR_HEADERS_OVERFLOW: '{0} answered with headers that are too large ({1}).',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: '{0} answered with another length than it said ({1}).',
+  DEPTH_ZERO_SELF_SIGNED_CERT: '{0} uses a certificate that is not trusted ({1}).',
+  SELF_SIGNED_CERT_IN_CHAIN: '{0} uses a certificate that is not trusted ({1}).',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: '{0} uses a certificate that is not trusted ({1}).',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: '{0} uses a certificate that is not trusted ({1}).',
+  CERT_HAS_EXPIRED: '{0} uses a certificate that has expired ({1}).',
+  ERR_TLS_CERT_ALTNAME_INVALID: '{0} uses a certificate of another name ({1}).',
 };
 
 /** The system's code of a failure, found through `cause` and aggregated attempts (IPv4 and IPv6). */
@@ -41,23 +42,33 @@ export function networkError(thrown: unknown, url: string): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const code = failureCode(thrown);
   const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
-  const words = WORDS[code ?? ''] ?? (trust ? 'has a TLS problem' : unnamed(thrown));
   return new GatewayError({
-    status: 503,
     errorType: 'network_error',
-    message: `${hostOf(url)} ${words}${code === undefined ? '' : ` (${code})`}.`,
+    message: networkMessage(thrown, hostOf(url), code, trust),
     retryable: !trust,
     ...(code === undefined ? {} : { code }),
-    action: trust ? 'Add your company’s certificate with NODE_EXTRA_CA_CERTS.' : 'Check the network and the base URL.',
+    action: trust
+      ? msg('Add your company’s certificate with NODE_EXTRA_CA_CERTS.')
+      : msg('Check the network and the base URL.'),
     cause: thrown,
   });
 }
 
-/** Of what has no code of its own: whoever listens there may speak another protocol. */
-function unnamed(thrown: unknown): string {
+function networkMessage(thrown: unknown, host: string, code: string | undefined, trust: boolean): MessageText {
+  if (code !== undefined) {
+    const template = entryOf(TEMPLATES, code);
+    if (template !== undefined) return { template, values: [host, code] };
+    if (trust) return msg('{0} has a TLS problem ({1}).', host, code);
+  }
   const error = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  // The server may use another protocol.
   const noHttp = error instanceof Error && (error.name === 'HTTPParserError' || error.name === 'AssertionError');
-  return noHttp ? 'answered with something that is not HTTP' : 'could not be reached';
+  if (code === undefined) {
+    return noHttp ? msg('{0} answered with something that is not HTTP.', host) : msg('{0} could not be reached.', host);
+  }
+  return noHttp
+    ? msg('{0} answered with something that is not HTTP ({1}).', host, code)
+    : msg('{0} could not be reached ({1}).', host, code);
 }
 
 /** The connection broke while an answer was on its way. */
@@ -65,9 +76,8 @@ export function disconnectError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const code = textOf(objectOf(thrown).code) ?? failureCode(thrown);
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_disconnect',
-    message: 'The provider closed the connection before the answer was complete.',
+    message: msg('The provider closed the connection before the answer was complete.'),
     retryable: true,
     ...(code === undefined ? {} : { code }),
     cause: thrown,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, msg } from '../wire/errors.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 const MAX_REDIRECTS = 3;
@@ -36,13 +36,16 @@ async function discard(response: TransportResponse): Promise<void> {
 }
 
 function refused(origin: string, target: URL | undefined, upstreamStatus: number): GatewayError {
-  const where =
-    target === undefined ? 'an invalid address' : target.origin === origin ? 'itself again and again' : target.origin;
+  const message =
+    target === undefined
+      ? msg('{0} redirects to an invalid address; the request was not sent there.', origin)
+      : target.origin === origin
+        ? msg('{0} redirects to itself again and again; the request was not sent there.', origin)
+        : msg('{0} redirects to {1}; the request was not sent there.', origin, target.origin);
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
-    message: `${origin} redirects to ${where}; the request was not sent there.`,
-    action: 'Set the base URL to the address that answers.',
+    message,
+    action: msg('Set the base URL to the address that answers.'),
     upstreamStatus,
   });
 }

@@ -1,7 +1,7 @@
 import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { unsupportedField } from '../wire/errors.ts';
+import { msg, unsupportedField } from '../wire/errors.ts';
 import type { Format } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
 import { idRuleOf, normalizeIds, repairConversation } from '../wire/tool-call-repair.ts';
@@ -76,13 +76,18 @@ function fit(model: Model, conversation: Conversation, choices: RequestChoices):
   };
 }
 
-const MEDIA = { image: 'images', file: 'files', audio: 'recordings' } as const;
+const NOT_TAKEN = {
+  image: (ref: string) => msg('{0} does not take images. If it does, say so in its `modalities` in svc.jsonc.', ref),
+  file: (ref: string) => msg('{0} does not take files. If it does, say so in its `modalities` in svc.jsonc.', ref),
+  audio: (ref: string) =>
+    msg('{0} does not take recordings. If it does, say so in its `modalities` in svc.jsonc.', ref),
+};
 
 function checkAbilities(model: Model, conversation: Conversation): void {
   if (conversation.tools.length > 0 && !model.toolCall) {
     throw unsupportedField(
       'tools',
-      `${model.ref} can't call tools. If it can, set \`tool_call\` to true for it in svc.jsonc.`,
+      msg("{0} can't call tools. If it can, set `tool_call` to true for it in svc.jsonc.", model.ref),
     );
   }
   const accepted = new Set<string>(model.modalities.input);
@@ -91,10 +96,7 @@ function checkAbilities(model: Model, conversation: Conversation): void {
       if (part.type !== 'image' && part.type !== 'file' && part.type !== 'audio') continue;
       const takes = part.type === 'file' ? accepted.has('pdf') || model.attachment : accepted.has(part.type);
       if (takes) continue;
-      throw unsupportedField(
-        'messages',
-        `${model.ref} does not take ${MEDIA[part.type]}. If it does, say so in its \`modalities\` in svc.jsonc.`,
-      );
+      throw unsupportedField('messages', NOT_TAKEN[part.type](model.ref));
     }
   }
 }

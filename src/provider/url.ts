@@ -1,6 +1,6 @@
 import { upToFirst, withoutTrailing } from '../base/text.ts';
 import type { Endpoint } from '../catalog/model.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
 import { textOf } from '../wire/json.ts';
 
 /**
@@ -65,17 +65,16 @@ export function requireBase(endpoint: Endpoint): string {
   const resource = textOf(endpoint.options.resourceName);
   const azure = endpoint.kind === 'azure' && resource !== undefined;
   const base = endpoint.baseURL ?? (azure ? `https://${resource}.openai.azure.com/openai/v1` : undefined);
-  if (base === undefined) throw notConfigured('The provider has no base URL.');
+  if (base === undefined) throw notConfigured(msg('The provider has no base URL.'));
   if (!URL.canParse(base) || !/^https?:/i.test(base))
-    throw notConfigured(`The base URL "${base}" is not an http address.`);
+    throw notConfigured(msg('The base URL "{0}" is not an http address.', base));
   return base;
 }
 
-export function notConfigured(message: string): GatewayError {
+export function notConfigured(message: MessageText): GatewayError {
   return new GatewayError({
-    status: 500,
     errorType: 'configuration_error',
     message,
-    action: 'Correct it in svc.jsonc.',
+    action: msg('Correct it in svc.jsonc.'),
   });
 }

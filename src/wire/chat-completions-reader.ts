@@ -1,5 +1,5 @@
 import { ChatToolCalls } from './chat-tool-calls.ts';
-import { GatewayError } from './errors.ts';
+import { type GatewayError, invalidEvent, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
@@ -54,7 +54,7 @@ export class ChatStreamReader implements StreamReader {
     if (this.#over) return NOTHING;
     if (frame.data === '[DONE]') return this.complete();
     const chunk = parseJson(frame.data);
-    if (!isObject(chunk)) return this.#fail(invalidFrame(frame.data));
+    if (!isObject(chunk)) return this.#fail(invalidEvent(frame.data));
     return this.readChunk(chunk);
   }
 
@@ -83,8 +83,9 @@ export class ChatStreamReader implements StreamReader {
     this.#readDelta(objectOf(choice.delta ?? choice.message), events);
     const reason = textOf(choice.finish_reason);
     if (reason === 'error' || reason === 'insufficient_system_resource') {
-      const error = choice.error ?? { message: `The provider ended the answer: ${reason}.`, code: 503 };
-      append(events, this.#fail(vendorErrorValue(error)));
+      const error = vendorErrorValue(choice.error ?? { code: 503 });
+      const message = msg('The provider ended the answer: {0}.', reason);
+      append(events, this.#fail(choice.error === undefined || choice.error === null ? error.with({ message }) : error));
     } else if (reason !== undefined) this.#finish = entryOf(FINISH, reason) ?? 'stop';
     return events;
   }
@@ -174,14 +175,6 @@ export class ChatStreamReader implements StreamReader {
 export function readChatAnswer(body: JsonObject): readonly Event[] {
   const reader = new ChatStreamReader();
   return [...reader.readChunk(body), ...reader.complete()];
-}
-
-function invalidFrame(data: string): GatewayError {
-  return new GatewayError({
-    status: 503,
-    errorType: 'upstream_invalid_response',
-    message: `The provider sent an event that is not JSON: ${data.slice(0, 80)}`,
-  });
 }
 
 export function readChatUsage(value: unknown): Usage | undefined {

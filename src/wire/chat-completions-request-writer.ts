@@ -12,7 +12,7 @@ import type {
   ToolChoice,
   UserPart,
 } from './conversation.ts';
-import { unsupportedField } from './errors.ts';
+import { msg, unsupportedField } from './errors.ts';
 import { append, defined } from './json.ts';
 import { mediaUrl } from './media.ts';
 import { detailsOfSeals } from './reasoning-details.ts';
@@ -112,22 +112,23 @@ function writePart(part: UserPart): Record<string, unknown> {
     case 'image':
       return defined({
         type: 'image_url',
-        image_url: defined({ url: requireUrl(part.media, 'image'), detail: part.detail }),
+        image_url: defined({ url: requireUrl(part.media), detail: part.detail }),
         cache_control: part.cacheControl,
       });
     case 'file':
       return defined({ type: 'file', file: writeFile(part), cache_control: part.cacheControl });
     case 'audio':
-      if (part.media.kind !== 'data') throw unsupportedField('messages', 'A recording must be sent with its data.');
+      if (part.media.kind !== 'data')
+        throw unsupportedField('messages', msg('A recording must be sent with its data.'));
       return { type: 'input_audio', input_audio: { data: part.media.base64, format: part.format } };
     case 'tool-result':
       return { type: 'text', text: part.content.map(resultText).join('') };
   }
 }
 
-function requireUrl(media: Media, what: string): string {
+function requireUrl(media: Media): string {
   if (media.kind === 'id')
-    throw unsupportedField('messages', `An ${what} kept at another vendor can't be sent to this model.`);
+    throw unsupportedField('messages', msg("An image kept at another vendor can't be sent to this model."));
   return mediaUrl(media);
 }
 
@@ -136,7 +137,7 @@ function writeFile(part: FilePart): Record<string, unknown> {
   if (part.media.kind === 'url') {
     throw unsupportedField(
       'messages',
-      'This model takes files as data, not by URL (Chat Completions has no file URL).',
+      msg('This model takes files as data, not by URL (Chat Completions has no file URL).'),
     );
   }
   return { file_data: mediaUrl(part.media), filename: part.filename ?? 'file' };

@@ -1,6 +1,6 @@
 import { writeToolCall } from './chat-completions-request-writer.ts';
 import { errorFrame } from './error-body.ts';
-import { GatewayError } from './errors.ts';
+import { GatewayError, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
@@ -12,9 +12,8 @@ const NOTHING: readonly Frame[] = [];
 /** What a connection that ended without a word is to a client: an error, since nobody said that this is all. */
 export function closedError(): GatewayError {
   return new GatewayError({
-    status: 503,
     errorType: 'upstream_disconnect',
-    message: 'The provider closed the connection before the answer was complete.',
+    message: msg('The provider closed the connection before the answer was complete.'),
     retryable: true,
   });
 }

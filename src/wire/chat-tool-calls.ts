@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { GatewayError, msg } from './errors.ts';
 import type { Event } from './event.ts';
 import { type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
 import { JsonNesting } from './json-nesting.ts';
@@ -61,9 +61,8 @@ export class ChatToolCalls {
     for (const call of this.#calls) {
       if (call.name === undefined) {
         return new GatewayError({
-          status: 503,
           errorType: 'upstream_invalid_response',
-          message: 'The provider sent a tool call without a name.',
+          message: msg('The provider sent a tool call without a name.'),
         });
       }
       this.#begin(call, events);

@@ -1,5 +1,5 @@
 /**
- * The one error of the house. Every floor throws or yields it, every face shows it in its own way.
+ * The only error class. Every layer throws or yields it; each front end formats it.
  *
  * `errorType` is what clients match on (spec 7); the list is documented in docs/errors.md and is
  * closed, so that a `switch` over it is checked by the compiler.
@@ -34,23 +34,76 @@ export const ERROR_TYPES = [
 
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
+/** The HTTP status of each type (spec 7). The few errors with another one name it where they are made. */
+const STATUS: Readonly<Record<ErrorType, number>> = {
+  invalid_request: 400,
+  invalid_path: 404,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  unsupported_field: 400,
+  unsupported_fim_model: 400,
+  model_not_found: 400,
+  context_length_exceeded: 400,
+  authentication_required: 401,
+  usage_limit_exceeded: 402,
+  insufficient_credits: 402,
+  model_not_allowed: 403,
+  origin_not_allowed: 403,
+  credential_withheld: 503,
+  rate_limit_exceeded: 429,
+  upstream_timeout: 503,
+  upstream_disconnect: 503,
+  upstream_error: 503,
+  upstream_invalid_response: 503,
+  temporarily_unavailable: 503,
+  network_error: 503,
+  content_filtered: 400,
+  client_disconnect: 499,
+  configuration_error: 500,
+  internal_error: 500,
+};
+
+/** An English template with placeholders `{0}`, `{1}` and their values. The editor translates the template. */
+export interface MessageText {
+  readonly template: string;
+  readonly values: readonly string[];
+}
+
+/** A text that the editor translates: l10n/ has a translation of each template. */
+export function msg(template: string, ...values: readonly (string | number)[]): MessageText {
+  return { template, values: values.map(String) };
+}
+
+/** A text that is not translated: the words of a provider or of the system. */
+export function verbatim(text: string): MessageText {
+  return msg('{0}', text);
+}
+
+/** A template with its values in place, in English unless the template is translated. */
+export function formatMessage({ template, values }: MessageText): string {
+  return template.replace(/\{(\d)\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder);
+}
+
 export interface GatewayErrorInit {
-  /** HTTP status that a gateway answers with, 400 to 599 (499 for a client that went away). */
-  readonly status: number;
   readonly errorType: ErrorType;
-  /** A sentence for a person. Never holds a credential. */
-  readonly message: string;
+  /**
+   * One sentence for the user. Never holds a credential. A string is shown as it is: the words of a provider, and
+   * what only clients of the API and the terminal can see.
+   */
+  readonly message: MessageText | string;
+  /** HTTP status of the gateway's answer, where it is not the one of the type. */
+  readonly status?: number;
   /** Whether sending the same request again can help. */
   readonly retryable?: boolean;
-  /** What the person can do about it, a sentence. */
-  readonly action?: string;
-  /** Milliseconds to wait before a retry, when the upstream said so. */
+  /** What the user can do about it, a sentence. */
+  readonly action?: MessageText | string;
+  /** Milliseconds to wait before a retry, when the upstream sent them. */
   readonly retryAfterMs?: number;
   /** The field of the request that is wrong, as a dotted path. */
   readonly param?: string;
   /** The vendor's own code, kept for logs and for clients that match on it. */
   readonly code?: string;
-  /** Provider id whose upstream answered so. */
+  /** Id of the provider whose upstream failed. */
   readonly provider?: string;
   /** The status that the upstream itself answered with, when it was an upstream that failed. */
   readonly upstreamStatus?: number;
@@ -61,25 +114,41 @@ export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly status: number;
   readonly errorType: ErrorType;
+  /** `message` before it is formatted. */
+  readonly text: MessageText;
   readonly retryable: boolean;
-  readonly action: string | undefined;
+  readonly actionText: MessageText | undefined;
   readonly retryAfterMs: number | undefined;
   readonly param: string | undefined;
   readonly code: string | undefined;
   readonly provider: string | undefined;
   readonly upstreamStatus: number | undefined;
+  readonly #init: GatewayErrorInit;
 
   constructor(init: GatewayErrorInit) {
-    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
-    this.status = init.status;
+    const text = typeof init.message === 'string' ? verbatim(init.message) : init.message;
+    super(formatMessage(text), init.cause === undefined ? undefined : { cause: init.cause });
+    this.#init = init;
+    this.status = init.status ?? STATUS[init.errorType];
     this.errorType = init.errorType;
+    this.text = text;
     this.retryable = init.retryable ?? false;
-    this.action = init.action;
+    this.actionText = typeof init.action === 'string' ? verbatim(init.action) : init.action;
     this.retryAfterMs = init.retryAfterMs;
     this.param = init.param;
     this.code = init.code;
     this.provider = init.provider;
     this.upstreamStatus = init.upstreamStatus;
+  }
+
+  /** What the user can do about it, in English. */
+  get action(): string | undefined {
+    return this.actionText && formatMessage(this.actionText);
+  }
+
+  /** The same error with some members replaced. */
+  with(changes: Partial<GatewayErrorInit>): GatewayError {
+    return new GatewayError({ ...this.#init, ...changes });
   }
 }
 
@@ -87,19 +156,26 @@ export class GatewayError extends Error {
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError({
-    status: 500,
     errorType: 'internal_error',
-    message: thrown instanceof Error ? thrown.message : 'Something failed inside Svc.',
+    message: thrown instanceof Error ? thrown.message : msg('Something failed inside Svc.'),
     cause: thrown,
   });
 }
 
-/** 400: a field has a value that it can't have. `param` is its dotted path. */
+/** A field of a request to the API has a value that it can't have. `param` is its dotted path. */
 export function invalidRequest(param: string, message: string): GatewayError {
-  return new GatewayError({ status: 400, errorType: 'invalid_request', message, param });
+  return new GatewayError({ errorType: 'invalid_request', message, param });
 }
 
-/** 400: a field that is understood but can't be carried out here. */
-export function unsupportedField(param: string, message: string): GatewayError {
-  return new GatewayError({ status: 400, errorType: 'unsupported_field', message, param });
+/** A field that is understood but can't be carried out here. */
+export function unsupportedField(param: string, message: MessageText | string): GatewayError {
+  return new GatewayError({ errorType: 'unsupported_field', message, param });
+}
+
+/** An event of an upstream's stream that can't be read. */
+export function invalidEvent(data: string): GatewayError {
+  return new GatewayError({
+    errorType: 'upstream_invalid_response',
+    message: msg('The provider sent an event that is not JSON: {0}', data.slice(0, 80)),
+  });
 }

@@ -1,7 +1,7 @@
 import { readChatUsage } from './chat-completions-reader.ts';
 import { closedError, writeChatUsage } from './chat-completions-writer.ts';
 import { errorFrame } from './error-body.ts';
-import { GatewayError } from './errors.ts';
+import { GatewayError, invalidEvent, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from './format.ts';
@@ -26,12 +26,7 @@ export class FimReader implements StreamReader {
     if (frame.data === '[DONE]') return this.#complete();
     const chunk = parseJson(frame.data);
     if (isObject(chunk)) return this.readChunk(chunk);
-    const error = new GatewayError({
-      status: 503,
-      errorType: 'upstream_invalid_response',
-      message: `The provider sent an event that is not JSON: ${frame.data.slice(0, 80)}`,
-    });
-    return this.#fail(error);
+    return this.#fail(invalidEvent(frame.data));
   }
 
   readChunk(chunk: JsonObject): readonly Event[] {
@@ -108,10 +103,8 @@ function readFimUsage(chunk: JsonObject): Usage | undefined {
 export function readFimAnswer(body: unknown): readonly Event[] {
   const answer = Array.isArray(body) ? body[0] : body;
   if (!isObject(answer)) {
-    const message = 'The provider’s answer is not a completion.';
-    return [
-      { type: 'error', error: new GatewayError({ status: 503, errorType: 'upstream_invalid_response', message }) },
-    ];
+    const message = msg('The provider’s answer is not a completion.');
+    return [{ type: 'error', error: new GatewayError({ errorType: 'upstream_invalid_response', message }) }];
   }
   const reader = new FimReader();
   const events = [...reader.readChunk(answer), ...reader.end()];

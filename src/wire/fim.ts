@@ -1,4 +1,4 @@
-import { GatewayError, invalidRequest } from './errors.ts';
+import { GatewayError, invalidRequest, msg } from './errors.ts';
 import { type FimDialect, type Hole, MAX_FIM_TOKENS } from './hole.ts';
 import { defined, type JsonObject } from './json.ts';
 import { optionalBoolean, optionalNumber, requiredModel } from './request-fields.ts';
@@ -168,9 +168,8 @@ export function fimFamily(modelId: string): 'mistral' | 'inception' | undefined 
 /** 400: the model is not of a family that fills holes. */
 export function unsupportedFimModel(model: string): GatewayError {
   return new GatewayError({
-    status: 400,
     errorType: 'unsupported_fim_model',
-    message: `${model} can't complete code. Use a Codestral (Mistral) or Mercury (Inception) model.`,
+    message: msg("{0} can't complete code. Use a Codestral (Mistral) or Mercury (Inception) model.", model),
     param: 'model',
   });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { type GatewayError, invalidEvent } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
@@ -57,10 +57,7 @@ export class MessagesStreamReader implements StreamReader {
     if (this.#over) return NOTHING;
     if (frame.event === 'ping') return NOTHING;
     const value = parseJson(frame.data);
-    if (!isObject(value)) {
-      const message = `The provider sent an event that is not JSON: ${frame.data.slice(0, 80)}`;
-      return this.#fail(new GatewayError({ status: 503, errorType: 'upstream_invalid_response', message }));
-    }
+    if (!isObject(value)) return this.#fail(invalidEvent(frame.data));
     return this.readValue(value);
   }
 

@@ -11,7 +11,7 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import { unsupportedField } from './errors.ts';
+import { msg, unsupportedField } from './errors.ts';
 import { append, defined, entryOf, isObject, parseJson } from './json.ts';
 import { imageTypeOf } from './media.ts';
 import { messagesSchema } from './messages-schema.ts';
@@ -191,7 +191,7 @@ function writeUserPart(part: UserPart): Body[] {
     case 'file':
       return [writeMedia(part)];
     case 'audio':
-      throw unsupportedField('messages', 'This model can’t be sent recordings (Messages has no audio).');
+      throw unsupportedField('messages', msg('This model can’t be sent recordings (Messages has no audio).'));
     case 'tool-result':
       return [writeResult(part)];
   }
@@ -236,7 +236,7 @@ function documentSource(media: Media): Body {
   if (type.startsWith('text/') || type === 'application/json') {
     return { type: 'text', media_type: 'text/plain', data: Buffer.from(media.base64, 'base64').toString('utf8') };
   }
-  throw unsupportedField('messages', `This model can’t be sent files of type ${type}: only PDF and text.`);
+  throw unsupportedField('messages', msg('This model can’t be sent files of type {0}: only PDF and text.', type));
 }
 
 function writeAssistantPart(part: AssistantPart): Body[] {

@@ -103,6 +103,6 @@ export function refuseState(body: JsonObject, fields: Readonly<Record<string, st
   for (const [field, message] of Object.entries(fields)) {
     const value = body[field];
     if (value === undefined || value === null || value === false) continue;
-    throw new GatewayError({ status: 400, errorType: 'unsupported_field', param: field, message });
+    throw new GatewayError({ errorType: 'unsupported_field', param: field, message });
   }
 }

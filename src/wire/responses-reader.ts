@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { type GatewayError, invalidEvent, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
@@ -43,10 +43,7 @@ export class ResponsesStreamReader implements StreamReader {
     if (this.#over) return NOTHING;
     if (frame.data === '[DONE]') return this.end();
     const value = parseJson(frame.data);
-    if (!isObject(value)) {
-      const message = `The provider sent an event that is not JSON: ${frame.data.slice(0, 80)}`;
-      return this.#fail(new GatewayError({ status: 503, errorType: 'upstream_invalid_response', message }));
-    }
+    if (!isObject(value)) return this.#fail(invalidEvent(frame.data));
     const events: Event[] = [];
     this.#readEvent(textOf(value.type) ?? frame.event ?? '', value, events);
     return events;
@@ -247,8 +244,11 @@ export class ResponsesStreamReader implements StreamReader {
   #verdict(response: JsonObject): Event {
     if (isObject(response.error)) return { type: 'error', error: vendorErrorValue(response.error) };
     if (response.status === 'failed' || response.status === 'cancelled') {
-      const error = { message: `The provider ended the answer: ${response.status}.`, code: 503 };
-      return { type: 'error', error: vendorErrorValue(error) };
+      const error = vendorErrorValue({ code: 503 });
+      return {
+        type: 'error',
+        error: error.with({ message: msg('The provider ended the answer: {0}.', response.status) }),
+      };
     }
     if (response.status === 'incomplete') {
       const { reason } = objectOf(response.incomplete_details);

@@ -12,7 +12,7 @@ import type {
   Turn,
   UserPart,
 } from './conversation.ts';
-import { unsupportedField } from './errors.ts';
+import { msg, unsupportedField } from './errors.ts';
 import { defined, isObject, mergeDeep } from './json.ts';
 import { mediaUrl } from './media.ts';
 
@@ -113,7 +113,8 @@ function writePart(part: UserPart): Body {
     case 'file':
       return defined({ type: 'input_file', filename: part.filename, ...fileOf(part.media, part.filename) });
     case 'audio':
-      if (part.media.kind !== 'data') throw unsupportedField('messages', 'A recording must be sent with its data.');
+      if (part.media.kind !== 'data')
+        throw unsupportedField('messages', msg('A recording must be sent with its data.'));
       return { type: 'input_audio', input_audio: { data: part.media.base64, format: part.format } };
     case 'tool-result':
       return writeResult(part);

@@ -1,4 +1,4 @@
-import { GatewayError } from './errors.ts';
+import { GatewayError, msg } from './errors.ts';
 import type { Frame } from './format.ts';
 
 /** Longest event that is held in memory, in characters: far above any real frame, far below harm. */
@@ -102,9 +102,8 @@ export class SseDecoder {
 export function refuseEndless(length: number): void {
   if (length <= MAX_EVENT_CHARACTERS) return;
   throw new GatewayError({
-    status: 503,
     errorType: 'upstream_invalid_response',
-    message: 'The provider sent a single event larger than 64 MB.',
+    message: msg('The provider sent a single event larger than 64 MB.'),
   });
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorType, GatewayError, type GatewayErrorInit } from './errors.ts';
+import { formatMessage, GatewayError, type GatewayErrorInit, type MessageText, msg, verbatim } from './errors.ts';
 import { defined, entryOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
 
 /** A header by its lower-case name. */
@@ -72,41 +72,42 @@ export function vendorError(failure: VendorFailure): GatewayError {
     param: said.param,
     retryAfterMs: failure.header ? retryAfterMs(failure.header, Date.now()) : undefined,
   });
-  const make = (
-    init: Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'retryable' | 'action'>,
-  ): GatewayError => new GatewayError({ ...base, ...init });
+  const make = (init: GatewayErrorInit): GatewayError => new GatewayError({ ...base, ...init });
   if (saysContextExceeded(said, status)) return make(contextExceeded(said));
   // What stands inside a stream has a status of its own; a redirect or a 304 is told as what it is.
-  const message = said.message ?? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status);
-  if (status === 402 || said.code === 'insufficient_quota') return make(paymentProblem(failure, message));
+  const message =
+    said.message === undefined
+      ? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status)
+      : verbatim(said.message);
+  if (status === 402 || said.code === 'insufficient_quota')
+    return make(paymentProblem(failure, formatMessage(message)));
   switch (status) {
     case 401:
     case 403:
       return make(accessProblem(failure, status, message));
     case 404:
       return make({
-        status: 400,
         errorType: 'model_not_found',
         message,
-        action: 'Check the model’s id and the base URL.',
+        action: msg('Check the model’s id and the base URL.'),
       });
     case 408:
     case 504:
-      return make({ status: 503, errorType: 'upstream_timeout', message, retryable: true });
+      return make({ errorType: 'upstream_timeout', message, retryable: true });
     case 413:
-      return make({ status: 413, errorType: 'request_too_large', message });
+      return make({ errorType: 'request_too_large', message });
     case 429:
-      return make({ status: 429, errorType: 'rate_limit_exceeded', message, retryable: true });
+      return make({ errorType: 'rate_limit_exceeded', message, retryable: true });
     case 503:
     case 529:
-      return make({ status: 503, errorType: 'temporarily_unavailable', message, retryable: true });
+      return make({ errorType: 'temporarily_unavailable', message, retryable: true });
   }
-  if (status >= 500) return make({ status: 503, errorType: 'upstream_error', message, retryable: true });
+  if (status >= 500) return make({ errorType: 'upstream_error', message, retryable: true });
   if (said.code === 'content_filter' || said.type === 'content_filter') {
-    return make({ status: 400, errorType: 'content_filtered', message });
+    return make({ errorType: 'content_filtered', message });
   }
-  if (status >= 400) return make({ status: 400, errorType: 'invalid_request', message });
-  return make({ status: 503, errorType: 'upstream_error', message, retryable: true });
+  if (status >= 400) return make({ errorType: 'invalid_request', message });
+  return make({ errorType: 'upstream_error', message, retryable: true });
 }
 
 /** An error that stands inside a stream or in a body with status 200. `error` is the vendor's own value. */
@@ -202,62 +203,59 @@ function saysContextExceeded(said: Said, status: number): boolean {
   return message !== undefined && CONTEXT_WORDS.some((words) => words.test(message));
 }
 
-function contextExceeded(said: Said): Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'action'> {
-  const message = said.message ?? '';
-  const limit = LIMIT_WORDS.map((words) => words.exec(message)?.[1]).find((found) => found !== undefined);
-  const lead = limit === undefined ? 'The request is larger than the model’s context window.' : limitSentence(limit);
+function contextExceeded({ message }: Said): GatewayErrorInit {
+  const limit = LIMIT_WORDS.map((words) => words.exec(message ?? '')?.[1]).find((found) => found !== undefined);
   return {
-    status: 400,
     errorType: 'context_length_exceeded',
-    message: message === '' ? lead : `${lead} ${message}`,
-    action: 'Shorten the conversation or choose a model with a larger context window.',
+    message: contextMessage(limit?.replaceAll(',', ''), message),
+    action: msg('Shorten the conversation or choose a model with a larger context window.'),
   };
 }
 
-function limitSentence(limit: string): string {
-  return `The request is larger than the model’s context window: the maximum context length is ${limit.replaceAll(',', '')} tokens.`;
+function contextMessage(limit: string | undefined, words: string | undefined): MessageText {
+  if (limit === undefined) {
+    return words === undefined
+      ? msg('The request is larger than the model’s context window.')
+      : msg('The request is larger than the model’s context window. {0}', words);
+  }
+  return words === undefined
+    ? msg('The request is larger than the model’s context window: the maximum context length is {0} tokens.', limit)
+    : msg(
+        'The request is larger than the model’s context window: the maximum context length is {0} tokens. {1}',
+        limit,
+        words,
+      );
 }
 
-function paymentProblem(
-  failure: VendorFailure,
-  message: string,
-): Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'retryable' | 'action'> {
-  if (!failure.byok) {
-    return {
-      status: 503,
-      errorType: 'temporarily_unavailable',
-      message: 'The provider is temporarily unavailable.',
-      retryable: false,
-    };
-  }
+const UNAVAILABLE: GatewayErrorInit = {
+  errorType: 'temporarily_unavailable',
+  message: msg('The provider is temporarily unavailable.'),
+};
+
+function paymentProblem({ provider, byok }: VendorFailure, words: string): GatewayErrorInit {
+  if (!byok) return UNAVAILABLE;
   return {
-    status: 402,
     errorType: 'insufficient_credits',
-    message: `Your account at ${failure.provider || 'the provider'} is out of funds: ${message}`,
-    action: 'Add funds at the provider or choose another model.',
+    message: msg('Your account at {0} is out of funds: {1}', provider || 'the provider', words),
+    action: msg('Add funds at the provider or choose another model.'),
   };
 }
 
-function accessProblem(
-  failure: VendorFailure,
-  status: 401 | 403,
-  message: string,
-): Pick<GatewayErrorInit, 'status' | 'errorType' | 'message' | 'action'> {
-  if (!failure.byok) {
-    return {
-      status: 503,
-      errorType: 'temporarily_unavailable',
-      message: 'The provider is temporarily unavailable.',
-    };
-  }
-  const errorType: ErrorType = status === 401 ? 'authentication_required' : 'model_not_allowed';
-  const action =
-    status === 401 ? 'Check the API key of this provider.' : 'Check what this key may use, or choose another model.';
-  return { status, errorType, message, action };
+function accessProblem({ byok }: VendorFailure, status: 401 | 403, message: MessageText): GatewayErrorInit {
+  if (!byok) return UNAVAILABLE;
+  return status === 401
+    ? { errorType: 'authentication_required', message, action: msg('Check the API key of this provider.') }
+    : {
+        errorType: 'model_not_allowed',
+        message,
+        action: msg('Check what this key may use, or choose another model.'),
+      };
 }
 
-function fallbackMessage(provider: string, status: number): string {
-  return `${provider || 'The provider'} answered with status ${status} and no explanation.`;
+function fallbackMessage(provider: string, status: number): MessageText {
+  return provider === ''
+    ? msg('The provider answered with status {0} and no explanation.', status)
+    : msg('{0} answered with status {1} and no explanation.', provider, status);
 }
 
 /**

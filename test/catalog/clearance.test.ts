@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { originDecisionKey } from '../../src/catalog/clearance.ts';
 import type { Endpoint } from '../../src/catalog/model.ts';
+import { formatMessage } from '../../src/wire/errors.ts';
 import { type Given, registryOf, secret } from './registry-of.ts';
+
+function problemOf(endpoint: Endpoint | undefined): string {
+  return endpoint?.problem === undefined ? '' : formatMessage(endpoint.problem);
+}
 
 const GOOD = 'https://good.example/v1';
 const EVIL = 'https://evil.example/v1';
@@ -207,7 +212,7 @@ describe('a credential belongs to an origin', () => {
     assert.equal((await endpointOf(given)).baseURL, GOOD);
     const brought = { provider: { evil: { options: { baseURL: EVIL }, models: { m: {} } } } };
     const registry = await registryOf({ mine: mine(), project: brought, trustedWorkspace: false });
-    assert.match(registry.find('evil/m')?.endpoint.problem ?? '', /not trusted/);
+    assert.match(problemOf(registry.find('evil/m')?.endpoint), /not trusted/);
   });
 
   it('is in no printed form of the registry', async () => {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { providersToList } from '../../src/catalog/live-registry.ts';
-import type { Model } from '../../src/catalog/model.ts';
+import type { Endpoint, Model } from '../../src/catalog/model.ts';
 import { matches } from '../../src/catalog/model-pattern.ts';
+import { formatMessage } from '../../src/wire/errors.ts';
 import { type Given, registryOf } from './registry-of.ts';
+
+function problemOf(endpoint: Endpoint | undefined): string {
+  return endpoint?.problem === undefined ? '' : formatMessage(endpoint.problem);
+}
 
 async function modelOf(ref: string, given: Given): Promise<Model> {
   const model = (await registryOf(given)).find(ref);
@@ -34,21 +39,21 @@ describe('the registry: which providers are there', () => {
       mine: { provider: { p: { models: { m: {} } } } },
       env: { AWS_KEY: 'k', ACCOUNT_KEY: 'k' },
     });
-    assert.match(registry.find('p/m')?.endpoint.problem ?? '', /baseURL/);
-    assert.match(registry.find('bedrock/x')?.endpoint.problem ?? '', /amazon-bedrock/);
-    assert.match(registry.find('account/m')?.endpoint.problem ?? '', /ACCOUNT_ID/);
+    assert.match(problemOf(registry.find('p/m')?.endpoint), /baseURL/);
+    assert.match(problemOf(registry.find('bedrock/x')?.endpoint), /amazon-bedrock/);
+    assert.match(problemOf(registry.find('account/m')?.endpoint), /ACCOUNT_ID/);
   });
 
   it('with an address of the catalog filled from the account', async () => {
     const given = { env: { ACCOUNT_KEY: 'k', ACCOUNT_ID: 'abc-1' } };
     assert.equal((await modelOf('account/m', given)).endpoint.baseURL, 'https://api.example.com/abc-1/v1');
     const evil = { env: { ACCOUNT_KEY: 'k', ACCOUNT_ID: '../x@evil' } };
-    assert.match((await modelOf('account/m', evil)).endpoint.problem ?? '', /ACCOUNT_ID/);
+    assert.match(problemOf((await modelOf('account/m', evil)).endpoint), /ACCOUNT_ID/);
   });
 
   it('with a suggestion for a package that is misspelt', async () => {
     const model = await modelOf('p/m', local({ npm: '@ai-sdk/antropic', models: { m: {} } }));
-    assert.match(model.endpoint.problem ?? '', /Did you mean `@ai-sdk\/anthropic`/);
+    assert.match(problemOf(model.endpoint), /Did you mean `@ai-sdk\/anthropic`/);
   });
 
   it('does not expand variables in a configured address', async () => {
@@ -56,7 +61,7 @@ describe('the registry: which providers are there', () => {
     const mine = { provider: { p: { options: { baseURL: 'http://h/${MY_SECRET}/v1' }, models: { m: {} } } } };
     const model = await modelOf('p/m', { mine, env: { MY_SECRET: 'CANARY' } });
     assert.equal(model.endpoint.baseURL, undefined);
-    assert.match(model.endpoint.problem ?? '', /not expanded/);
+    assert.match(problemOf(model.endpoint), /not expanded/);
   });
 
   it('labels a simulated one', async () => {

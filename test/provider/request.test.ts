@@ -4,7 +4,7 @@ import { upstreamHeaders } from '../../src/provider/headers.ts';
 import { conversationRequest } from '../../src/provider/request.ts';
 import { joinURL, upstreamURL } from '../../src/provider/url.ts';
 import type { Conversation } from '../../src/wire/conversation.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { GatewayError, msg } from '../../src/wire/errors.ts';
 import { ask, credential, modelAt } from './models.ts';
 
 const endpoint = (over: Partial<Endpoint>): Endpoint => modelAt('https://x.test/v1', over).endpoint;
@@ -51,7 +51,7 @@ describe('where a request goes', () => {
 
   it('nowhere, when the address is missing, wrong or held back', () => {
     const { baseURL: _, ...without } = endpoint({});
-    for (const bad of [without, endpoint({ baseURL: 'file:///etc' }), endpoint({ problem: 'No.' })]) {
+    for (const bad of [without, endpoint({ baseURL: 'file:///etc' }), endpoint({ problem: msg('No.') })]) {
       assert.throws(
         () => upstreamURL(bad, '/p'),
         (error) => error instanceof GatewayError && error.errorType === 'configuration_error',

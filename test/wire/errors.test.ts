@@ -1,16 +1,96 @@
 import assert from 'node:assert/strict';
-import { asGatewayError, GatewayError } from '../../src/wire/errors.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorSources } from '../../scripts/localization.ts';
+import { errorCard } from '../../src/chat/error-card.ts';
+import { cleanError } from '../../src/provider/echoed-credentials.ts';
+import { networkError } from '../../src/provider/network-failure.ts';
+import { asGatewayError, formatMessage, GatewayError, type MessageText, msg } from '../../src/wire/errors.ts';
+import { vendorError } from '../../src/wire/vendor-errors.ts';
 
-describe('asGatewayError', () => {
-  it('keeps a GatewayError as it is', () => {
-    const error = new GatewayError({ status: 429, errorType: 'rate_limit_exceeded', message: 'Slow down.' });
-    assert.equal(asGatewayError(error), error);
+const GERMAN: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '..', '..', 'l10n', 'bundle.l10n.de.json'), 'utf8'),
+);
+
+/** As the editor does it: the template is the key. */
+function inGerman({ template, values }: MessageText): string {
+  return formatMessage({ template: GERMAN[template] ?? template, values });
+}
+
+describe('an error', () => {
+  it('has the status of its type unless it names another one', () => {
+    assert.equal(new GatewayError({ errorType: 'rate_limit_exceeded', message: 'No.' }).status, 429);
+    assert.equal(new GatewayError({ errorType: 'model_not_found', status: 404, message: 'No.' }).status, 404);
   });
 
-  it('keeps an unknown error as the cause', () => {
-    const cause = new TypeError('broken');
-    const error = asGatewayError(cause);
-    assert.equal(error.errorType, 'internal_error');
-    assert.equal(error.cause, cause);
+  it('has its message and action in English and as templates with values', () => {
+    const error = new GatewayError({
+      errorType: 'model_not_found',
+      message: msg('There is no model {0}. Did you mean {1}?', 'a/b', '{0}'),
+      action: msg('Run `svc models` for those that are available.'),
+    });
+    assert.equal(error.message, 'There is no model a/b. Did you mean {0}?');
+    assert.equal(error.action, 'Run `svc models` for those that are available.');
+    assert.equal(inGerman(error.text), 'Es gibt kein Modell a/b. Meinten Sie {0}?');
+    const { text, adviceText } = errorCard(error, 0);
+    assert.deepEqual([text, adviceText], [error.text, error.actionText]);
+  });
+
+  it('leaves a message that is given as a string untranslated', () => {
+    const error = asGatewayError(new Error('Cancelled.'));
+    assert.deepEqual(error.text, { template: '{0}', values: ['Cancelled.'] });
+    assert.equal(inGerman(error.text), 'Cancelled.');
+  });
+
+  it('keeps everything else when a part of it is replaced', () => {
+    const error = new GatewayError({ errorType: 'invalid_request', status: 408, message: msg('{0}!', 'a'), code: 'c' });
+    const other = error.with({ provider: 'acme' });
+    assert.deepEqual([other.status, other.message, other.code, other.provider], [408, 'a!', 'c', 'acme']);
+  });
+
+  it('loses a credential that the words of a provider repeat, and stays translatable', () => {
+    const failure = { provider: 'acme', bodyText: '{"error":{"message":"Bad sk-0123456789abcdef"}}', byok: true };
+    const headers = { authorization: 'Bearer sk-0123456789abcdef' };
+    const error = cleanError(vendorError({ ...failure, status: 402 }), headers);
+    assert.ok(!JSON.stringify(error.text).includes('sk-0123'));
+    assert.match(inGerman(error.text), /^Ihr Konto bei acme hat kein Guthaben mehr: Bad /);
+  });
+
+  it('of a provider is translated around the provider’s own words', () => {
+    const failure = { provider: 'acme', bodyText: '{"error":{"message":"Top up at acme.example!"}}', byok: true };
+    const german = (status: number, bodyText = failure.bodyText) =>
+      inGerman(vendorError({ ...failure, status, bodyText }).text);
+    assert.equal(german(402), 'Ihr Konto bei acme hat kein Guthaben mehr: Top up at acme.example!');
+    assert.equal(german(401), 'Top up at acme.example!');
+    assert.equal(german(500, ''), 'acme hat mit Status 500 und ohne Erklärung geantwortet.');
+  });
+
+  for (const code of [
+    ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+    ...['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'],
+    ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION'],
+    ...['EWHATEVER', ''],
+  ]) {
+    it(`of the network is in English and German for ${code || 'a failure without a code'}`, () => {
+      const thrown = code === '' ? new Error('no') : Object.assign(new Error('no'), { code });
+      const error = networkError(thrown, 'https://api.acme.example/v1');
+      assert.match(error.message, /^api\.acme\.example /);
+      assert.ok(error.message.endsWith(code === '' ? '.' : ` (${code}).`), error.message);
+      const german = inGerman(error.text);
+      assert.notEqual(german, error.message);
+      assert.ok(german.startsWith('api.acme.example ') && german.includes(code), german);
+      assert.ok(error.actionText);
+      assert.notEqual(inGerman(error.actionText), error.action);
+    });
+  }
+
+  it('that the editor can show is made with a template, not with a string', () => {
+    const found = errorSources().flatMap((file) => {
+      const source = readFileSync(file, 'utf8');
+      return [...source.matchAll(/new GatewayError\(\{[^}]*?\b(?:message|action): ['"`][^\n]*/g)].map(
+        ([text]) => `${file}: ${text}`,
+      );
+    });
+    assert.deepEqual(found, []);
   });
 });

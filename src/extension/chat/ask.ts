@@ -1,5 +1,5 @@
 import type { ChosenModel, Converse } from '../../chat/session-parts.ts';
-import { GatewayError } from '../../wire/errors.ts';
+import { GatewayError, msg } from '../../wire/errors.ts';
 
 /** One question, one answer, outside of any conversation. */
 export async function ask(
@@ -28,10 +28,9 @@ export async function ask(
 
 function incomplete(): GatewayError {
   return new GatewayError({
-    status: 502,
     errorType: 'upstream_error',
-    message: 'The model reached its output limit before it was done.',
-    action: 'Select less, or raise `limit.output` for this model.',
+    message: msg('The model reached its output limit before it was done.'),
+    action: msg('Select less, or raise `limit.output` for this model.'),
   });
 }
 

@@ -1,12 +1,11 @@
 import * as vscode from 'vscode';
 import type { Model, Provider } from '../../catalog/model.ts';
-import { errorWords } from '../../chat/error-words.ts';
 import { type Knowledge, type Proposal, proposalsAt, providerKeys, type Span, subjectAt } from '../../config/assist.ts';
 import type { Origin } from '../../config/origin.ts';
 import { spotOf } from '../../config/report.ts';
 import { testConnection } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport.ts';
-import { errorText } from '../error-text.ts';
+import { errorText, translate } from '../error-text.ts';
 import type { Models } from '../models/models.ts';
 import { CONFIGURATION_FILES } from './input.ts';
 
@@ -132,8 +131,7 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
       `\n$(warning) ${t('Its key is held back: this project sends it to {0} instead of {1}.', provider.withheld.to, provider.withheld.from)}`,
     );
   }
-  if (endpoint.problem !== undefined)
-    text.appendMarkdown(`\n$(error) ${escapeMarkdown(errorWords(endpoint.problem, vscode.l10n.t))}`);
+  if (endpoint.problem !== undefined) text.appendMarkdown(`\n$(error) ${escapeMarkdown(translate(endpoint.problem))}`);
   return text;
 }
 

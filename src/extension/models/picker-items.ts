@@ -7,7 +7,7 @@ import {
   modelFacts,
   modelGroups,
 } from '../../catalog/model-groups.ts';
-import { errorWords } from '../../chat/error-words.ts';
+import { translate } from '../error-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 
 export interface ModelItem extends vscode.QuickPickItem {
@@ -51,7 +51,7 @@ function headingOf({ of }: ModelGroup): string {
 function modelItem(model: Model, { current, pinned, registry }: PickerContent): ModelItem {
   const simulated = registry?.providers.get(model.provider)?.simulated ? [vscode.l10n.t('simulated')] : [];
   const { problem } = model.endpoint;
-  const warning = problem === undefined ? [] : [`$(warning) ${errorWords(problem, vscode.l10n.t)}`];
+  const warning = problem === undefined ? [] : [`$(warning) ${translate(problem)}`];
   return {
     label: `${model.ref === current ? '$(check) ' : ''}${model.name}`,
     description: model.ref,

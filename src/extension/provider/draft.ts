@@ -13,6 +13,7 @@ import { type ListedModel, listModels } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport.ts';
 import { upstreamURL } from '../../provider/url.ts';
 import { asGatewayError } from '../../wire/errors.ts';
+import { translate } from '../error-text.ts';
 
 const HERE: Origin = {
   source: { kind: 'built-in', path: 'dialog', trusted: true, status: 'loaded' },
@@ -158,8 +159,8 @@ export async function tryModel(
 const MOST_TOKENS = 64;
 
 export function reasonOf(thrown: unknown): Reason {
-  const { message, action } = asGatewayError(thrown);
-  return { message, ...(action === undefined ? {} : { action }) };
+  const { text, actionText } = asGatewayError(thrown);
+  return { message: translate(text), ...(actionText && { action: translate(actionText) }) };
 }
 
 /** The servers that answer on this machine with a list of models. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { CardAction, ErrorCard } from '../../chat/error-card.ts';
-import { errorWords } from '../../chat/error-words.ts';
 import type { FromPage } from '../../chat/from-page.ts';
 import { type Ending, type Message, textOf } from '../../chat/transcript.ts';
+import type { MessageText } from '../../wire/errors.ts';
 import { Icon } from './icon.tsx';
 import { usePanel } from './panel.ts';
 import { t } from './words.ts';
@@ -128,6 +128,10 @@ const ACTIONS: Readonly<Record<CardAction, { readonly label: string; readonly me
   edit: { label: 'Edit the message', message: undefined },
 };
 
+function translated(text: MessageText | undefined, english: string): string {
+  return text === undefined ? english : t(text.template, ...text.values);
+}
+
 function ErrorCardView({ message, error, last }: { message: Message; error: ErrorCard; last: boolean }) {
   const { link } = usePanel();
   const seconds = useCountdown(error.retryAt);
@@ -142,8 +146,8 @@ function ErrorCardView({ message, error, last }: { message: Message; error: Erro
       <h2>
         <Icon name="error" /> {t(error.title)}
       </h2>
-      <p>{errorWords(error.message, t)}</p>
-      {error.advice ? <p>{errorWords(error.advice, t)}</p> : null}
+      <p>{translated(error.text, error.message)}</p>
+      {error.advice ? <p>{translated(error.adviceText, error.advice)}</p> : null}
       <div class="actions">
         {last && action.message ? (
           <button

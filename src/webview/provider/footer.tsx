@@ -1,4 +1,3 @@
-import { errorWords } from '../../chat/error-words.ts';
 import { t } from '../chat/words.ts';
 import {
   change,
@@ -28,9 +27,9 @@ export function Footer() {
         <div class="reason" role="alert">
           <p>
             <span class="codicon codicon-error" aria-hidden="true" />
-            {errorWords(failure.value.message, t)}
+            {failure.value.message}
           </p>
-          {failure.value.action ? <p>{errorWords(failure.value.action, t)}</p> : null}
+          {failure.value.action ? <p>{failure.value.action}</p> : null}
           <button type="button" onClick={() => post({ type: 'open-file' })}>
             {t('Open the file')}
           </button>
@@ -99,8 +98,8 @@ function TrialState() {
               <span class="codicon codicon-error" aria-hidden="true" />
               {figures.join(' · ')}
             </p>
-            <p>{errorWords(state.reason?.message ?? '', t)}</p>
-            {state.reason?.action ? <p>{errorWords(state.reason.action, t)}</p> : null}
+            <p>{state.reason?.message ?? ''}</p>
+            {state.reason?.action ? <p>{state.reason.action}</p> : null}
           </div>
         );
       }

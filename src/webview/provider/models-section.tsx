@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import { errorWords } from '../../chat/error-words.ts';
 import type { OfferedModel } from '../../config/provider-dialog.ts';
 import type { ModelRow } from '../../config/provider-form.ts';
 import { t } from '../chat/words.ts';
@@ -45,9 +44,9 @@ function ListState() {
         <div class="reason" role="alert">
           <p>
             <span class="codicon codicon-error" aria-hidden="true" />
-            {errorWords(state.reason.message, t)}
+            {state.reason.message}
           </p>
-          {state.reason.action ? <p>{errorWords(state.reason.action, t)}</p> : null}
+          {state.reason.action ? <p>{state.reason.action}</p> : null}
           <Again text={t('Models can be added by hand below.')} />
         </div>
       );
