@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { priceOf } from '../chat/price.ts';
+import { priceOf } from '../catalog/price.ts';
 import { questionFor } from '../completion/asking.ts';
 import { DEFAULT_COMPLETION_SETTINGS } from '../completion/completion-settings.ts';
 import type { DocumentText, Position } from '../completion/document-text.ts';
@@ -90,7 +90,7 @@ function jsonOf({ model }: ChosenModel, { text, usage, error }: Completed) {
     model: model.ref,
     text,
     usage: usage === undefined ? null : usageJson(usage),
-    cost: (usage && priceOf(model.cost, usage)) ?? null,
+    cost: (usage && model.cost && priceOf(model.cost, usage)) ?? null,
     error: error === undefined ? null : { error_type: error.errorType, message: error.message },
   };
 }

@@ -1,11 +1,11 @@
 import type { Model } from '../catalog/model.ts';
+import { isPaid } from '../catalog/price.ts';
 import type { OrganizationSettings } from '../config/settings.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { type Principal, requireKey } from './authentication.ts';
 import type { Exchange } from './exchange.ts';
 import { organizationOf, requireAllowed } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
-import { isPaid } from './price.ts';
 
 /** Who asks and for whom. */
 export interface Caller {

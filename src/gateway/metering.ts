@@ -1,9 +1,9 @@
 import type { Endpoint, Model } from '../catalog/model.ts';
+import { priceOf } from '../catalog/price.ts';
 import type { Usage } from '../wire/event.ts';
 import type { Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './parts.ts';
-import { priceOf } from './price.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** What is known of an answer when it is over. */

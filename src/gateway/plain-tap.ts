@@ -3,11 +3,12 @@ import type { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import { isObject, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
+import { readChatUsage, readResponsesUsage } from '../wire/usage.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { modelOf } from './answer-facts.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 import { countText } from './streamed-text.ts';
-import { mentionsUsage, readUsage } from './usage-tap.ts';
+import { mentionsUsage } from './usage-tap.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -81,8 +82,8 @@ export class PlainTap implements AnswerTap {
   }
 
   #note(value: JsonObject): void {
-    const usage = objectOf(value.usage);
-    this.#usage = readUsage('chat-completions', usage) ?? readUsage('responses', usage) ?? this.#usage;
+    // Embeddings count as Chat Completions does, transcripts as Responses.
+    this.#usage = readChatUsage(value.usage) ?? readResponsesUsage(value.usage) ?? this.#usage;
     this.#model = modelOf(value) ?? this.#model;
   }
 }

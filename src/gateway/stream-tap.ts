@@ -5,12 +5,13 @@ import type { Frame } from '../wire/format.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
+import { StreamUsage, usageInEvent } from '../wire/usage.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { charactersOfAnswer, modelOf, modelOfAnswer } from './answer-facts.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 import { excessIn } from './json-limits.ts';
 import { countText } from './streamed-text.ts';
-import { mentionsUsage, readUsage, tailOf, usageOfAnswer } from './usage-tap.ts';
+import { mentionsUsage, tailOf, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
@@ -43,7 +44,8 @@ export interface StreamTapOptions {
 export class StreamTap implements AnswerTap {
   readonly #options: StreamTapOptions;
   readonly #format: FormatName;
-  #usage: Usage | undefined;
+  readonly #usage: StreamUsage;
+  #usageOfWhole: Usage | undefined;
   /** A Chat usage chunk that waits for the end. */
   #lastChunk: string | undefined;
   /** The upstream said that its answer is complete. */
@@ -65,12 +67,14 @@ export class StreamTap implements AnswerTap {
   constructor(options: StreamTapOptions) {
     this.#options = options;
     this.#format = options.format;
+    this.#usage = new StreamUsage(options.format);
   }
 
   /** Of a whole answer it is read when it is asked for: the client has its answer by then. */
   get usage(): Usage | undefined {
-    if (this.#whole !== undefined) this.#usage ??= usageOfAnswer(this.#format, this.#whole, tailOf(this.#whole));
-    return this.#usage;
+    if (this.#whole === undefined) return this.#usage.total;
+    this.#usageOfWhole ??= usageOfAnswer(this.#format, this.#whole, tailOf(this.#whole));
+    return this.#usageOfWhole;
   }
 
   get characters(): number {
@@ -207,7 +211,7 @@ export class StreamTap implements AnswerTap {
   #chatFrame(frame: Frame): string {
     const chunk = frame.data.includes('"usage"') ? parseJson(frame.data) : undefined;
     if (!isObject(chunk) || !isObject(chunk.usage)) return frameText(frame);
-    this.#usage = readUsage('chat-completions', chunk.usage) ?? this.#usage;
+    this.#usage.add(chunk.usage);
     this.#model = modelOf(chunk) ?? this.#model;
     const { usage, ...rest } = chunk;
     this.#lastChunk = JSON.stringify({ ...rest, choices: [], usage });
@@ -222,11 +226,10 @@ export class StreamTap implements AnswerTap {
 
   #noteUsage(frame: Frame): void {
     const data = objectOf(parseJson(frame.data));
-    const holder = data.usage ?? objectOf(data.message).usage ?? objectOf(data.response).usage;
-    if (!isObject(holder)) return;
-    const usage = readUsage(this.#format, holder);
+    const usage = usageInEvent(this.#format, data);
+    if (!isObject(usage)) return;
+    this.#usage.add(usage);
     this.#model = modelOf(data) ?? this.#model;
-    if (usage) this.#usage = mergeUsage(this.#usage, usage);
   }
 
   #lastNumber(): number {
@@ -259,12 +262,6 @@ function lastEvents(): readonly string[] {
 
 function marksOf(names: readonly string[]): readonly Buffer[] {
   return names.map((name) => Buffer.from(name));
-}
-
-/** Messages says the input at the start and the output at the end; a later 0 is no news. */
-function mergeUsage(before: Usage | undefined, now: Usage): Usage {
-  if (before === undefined) return now;
-  return { ...before, ...now, input: Math.max(before.input, now.input), output: Math.max(before.output, now.output) };
 }
 
 function endsLikeJson(tail: string): boolean {

@@ -1,63 +1,8 @@
 import type { Usage } from '../wire/event.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import { amountOf, countOf, defined, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
-
-/** Usage as one format's body says it; undefined when it says none. */
-export function readUsage(format: FormatName, usage: JsonObject): Usage | undefined {
-  return format === 'chat-completions'
-    ? chatUsage(usage)
-    : format === 'responses'
-      ? responsesUsage(usage)
-      : messagesUsage(usage);
-}
-
-function chatUsage(usage: JsonObject): Usage | undefined {
-  const input = countOf(usage.prompt_tokens);
-  if (input === undefined) return undefined;
-  const details = objectOf(usage.prompt_tokens_details);
-  return counted(input, countOf(usage.completion_tokens) ?? 0, {
-    cacheRead: countOf(details.cached_tokens),
-    cacheWrite: countOf(details.cache_write_tokens),
-    reasoning: countOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
-    cost: amountOf(usage.cost),
-  });
-}
-
-function responsesUsage(usage: JsonObject): Usage | undefined {
-  const input = countOf(usage.input_tokens);
-  if (input === undefined) return undefined;
-  return counted(input, countOf(usage.output_tokens) ?? 0, {
-    cacheRead: countOf(objectOf(usage.input_tokens_details).cached_tokens),
-    cacheWrite: undefined,
-    reasoning: countOf(objectOf(usage.output_tokens_details).reasoning_tokens),
-    cost: amountOf(usage.cost),
-  });
-}
-
-/** Messages counts cached tokens beside the input, the others inside it. */
-function messagesUsage(usage: JsonObject): Usage | undefined {
-  const output = countOf(usage.output_tokens);
-  const fresh = countOf(usage.input_tokens);
-  if (output === undefined && fresh === undefined) return undefined;
-  const cacheRead = countOf(usage.cache_read_input_tokens);
-  const cacheWrite = countOf(usage.cache_creation_input_tokens);
-  return counted((fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0), output ?? 0, {
-    cacheRead,
-    cacheWrite,
-    cost: amountOf(usage.cost),
-  });
-}
-
-function counted(
-  input: number,
-  output: number,
-  details: Readonly<Record<'cacheRead' | 'cacheWrite', number | undefined>> & {
-    readonly reasoning?: number | undefined;
-    readonly cost: number | undefined;
-  },
-): Usage {
-  return defined({ input, output, ...details });
-}
+import { objectOf, parseJson } from '../wire/json.ts';
+import { readUsage } from '../wire/usage.ts';
+import { textEnd } from './json-limits.ts';
 
 /** Without the quote that it starts with: JSON is full of those, and each would be looked at. */
 const USAGE = Buffer.from('usage"');
@@ -90,21 +35,47 @@ export function usageOfAnswer(format: FormatName, body: Buffer, tail: string): U
   if (usage !== undefined) return usage;
   if (tail.length === body.length ? !tail.includes('"usage"') : !body.includes(USAGE)) return undefined;
   // Text of the answer may itself say "usage": then the whole body is parsed.
-  return readUsage(format, objectOf(objectOf(parseJson(body.toString('utf8'))).usage));
+  return readUsage(format, objectOf(parseJson(body.toString('utf8'))).usage);
 }
 
-/** The last object that stands behind "usage". Names and numbers of a usage are ASCII, whatever is around it. */
+/**
+ * The usage of a text that ends an answer: the value of the last member "usage" if that is a member of the answer
+ * itself. Names and numbers of a usage are ASCII, whatever the rest is.
+ */
 function usageIn(format: FormatName, text: string): Usage | undefined {
-  const at = text.lastIndexOf('"usage"');
-  const open = at < 0 ? -1 : text.indexOf('{', at);
-  if (open < 0) return undefined;
+  const at = text.lastIndexOf(MEMBER);
+  if (at < 0) return undefined;
+  let open = at + MEMBER.length;
+  while (isBetween(text.charCodeAt(open))) open += 1;
+  if (text.charCodeAt(open) !== 0x7b) return undefined;
   let depth = 0;
   for (let end = open; end < text.length; end += 1) {
     const code = text.charCodeAt(end);
     if (code === 0x7b) depth += 1;
     else if (code === 0x7d && --depth === 0) {
-      return readUsage(format, objectOf(parseJson(text.slice(open, end + 1))));
+      // A member deeper inside (`metadata` of the request, which some upstreams return) is not the usage.
+      if (depthOf(text.slice(end + 1)) !== -1) return undefined;
+      return readUsage(format, parseJson(text.slice(open, end + 1)));
     }
   }
   return undefined;
+}
+
+const MEMBER = '"usage"';
+
+/** A colon or white space. */
+function isBetween(code: number): boolean {
+  return code === 0x3a || code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/** How many more objects and lists a piece of JSON opens than it closes. */
+function depthOf(json: string): number {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === 0x22) at = textEnd(json, at) - 1;
+    else if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return depth;
 }

@@ -1,11 +1,9 @@
 import { ChatToolCalls } from './chat-tool-calls.ts';
 import { type GatewayError, invalidEvent, msg } from './errors.ts';
-import type { Event, FinishReason, Usage } from './event.ts';
+import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
-  amountOf,
   append,
-  countOf,
   defined,
   entryOf,
   isObject,
@@ -17,6 +15,7 @@ import {
   textOf,
 } from './json.ts';
 import { ReasoningDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
+import { readChatUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -175,21 +174,4 @@ export class ChatStreamReader implements StreamReader {
 export function readChatAnswer(body: JsonObject): readonly Event[] {
   const reader = new ChatStreamReader();
   return [...reader.readChunk(body), ...reader.complete()];
-}
-
-export function readChatUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
-  const input = countOf(value.prompt_tokens);
-  const output = countOf(value.completion_tokens);
-  if (input === undefined && output === undefined) return undefined;
-  const prompt = objectOf(value.prompt_tokens_details);
-  return defined({
-    input: input ?? 0,
-    output: output ?? 0,
-    // DeepSeek's own name for it: prompt_cache_hit_tokens.
-    cacheRead: countOf(prompt.cached_tokens) ?? countOf(value.prompt_cache_hit_tokens),
-    cacheWrite: countOf(prompt.cache_write_tokens),
-    reasoning: countOf(objectOf(value.completion_tokens_details).reasoning_tokens),
-    cost: amountOf(value.cost),
-  });
 }

@@ -1,11 +1,11 @@
-import { readChatUsage } from './chat-completions-reader.ts';
 import { closedError, writeChatUsage } from './chat-completions-writer.ts';
 import { errorFrame } from './error-body.ts';
 import { GatewayError, invalidEvent, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from './format.ts';
-import { countOf, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { readFimUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -88,15 +88,6 @@ function fimFinish(chunk: JsonObject, choice: JsonObject): FinishReason | undefi
   if (chunk.stopped_limit === true) return 'length';
   if (reason !== undefined && reason !== 'none') return 'stop';
   return chunk.stop === true || chunk.done === true ? 'stop' : undefined;
-}
-
-function readFimUsage(chunk: JsonObject): Usage | undefined {
-  const usage = readChatUsage(chunk.usage);
-  if (usage) return usage;
-  if (chunk.done !== true && chunk.stop !== true) return undefined;
-  const input = countOf(chunk.prompt_eval_count) ?? countOf(chunk.tokens_evaluated);
-  const output = countOf(chunk.eval_count) ?? countOf(chunk.tokens_predicted);
-  return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 }
 
 /** A whole answer of any dialect. llama.cpp answers several candidates with a list: the first is taken. */

@@ -1,9 +1,8 @@
 import { type GatewayError, invalidEvent } from './errors.ts';
-import type { Event, FinishReason, Usage } from './event.ts';
+import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
   append,
-  countOf,
   defined,
   entryOf,
   isObject,
@@ -14,6 +13,7 @@ import {
   parseJson,
   textOf,
 } from './json.ts';
+import { StreamUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -28,15 +28,6 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** What `readMessagesUsage` looks at: nothing else of what a provider sends is kept. */
-const USAGE_FIELDS = [
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'output_tokens_details',
-] as const;
-
 interface Block {
   readonly part: number;
   readonly kind: 'text' | 'reasoning' | 'tool';
@@ -50,7 +41,7 @@ export class MessagesStreamReader implements StreamReader {
   #over = false;
   #next = 0;
   readonly #blocks = new Map<number, Block>();
-  #usage: JsonObject = {};
+  readonly #usage = new StreamUsage('messages');
   #finish: { reason: FinishReason; stopSequence?: string } | undefined;
 
   read(frame: Frame): readonly Event[] {
@@ -125,10 +116,7 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   #count(value: unknown, events: Event[]): void {
-    if (!isObject(value)) return;
-    const counts = USAGE_FIELDS.filter((field) => value[field] !== undefined && value[field] !== null);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(counts.map((field) => [field, value[field]])) };
-    const usage = readMessagesUsage(this.#usage);
+    const usage = isObject(value) ? this.#usage.add(value) : undefined;
     if (usage) events.push({ type: 'usage', usage });
   }
 
@@ -215,23 +203,6 @@ export class MessagesStreamReader implements StreamReader {
     if (reason === undefined) return;
     this.#finish = defined({ reason: entryOf(FINISH, reason) ?? 'stop', stopSequence: textOf(delta.stop_sequence) });
   }
-}
-
-/** Anthropic's `input_tokens` leaves cached tokens out; ours counts them. */
-function readMessagesUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
-  const input = countOf(value.input_tokens);
-  const output = countOf(value.output_tokens);
-  if (input === undefined && output === undefined) return undefined;
-  const cacheRead = countOf(value.cache_read_input_tokens);
-  const cacheWrite = countOf(value.cache_creation_input_tokens);
-  return defined({
-    input: (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    output: output ?? 0,
-    cacheRead,
-    cacheWrite,
-    reasoning: countOf(objectOf(value.output_tokens_details).thinking_tokens),
-  });
 }
 
 /** A whole Messages answer as events: the events that its stream would have had. */

@@ -1,19 +1,9 @@
 import { type GatewayError, invalidEvent, msg } from './errors.ts';
-import type { Event, FinishReason, Usage } from './event.ts';
+import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
-import {
-  append,
-  countOf,
-  defined,
-  isObject,
-  type JsonObject,
-  listOf,
-  numberOf,
-  objectOf,
-  parseJson,
-  textOf,
-} from './json.ts';
+import { append, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
 import { readReasoningItem } from './responses-request.ts';
+import { readResponsesUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
 const NOTHING: readonly Event[] = [];
@@ -258,20 +248,6 @@ export class ResponsesStreamReader implements StreamReader {
     const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
     return { type: 'finish', reason };
   }
-}
-
-function readResponsesUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
-  const input = countOf(value.input_tokens);
-  const output = countOf(value.output_tokens);
-  if (input === undefined && output === undefined) return undefined;
-  return defined({
-    input: input ?? 0,
-    output: output ?? 0,
-    cacheRead: countOf(objectOf(value.input_tokens_details).cached_tokens),
-    cacheWrite: countOf(objectOf(value.input_tokens_details).cache_write_tokens),
-    reasoning: countOf(objectOf(value.output_tokens_details).reasoning_tokens),
-  });
 }
 
 /** A whole Responses answer as events. */

@@ -2,8 +2,8 @@ import type { ModelCost } from '../config/configured-model.ts';
 import type { Usage } from '../wire/event.ts';
 
 /**
- * USD of one answer. `usage.input` includes what was read from and written to the cache; each has its
- * own price and costs as much as other input where none is known.
+ * USD of one answer. `usage.input` includes what was read from and written to the cache; each has a price of its own,
+ * and costs as much as other input where none is known.
  */
 export function priceOf(cost: ModelCost, usage: Usage): number {
   const { cacheRead = 0, cacheWrite = 0 } = usage;
