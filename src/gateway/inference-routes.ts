@@ -155,11 +155,9 @@ function translated(
   byok: Credential | undefined,
   stream: boolean,
 ): Attempt {
-  // Repaired on the client's own body, so that what was repaired is counted in one way for all.
-  const repaired = repairBody(client.name, body);
-  for (const { kind } of repaired.changes) parts.metrics.repair(kind);
-  const context = contextOf(exchange, client, repaired.body);
+  const context = contextOf(exchange, client, body);
   const request = conversationBody(model, context.request, variant === undefined ? {} : { variant });
+  for (const { kind } of request.repairs) parts.metrics.repair(kind);
   return {
     ...upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok),
     body: Buffer.from(requestJson(request.body)),

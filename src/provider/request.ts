@@ -4,7 +4,7 @@ import type { Conversation } from '../wire/conversation.ts';
 import { msg, unsupportedField } from '../wire/errors.ts';
 import type { Format } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
-import { idRuleOf, normalizeIds, repairConversation } from '../wire/tool-call-repair.ts';
+import { idRuleOf, normalizeIds, type RepairChange, repairConversation } from '../wire/tool-call-repair.ts';
 import { adaptBody } from './dialect.ts';
 import { upstreamHeaders } from './headers.ts';
 import { withOptions } from './model-options.ts';
@@ -42,6 +42,11 @@ export function conversationRequest(
   };
 }
 
+export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body'> {
+  /** What tool-call repair changed (spec 4.2). */
+  readonly repairs: readonly RepairChange[];
+}
+
 /**
  * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
  * model's options and the variant merged in.
@@ -52,15 +57,16 @@ export function conversationBody(
   model: Model,
   conversation: Conversation,
   choices: RequestChoices = {},
-): Pick<UpstreamRequest, 'format' | 'body'> {
+): ConversationBody {
   const { endpoint } = model;
   const format = FORMATS[endpoint.format];
   checkAbilities(model, conversation);
-  const repaired = repairConversation(conversation);
+  const repairs: RepairChange[] = [];
+  const repaired = repairConversation(conversation, repairs);
   const idRule = idRuleOf(endpoint.kind, endpoint.format);
-  const fitted = fit(model, idRule ? normalizeIds(repaired, idRule) : repaired, choices);
+  const fitted = fit(model, idRule ? normalizeIds(repaired, idRule, repairs) : repaired, choices);
   const written = adaptBody(model, format.writeRequest(fitted));
-  return { format, body: withOptions(model, written, choices.variant) };
+  return { format, body: withOptions(model, written, choices.variant), repairs };
 }
 
 function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {

@@ -123,6 +123,25 @@ describe('the way through', () => {
       });
     }
 
+    for (const up of UPSTREAMS) {
+      it(`is counted once for a ${up} upstream`, async () => {
+        const before = new Map(under.metrics.repairs);
+        const messages = [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content: null, tool_calls: [call('a'), call('a'), call('b')] },
+          { role: 'tool', tool_call_id: 'a', content: 'one' },
+          { role: 'tool', tool_call_id: 'orphan', content: 'lost' },
+        ];
+        await forwarded('/chat/completions', { model: `${up}/m`, messages });
+        const counted = [...under.metrics.repairs].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)]);
+        assert.deepEqual(Object.fromEntries(counted.filter(([, count]) => count !== 0)), {
+          'duplicate-call': 1,
+          'orphan-result': 1,
+          'placeholder-result': 1,
+        });
+      });
+    }
+
     it('makes ids that Mistral takes, the same in each request', async () => {
       const messages = [
         { role: 'user', content: 'x' },

@@ -96,10 +96,10 @@ function bodyOf(format: Format, items: unknown[]): Body {
   return { model: 'm', max_tokens: 9, [format.name === 'responses' ? 'input' : 'messages']: items };
 }
 
-/** What the gateway does with a request on its way to an upstream of each format. */
+/** What the gateway does with a request that it passes through, and with one that it translates. */
 function carry(format: Format, body: Body): void {
   repairBody(format.name, body, ANTHROPIC_IDS);
-  const conversation = repairConversation(format.readRequest(repairBody(format.name, body).body));
+  const conversation = repairConversation(format.readRequest(body));
   for (const { writeRequest } of FORMAT_LIST) requestJson(writeRequest(conversation));
 }
 
