@@ -5,6 +5,7 @@ import type { HeldBodies } from './body-memory.ts';
 import type { Exchange } from './exchange.ts';
 import { refuseOtherModel } from './model-fields.ts';
 import { filePart, multipartEnd, PART_END, textPart } from './multipart.ts';
+import { clientGone } from './request-body.ts';
 
 const MAX_FIELDS = 100;
 const MAX_FIELD_BYTES = 100_000;
@@ -141,7 +142,7 @@ async function* readParts(request: Exchange['request'], limit: number): AsyncGen
   });
   parser.on('error', () => fail(invalidRequest('', 'The form is not valid multipart/form-data.')));
   request.on('close', () => {
-    if (!request.complete) fail(new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' }));
+    if (!request.complete) fail(clientGone());
   });
   request.pipe(parser);
   for (;;) {

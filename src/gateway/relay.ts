@@ -1,24 +1,30 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { firstCharacter, isEventStreamType, startsStream } from '../provider/answer-start.ts';
 import { contentDecoder, isEncoded } from '../provider/content-decoder.ts';
 import { CredentialFilter } from '../provider/credential-filter.ts';
 import { cleanError, errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
 import { single } from '../provider/single-header.ts';
-import { asGatewayError, GatewayError } from '../wire/errors.ts';
+import { TimeLimits } from '../provider/time-limits.ts';
+import { asGatewayError, type GatewayError } from '../wire/errors.ts';
+import {
+  answerTooLarge,
+  emptyAnswer,
+  MAX_ANSWER_BYTES,
+  notJson,
+  ofProvider,
+  webPage,
+} from '../wire/upstream-errors.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { Exchange } from './exchange.ts';
-import { firstCharacter } from './first-character.ts';
 import { FrameCutter } from './frame-cutter.ts';
 import type { RelayOutcome, RelayRequest } from './relay-request.ts';
-import { SilenceLimit } from './silence-limit.ts';
+import { clientGone } from './request-body.ts';
 import { countText } from './streamed-text.ts';
-import { emptyAnswer, notJson, tooLarge } from './upstream-failures.ts';
 
 const MAX_ERROR_BODY = 1024 * 1024;
-/** A whole answer is held until it is complete. */
-const MAX_WHOLE_BODY = 64 * 1024 * 1024;
 
 /**
  * Passes one request through. Rejects with a `GatewayError` while nothing was sent to the client (the
@@ -27,7 +33,7 @@ const MAX_WHOLE_BODY = 64 * 1024 * 1024;
 export function relay(exchange: Exchange, request: RelayRequest): Promise<RelayOutcome> {
   return new Promise((resolve, reject) => {
     if (exchange.response.destroyed) {
-      reject(new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' }));
+      reject(clientGone());
       return;
     }
     const handler = new RelayHandler(exchange, request, resolve, reject);
@@ -42,7 +48,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: RelayOutcome) => void;
   readonly #reject: (error: GatewayError) => void;
   readonly #sentAt = performance.now();
-  readonly #silence: SilenceLimit;
+  readonly #limits: TimeLimits;
   readonly #filter: CredentialFilter;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -63,6 +69,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   /** The connection broke; what had come before is still being undone. */
   #broken: GatewayError | undefined;
   #ended = false;
+  /** More than white space came of the body. */
+  #begun = false;
 
   constructor(
     exchange: Exchange,
@@ -76,7 +84,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     exchange.response.once('close', this.#clientClosed);
-    this.#silence = new SilenceLimit(request, (error) => this.#fail(error));
+    this.#limits = new TimeLimits(request, (error) => this.#fail(error));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -89,7 +97,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     this.#contentType = single(headers['content-type']) ?? '';
-    if (status === 200 && this.#contentType.startsWith('text/event-stream')) this.#cutter = new FrameCutter();
+    if (status === 200 && isEventStreamType(this.#contentType)) this.#cutter = new FrameCutter();
     const encoding = single(headers['content-encoding']);
     if (isEncoded(encoding)) this.#decode(encoding);
   }
@@ -148,11 +156,11 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     return frames;
   }
 
-  /** Some servers stream without saying so (by what the body starts with, as provider/exchange.ts has it). */
   #startsStream(chunk: Buffer): boolean {
-    if (!this.#request.stream || this.#status !== 200 || this.#collected.length > 0) return false;
+    if (!this.#request.stream || this.#status !== 200 || this.#begun) return false;
     const start = firstCharacter(chunk);
-    if (start === '' || start === '{' || start === '[' || start === '<') return false;
+    this.#begun = start !== '';
+    if (!startsStream(start)) return false;
     this.#cutter = new FrameCutter();
     return true;
   }
@@ -184,7 +192,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#paused) return;
     this.#paused = true;
     // A slow reader is no silence of the upstream.
-    this.#silence.stop();
+    this.#limits.stop();
     this.#controller?.pause();
   }
 
@@ -200,14 +208,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #expectMore(frames?: Buffer): void {
     if (this.#paused || this.#settled || this.#ended) return;
-    if (this.#cutter) this.#silence.expectEvent(frames);
-    else this.#silence.expectPiece();
+    if (this.#cutter) this.#limits.expectEvent(frames);
+    else this.#limits.expectPiece();
   }
 
   #collect(chunk: Buffer): void {
-    const most = this.#status === 200 ? MAX_WHOLE_BODY : MAX_ERROR_BODY;
+    const most = this.#status === 200 ? MAX_ANSWER_BYTES : MAX_ERROR_BODY;
     this.#held += chunk.length;
-    if (this.#held > most && this.#status === 200) return this.#fail(tooLarge(this.#request.provider, most));
+    if (this.#held > most && this.#status === 200) return this.#fail(answerTooLarge());
     if (this.#held > most) return;
     try {
       this.#exchange.held.add(chunk.length);
@@ -221,7 +229,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     if (this.#decoder) return void this.#decoder.end();
     if (this.#cutter) return this.#end();
-    this.#silence.stop();
+    this.#limits.stop();
     this.#exchange.turn.later(() => this.#end());
   }
 
@@ -229,7 +237,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#passGathered();
     if (this.#settled) return;
     this.#ended = true;
-    this.#silence.stop();
+    this.#limits.stop();
     try {
       if (this.#cutter) return this.#endStream(this.#cutter);
       const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
@@ -269,7 +277,11 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       const bodyText = withoutCredentials(body.toString('utf8'), this.#request.headers);
       return this.#fail(vendorError({ provider, status: this.#status, header, bodyText, byok }));
     }
-    if (anyBody !== true && firstCharacter(body) !== '{') return this.#fail(notJson(provider, this.#contentType));
+    if (anyBody !== true) {
+      const start = firstCharacter(body);
+      if (start === '<') return this.#fail(webPage(this.#contentType));
+      if (start !== '{') return this.#fail(notJson(this.#contentType, body.toString('utf8', 0, 100)));
+    }
     try {
       if (stream) {
         const passed = tap.wholeAsStream(body);
@@ -296,7 +308,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #fail(failure: GatewayError): void {
     this.#passGathered();
     if (this.#settled) return;
-    const error = cleanError(failure, this.#request.headers);
+    const error = cleanError(ofProvider(failure, this.#request.provider), this.#request.headers);
     const { response } = this.#exchange;
     if (!response.headersSent) {
       this.#settle();
@@ -350,7 +362,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #settle(): void {
     this.#settled = true;
-    this.#silence.stop();
+    this.#limits.stop();
     this.#decoder?.destroy();
     this.#exchange.response.off('close', this.#clientClosed);
   }

@@ -75,6 +75,6 @@ function tooLarge(limit: number): GatewayError {
   });
 }
 
-function clientGone(): GatewayError {
+export function clientGone(): GatewayError {
   return new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' });
 }

@@ -1,10 +1,11 @@
 import { errorBody, errorFrame } from '../wire/error-body.ts';
-import { GatewayError } from '../wire/errors.ts';
+import type { GatewayError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import type { Frame } from '../wire/format.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
+import { answerCutShort, invalidJson } from '../wire/upstream-errors.ts';
 import { StreamUsage, usageInEvent } from '../wire/usage.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { charactersOfAnswer, modelOf, modelOfAnswer } from './answer-facts.ts';
@@ -110,7 +111,7 @@ export class StreamTap implements AnswerTap {
   end(): TapEnd {
     if (this.#done) return { bytes: NOTHING };
     if (!this.#finished) {
-      const error = cutShort(this.#options.provider);
+      const error = answerCutShort({ provider: this.#options.provider });
       return { bytes: this.fail(error), error };
     }
     if (this.#format !== 'chat-completions') return { bytes: NOTHING };
@@ -142,7 +143,7 @@ export class StreamTap implements AnswerTap {
       const value = parseJson(text);
       if (isObject(value) && value.error !== undefined && value.error !== null) throw this.#vendorError(text);
     }
-    if (!endsLikeJson(tail)) throw invalidJson(this.#options.provider);
+    if (!endsLikeJson(tail)) throw invalidJson();
     this.#whole = body;
     return body;
   }
@@ -268,22 +269,4 @@ function endsLikeJson(tail: string): boolean {
   let at = tail.length - 1;
   while (at >= 0 && tail.charCodeAt(at) <= 0x20) at -= 1;
   return tail.charCodeAt(at) === 0x7d;
-}
-
-function cutShort(provider: string): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_disconnect',
-    message: `${provider} closed the stream before the answer was complete.`,
-    retryable: true,
-    provider,
-  });
-}
-
-function invalidJson(provider: string): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_invalid_response',
-    message: `${provider} answered with JSON that is not complete.`,
-    retryable: true,
-    provider,
-  });
 }

@@ -1,8 +1,9 @@
-import { asGatewayError, GatewayError } from '../wire/errors.ts';
+import { asGatewayError, type GatewayError } from '../wire/errors.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
 import { LineFrames, SseDecoder } from '../wire/sse.ts';
+import { answerCutShort, excessiveAnswer, invalidJson } from '../wire/upstream-errors.ts';
 import { charactersOf } from './answer-facts.ts';
 import type { AnswerTap, TapEnd } from './answer-tap.ts';
 import { excessIn } from './json-limits.ts';
@@ -55,7 +56,7 @@ export class TranslatingTap implements AnswerTap {
   pass(frames: Buffer): Buffer {
     const { decoder, reader } = this.#open();
     this.#received += frames.length;
-    if (this.#received > MAX_STREAM) throw tooMuch(`a stream of more than ${MAX_STREAM} bytes`);
+    if (this.#received > MAX_STREAM) throw excessiveAnswer(`a stream of more than ${MAX_STREAM} bytes`);
     let text = '';
     for (const frame of decoder.push(frames)) {
       refuseExcess(frame.data);
@@ -97,7 +98,7 @@ export class TranslatingTap implements AnswerTap {
     const json = body.toString('utf8');
     refuseExcess(json);
     const value = parseJson(json);
-    if (!isObject(value)) throw notAnObject();
+    if (!isObject(value)) throw invalidJson();
     const events = this.#upstream.readAnswer(value);
     for (const event of events) {
       if (event.type === 'error') throw event.error;
@@ -135,7 +136,7 @@ export class TranslatingTap implements AnswerTap {
         if (!this.#shown) this.#early = event.error;
         this.#failure = event.error;
         this.#over = true;
-      } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = cutShort();
+      } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = answerCutShort();
       if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
       for (const frame of writer.write(event)) text += frames.text(frame);
     }
@@ -146,26 +147,5 @@ export class TranslatingTap implements AnswerTap {
 /** @throws GatewayError for JSON that would hold all other requests up. */
 function refuseExcess(json: string): void {
   const excess = excessIn(json);
-  if (excess !== undefined) throw tooMuch(excess);
-}
-
-function tooMuch(what: string): GatewayError {
-  const message = `The provider answered with ${what}.`;
-  return new GatewayError({ errorType: 'upstream_invalid_response', message });
-}
-
-function cutShort(): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_disconnect',
-    message: 'The provider closed the stream before the answer was complete.',
-    retryable: true,
-  });
-}
-
-function notAnObject(): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_invalid_response',
-    message: 'The provider’s answer is not a JSON object.',
-    action: 'Check the base URL of this provider.',
-  });
+  if (excess !== undefined) throw excessiveAnswer(excess);
 }

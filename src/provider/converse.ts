@@ -34,7 +34,7 @@ export async function* converse(
       headers,
       body: requestJson(body),
       timeout,
-      ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
+      chunkTimeout,
       // An option of the model may have switched it (`"stream": false` for servers that can't).
       stream: body.stream === true,
       framing: 'sse',

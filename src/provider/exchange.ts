@@ -1,14 +1,23 @@
-import { asGatewayError, GatewayError, type MessageText, msg } from '../wire/errors.ts';
+import { asGatewayError, GatewayError, msg } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
 import type { Frame, StreamReader } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
 import { NdjsonDecoder } from '../wire/ndjson.ts';
 import { SseDecoder } from '../wire/sse.ts';
+import {
+  answerTooLarge,
+  emptyAnswer,
+  MAX_ANSWER_BYTES,
+  notJson,
+  ofProvider,
+  webPage,
+} from '../wire/upstream-errors.ts';
 import { vendorError, vendorErrorValue } from '../wire/vendor-errors.ts';
+import { firstCharacter, isEventStreamType, startsStream } from './answer-start.ts';
 import { CredentialFilter } from './credential-filter.ts';
-import { Deadline } from './deadline.ts';
 import { cleanError } from './echoed-credentials.ts';
 import { DEFAULT_RETRY, type RetryPolicy, retryDelay, sleep } from './retry.ts';
+import { Deadline } from './time-limits.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
 export interface Retry {
@@ -36,7 +45,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeout: number | false;
-  readonly chunkTimeout?: number;
+  readonly chunkTimeout?: number | undefined;
   readonly stream: boolean;
   readonly framing: 'sse' | 'ndjson';
   readonly reader: () => StreamReader;
@@ -44,7 +53,6 @@ export interface Exchange {
 }
 
 const MAX_ERROR_BYTES = 256 * 1024;
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** A connection whose answer is over is given this long to end, so that it can be used again. */
 const DRAIN_MS = 250;
 
@@ -60,7 +68,7 @@ export async function* exchange(request: Exchange, options: ExchangeOptions): As
     // Start and usage show nothing yet: they wait, so that a retry does not repeat them.
     const waiting: Event[] = [];
     for await (const event of attemptOnce(request, options)) {
-      if (event.type === 'error') failure = cleanError(named(event.error, request.provider), request.headers);
+      if (event.type === 'error') failure = cleanError(ofProvider(event.error, request.provider), request.headers);
       else if (event.type === 'finish' && event.reason === 'closed' && !shown) failure = emptyAnswer(request.provider);
       else if (!shown && (event.type === 'start' || event.type === 'usage')) waiting.push(event);
       else {
@@ -88,7 +96,7 @@ export async function* exchange(request: Exchange, options: ExchangeOptions): As
 
 /** One attempt. Ends with `finish` or `error`; never throws. */
 async function* attemptOnce(request: Exchange, options: ExchangeOptions): AsyncGenerator<Event> {
-  const deadline = new Deadline(options.signal, request.timeout);
+  const deadline = new Deadline(options.signal, request);
   const { url, headers, body } = request;
   let drained: Promise<void> | undefined;
   const reader = request.reader();
@@ -100,14 +108,13 @@ async function* attemptOnce(request: Exchange, options: ExchangeOptions): AsyncG
       yield { type: 'error', error: await failureOf(response, request, options.byok ?? true) };
       return;
     }
-    if (request.stream && request.chunkTimeout !== undefined) deadline.expectEvents(request.chunkTimeout);
     const bytes = withoutCredentials(response.body, headers);
-    const first = await firstBytes(bytes);
+    const first = await firstBytes(bytes, deadline);
     if (!isStream(request, response, first)) {
       yield* request.whole(await wholeBody(first, bytes, response, deadline));
       return;
     }
-    if (request.chunkTimeout === undefined || !request.stream) deadline.answered();
+    deadline.limits.expectEvent();
     for await (const event of streamEvents(request, reader, first, bytes, deadline)) {
       if (event.type === 'finish' || event.type === 'error') drained = drain(bytes, deadline);
       yield event;
@@ -149,35 +156,24 @@ async function* withoutCredentials(
   if (rest !== undefined) yield rest;
 }
 
-async function firstBytes(bytes: Bytes): Promise<Uint8Array | undefined> {
+/** The first bytes that are not white space alone, which some servers send while they compute. */
+async function firstBytes(bytes: Bytes, deadline: Deadline): Promise<Uint8Array | undefined> {
   for (;;) {
     const read = await bytes.next();
     if (read.done) return undefined;
-    if (read.value.byteLength > 0) return read.value;
+    if (firstCharacter(read.value) !== '') return read.value;
+    if (read.value.byteLength > 0) deadline.limits.expectPiece();
   }
 }
 
 /** By what the body starts with, since servers get the content type wrong in both directions. */
 function isStream(request: Exchange, response: TransportResponse, first: Uint8Array | undefined): boolean {
   const type = response.header('content-type') ?? '';
-  const start = startOf(first);
-  if (start === '<') {
-    throw invalidAnswer(
-      type === ''
-        ? msg('The provider answered with a web page.')
-        : msg('The provider answered with a web page ({0}).', type),
-    );
-  }
-  if (!request.stream) return type.includes('text/event-stream');
-  if (request.framing === 'ndjson' || type.includes('text/event-stream')) return true;
-  return start !== '{' && start !== '[';
-}
-
-function startOf(first: Uint8Array | undefined): string {
-  if (first === undefined) return '';
-  let at = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf ? 3 : 0;
-  while (at < first.length && [9, 10, 13, 32].includes(first[at] ?? 0)) at++;
-  return at < first.length ? String.fromCharCode(first[at] ?? 0) : '';
+  const start = first === undefined ? '' : firstCharacter(first);
+  if (start === '<') throw webPage(type);
+  if (isEventStreamType(type)) return true;
+  // The end of an answer without a byte is told by the stream's reader.
+  return request.stream && (request.framing === 'ndjson' || first === undefined || startsStream(start));
 }
 
 async function* streamEvents(
@@ -192,7 +188,7 @@ async function* streamEvents(
   while (chunk !== undefined) {
     const frames: readonly Frame[] = decoder.push(chunk);
     for (const frame of frames) {
-      if (frame.event !== 'ping') deadline.progress();
+      if (frame.event !== 'ping') deadline.limits.eventCame();
       yield* reader.read(frame);
     }
     const read = await bytes.next();
@@ -204,7 +200,7 @@ async function* streamEvents(
 
 /** Reads what is left of an answer that is over, so that the connection can be used again. */
 async function drain(bytes: Bytes, deadline: Deadline): Promise<void> {
-  deadline.answered();
+  deadline.limits.stop();
   const timer = setTimeout(() => deadline.abort(), DRAIN_MS);
   try {
     while (!(await bytes.next()).done);
@@ -247,49 +243,24 @@ async function wholeBody(
   response: TransportResponse,
   deadline: Deadline,
 ): Promise<unknown> {
-  deadline.progress();
+  deadline.limits.expectPiece();
   const chunks: Uint8Array[] = first ? [first] : [];
   let size = first?.byteLength ?? 0;
   for (let read = await bytes.next(); !read.done; read = await bytes.next()) {
-    deadline.progress();
+    deadline.limits.expectPiece();
     chunks.push(read.value);
     size += read.value.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw invalidAnswer(msg('The provider’s answer is larger than 64 MB.'));
+    if (size > MAX_ANSWER_BYTES) throw answerTooLarge();
   }
   const text = Buffer.concat(chunks)
     .toString('utf8')
     .replace(/^\ufeff/, '');
   const value = parseJson(text);
-  if (value === undefined) {
-    const type = response.header('content-type') ?? 'no content type';
-    throw invalidAnswer(msg('The provider’s answer is not JSON ({0}): {1}', type, text.slice(0, 80)));
-  }
+  if (value === undefined) throw notJson(response.header('content-type') ?? '', text);
   if (isObject(value) && value.error !== undefined && value.error !== null) throw vendorErrorValue(value.error);
   return value;
 }
 
-function invalidAnswer(message: MessageText): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_invalid_response',
-    message,
-    action: msg('Check the base URL of this provider.'),
-  });
-}
-
-function emptyAnswer(provider: string): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_disconnect',
-    message: msg('The provider closed the connection before it said anything.'),
-    retryable: true,
-    provider,
-  });
-}
-
 function cancelled(): GatewayError {
   return new GatewayError({ errorType: 'client_disconnect', message: msg('Cancelled.') });
-}
-
-function named(error: GatewayError, provider: string): GatewayError {
-  if (error.provider !== undefined && error.provider !== '') return error;
-  return error.with({ provider });
 }

@@ -50,7 +50,7 @@ export async function* fill(model: Model, hole: Omit<Hole, 'model'>, options: Fi
       headers,
       body,
       timeout,
-      ...(chunkTimeout === undefined ? {} : { chunkTimeout }),
+      chunkTimeout,
       stream,
       framing: request.framing,
       reader: () => new FimReader(),

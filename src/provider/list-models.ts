@@ -3,10 +3,10 @@ import type { Endpoint } from '../catalog/model.ts';
 import { GatewayError, msg } from '../wire/errors.ts';
 import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
-import { Deadline } from './deadline.ts';
 import { cleanError, withoutCredentials } from './echoed-credentials.ts';
 import { textUpTo } from './exchange.ts';
 import { upstreamHeaders } from './headers.ts';
+import { Deadline } from './time-limits.ts';
 import type { Transport } from './transport.ts';
 import { joinURL, requireBase, upstreamURL, withoutVersion } from './url.ts';
 
@@ -48,7 +48,7 @@ export async function listModels(endpoint: Endpoint, options: ListOptions): Prom
   const headers = upstreamHeaders(endpoint, endpoint.format);
   let failure: GatewayError | undefined;
   for (const url of addresses) {
-    const deadline = new Deadline(options.signal, options.timeout ?? LIST_TIMEOUT_MS);
+    const deadline = new Deadline(options.signal, { timeout: options.timeout ?? LIST_TIMEOUT_MS });
     try {
       return await fetchList(url, headers, options, deadline.signal);
     } catch (thrown) {

@@ -1,5 +1,6 @@
 import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
 import { entryOf, isObject, objectOf, textOf } from '../wire/json.ts';
+import { answerCutShort } from '../wire/upstream-errors.ts';
 
 /** What happened at the host `{0}`, by the code `{1}` of the system. Each is a key of l10n/. */
 const TEMPLATES: Readonly<Record<string, string>> = {
@@ -75,13 +76,7 @@ function networkMessage(thrown: unknown, host: string, code: string | undefined,
 export function disconnectError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   const code = textOf(objectOf(thrown).code) ?? failureCode(thrown);
-  return new GatewayError({
-    errorType: 'upstream_disconnect',
-    message: msg('The provider closed the connection before the answer was complete.'),
-    retryable: true,
-    ...(code === undefined ? {} : { code }),
-    cause: thrown,
-  });
+  return answerCutShort({ code, cause: thrown });
 }
 
 function hostOf(url: string): string {

@@ -25,6 +25,13 @@ export function retryDelay(error: GatewayError, attempt: number, policy: RetryPo
   return wait / 2 + Math.random() * (wait / 2);
 }
 
+const STALE_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Whether a kept connection had been closed by the upstream: the request never reached it, and can be sent again. */
+export function isStaleConnection({ errorType, code }: GatewayError): boolean {
+  return errorType === 'network_error' && code !== undefined && STALE_CODES.has(code);
+}
+
 /** Waits, or throws the signal's reason as soon as it fires. No listener or timer is left. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

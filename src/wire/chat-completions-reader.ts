@@ -1,5 +1,5 @@
 import { ChatToolCalls } from './chat-tool-calls.ts';
-import { type GatewayError, invalidEvent, msg } from './errors.ts';
+import { type GatewayError, msg } from './errors.ts';
 import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
@@ -15,6 +15,7 @@ import {
   textOf,
 } from './json.ts';
 import { ReasoningDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
+import { invalidEvent } from './upstream-errors.ts';
 import { readChatUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 

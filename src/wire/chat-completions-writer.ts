@@ -1,22 +1,13 @@
 import { writeToolCall } from './chat-completions-request-writer.ts';
 import { errorFrame } from './error-body.ts';
-import { GatewayError, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
 import { defined, quoted } from './json.ts';
 import { detailOfSeal, detailsOfSeals } from './reasoning-details.ts';
+import { answerCutShort } from './upstream-errors.ts';
 
 const NOTHING: readonly Frame[] = [];
-
-/** What a connection that ended without a word is to a client: an error, since nobody said that this is all. */
-export function closedError(): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_disconnect',
-    message: msg('The provider closed the connection before the answer was complete.'),
-    retryable: true,
-  });
-}
 
 /** Events to chunks in the order of OpenAI's own streams: role, deltas, finish, usage with `choices: []`, `[DONE]`. */
 export class ChatStreamWriter implements StreamWriter {
@@ -94,7 +85,7 @@ export class ChatStreamWriter implements StreamWriter {
 
   #finish(reason: FinishReason): readonly Frame[] {
     this.#over = true;
-    if (reason === 'closed') return [errorFrame(closedError(), 'chat-completions')];
+    if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const frames: Frame[] = [];
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
     for (const call of this.#calls.values()) {
@@ -131,7 +122,7 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
 export function writeChatAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
   const answer = fold(events);
   if (answer.error) throw answer.error;
-  if (answer.finish === undefined || answer.finish === 'closed') throw closedError();
+  if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   const texts = answer.parts.filter((part) => part.type === 'text');
   const refusals = answer.parts.filter((part) => part.type === 'refusal');
   const reasoning = answer.parts.filter((part) => part.type === 'reasoning');

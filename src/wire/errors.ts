@@ -171,11 +171,3 @@ export function invalidRequest(param: string, message: string): GatewayError {
 export function unsupportedField(param: string, message: MessageText | string): GatewayError {
   return new GatewayError({ errorType: 'unsupported_field', message, param });
 }
-
-/** An event of an upstream's stream that can't be read. */
-export function invalidEvent(data: string): GatewayError {
-  return new GatewayError({
-    errorType: 'upstream_invalid_response',
-    message: msg('The provider sent an event that is not JSON: {0}', data.slice(0, 80)),
-  });
-}

@@ -1,10 +1,11 @@
-import { closedError, writeChatUsage } from './chat-completions-writer.ts';
+import { writeChatUsage } from './chat-completions-writer.ts';
 import { errorFrame } from './error-body.ts';
-import { GatewayError, invalidEvent, msg } from './errors.ts';
+import { GatewayError, msg } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import { fold } from './fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from './format.ts';
 import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { answerCutShort, invalidEvent } from './upstream-errors.ts';
 import { readFimUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 
@@ -137,7 +138,7 @@ export class FimStreamWriter implements StreamWriter {
 
   #finish(reason: FinishReason): readonly Frame[] {
     this.#over = true;
-    if (reason === 'closed') return [errorFrame(closedError(), 'chat-completions')];
+    if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
     return [this.#chunk('""', `"${reason}"`, usage), { data: '[DONE]' }];
   }
@@ -150,7 +151,7 @@ export function writeFimAnswer(
 ): Record<string, unknown> {
   const answer = fold(events);
   if (answer.error) throw answer.error;
-  if (answer.finish === undefined || answer.finish === 'closed') throw closedError();
+  if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   return defined({
     id: context.id,

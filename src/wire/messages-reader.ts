@@ -1,4 +1,4 @@
-import { type GatewayError, invalidEvent } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
@@ -13,6 +13,7 @@ import {
   parseJson,
   textOf,
 } from './json.ts';
+import { invalidEvent } from './upstream-errors.ts';
 import { StreamUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 

@@ -1,4 +1,3 @@
-import { closedError } from './chat-completions-writer.ts';
 import type { AssistantPart } from './conversation.ts';
 import { errorFrame } from './error-body.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
@@ -7,6 +6,7 @@ import type { AnswerContext, Frame, StreamWriter } from './format.ts';
 import { defined, quoted } from './json.ts';
 import { messagesCitations, toolInput } from './messages-request-writer.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
+import { answerCutShort } from './upstream-errors.ts';
 
 const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
   stop: 'end_turn',
@@ -126,7 +126,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #finish(reason: FinishReason, stopSequence: string | undefined): void {
     this.#over = true;
     if (reason === 'closed') {
-      this.#frames.push(errorFrame(closedError(), 'messages'));
+      this.#frames.push(errorFrame(answerCutShort(), 'messages'));
       return;
     }
     this.#begin();
@@ -183,7 +183,7 @@ function writeMessagesUsage(usage: Usage): Record<string, unknown> {
 export function writeMessagesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
   const answer = fold(events);
   if (answer.error) throw answer.error;
-  if (answer.finish === undefined || answer.finish === 'closed') throw closedError();
+  if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   return {
     id: context.id,
     type: 'message',

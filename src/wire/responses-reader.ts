@@ -1,8 +1,9 @@
-import { type GatewayError, invalidEvent, msg } from './errors.ts';
+import { type GatewayError, msg } from './errors.ts';
 import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import { append, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
 import { readReasoningItem } from './responses-request.ts';
+import { invalidEvent } from './upstream-errors.ts';
 import { readResponsesUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
 

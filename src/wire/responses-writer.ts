@@ -1,4 +1,3 @@
-import { closedError } from './chat-completions-writer.ts';
 import { errorBody } from './error-body.ts';
 import type { GatewayError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
@@ -7,6 +6,7 @@ import { defined, objectOf, quoted } from './json.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
 import { DELTAS, doneItem, emptyOf, INDEXES, type Item, type Open, openOf, partOf } from './responses-item.ts';
 import { responsesAnnotations, writeResponsesRequest } from './responses-request-writer.ts';
+import { answerCutShort } from './upstream-errors.ts';
 
 /**
  * Events to Responses events in OpenAI's order: one item at a time, added and done around its deltas,
@@ -43,7 +43,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.#usage = event.usage;
         break;
       case 'finish':
-        if (event.reason === 'closed') this.#fail(closedError());
+        if (event.reason === 'closed') this.#fail(answerCutShort());
         else this.#finish(event.reason);
         break;
       case 'error':
@@ -235,6 +235,6 @@ export function writeResponsesAnswer(context: AnswerContext, events: readonly Ev
     if (event.type === 'error') throw event.error;
     writer.write(event);
   }
-  if (writer.result === undefined) throw closedError();
+  if (writer.result === undefined) throw answerCutShort();
   return writer.result;
 }

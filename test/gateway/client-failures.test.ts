@@ -78,8 +78,8 @@ const ERROR_FRAME: Readonly<Record<string, string>> = {
 const FAULTS = {
   'says an error': /The engine overheated\./,
   'resets the connection': /closed the connection before the answer was complete/,
-  'ends the connection': /closed the (?:connection|stream) before the answer was complete/,
-  'says nothing more': /was silent for 1000 ms between two events/,
+  'ends the connection': /closed the connection before the answer was complete/,
+  'says nothing more': /sent nothing for 1 s/,
 } as const;
 
 const begun = (wire: Wire) => {

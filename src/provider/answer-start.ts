@@ -1,0 +1,16 @@
+/** The first character that is neither white space nor a byte order mark; empty when there is none. */
+export function firstCharacter(bytes: Uint8Array): string {
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at += 1;
+  return at < bytes.length ? String.fromCharCode(bytes[at] ?? 0) : '';
+}
+
+/** Whether the header says that the answer is a stream of events. */
+export function isEventStreamType(contentType: string): boolean {
+  return contentType.includes('text/event-stream');
+}
+
+/** What an answer to a request for a stream is, by the character that it starts with: some servers omit its type. */
+export function startsStream(character: string): boolean {
+  return character !== '' && character !== '{' && character !== '[' && character !== '<';
+}
