@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { svcFolder } from '../base/user-folders.ts';
 import { pathsOf } from '../config/platform-paths.ts';
 import { replaceFile } from '../config/replace-file.ts';
 import type { CatalogData, CatalogProvider } from './catalog.ts';
@@ -37,13 +38,7 @@ interface Cache {
 
 /** Where fetched catalogs are kept: the platform's cache folder. */
 export function catalogCacheFile(env: Environment, platform: NodeJS.Platform, home: string): string {
-  const { join, isAbsolute } = pathsOf(platform);
-  const xdg = env.XDG_CACHE_HOME;
-  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'svc', 'models.json');
-  if (platform === 'win32') {
-    return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'svc', 'Cache', 'models.json');
-  }
-  return join(home, platform === 'darwin' ? 'Library/Caches' : '.cache', 'svc', 'models.json');
+  return pathsOf(platform).join(svcFolder('cache', { env, platform, home }), 'models.json');
 }
 
 /** Where the catalog is fetched: `SVC_CATALOG_URL`, an organization's mirror say, or the public one. */

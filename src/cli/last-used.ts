@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { svcFolder } from '../base/user-folders.ts';
 import type { LastUsedStore } from '../catalog/select.ts';
 import { replaceFile } from '../config/replace-file.ts';
 import type { Io } from './io.ts';
@@ -9,12 +10,7 @@ const KEPT = 5;
 
 /** The models used last in the terminal, in a small file among the platform's state. */
 export function lastUsedFile(io: Pick<Io, 'env' | 'platform' | 'home'>): string {
-  const { env, platform, home } = io;
-  const xdg = env.XDG_STATE_HOME;
-  if (xdg !== undefined && path.isAbsolute(xdg)) return path.join(xdg, 'svc', 'model.json');
-  if (platform === 'win32')
-    return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'svc', 'model.json');
-  return path.join(home, '.local', 'state', 'svc', 'model.json');
+  return path.join(svcFolder('state', io), 'model.json');
 }
 
 export function lastUsedStore(io: Pick<Io, 'env' | 'platform' | 'home'>): LastUsedStore {

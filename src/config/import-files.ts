@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { xdgFolder } from '../base/user-folders.ts';
 import type { ImportTool } from './import-providers.ts';
 import type { Environment } from './sources.ts';
 
@@ -19,8 +20,7 @@ export interface ImportPlaces {
 
 /** Files where other tools keep their providers; whether they exist is for the caller to see. */
 export function importFiles({ home, env, userFolder }: ImportPlaces): readonly ImportFile[] {
-  const xdg = env.XDG_CONFIG_HOME;
-  const config = xdg !== undefined && path.isAbsolute(xdg) ? xdg : path.join(home, '.config');
+  const config = xdgFolder('config', { env, home, platform: process.platform });
   const file = (tool: ImportTool, name: string, ...parts: readonly [string, ...string[]]): ImportFile => ({
     tool,
     name,

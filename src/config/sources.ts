@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import path from 'node:path';
+import { svcFolder } from '../base/user-folders.ts';
 import type { SourceKind } from './origin.ts';
-import { pathsOf } from './platform-paths.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,12 +47,7 @@ const NAMES = ['svc.json', 'svc.jsonc'] as const;
 
 /** The folder of a person's own configuration. */
 export function globalFolder(input: LoadInput): string {
-  const { join, isAbsolute } = pathsOf(input.platform);
-  if (input.platform === 'win32') {
-    return join(nonEmpty(input.env.APPDATA) ?? join(input.home, 'AppData', 'Roaming'), 'svc');
-  }
-  const xdg = nonEmpty(input.env.XDG_CONFIG_HOME);
-  return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(input.home, '.config'), 'svc');
+  return svcFolder('config', input);
 }
 
 /** The folder of an organization's configuration. `SVC_MANAGED_CONFIG_DIR` is for tests. */

@@ -2,25 +2,13 @@ import { chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from '
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { svcFolder, type UserPlace } from '../base/user-folders.ts';
 import { pathsOf } from '../config/platform-paths.ts';
 import { GatewayError } from '../wire/errors.ts';
 
-export interface StatePlace {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  readonly home: string;
-}
-
 /** Where keys and the usage ledger are kept: the platform's folder for data. */
-export function stateFile({ env, platform, home }: StatePlace): string {
-  const { join, isAbsolute } = pathsOf(platform);
-  const xdg = env.XDG_DATA_HOME;
-  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'svc', 'gateway.db');
-  if (platform === 'win32') {
-    return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'svc', 'gateway.db');
-  }
-  const data = platform === 'darwin' ? ['Library', 'Application Support'] : ['.local', 'share'];
-  return join(home, ...data, 'svc', 'gateway.db');
+export function stateFile(place: UserPlace): string {
+  return pathsOf(place.platform).join(svcFolder('data', place), 'gateway.db');
 }
 
 /** Without waiting for the other end of a FIFO, which would be for ever; Windows has none. */
