@@ -1,4 +1,4 @@
-import { keysOf, locate, type Token } from './locate.ts';
+import { getLocation, visit } from 'jsonc-parser';
 
 /** What the help in a configuration file needs to know of the world; asked only when it is needed. */
 export interface Knowledge {
@@ -29,6 +29,54 @@ export interface Proposal {
 
 const REFERENCE = /\{env:([^{}]*)$/;
 
+/** A string or another value of the text. */
+interface Token extends Span {
+  readonly string: boolean;
+}
+
+/** Where an offset of the text is. */
+interface Location {
+  /** Keys and indexes down to the place; at a key its own is the last. */
+  readonly path: readonly string[];
+  readonly atKey: boolean;
+  /** The token that the offset touches: inside it, or at one of its ends. */
+  readonly token: Token | undefined;
+}
+
+/** The text may be broken, as it is while the user types. */
+function locate(text: string, offset: number): Location {
+  const location = unlessTooDeep(() => getLocation(text, offset));
+  if (location === undefined) return { path: [], atKey: false, token: undefined };
+  const { path, isAtPropertyKey, previousNode: node } = location;
+  const touched = node !== undefined && node.offset <= offset && offset <= node.offset + node.length;
+  return {
+    path: path.map(String),
+    // In an array after an object, jsonc-parser still says that it is at a key.
+    atKey: isAtPropertyKey && typeof path.at(-1) === 'string',
+    token: touched ? { offset: node.offset, length: node.length, string: text[node.offset] === '"' } : undefined,
+  };
+}
+
+/** jsonc-parser recurses for each level; some thousand levels exceed the stack. */
+function unlessTooDeep<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Characters before and after an offset that are searched for a word. */
+const MAX_WORD = 200;
+
+/** A word without quotes around an offset, which is no token yet. */
+function wordAt(text: string, offset: number): Span {
+  const before = /[^\s"{}[\]:,/]*$/.exec(text.slice(Math.max(0, offset - MAX_WORD), offset))?.[0].length ?? 0;
+  const after = /^[^\s"{}[\]:,/]*/.exec(text.slice(offset, offset + MAX_WORD))?.[0].length ?? 0;
+  return { offset: offset - before, length: before + after };
+}
+
 /** What can be written at an offset of a configuration file. */
 export function proposalsAt(text: string, offset: number, knowledge: Knowledge): readonly Proposal[] {
   const { path, atKey, token } = locate(text, offset);
@@ -37,7 +85,7 @@ export function proposalsAt(text: string, offset: number, knowledge: Knowledge):
     const variables = variableProposals(text, offset, inside, knowledge);
     if (variables.length > 0) return variables;
   }
-  const span = inside ? { offset: inside.offset, length: inside.length } : { offset, length: 0 };
+  const span = inside ? { offset: inside.offset, length: inside.length } : wordAt(text, offset);
   return atKey ? keyProposals(path, span, hasColon(text, span), knowledge) : valueProposals(path, span, knowledge);
 }
 
@@ -148,8 +196,26 @@ export function subjectAt(text: string, offset: number): Subject | undefined {
 
 /** Where each provider's entry starts: its key. */
 export function providerKeys(text: string): readonly { readonly provider: string; readonly span: Span }[] {
-  return keysOf(text, 'provider').map(({ key, token: { offset, length } }) => ({
-    provider: key,
-    span: { offset, length },
-  }));
+  const found: { provider: string; span: Span }[] = [];
+  let depth = 0;
+  let section = '';
+  const enter = () => {
+    depth += 1;
+  };
+  const leave = () => {
+    depth -= 1;
+  };
+  const key = (name: string, offset: number, length: number) => {
+    if (depth === 1) section = name;
+    else if (depth === 2 && section === 'provider') found.push({ provider: name, span: { offset, length } });
+  };
+  const visitor = {
+    onObjectBegin: enter,
+    onObjectEnd: leave,
+    onArrayBegin: enter,
+    onArrayEnd: leave,
+    onObjectProperty: key,
+  };
+  unlessTooDeep(() => visit(text, visitor));
+  return found;
 }

@@ -1,3 +1,4 @@
+import { runSteps, type Steps } from '../base/time-slices.ts';
 import { type JsonObject, objectOf } from '../wire/json.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
@@ -21,10 +22,16 @@ type Content = Omit<Settings, 'sources' | 'diagnostics' | 'managedProblem'>;
 
 /** Settings from merged trees. Reads only what has the right type, so it cannot fail. */
 export function buildSettings(views: Views): Content {
+  return runSteps(buildSteps(views));
+}
+
+/** As `buildSettings`; yields between providers. */
+export function* buildSteps(views: Views): Steps<Content> {
   const effective = views.trustedWorkspace ? views.all : views.trusted;
   const providers = new Map<string, ProviderSettings>();
   const disabled = new Set<string>();
   for (const id of new Set([...providerIds(views.all), ...providerIds(views.trusted)])) {
+    yield;
     const provider = buildProvider(id, views);
     if (provider === null) disabled.add(id);
     else if (provider !== undefined) providers.set(id, provider);
@@ -93,24 +100,27 @@ const NOTHING: JsonObject = {};
 
 function readProvider(id: string, node: ObjectTree): ProviderSettings {
   const options = child(node, 'options');
-  const fields = plain(node);
-  const own = objectOf(fields.options);
+  const own = objectOf(options && plain(options));
+  const value = (key: string) => {
+    const field = child(node, key);
+    return field && plain(field);
+  };
   return {
     id,
-    name: text(fields.name),
+    name: text(value('name')),
     npm: located(child(node, 'npm')),
     api: located(child(node, 'api')),
-    env: texts(fields.env),
+    env: texts(value('env')),
     fim: located(child(node, 'fim')),
     apiKey: credential(child(options, 'apiKey')),
     baseURL: located(child(options, 'baseURL')),
     fimURL: located(child(options, 'fimURL')),
     resourceName: located(child(options, 'resourceName')),
     chunkTimeout: number(own.chunkTimeout),
-    whitelist: texts(fields.whitelist),
-    blacklist: texts(fields.blacklist),
+    whitelist: texts(value('whitelist')),
+    blacklist: texts(value('blacklist')),
     simulated: flag(own.simulated),
-    problem: isBroken(fields, own) ? brokenAddress(node, options) : undefined,
+    problem: brokenAddress(node, options),
     headers: credentials(child(options, 'headers')),
     timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
     options: restOf(own),
@@ -123,10 +133,6 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
 function restOf(options: JsonObject): JsonObject {
   const keys = Object.keys(options).filter((key) => !OWN_OPTIONS.has(key));
   return keys.length === 0 ? NOTHING : Object.fromEntries(keys.map((key) => [key, options[key]]));
-}
-
-function isBroken({ npm, api }: JsonObject, { baseURL, fimURL, resourceName }: JsonObject): boolean {
-  return npm === null || api === null || baseURL === null || fimURL === null || resourceName === null;
 }
 
 /** `null` stands where an address was that cannot be used (source-rules.ts). */

@@ -1,20 +1,17 @@
 import { execFile } from 'node:child_process';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { buildSettings } from './build.ts';
-import { readByEngine } from './json-document.ts';
+import { runInSlices } from '../base/time-slices.ts';
+import { buildSteps } from './build.ts';
 import { merge } from './merge.ts';
 import type { Source } from './origin.ts';
-import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parse, parseRead, withoutMark } from './parse.ts';
+import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { type FileProblem, readRegularFile } from './regular-file.ts';
-import { configurationRule } from './schema-rules.ts';
 import type { Diagnostic, Settings } from './settings.ts';
-import { applySourceRules, decidesAddress, markBroken } from './source-rules.ts';
+import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
 import { type Candidate, candidates, type LoadInput } from './sources.ts';
-import { survey } from './survey.ts';
-import { type ObjectTree, type Place, plain, treeOf, without } from './tree.ts';
-import { entryOf, type Validated, validate } from './validate.ts';
+import { type ObjectTree, type Place, type Replacement, replaceNodes, treeOf } from './tree.ts';
+import { entryOf, validateSteps } from './validate.ts';
 
 export type { LoadInput } from './sources.ts';
 
@@ -58,22 +55,21 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
     Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
   // A person's own files, the largest as a rule, are on their way while it is found out where the project is.
   const reading = Promise.all([read(below()), projects().then(read), read(above())]);
-  // Made ready while the disk is waited for.
-  configurationRule();
   const layers = (await reading).flat();
-  await pause(layers.reduce((sum, { remembered }) => sum + (remembered?.text.length ?? 0), 0));
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
   const fold = (wanted: (source: Source) => boolean) =>
     layers.reduce(
       (under, { source, tree }) => (tree !== undefined && wanted(source) ? merge(under, tree) : under),
       EMPTY,
     );
-  const content = buildSettings({
-    all: fold(() => true),
-    trusted: fold((source) => source.trusted),
-    untrusted: fold((source) => !source.trusted),
-    trustedWorkspace: input.trustedWorkspace,
-  });
+  const content = await runInSlices(
+    buildSteps({
+      all: fold(() => true),
+      trusted: fold((source) => source.trusted),
+      untrusted: fold((source) => !source.trusted),
+      trustedWorkspace: input.trustedWorkspace,
+    }),
+  );
   const problem = managedProblem(layers);
   const settings: Settings = {
     ...content,
@@ -86,14 +82,6 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
   const referenced = layers.flatMap((layer) => layer.referenced ?? []);
   const vanished = layers.filter(({ source, remembered }) => hadContent(previous, source) && isBlank(remembered));
   return { settings, memory: { sources }, vanished: vanished.map(({ source }) => source.path), referenced };
-}
-
-/** Characters of sources from which on a load lets others run between its steps. */
-const LARGE = 64 * 1024;
-
-/** A large file takes some milliseconds a step, and whoever is typing beside it must not wait for all of them. */
-async function pause(characters: number): Promise<void> {
-  if (characters > LARGE) await setImmediate();
 }
 
 const NOWHERE: Source = { kind: 'built-in', path: 'built-in', trusted: true, status: 'loaded' };
@@ -129,9 +117,8 @@ async function readLayer(candidate: Candidate, input: LoadInput, before: Remembe
     return { source: missing, diagnostics: candidate.named ? [warning] : [] };
   }
   const { parsed, text } = read;
-  await pause(text?.length ?? 0);
   if (parsed.tree !== undefined) {
-    const checked = await checkLayer(parsed.tree, candidate, input, text?.length ?? 0);
+    const checked = await checkLayer(parsed.tree, candidate, input);
     const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
     return {
       source,
@@ -144,7 +131,7 @@ async function readLayer(candidate: Candidate, input: LoadInput, before: Remembe
   if (before?.parsed.tree === undefined) {
     return { source: { ...source, status: 'invalid' }, diagnostics: parsed.diagnostics };
   }
-  const checked = await checkLayer(before.parsed.tree, candidate, input, before.text.length);
+  const checked = await checkLayer(before.parsed.tree, candidate, input);
   const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
   return {
     source: { ...source, status: 'last-good' },
@@ -167,7 +154,7 @@ async function contentOf(candidate: Candidate, source: Source, before?: Remember
   if (content !== undefined) {
     if ('text' in content) {
       const text = withoutMark(content.text);
-      return { text, parsed: parse(text, source) };
+      return { text, parsed: await runInSlices(parseSteps(text, source)) };
     }
     return { parsed: parsedValue(content.value, source) };
   }
@@ -180,9 +167,7 @@ async function contentOf(candidate: Candidate, source: Source, before?: Remember
   if ('problem' in decoded) return { parsed: unreadable(decoded.problem, source) };
   const { text } = decoded;
   if (before?.text === text) return { text, parsed: before.parsed };
-  const read = readByEngine(text);
-  await pause(text.length);
-  return { text, parsed: parseRead(text, source, read) };
+  return { text, parsed: await runInSlices(parseSteps(text, source)) };
 }
 
 const FILE_WORDS: Readonly<Record<FileProblem, string>> = {
@@ -212,17 +197,18 @@ const PAYLOAD_KEY = /^(Payload[A-Z]\w*|_manualProfile)$/;
 async function readPropertyList(file: string, source: Source): Promise<Parsed> {
   try {
     const { stdout } = await promisify(execFile)('/usr/bin/plutil', ['-convert', 'json', '-o', '-', '--', file]);
-    const parsed = parse(stdout, source);
+    const parsed = await runInSlices(parseSteps(stdout, source));
     if (parsed.tree === undefined) return parsed;
     const payload = [...parsed.tree.entries.keys()].filter((key) => PAYLOAD_KEY.test(key));
-    return { ...parsed, tree: payload.reduce((tree, key) => without(tree, [key]), parsed.tree) };
+    const removed = payload.map((key) => ({ path: [key], node: undefined }));
+    return { ...parsed, tree: replaceNodes(parsed.tree, removed) };
   } catch {
     return unreadable('plutil cannot read this property list.', source);
   }
 }
 
 /** References, the schema and what this source may say, in this order. */
-async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInput, characters: number) {
+async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInput) {
   const { trusted, folder, project } = candidate;
   const scope: ReferenceScope = {
     trusted,
@@ -233,28 +219,29 @@ async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInp
     folder,
     ...(project === undefined ? {} : { root: project }),
   };
-  const surveyed = tree.survey ?? survey(plain(tree), configurationRule());
-  const resolved = await resolveReferences(tree, surveyed.braced, scope);
-  const sound = surveyed.sound && resolved.sound;
-  if (!sound) await pause(characters);
-  let current = resolved.tree;
-  for (const { path, place } of resolved.absent) {
-    // A reference inside a list or a policy: what is left would mean something else.
-    if (path[0] === 'gateway') current = without(current, entryOf(path));
-    else if (path[0] === 'provider' && path[2] === 'models' && path[4] === 'provider') {
-      current = without(current, path.slice(0, 4));
-    } else if (decidesAddress(path)) current = markBroken(current, path, place);
-  }
-  const broken = resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.'));
-  const validated: Validated = sound ? { tree: current, diagnostics: [], removed: [] } : validate(current);
-  let valid = validated.tree;
-  for (const { path, place } of validated.removed) if (decidesAddress(path)) valid = markBroken(valid, path, place);
-  const ruled = applySourceRules(valid, trusted, sound && surveyed.settled);
-  // The `null` that marks a failed reference is not the person's: its own diagnostic says what is wrong.
-  const own = validated.diagnostics.filter(({ key }) => !broken.includes(key));
+  const resolved = await resolveReferences(tree, scope);
+  const usable = replaceNodes(resolved.tree, resolved.absent.flatMap(consequence));
+  const broken = new Set(resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.')));
+  const validated = await runInSlices(validateSteps(usable));
+  const marks = validated.removed.filter(({ path }) => decidesAddress(path)).map(brokenAddress);
+  const ruled = applySourceRules(replaceNodes(validated.tree, marks), trusted);
+  // The `null` that marks a failed reference was not written by the user; its own diagnostic says what is wrong.
+  const own = validated.diagnostics.filter(({ key }) => !broken.has(key));
   return {
     tree: ruled.tree,
     diagnostics: [...resolved.diagnostics, ...own, ...ruled.diagnostics],
     files: resolved.files,
   };
+}
+
+/** What else has to change because a reference yields nothing. */
+function consequence({ path, place }: { readonly path: readonly string[]; readonly place: Place }): Replacement[] {
+  if (decidesAddress(path)) return [brokenAddress({ path, place })];
+  // A reference inside a list or a policy: the rest would mean something else.
+  if (path[0] === 'gateway') {
+    const entry = entryOf(path);
+    return entry.length < path.length ? [{ path: entry, node: undefined }] : [];
+  }
+  const ofModel = path[0] === 'provider' && path[2] === 'models' && path[4] === 'provider';
+  return ofModel ? [{ path: path.slice(0, 4), node: undefined }] : [];
 }

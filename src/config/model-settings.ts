@@ -1,26 +1,21 @@
-import { defined, isObject, type JsonObject, listOf } from '../wire/json.ts';
+import { defined, isObject, listOf } from '../wire/json.ts';
 import { MODALITIES, type Modality, type ModelLimit, type ModelSettings } from './configured-model.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
-import type { Origin } from './origin.ts';
-import { child, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
+import { child, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
 
 /** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
 export function readModels(node: Tree | undefined): ReadonlyMap<string, ModelSettings> {
   const models = new Map<string, ModelSettings>();
   if (node?.type !== 'object') return models;
-  const { plain: fields, models: known } = node;
-  if (known !== undefined && fields !== undefined && known.size === Object.keys(fields).length) return known;
-  const add = (key: string, value: unknown, origin: Origin) => {
-    if (isObject(value)) models.set(key, known?.get(key) ?? readModel(key, value, origin, node));
-    else if (value === null) models.set(key, { key, origin, off: true });
-  };
-  if (fields === undefined || node.placeOf === undefined) {
-    for (const [key, { value }] of node.entries) add(key, plain(value), value.place);
-  } else for (const key in fields) add(key, fields[key], node.placeOf(key));
+  for (const [key, { value }] of node.entries) {
+    if (value.type === 'object') models.set(key, readModel(key, value));
+    else if (isNull(value)) models.set(key, { key, origin: value.place, off: true });
+  }
   return models;
 }
 
-function readModel(key: string, fields: JsonObject, origin: Origin, models: ObjectTree): ModelSettings {
+function readModel(key: string, node: ObjectTree): ModelSettings {
+  const fields = plain(node);
   const { headers, provider } = fields;
   return {
     key,
@@ -34,14 +29,14 @@ function readModel(key: string, fields: JsonObject, origin: Origin, models: Obje
     limit: readLimit(fields.limit),
     cost: readCost(fields.cost),
     options: filled(fields.options),
-    headers: isObject(headers) ? filledMap(credentials(nodeAt(models, [key, 'headers']))) : undefined,
-    provider: isObject(provider) ? readPlace(nodeAt(models, [key, 'provider'])) : undefined,
+    headers: isObject(headers) ? filledMap(credentials(child(node, 'headers'))) : undefined,
+    provider: isObject(provider) ? readPlace(child(node, 'provider')) : undefined,
     variants: readVariants(fields.variants),
-    origin,
+    origin: node.place,
   };
 }
 
-export function filled(value: unknown): ModelSettings['options'] {
+function filled(value: unknown): ModelSettings['options'] {
   return isObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
@@ -61,38 +56,21 @@ function readModalities(value: unknown): ModelSettings['modalities'] {
   return { input: modalities(input), output: modalities(output) };
 }
 
+/** In the order of `MODALITIES`, each once. */
 function modalities(value: unknown): readonly Modality[] {
-  return inOrder(value) ? value : ordered(listOf(value));
-}
-
-function ordered(written: readonly unknown[]): readonly Modality[] {
-  return MODALITIES.filter((modality) => written.some((item) => text(item) === modality));
-}
-
-/** As nearly every list is: nothing else in it, nothing twice. */
-export function inOrder(value: unknown): value is readonly Modality[] {
-  if (!Array.isArray(value)) return false;
-  let next = 0;
-  for (let index = 0; index < value.length; index += 1) {
-    next = MODALITIES.indexOf(value[index], next) + 1;
-    if (next === 0) return false;
-  }
-  return true;
+  const written = listOf(value).map(text);
+  return MODALITIES.filter((modality) => written.includes(modality));
 }
 
 function readLimit(value: unknown): ModelLimit | undefined {
   if (!isObject(value)) return undefined;
   const { context, output, input } = value;
-  // What nearly all have, in one piece.
-  if (typeof context === 'number' && typeof output === 'number' && input === undefined) return { context, output };
   return defined({ context: number(context), output: number(output), input: number(input) });
 }
 
-export function readCost(value: unknown): ModelSettings['cost'] {
+function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
   const { input, output, cache_read: cacheRead, cache_write: cacheWrite } = value;
-  if (typeof input === 'number' && typeof output === 'number' && cacheRead === undefined && cacheWrite === undefined)
-    return { input, output };
   return defined({
     input: number(input),
     output: number(output),

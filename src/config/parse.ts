@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
-import { type EngineRead, readByEngine, readJson } from './json-document.ts';
+import type { JSONScanner } from 'jsonc-parser';
+import { runSteps, type Steps } from '../base/time-slices.ts';
 import type { Source } from './origin.ts';
 import type { Diagnostic } from './settings.ts';
+import { TextReader, type TextVisitor } from './text-reader.ts';
 import type { Entry, ObjectTree, Place, Tree } from './tree.ts';
-import { readWellFormed } from './well-formed.ts';
 
 /** The most that a configuration file may hold, in bytes. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -65,20 +65,25 @@ interface Open {
   key?: { readonly name: string; readonly place: Place };
 }
 
-/** Builds the tree while the parser walks; a class because the walk has state. */
-class Builder {
+/** Builds the tree while a text is read. */
+class Builder implements TextVisitor {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #stack: Open[] = [];
   root: Tree | undefined;
-  tooDeep = false;
+  done = false;
 
   constructor(source: Source) {
     this.#source = source;
   }
 
-  place(length: number, line: number, character: number): Place {
-    return { source: this.#source, line: line + 1, column: character + 1, length: Math.max(1, length) };
+  place(at: JSONScanner): Place {
+    return {
+      source: this.#source,
+      line: at.getTokenStartLine() + 1,
+      column: at.getTokenStartCharacter() + 1,
+      length: Math.max(1, at.getTokenLength()),
+    };
   }
 
   report(code: string, message: string, place: Place, severity: 'error' | 'warning' = 'error', suggestion?: string) {
@@ -86,27 +91,38 @@ class Builder {
     this.diagnostics.push(diagnosticAt(place, severity, code, key, message, suggestion));
   }
 
-  open(type: 'object' | 'array', place: Place) {
+  open(type: 'object' | 'array', at: JSONScanner) {
+    const place = this.place(at);
     if (this.#stack.length >= MAX_DEPTH) {
-      if (!this.tooDeep) this.report('too-deep', `Nested deeper than ${MAX_DEPTH} levels.`, place);
-      this.tooDeep = true;
+      this.report('too-deep', `Nested deeper than ${MAX_DEPTH} levels.`, place);
+      this.done = true;
       return;
     }
     const open: Open = type === 'object' ? objectAt(place, new Map<string, Entry>()) : arrayAt(place, [] as Tree[]);
-    this.add(open.tree);
+    this.#add(open.tree);
     this.#stack.push(open);
   }
 
-  key(name: string, place: Place) {
+  key(name: string, at: JSONScanner) {
     const top = this.#stack.at(-1);
     if (top?.entries === undefined) return;
+    const place = this.place(at);
     top.key = { name, place };
     if (top.entries.has(name)) {
       this.report('duplicate-key', `The key is written twice in one object; this one counts.`, place, 'warning');
     }
   }
 
-  add(tree: Tree) {
+  scalar(value: string | number | boolean | null, at: JSONScanner) {
+    this.#add({ type: 'scalar', place: this.place(at), value });
+  }
+
+  error(name: string, at: JSONScanner) {
+    if (this.done || this.diagnostics.length > 50) return;
+    this.report('syntax', `${SYNTAX[name] ?? name}.`, this.place(at));
+  }
+
+  #add(tree: Tree) {
     const top = this.#stack.at(-1);
     if (top === undefined) this.root ??= tree;
     else if (top.items !== undefined) top.items.push(tree);
@@ -133,34 +149,21 @@ function arrayAt(place: Place, items: Tree[]): Open {
  * line and a column. An empty or comment-only text is an empty object.
  */
 export function parse(text: string, source: Source): Parsed {
-  return parseRead(text, source, readByEngine(text));
+  return runSteps(parseSteps(text, source));
 }
 
-/** The second half of `parse`, for whoever lets others run between them. */
-export function parseRead(text: string, source: Source, read: EngineRead | undefined): Parsed {
-  const json = readJson(read, source, MAX_DEPTH, () => parseWithPlaces(text, source).tree);
-  return json === undefined ? parseWithPlaces(text, source) : { tree: json, diagnostics: [] };
-}
-
-function parseWithPlaces(text: string, source: Source): Parsed {
-  const wellFormed = readWellFormed(text, source, MAX_DEPTH);
-  return wellFormed === undefined ? parseTolerantly(text, source) : { tree: wellFormed, diagnostics: [] };
-}
-
-/** As `parse`, for text that may be anything. */
-export function parseTolerantly(text: string, source: Source): Parsed {
+/** As `parse`; yields now and then. */
+export function* parseSteps(text: string, source: Source): Steps<Parsed> {
   const builder = new Builder(source);
-  try {
-    walk(text, builder);
-  } catch (error) {
-    // jsonc-parser recurses: some thousand levels exhaust the stack. The builder already named the place.
-    if (!(error instanceof RangeError)) throw error;
-  }
+  yield* new TextReader(text, builder).read();
   const errors = builder.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
-  if (errors || builder.tooDeep) return { diagnostics: builder.diagnostics };
+  if (errors) return { diagnostics: builder.diagnostics };
   const { root } = builder;
   if (root === undefined) {
-    return { tree: { type: 'object', place: builder.place(1, 0, 0), entries: new Map() }, diagnostics: [] };
+    return {
+      tree: { type: 'object', place: { source, line: 1, column: 1, length: 1 }, entries: new Map() },
+      diagnostics: [],
+    };
   }
   if (root.type !== 'object') {
     const name = root.type === 'array' ? 'an array' : 'a single value';
@@ -168,34 +171,6 @@ export function parseTolerantly(text: string, source: Source): Parsed {
     return { diagnostics: builder.diagnostics };
   }
   return { tree: root, diagnostics: builder.diagnostics };
-}
-
-function walk(text: string, builder: Builder): void {
-  visit(
-    text,
-    {
-      onObjectBegin: (_offset, length, line, character) =>
-        builder.open('object', builder.place(length, line, character)),
-      onObjectProperty: (name, _offset, length, line, character) =>
-        builder.tooDeep ? undefined : builder.key(name, builder.place(length, line, character)),
-      onObjectEnd: () => (builder.tooDeep ? undefined : builder.close()),
-      onArrayBegin: (_offset, length, line, character) => builder.open('array', builder.place(length, line, character)),
-      onArrayEnd: () => (builder.tooDeep ? undefined : builder.close()),
-      onLiteralValue: (value: unknown, _offset, length, line, character) => {
-        if (builder.tooDeep) return;
-        const place = builder.place(length, line, character);
-        if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
-          builder.add({ type: 'scalar', place, value });
-        }
-      },
-      onError: (error: ParseErrorCode, _offset, length, line, character) => {
-        if (builder.tooDeep || builder.diagnostics.length > 50) return;
-        const name = printParseErrorCode(error);
-        builder.report('syntax', `${SYNTAX[name] ?? name}.`, builder.place(length, line, character));
-      },
-    },
-    { allowTrailingComma: true, allowEmptyContent: true },
-  );
 }
 
 /** A diagnostic at a place. `key` is dotted. */

@@ -1,11 +1,9 @@
-import { fits } from './fit.ts';
+import { runInSlices, type Steps } from '../base/time-slices.ts';
 import { diagnosticAt } from './parse.ts';
 import { pathsOf } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
-import { withMembers } from './replaced-object.ts';
 import type { Diagnostic, Severity } from './settings.ts';
-import type { BracedText } from './surveyed.ts';
-import { child, nodeAt, type ObjectTree, type Place, type Tree } from './tree.ts';
+import { type ObjectTree, type Place, type Replacement, replaceNodes, sectionsOf, type Tree } from './tree.ts';
 
 /** The most that a referenced file may hold, in bytes. */
 const MAX_REFERENCE_BYTES = 64 * 1024;
@@ -60,8 +58,6 @@ export interface Resolved {
   readonly absent: readonly { readonly path: readonly string[]; readonly place: Place }[];
   /** Files that were asked for, as absolute paths. */
   readonly files: readonly string[];
-  /** Nothing is absent, and all texts are what they have to be by their rules. */
-  readonly sound: boolean;
 }
 
 type Outcome =
@@ -74,30 +70,28 @@ const CLOSED: Outcome = {
   message: 'Nothing is looked up for this value until the workspace is trusted.',
 };
 
+/** A text with a `{` in it, which may be a reference. */
+interface BracedText {
+  readonly path: readonly string[];
+  readonly text: string;
+  readonly place: Place;
+}
+
 /**
- * Replaces `{env:NAME}` and `{file:PATH}` in those string values of a parsed source that may hold them (spec 5.8). Keys
- * and comments are never looked at, and what a reference yields is not looked at again. A value
- * whose reference fails is left out; everything else stands.
+ * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys and comments are
+ * not searched, and neither is what a reference yields. A value whose reference fails is left out; the others stay.
  */
-export async function resolveReferences(
-  tree: ObjectTree,
-  braced: readonly BracedText[],
-  scope: ReferenceScope,
-): Promise<Resolved> {
-  const found = braced.filter(isReference);
-  const meant = braced.flatMap((each) => misspelled(each, tree) ?? []);
-  let sound = braced.every((each) => isReference(each) || fitsRule(each.text, each));
-  if (found.length === 0) return { tree, diagnostics: meant, absent: [], files: [], sound };
+export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
+  const braced = await runInSlices(bracedTexts(tree));
+  const found = braced.filter(({ text }) => findReferences(text).length > 0);
+  const diagnostics: Diagnostic[] = braced.flatMap((each) => misspelled(each) ?? []);
+  if (found.length === 0) return { tree, diagnostics, absent: [], files: [] };
   const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
   const budget = { left: MAX_EXPANDED };
-  const diagnostics: Diagnostic[] = meant;
   const absent: { path: readonly string[]; place: Place }[] = [];
   const values: Replacement[] = [];
-  for (const each of found) {
-    const { path, text } = each;
+  for (const { path, text, place } of found) {
     const outcome = scope.closed ? CLOSED : resolveText(text, files, scope, budget);
-    sound &&= 'text' in outcome && fitsRule(outcome.text, each);
-    const { place } = nodeAt(tree, path) ?? tree;
     if ('text' in outcome) {
       values.push({ path, node: { type: 'scalar', place, value: outcome.text, reference: true } });
       continue;
@@ -107,22 +101,39 @@ export async function resolveReferences(
     diagnostics.push(diagnosticAt(place, outcome.severity, outcome.code, path.join('.'), outcome.message));
   }
   const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
-  return { tree: replaceIn(tree, branchesOf(values)), diagnostics, absent, files: asked, sound };
+  return { tree: replaceNodes(tree, values), diagnostics, absent, files: asked };
 }
 
-function isReference({ text }: BracedText): boolean {
-  return findReferences(text).length > 0;
+function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {
+  const found: BracedText[] = [];
+  for (const section of sectionsOf(tree)) {
+    yield;
+    collectBraced(section.tree, [...section.path], found);
+  }
+  return found;
 }
 
-function fitsRule(text: string, { rule }: BracedText): boolean {
-  return rule === undefined || fits(text, rule);
+/** `path` is that of the moment; what is found keeps a copy. */
+function collectBraced(tree: Tree, path: string[], found: BracedText[]): void {
+  if (tree.type === 'scalar') {
+    const { value, place } = tree;
+    if (typeof value === 'string' && value.includes('{')) found.push({ path: [...path], text: value, place });
+    return;
+  }
+  const collect = (key: string, member: Tree) => {
+    path.push(key);
+    collectBraced(member, path, found);
+    path.pop();
+  };
+  if (tree.type === 'array') for (const [index, item] of tree.items.entries()) collect(String(index), item);
+  else for (const [key, { value }] of tree.entries) collect(key, value);
 }
 
 /** What other programs write for a variable, and our own form with a slip in it. */
 const NEARLY = /\{\s*(?:env|file)\s*[:.]|^\$\{?\{?[A-Za-z_]|^\{\{/i;
 
 /** A key that was meant to be looked up must not be sent as it is written without a word. */
-function misspelled({ path, text }: BracedText, tree: ObjectTree): Diagnostic | undefined {
+function misspelled({ path, text, place }: BracedText): Diagnostic | undefined {
   if (path[0] !== 'provider' || path[2] !== 'options') return undefined;
   const dollar = text.includes('${env:') || text.includes('${file:');
   const rest = withoutReferences(text);
@@ -131,7 +142,6 @@ function misspelled({ path, text }: BracedText, tree: ObjectTree): Diagnostic | 
     ? 'The $ is no part of a reference and stays'
     : 'This is not a reference, so it is taken as it is';
   const message = `${taken}. References are written {env:NAME} and {file:PATH}.`;
-  const { place } = nodeAt(tree, path) ?? tree;
   return diagnosticAt(place, 'warning', 'not-a-reference', path.join('.'), message);
 }
 
@@ -287,56 +297,4 @@ function textOf(name: string, file: string, bytes: Uint8Array): Outcome {
 
 function failed(name: string, why: string, code: string, severity: 'error' | 'warning' = 'error'): Outcome {
   return { code, severity, message: `{file:${shownName(name)}} ${why}, so this value is left out.` };
-}
-
-/** What comes to stand at a path; `undefined`: the value is left out. */
-interface Replacement {
-  readonly path: readonly string[];
-  readonly node: Tree | undefined;
-}
-
-/** What stands at a path and below it. */
-interface Branch {
-  leaf?: Replacement;
-  readonly below: Map<string, Branch>;
-}
-
-function branchesOf(values: readonly Replacement[]): Branch {
-  const root: Branch = { below: new Map() };
-  for (const value of values) {
-    let at = root;
-    for (const key of value.path) {
-      let next = at.below.get(key);
-      if (next === undefined) {
-        next = { below: new Map() };
-        at.below.set(key, next);
-      }
-      at = next;
-    }
-    at.leaf = value;
-  }
-  return root;
-}
-
-/** A copy along the paths alone: what holds no reference is the same object. */
-function replaceIn(tree: ObjectTree, { below }: Branch): ObjectTree {
-  const members = new Map<string, Tree | undefined>();
-  for (const [key, branch] of below) {
-    const member = child(tree, key);
-    if (member !== undefined) members.set(key, replaced(member, branch));
-  }
-  return withMembers(tree, members);
-}
-
-function replaced(tree: Tree, branch: Branch): Tree | undefined {
-  if (branch.leaf !== undefined) return branch.leaf.node;
-  if (tree.type === 'array') return { type: 'array', place: tree.place, items: replaceItems(tree.items, branch) };
-  return tree.type === 'scalar' ? tree : replaceIn(tree, branch);
-}
-
-function replaceItems(items: readonly Tree[], { below }: Branch): readonly Tree[] {
-  return items.flatMap((item, index) => {
-    const branch = below.get(String(index));
-    return branch === undefined ? [item] : (replaced(item, branch) ?? []);
-  });
 }

@@ -1,8 +1,6 @@
 /**
- * The one description of svc.jsonc: `schemas/svc.schema.json` is generated from it
- * (scripts/config-schema.ts), the loader validates against that file (validate.ts) and
- * docs/configuration.md has its tables from it. It is not imported at run time, so a face that
- * starts does not load zod.
+ * The one description of svc.jsonc: validate.ts checks with it, scripts/config-schema.ts writes
+ * schemas/svc.schema.json from it and scripts/configuration-tables.ts the tables of docs/configuration.md.
  */
 import * as z from 'zod';
 import { FIM_DIALECTS } from '../wire/hole.ts';
@@ -23,13 +21,11 @@ const url = z
 const headers = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-    z.union([
-      z
-        .string()
-        .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/)
-        .meta({ expected: 'a header value without line breaks' }),
-      z.null(),
-    ]),
+    z
+      .string()
+      .regex(/^[^\u0000-\u0008\u000a-\u001f\u007f]*$/)
+      .meta({ expected: 'a header value without line breaks' })
+      .nullable(),
   )
   .meta({ expected: 'HTTP headers: names and string values' });
 
@@ -58,7 +54,7 @@ const cost = z
   .describe('USD per million tokens.');
 
 const variants = z
-  .record(z.string(), z.union([z.looseObject({ disabled: z.boolean().optional() }), z.null()]))
+  .record(z.string(), z.looseObject({ disabled: z.boolean().optional() }).nullable())
   .describe(
     'Named variants: their fields are merged into the request when chosen. `null` or `"disabled": true` switches one off.',
   );
@@ -145,7 +141,7 @@ const providerSchema = z.strictObject({
     .describe('How code completions are asked for; found by itself for known providers.'),
   options: optionsSchema.optional().describe('Address, key and timeouts, for all models of the provider.'),
   models: z
-    .record(z.string(), z.union([modelSchema, z.null()]))
+    .record(z.string(), modelSchema.nullable())
     .optional()
     .describe('Models by key; merged over the catalog. `null` switches one off.'),
   whitelist: idList.optional().describe('Only these model keys are there; `*` stands for any text.'),
@@ -203,7 +199,7 @@ const gatewaySchema = z.strictObject({
     .describe('Models that are tried in turn when one fails before its first byte.'),
 });
 
-const configSchema = z
+export const configSchema = z
   .strictObject({
     $schema: z.string().optional().describe('Address of the JSON Schema, for editors.'),
     model: modelRef
@@ -215,7 +211,7 @@ const configSchema = z
       .describe('Model for code completion, as `<provider_id>/<model_id>`.')
       .meta({ examples: ['mistral/codestral-latest'] }),
     provider: z
-      .record(z.string(), z.union([providerSchema, z.null()]))
+      .record(z.string(), providerSchema.nullable())
       .optional()
       .describe('Providers by id. `null` switches one off.'),
     catalog: z
@@ -229,6 +225,6 @@ const configSchema = z
   .meta({ title: 'Svc configuration', description: 'svc.json and svc.jsonc.' });
 
 /** JSON Schema (draft 7) of a configuration file. */
-export function jsonSchema(): Record<string, unknown> {
-  return { ...z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' }) };
+export function jsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' });
 }

@@ -1,4 +1,3 @@
-import { isObject } from '../wire/json.ts';
 import { isForbidden, isSettled } from './header-names.ts';
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
@@ -9,10 +8,9 @@ import {
   nodeAt,
   type ObjectTree,
   type Place,
-  plain,
+  type Replacement,
+  replaceNodes,
   type Tree,
-  withNode,
-  without,
 } from './tree.ts';
 
 /**
@@ -28,8 +26,14 @@ export function decidesAddress(path: readonly string[]): boolean {
 }
 
 /** Puts `null` where an address is broken. */
-export function markBroken(tree: ObjectTree, path: readonly string[], place: Place): ObjectTree {
-  return withNode(tree, path, { type: 'scalar', place, value: null });
+export function brokenAddress({
+  path,
+  place,
+}: {
+  readonly path: readonly string[];
+  readonly place: Place;
+}): Replacement {
+  return { path, node: { type: 'scalar', place, value: null } };
 }
 
 export interface Ruled {
@@ -37,31 +41,29 @@ export interface Ruled {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in one case.
- *
- * @param settled the names of all headers are known to be as they are sent.
- */
-export function applySourceRules(tree: ObjectTree, trusted: boolean, settled = false): Ruled {
+/** What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in lower case. */
+export function applySourceRules(tree: ObjectTree, trusted: boolean): Ruled {
   const diagnostics: Diagnostic[] = [];
-  let ruled = tree;
-  if (!trusted) ruled = dropUntrusted(ruled, diagnostics);
-  if (settled) return { tree: ruled, diagnostics };
-  for (const [id, { value }] of entriesOf(child(ruled, 'provider'))) {
-    const headers = child(child(value, 'options'), 'headers');
-    if (headers !== undefined) ruled = lowerHeaders(ruled, ['provider', id, 'options', 'headers'], diagnostics);
-    for (const key of modelsWithHeaders(child(value, 'models'))) {
-      ruled = lowerHeaders(ruled, ['provider', id, 'models', key, 'headers'], diagnostics);
+  const allowed = trusted ? tree : dropUntrusted(tree, diagnostics);
+  const replacements: Replacement[] = [];
+  const lower = (node: Tree | undefined, path: readonly string[]) => {
+    const headers = lowerHeaders(node, path, diagnostics);
+    if (headers !== undefined) replacements.push({ path, node: headers });
+  };
+  for (const [id, { value }] of entriesOf(child(allowed, 'provider'))) {
+    lower(nodeAt(value, ['options', 'headers']), ['provider', id, 'options', 'headers']);
+    for (const [key, model] of entriesOf(child(value, 'models'))) {
+      lower(child(model.value, 'headers'), ['provider', id, 'models', key, 'headers']);
     }
   }
-  return { tree: ruled, diagnostics };
+  return { tree: replaceNodes(allowed, replacements), diagnostics };
 }
 
 function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree {
-  let kept = tree;
+  const dropped: Replacement[] = [];
   const drop = (path: readonly string[], place: Place, code: string, message: string) => {
     diagnostics.push(diagnosticAt(place, 'warning', code, path.join('.'), message));
-    kept = without(kept, path);
+    dropped.push({ path, node: undefined });
   };
   const gateway = tree.entries.get('gateway');
   if (gateway !== undefined) {
@@ -78,24 +80,16 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
     const message = 'A project cannot name environment variables to read; put this into your global svc.jsonc.';
     drop(['provider', id, 'env'], env.key, 'untrusted-env', message);
   }
-  return kept;
+  return replaceNodes(tree, dropped);
 }
 
-function modelsWithHeaders(models: Tree | undefined): readonly string[] {
-  if (models?.type !== 'object') return [];
-  const found: string[] = [];
-  const fields = plain(models);
-  for (const key in fields) {
-    const model = fields[key];
-    if (isObject(model) && model.headers !== undefined) found.push(key);
-  }
-  return found;
-}
-
-function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Diagnostic[]): ObjectTree {
-  const node = nodeAt(tree, path);
-  if (node?.type !== 'object') return tree;
-  if ([...node.entries.keys()].every(isSettled)) return tree;
+/** `undefined` where nothing changes. */
+function lowerHeaders(
+  node: Tree | undefined,
+  path: readonly string[],
+  diagnostics: Diagnostic[],
+): ObjectTree | undefined {
+  if (node?.type !== 'object' || [...node.entries.keys()].every(isSettled)) return undefined;
   const entries = new Map<string, Entry>();
   for (const [name, entry] of node.entries) {
     const lower = name.toLowerCase();
@@ -105,5 +99,5 @@ function lowerHeaders(tree: ObjectTree, path: readonly string[], diagnostics: Di
       diagnostics.push(diagnosticAt(entry.key, 'error', 'forbidden-header', key, message));
     } else entries.set(lower, entry);
   }
-  return withNode(tree, path, { type: 'object', place: node.place, entries });
+  return { type: 'object', place: node.place, entries };
 }

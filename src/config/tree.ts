@@ -1,16 +1,9 @@
-import type { ModelSettings } from './configured-model.ts';
 import type { Origin } from './origin.ts';
 import { ReferencedSecret } from './secret.ts';
-import type { Survey } from './surveyed.ts';
 
 /** Where a node stands in its source: 1-based, `length` in characters (1 for a container). */
 export interface Place extends Origin {
   readonly length: number;
-}
-
-/** A place of which those further down can be told. */
-export interface DeepPlace extends Place {
-  of(key: string): DeepPlace;
 }
 
 /** One JSON value of a source with its place. Maps, not objects: `__proto__` is a key like any other. */
@@ -20,24 +13,12 @@ export interface ObjectTree {
   readonly type: 'object';
   readonly place: Place;
   readonly entries: ReadonlyMap<string, Entry>;
-  /** What `plain` gives, where it is at hand. */
-  readonly plain?: Readonly<Record<string, unknown>>;
-  /** Of `plain` by the rule of a whole configuration, where it is at hand. */
-  readonly survey?: Survey;
-  /** Its members as models, those of which that is at hand. */
-  readonly models?: ReadonlyMap<string, ModelSettings> | undefined;
-  /** The place of a member of `plain`, without making its node. */
-  placeOf?(key: string): Place;
-  /** The value of a key, without making those of the others. */
-  member?(key: string): Tree | undefined;
 }
 
 export interface ArrayTree {
   readonly type: 'array';
   readonly place: Place;
   readonly items: readonly Tree[];
-  /** What `plain` gives, where it is at hand. */
-  readonly plain?: readonly unknown[];
 }
 
 export interface ScalarTree {
@@ -55,8 +36,7 @@ export interface Entry {
 
 /** The value of a key, `undefined` where the tree is no object or lacks it. */
 export function child(tree: Tree | undefined, key: string): Tree | undefined {
-  if (tree?.type !== 'object') return undefined;
-  return tree.member === undefined ? tree.entries.get(key)?.value : tree.member(key);
+  return tree?.type === 'object' ? tree.entries.get(key)?.value : undefined;
 }
 
 /** The node at a path, `undefined` where there is none. */
@@ -74,28 +54,22 @@ export function isNull(tree: Tree | undefined): boolean {
   return tree?.type === 'scalar' && tree.value === null;
 }
 
-/** A tree as a plain value, not to be changed; text that came through a reference is wrapped. */
+/** A tree as a plain value; text that came through a reference is wrapped. */
 export function plain(tree: ObjectTree): Readonly<Record<string, unknown>>;
 export function plain(tree: Tree): unknown;
 export function plain(tree: Tree): unknown {
-  if (tree.type === 'array') return tree.plain ?? tree.items.map((item) => plain(item));
+  if (tree.type === 'array') return tree.items.map((item) => plain(item));
   if (tree.type === 'object') {
-    // `fromEntries` defines its keys: an assignment to `__proto__` would change the prototype.
-    return tree.plain ?? Object.fromEntries([...tree.entries].map(([key, { value }]) => [key, plain(value)]));
+    const fields: Record<string, unknown> = {};
+    for (const [key, { value }] of tree.entries) {
+      // An assignment to `__proto__` would change the prototype.
+      if (key === '__proto__') Object.defineProperty(fields, key, { value: plain(value), enumerable: true });
+      else fields[key] = plain(value);
+    }
+    return fields;
   }
   if (tree.reference === undefined || typeof tree.value !== 'string') return tree.value;
   return new ReferencedSecret(tree.value, tree.place.source.trusted);
-}
-
-/** A copy without the node at `path`; the same tree if there is none. */
-export function without(tree: ObjectTree, path: readonly string[]): ObjectTree {
-  const [key, ...rest] = path;
-  const entry = key === undefined ? undefined : tree.entries.get(key);
-  if (key === undefined || entry === undefined) return tree;
-  const entries = new Map(tree.entries);
-  if (rest.length === 0) entries.delete(key);
-  else if (entry.value.type === 'object') entries.set(key, { key: entry.key, value: without(entry.value, rest) });
-  return { type: 'object', place: tree.place, entries };
 }
 
 /** A JSON value (an editor's setting, a property list) as a tree; every node stands at `place`. */
@@ -119,13 +93,78 @@ export function treeOf(value: unknown, place: Place): Tree | undefined {
   return { type: 'object', place, entries };
 }
 
-/** A copy with `value` at `path`, whose parents must be there; the same tree if they are not. */
-export function withNode(tree: ObjectTree, path: readonly string[], value: Tree): ObjectTree {
-  const [key, ...rest] = path;
-  if (key === undefined) return tree;
-  const entry = tree.entries.get(key);
+/** A part of a configuration that can be handled by itself, so that other work may run in between. */
+export interface Section {
+  readonly path: readonly string[];
+  readonly tree: Tree;
+}
+
+/** Each top-level member, and each provider. */
+export function* sectionsOf(tree: ObjectTree): Iterable<Section> {
+  for (const [key, { value }] of tree.entries) {
+    if (key !== 'provider' || value.type !== 'object') yield { path: [key], tree: value };
+    else for (const [id, provider] of value.entries) yield { path: [key, id], tree: provider.value };
+  }
+}
+
+/** A new node for a path; `undefined` removes what is there. */
+export interface Replacement {
+  readonly path: readonly string[];
+  readonly node: Tree | undefined;
+}
+
+/** The replacements at a node and below it. */
+interface Branch {
+  replacement?: Replacement;
+  readonly below: Map<string, Branch>;
+}
+
+/**
+ * A copy with all replacements, whose parents must exist; of two for the same path the last counts, and one above
+ * another replaces it. Each container is copied once however many replacements are in it: many single copies of a
+ * large object would take quadratic time.
+ */
+export function replaceNodes(tree: ObjectTree, replacements: readonly Replacement[]): ObjectTree {
+  return replacements.length === 0 ? tree : replaceMembers(tree, branchesOf(replacements));
+}
+
+function branchesOf(replacements: readonly Replacement[]): Branch {
+  const root: Branch = { below: new Map() };
+  for (const replacement of replacements) {
+    let at = root;
+    for (const key of replacement.path) {
+      let next = at.below.get(key);
+      if (next === undefined) {
+        next = { below: new Map() };
+        at.below.set(key, next);
+      }
+      at = next;
+    }
+    at.replacement = replacement;
+  }
+  return root;
+}
+
+function replaceMembers(tree: ObjectTree, { below }: Branch): ObjectTree {
   const entries = new Map(tree.entries);
-  if (rest.length === 0) entries.set(key, { key: entry?.key ?? value.place, value });
-  else if (entry?.value.type === 'object') entries.set(key, { ...entry, value: withNode(entry.value, rest, value) });
+  for (const [key, branch] of below) {
+    const entry = tree.entries.get(key);
+    const value = replaced(entry?.value, branch);
+    if (value === undefined) entries.delete(key);
+    else entries.set(key, { key: entry?.key ?? value.place, value });
+  }
   return { type: 'object', place: tree.place, entries };
+}
+
+function replaced(tree: Tree | undefined, branch: Branch): Tree | undefined {
+  if (branch.replacement !== undefined) return branch.replacement.node;
+  if (tree?.type === 'object') return replaceMembers(tree, branch);
+  return tree?.type === 'array' ? { ...tree, items: replaceItems(tree.items, branch) } : tree;
+}
+
+function replaceItems(items: readonly Tree[], { below }: Branch): readonly Tree[] {
+  return items.flatMap((item, index) => {
+    const branch = below.get(String(index));
+    return branch === undefined ? [item] : (replaced(item, branch) ?? []);
+  });
 }

@@ -1,19 +1,20 @@
-import { isObject, type JsonObject } from '../wire/json.ts';
-import { branchFor, scalarFits, typeOf } from './fit.ts';
+import type { $ZodIssue } from 'zod/v4/core';
+import { runSteps, type Steps } from '../base/time-slices.ts';
+import { expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
 import { nearMisses } from './near-miss.ts';
 import { diagnosticAt } from './parse.ts';
-import { configurationRule, type Rule, TYPE_NAMES } from './schema-rules.ts';
+import { configSchema, jsonSchema } from './schema.ts';
 import type { Diagnostic } from './settings.ts';
-import { nodeAt, type ObjectTree, type Place, plain, without } from './tree.ts';
+import { nodeAt, type ObjectTree, type Place, replaceNodes, type Section, sectionsOf, type Tree } from './tree.ts';
 
 interface Finding {
   readonly path: readonly string[];
-  /** Whether the value at the path is at fault, its key, or the object that lacks it. */
-  readonly at: 'value' | 'key' | 'object';
+  /** Where the value is, its key, or the object that lacks it. */
+  readonly place: Place;
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly message: string;
-  readonly suggestion?: string;
+  readonly suggestion?: string | undefined;
 }
 
 export interface Validated {
@@ -25,31 +26,45 @@ export interface Validated {
 }
 
 /**
- * Checks one source by schemas/svc.schema.json, over plain values; a problem's place is looked up by its
- * path, and no schema library is loaded at run time. A bad entry is left out alone (`entryOf`), unknown
- * keys stay and warn.
+ * Checks one source with the schema. Only the smallest entry around an error is removed (`entryOf`); unknown keys stay
+ * and get a warning.
  */
 export function validate(tree: ObjectTree): Validated {
-  const findings: Finding[] = [];
-  check(plain(tree), configurationRule(), [], findings);
-  let valid = tree;
-  const removed: { path: readonly string[]; place: Place }[] = [];
-  const diagnostics = findings.map((finding) => {
-    const { path, severity, code, message, suggestion } = finding;
-    const place = placeOf(finding, tree);
-    if (severity === 'error') {
-      removed.push({ path, place });
-      valid = without(valid, entryOf(path));
-    }
-    return diagnosticAt(place, severity, code, path.join('.'), message, suggestion);
-  });
-  return { tree: valid, diagnostics, removed };
+  return runSteps(validateSteps(tree));
 }
 
-function placeOf({ path, at }: Finding, tree: ObjectTree): Place {
-  const parent = at === 'value' ? undefined : nodeAt(tree, path.slice(0, -1));
-  if (at === 'key' && parent?.type === 'object') return parent.entries.get(path.at(-1) ?? '')?.key ?? parent.place;
-  return (parent ?? nodeAt(tree, path) ?? tree).place;
+/** As `validate`; yields between providers. */
+export function* validateSteps(tree: ObjectTree): Steps<Validated> {
+  const findings: Finding[] = [];
+  let describe: Describe | undefined;
+  for (const section of sectionsOf(tree)) {
+    yield;
+    const issues = issuesOf(section);
+    if (issues.length === 0) continue;
+    describe ??= describeIssues(tree);
+    const seen = new Set<string>();
+    for (const issue of issues) {
+      for (const finding of describe(issue, section)) {
+        // A value that breaks several rules is reported once.
+        const id = JSON.stringify(finding.path);
+        if (!seen.has(id)) findings.push(finding);
+        seen.add(id);
+      }
+    }
+  }
+  findings.sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
+  const diagnostics = findings.map(({ place, severity, code, path, message, suggestion }) =>
+    diagnosticAt(place, severity, code, path.join('.'), message, suggestion),
+  );
+  const removed = findings.filter(({ severity }) => severity === 'error');
+  return {
+    tree: replaceNodes(
+      tree,
+      removed.map(({ path }) => ({ path: entryOf(path), node: undefined })),
+    ),
+    diagnostics,
+    removed,
+  };
 }
 
 /** Members of `gateway` that are one value. */
@@ -70,92 +85,79 @@ export function entryOf(path: readonly string[]): readonly string[] {
   return path.slice(0, 1);
 }
 
-/** `path` is the path of the moment; a finding keeps a copy. */
-function check(value: unknown, rule: Rule, path: string[], findings: Finding[]): void {
-  const type = typeOf(value);
-  const branch = branchFor(value, type, rule);
-  if (branch === undefined || !scalarFits(value, type, branch)) {
-    findings.push(invalidValue(value, type, rule, path));
-    return;
-  }
-  if (branch.open) {
-    if (branch.items !== undefined && Array.isArray(value)) checkItems(value, branch.items, path, findings);
-  } else if (type === 'object' && isObject(value)) checkObject(value, branch, path, findings);
-}
-
-function invalidValue(value: unknown, type: string, rule: Rule, path: readonly string[]): Finding {
-  const known = (rule.choices ?? []).filter((choice) => typeof choice === 'string');
-  const [suggestion] = typeof value === 'string' ? nearMisses(value, known) : [];
-  const hint = suggestion === undefined ? '' : ` Did you mean ${JSON.stringify(suggestion)}?`;
-  const message = expectation(rule, type, path) + hint;
-  const finding: Finding = { path: [...path], at: 'value', severity: 'error', code: 'invalid-value', message };
-  return suggestion === undefined ? finding : { ...finding, suggestion };
-}
-
-function checkItems(list: readonly unknown[], rule: Rule, path: string[], findings: Finding[]): void {
-  for (let index = 0; index < list.length; index += 1) {
-    const value = list[index];
-    if (typeof value === 'string' && rule.choices?.includes(value)) continue;
-    path.push(String(index));
-    check(value, rule, path, findings);
-    path.pop();
+/** `undefined` in place of the issues that are too many to be collected. */
+function issuesOf({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
+  const value = path.reduceRight<unknown>((inner, key) => ({ [escapedKey(key)]: inner }), valueOf(tree));
+  try {
+    return configSchema.safeParse(value).error?.issues ?? [];
+  } catch (error) {
+    // zod passes the issues of a list as arguments; more than some 100,000 exceed the stack.
+    if (error instanceof RangeError) return [undefined];
+    throw error;
   }
 }
 
-function checkObject(value: JsonObject, rule: Rule, path: string[], findings: Finding[]): void {
-  if (rule.required !== undefined) checkRequired(value, rule.required, path, findings);
-  const { members, rest, names } = rule;
-  for (const key in value) {
-    const next = members.get(key) ?? rest;
-    const member = value[key];
-    path.push(key);
-    if (next && names === undefined) check(member, next, path, findings);
-    else checkMember(key, member, rule, path, findings);
-    path.pop();
-  }
+/** The value as zod reads it. */
+function valueOf(tree: Tree): unknown {
+  if (tree.type === 'scalar') return tree.value;
+  if (tree.type === 'array') return tree.items.map(valueOf);
+  const fields: Record<string, unknown> = {};
+  for (const [key, { value }] of tree.entries) fields[escapedKey(key)] = valueOf(value);
+  return fields;
 }
 
-function checkRequired(value: JsonObject, keys: readonly string[], path: string[], findings: Finding[]): void {
-  for (let index = 0; index < keys.length; index += 1) {
-    const key = keys[index] ?? '';
-    if (Object.hasOwn(value, key)) continue;
-    const message = `\`${key}\` is missing.`;
-    findings.push({ path: [...path, key], at: 'object', severity: 'error', code: 'missing-key', message });
-  }
+/** zod leaves out a key `__proto__`, which has to be checked as any other: each key that starts so gets a `~` at its end. */
+function escapedKey(key: string): string {
+  return key.startsWith('__proto__') ? `${key}~` : key;
 }
 
-function checkMember(key: string, value: unknown, rule: Rule, path: string[], findings: Finding[]): void {
-  if (rule.names !== undefined && !rule.names.test(key)) {
-    const message = 'This is not a name that can be sent.';
-    findings.push({ path: [...path], at: 'key', severity: 'error', code: 'invalid-name', message });
-    return;
-  }
-  const next = rule.members.get(key) ?? rule.rest;
-  if (next === false) findings.push(unknownKey(path, rule.members.keys()));
-  else if (next !== undefined) check(value, next, path, findings);
+function unescapedKey(key: PropertyKey): string {
+  const name = String(key);
+  return name.startsWith('__proto__') ? name.slice(0, -1) : name;
 }
 
-function unknownKey(path: readonly string[], known: Iterable<string>): Finding {
-  const [suggestion] = nearMisses(path.at(-1) ?? '', known);
-  const hint = suggestion === undefined ? '' : ` Did you mean \`${suggestion}\`?`;
-  return {
-    path: [...path],
-    at: 'key',
-    severity: 'warning',
-    code: 'unknown-key',
-    message: `This key is not known and changes nothing.${hint}`,
-    ...(suggestion === undefined ? {} : { suggestion }),
+type Describe = (issue: $ZodIssue | undefined, section: Section) => readonly Finding[];
+
+function describeIssues(tree: ObjectTree): Describe {
+  const schema = jsonSchema();
+
+  const unknownKey = (path: readonly string[]): Finding => {
+    const [suggestion] = nearMisses(path.at(-1) ?? '', knownKeys(schema, path.slice(0, -1)));
+    const hint = suggestion === undefined ? '' : ` Did you mean \`${suggestion}\`?`;
+    const message = `This key is not known and changes nothing.${hint}`;
+    return { path, place: keyPlace(tree, path), severity: 'warning', code: 'unknown-key', message, suggestion };
+  };
+
+  const invalidValue = (path: readonly string[], node: Tree): Finding => {
+    const wanted = schemaAt(schema, path);
+    const choices = (wanted.enum ?? []).filter((choice) => typeof choice === 'string');
+    const value = node.type === 'scalar' ? node.value : undefined;
+    const [suggestion] = typeof value === 'string' ? nearMisses(value, choices) : [];
+    const hint = suggestion === undefined ? '' : ` Did you mean ${JSON.stringify(suggestion)}?`;
+    const index = Number(path.at(-1));
+    const subject = Number.isInteger(index) && path.length > 1 ? `Item ${index} must be` : 'This must be';
+    const message = `${subject} ${expectedValue(wanted)}, and is ${writtenValue(node)}.${hint}`;
+    return { path, place: node.place, severity: 'error', code: 'invalid-value', message, suggestion };
+  };
+
+  return (issue, section) => {
+    const path = issue?.path.map(unescapedKey) ?? section.path;
+    const error = { path, place: keyPlace(tree, path), severity: 'error' } as const;
+    if (issue === undefined) return [{ ...error, code: 'invalid-value', message: 'This has too many errors to list.' }];
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, unescapedKey(key)]));
+    if (issue.code === 'invalid_key') {
+      return [{ ...error, code: 'invalid-name', message: 'This is not a name that can be sent.' }];
+    }
+    const node = nodeAt(tree, path);
+    if (node !== undefined) return [invalidValue(path, node)];
+    const place = nodeAt(tree, path.slice(0, -1))?.place ?? tree.place;
+    return [{ ...error, place, code: 'missing-key', message: `\`${path.at(-1)}\` is missing.` }];
   };
 }
 
-/** Says what is expected; never repeats the value, which may be a secret. */
-function expectation(rule: Rule, type: string, path: readonly string[]): string {
-  const index = Number(path.at(-1));
-  const where = Number.isInteger(index) && path.length > 1 ? `Item ${index} must be` : 'This must be';
-  return `${where} ${rule.expected}, and is ${described(type)}.`;
-}
-
-function described(type: string): string {
-  const name = TYPE_NAMES[type] ?? type;
-  return type === 'string' || type === 'number' ? `${name} that does not fit` : name;
+/** Where a key is written. */
+function keyPlace(tree: ObjectTree, path: readonly string[]): Place {
+  const parent = nodeAt(tree, path.slice(0, -1));
+  const key = parent?.type === 'object' ? parent.entries.get(path.at(-1) ?? '')?.key : undefined;
+  return key ?? parent?.place ?? tree.place;
 }

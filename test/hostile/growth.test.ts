@@ -23,6 +23,10 @@ describe('a configuration file of a repository', () => {
     ['question marks in an address', (size) => provider({ baseURL: `http://a/${'?'.repeat(size)}` })],
     ['many providers', (size) => JSON.stringify({ provider: members(size / 8, { options: {} }) })],
     ['many models', (size) => provider({}, { models: members(size / 8, {}) })],
+    ['many models that are not valid', (size) => provider({}, { models: members(size / 8, 1) })],
+    ['many addresses that are not valid', (size) => wrongAddresses(size / 8)],
+    ['many wrong items of a list', (size) => provider({}, { whitelist: Array(size).fill(1) })],
+    ['many names of headers in upper case', (size) => headers(size / 8)],
     ['many unknown keys', (size) => JSON.stringify(members(size / 8, 1))],
     ['one key many times', (size) => `{${'"model":"a/b",'.repeat(size / 8)}"x":1}`],
     ['many comments', (size) => `{${'/*'.repeat(size)}*/}`],
@@ -109,6 +113,14 @@ function failure(bodyText: string): unknown {
 
 function lex(text: string): unknown {
   return new BoundedLexer().lex(text);
+}
+
+function wrongAddresses(count: number): string {
+  return JSON.stringify({ provider: members(count, { options: { baseURL: 'ftp://a' } }) });
+}
+
+function headers(count: number): string {
+  return JSON.stringify({ provider: members(count, { options: { headers: { 'X-A': 'b' } } }) });
 }
 
 function members(count: number, value: unknown): Record<string, unknown> {
