@@ -1,63 +1,56 @@
+import { upstreamTarget } from '../provider/upstream-target.ts';
 import { GatewayError } from '../wire/errors.ts';
 import { isObject, type JsonObject, textOf } from '../wire/json.ts';
 import { limitItems, requiredList } from '../wire/request-fields.ts';
-import { admit, identify } from './caller.ts';
-import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
-import { refuseOtherModels } from './model-fields.ts';
-import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
+import { inferenceRoute, readJsonBody } from './pipeline.ts';
 import { PlainTap } from './plain-tap.ts';
 import { relay } from './relay.ts';
-import { parseBody, readBody } from './request-body.ts';
 import { requestedModel } from './requested-model.ts';
 import type { Route } from './router.ts';
-import { upstreamTarget } from './upstream-target.ts';
 
-/** `POST /messages/count_tokens`: the upstream's own count where it has one, else an estimate. */
+const PATH = '/messages/count_tokens';
+
+/** `POST /messages/count_tokens`: the upstream's own count where it has one, else an estimate. Costs nothing. */
 export function countTokensRoute(parts: GatewayParts): Route {
-  return {
-    method: 'POST',
-    path: '/messages/count_tokens',
+  return inferenceRoute(parts, {
+    path: PATH,
     format: 'messages',
-    handle: (exchange) => count(parts, exchange),
-  };
+    read: async (exchange) => {
+      const received = await readJsonBody(parts, exchange);
+      const { value } = received;
+      return {
+        model: () => requestedModel(parts, value),
+        check: () => {
+          requiredList(value, 'messages');
+          limitItems(value);
+        },
+        repeatable: true,
+        send: async ({ model }, credential) => {
+          if (model.endpoint.format === 'messages') {
+            const byok = credential !== undefined;
+            const target = upstreamTarget(model.endpoint, PATH, 'messages', credential?.secret.reveal());
+            const tap = new PlainTap(model.provider, byok);
+            const body = spliceBody(received, model.id);
+            try {
+              await relay(parts.dispatcher, exchange, { target, model, body, tap, byok, stream: false });
+              return undefined;
+            } catch (thrown) {
+              if (!isUnknownPath(thrown)) throw thrown;
+            }
+          }
+          exchange.sendJson(200, { input_tokens: estimate(value) });
+          return undefined;
+        },
+      };
+    },
+  });
 }
 
-async function count(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  const caller = identify(parts, exchange);
-  const settings = parts.settings();
-  const received = parseBody(await readBody(exchange, settings.gateway.maxBodyBytes));
-  const { value } = received;
-  refuseOtherModels(value);
-  const { model } = await requestedModel(parts, value);
-  exchange.facts.model = model.ref;
-  admit(parts, caller, { ...model, ref: model.ref });
-  requiredList(value, 'messages');
-  limitItems(value);
-  if (model.endpoint.format === 'messages') {
-    const byok = byokOf(caller.organization, model, settings);
-    const target = upstreamTarget(model.endpoint, '/messages/count_tokens', 'messages', byok);
-    try {
-      await relay(exchange, {
-        ...target,
-        dispatcher: parts.dispatcher,
-        body: spliceBody(received, model.id),
-        tap: new PlainTap(model.provider, byok !== undefined),
-        provider: model.provider,
-        byok: byok !== undefined,
-        stream: false,
-        timeout: model.endpoint.timeout,
-      });
-      return;
-    } catch (thrown) {
-      // Servers that speak Messages need not count.
-      if (!(thrown instanceof GatewayError) || (thrown.upstreamStatus !== 404 && thrown.upstreamStatus !== 405)) {
-        throw thrown;
-      }
-    }
-  }
-  exchange.sendJson(200, { input_tokens: estimate(value) });
+/** Servers that support Messages need not count tokens. */
+function isUnknownPath(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
 }
 
 /** Characters of text in a token, as vendors put it for English; other content counts by a flat guess. */

@@ -1,65 +1,77 @@
 import type { ServerResponse } from 'node:http';
+import type { Model } from '../catalog/model.ts';
 import { fill } from '../provider/fill.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../wire/fim.ts';
 import { FimStreamWriter, writeFimAnswer } from '../wire/fim-answer.ts';
 import { frameText } from '../wire/sse.ts';
 import { charactersOf } from './answer-facts.ts';
-import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
-import { meter } from './metering.ts';
-import { refuseOtherModels } from './model-fields.ts';
-import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
-import { parseBody, readBody } from './request-body.ts';
+import { type Candidate, inferenceRoute, readJsonBody } from './pipeline.ts';
+import type { AnswerOutcome } from './relay-request.ts';
+import { clientGone } from './request-body.ts';
 import { unknownModel } from './requested-model.ts';
 import type { Route } from './router.ts';
-import { noteFailure } from './serve-from.ts';
-import { refuseWithheld } from './upstream-target.ts';
 
 /** `POST {fim_url}/completions`; `{fim_url}` is `/fim` beside the base path. */
 export function fimRoute(parts: GatewayParts): Route {
-  return { method: 'POST', path: '/fim/completions', handle: (exchange) => complete(parts, exchange) };
+  return inferenceRoute<Model>(parts, {
+    path: '/fim/completions',
+    read: async (exchange) => {
+      const { bytes, value } = await readJsonBody(parts, exchange);
+      const asked = readFimRequest(value);
+      return {
+        model: () => requestedFimModel(parts, asked.hole.model),
+        // `fill` repeats it by itself.
+        repeatable: false,
+        send: async (candidate, credential) => {
+          const answer = await complete(parts, exchange, candidate, asked, credential?.secret.reveal());
+          return { ...answer, sent: bytes.length };
+        },
+      };
+    },
+  });
 }
 
-async function complete(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  const caller = identify(parts, exchange);
-  const settings = parts.settings();
-  const raw = await readBody(exchange, settings.gateway.maxBodyBytes);
-  const { value } = parseBody(raw);
-  refuseOtherModels(value);
-  const { hole, stream } = readFimRequest(value);
-  const model = parts.registry().models.get(hole.model);
-  if (fimFamily(model?.id ?? hole.model) === undefined) throw unsupportedFimModel(hole.model);
-  if (model === undefined) throw unknownModel(hole.model);
-  exchange.facts.model = model.ref;
-  admit(parts, caller, model);
-  refuseWithheld(model.endpoint);
-  const credential = byokOf(caller.organization, model, settings);
-  const byok = credential !== undefined;
+function requestedFimModel(parts: GatewayParts, ref: string): Candidate {
+  const model = parts.registry().models.get(ref);
+  if (fimFamily(model?.id ?? ref) === undefined) throw unsupportedFimModel(ref);
+  if (model === undefined) throw unknownModel(ref);
+  return { model, variant: undefined };
+}
+
+async function complete(
+  { transport }: GatewayParts,
+  exchange: Exchange,
+  { model }: Candidate,
+  { hole, stream }: ReturnType<typeof readFimRequest>,
+  apiKey: string | undefined,
+): Promise<Omit<AnswerOutcome, 'sent'>> {
   const gone = new AbortController();
   const leave = () => gone.abort();
   exchange.response.once('close', leave);
   const { model: asked, ...rest } = hole;
   const watch = new Watch();
-  const apiKey = credential === undefined ? {} : { apiKey: credential.secret.reveal() };
-  const events = fill(model, rest, { transport: parts.transport, signal: gone.signal, stream, byok, ...apiKey });
+  const credential = apiKey === undefined ? {} : { apiKey };
+  const options = { transport, signal: gone.signal, stream, byok: apiKey !== undefined, ...credential };
+  const events = watch.over(fill(model, rest, options));
   const context = { id: exchange.id, model: asked, created: Math.floor(Date.now() / 1000) };
   try {
-    if (stream) await streamed(exchange, watch.over(events), new FimStreamWriter(context));
-    else exchange.sendJson(200, writeFimAnswer(context, await all(watch.over(events))));
+    if (stream) await streamed(exchange, events, new FimStreamWriter(context));
+    else exchange.sendJson(200, writeFimAnswer(context, await all(events)));
+  } catch (thrown) {
+    if (!gone.signal.aborted) throw thrown;
   } finally {
     exchange.response.off('close', leave);
-    if (watch.failure !== undefined && !gone.signal.aborted) noteFailure(parts, exchange, model, watch.failure, byok);
-    if (gone.signal.aborted) exchange.facts.errorType = 'client_disconnect';
-    const outcome = gone.signal.aborted ? 'client-gone' : watch.failure === undefined ? 'complete' : 'failed';
-    const { usage, firstByteMs, characters, model: answeredBy } = watch;
-    const sizes = { sent: raw.length, received: characters * MOST_BYTES_A_CHARACTER, characters };
-    // What failed before its first word was not served.
-    if (outcome === 'complete' || characters > 0) {
-      meter(parts, exchange, caller, { model, byok, usage, outcome, firstByteMs, answeredBy, ...sizes });
-    }
   }
+  const { usage, firstByteMs, characters, model: answeredBy } = watch;
+  // What ended before its first word was not served.
+  if (gone.signal.aborted && characters === 0) throw clientGone();
+  const error = gone.signal.aborted ? undefined : watch.failure;
+  const outcome = gone.signal.aborted ? 'client-gone' : error === undefined ? 'complete' : 'failed';
+  const received = characters * MOST_BYTES_A_CHARACTER;
+  return { usage, outcome, error, firstByteMs, received, characters, answeredBy };
 }
 
 /** In UTF-8. */

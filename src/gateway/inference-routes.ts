@@ -3,6 +3,7 @@ import type { Credential } from '../config/origin.ts';
 import { adaptBody, wantsCompletionTokens } from '../provider/dialect.ts';
 import { withOptions } from '../provider/model-options.ts';
 import { conversationBody } from '../provider/request.ts';
+import { upstreamTarget } from '../provider/upstream-target.ts';
 import { repairBody } from '../wire/body-repair.ts';
 import type { Format } from '../wire/format.ts';
 import type { FormatName } from '../wire/format-name.ts';
@@ -11,42 +12,41 @@ import { isObject, type JsonObject, objectOf, requestJson } from '../wire/json.t
 import { checkSampling, limitItems, requiredList } from '../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../wire/responses-request.ts';
 import { idRuleOf } from '../wire/tool-call-repair.ts';
-import { admit, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
-import { refuseOtherModels } from './model-fields.ts';
 import type { GatewayParts } from './parts.ts';
-import { type JsonBody, parseBody, readBody } from './request-body.ts';
-import { type AskedModel, requestedModel } from './requested-model.ts';
+import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from './pipeline.ts';
+import { relayBody } from './relay.ts';
+import type { RelayRequest } from './relay-request.ts';
+import type { JsonBody } from './request-body.ts';
+import { requestedModel } from './requested-model.ts';
 import type { Route } from './router.ts';
-import { type Attempt, serveFrom } from './serve-from.ts';
 import { StreamTap } from './stream-tap.ts';
 import { TranslatingTap } from './translating-tap.ts';
-import { upstreamTarget } from './upstream-target.ts';
 
 /** The three request formats, each to any upstream (spec 4.1). */
 export function inferenceRoutes(parts: GatewayParts): Route[] {
-  return Object.values(FORMATS).map((format) => ({
-    method: 'POST',
-    path: format.path,
-    format: format.name,
-    handle: (exchange) => infer(parts, exchange, format),
-  }));
-}
-
-async function infer(parts: GatewayParts, exchange: Exchange, format: Format): Promise<void> {
-  const caller = identify(parts, exchange);
-  const body = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
-  refuseOtherModels(body.value);
-  const asked = await requestedModel(parts, body.value);
-  exchange.facts.model = asked.model.ref;
-  admit(parts, caller, asked.model);
-  checkBody(format.name, body.value);
-  const stream = body.value.stream === true;
-  await serveFrom(parts, exchange, caller, asked, (chosen, byok) =>
-    chosen.model.endpoint.format === format.name
-      ? sameFormat(parts, exchange, chosen, body, byok, stream)
-      : translated(parts, exchange, chosen, body.value, format, byok, stream),
+  return Object.values(FORMATS).map((format) =>
+    inferenceRoute<Model>(parts, {
+      path: format.path,
+      format: format.name,
+      read: async (exchange) => {
+        const body = await readJsonBody(parts, exchange);
+        return {
+          model: () => requestedModel(parts, body.value),
+          check: () => checkBody(format.name, body.value),
+          repeatable: true,
+          fallbacks: (caller, model) => configuredFallbacks(parts, caller, model),
+          send: (candidate, byok) => {
+            const same = candidate.model.endpoint.format === format.name;
+            const request = same
+              ? sameFormat(parts, exchange, candidate, body, byok)
+              : translated(parts, exchange, candidate, body.value, format, byok);
+            return relayBody(parts.dispatcher, exchange, request);
+          },
+        };
+      },
+    }),
   );
 }
 
@@ -58,21 +58,22 @@ function checkBody(format: FormatName, body: JsonObject): void {
   else requiredList(body, 'messages');
 }
 
+type BodyRequest = RelayRequest & { readonly body: Buffer };
+
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 
 /** The client's bytes with the model's name replaced; written anew only where something has to change. */
 function sameFormat(
   parts: GatewayParts,
   exchange: Exchange,
-  { model, variant }: AskedModel,
+  { model, variant }: Candidate,
   received: JsonBody,
   byok: Credential | undefined,
-  stream: boolean,
-): Attempt {
+): BodyRequest {
   const { endpoint } = model;
   const { value } = received;
   const format = FORMATS[endpoint.format];
-  const target = upstreamTarget(endpoint, format.path, endpoint.format, byok);
+  const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
   const repaired = repairBody(endpoint.format, value, idRuleOf(endpoint.kind, endpoint.format));
   for (const { kind } of repaired.changes) parts.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
@@ -82,11 +83,11 @@ function sameFormat(
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
   return {
-    origin: target.origin,
-    path: target.path,
-    headers: forwarded(exchange, endpoint.format, target.headers),
+    target: { ...target, headers: forwarded(exchange, endpoint.format, target.headers) },
+    model,
     body,
-    stream,
+    byok: byok !== undefined,
+    stream: value.stream === true,
     tap: new StreamTap({
       format: endpoint.format,
       provider: model.provider,
@@ -149,19 +150,20 @@ function forwarded(
 function translated(
   parts: GatewayParts,
   exchange: Exchange,
-  { model, variant }: AskedModel,
+  { model, variant }: Candidate,
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
-  stream: boolean,
-): Attempt {
+): BodyRequest {
   const context = contextOf(exchange, client, body);
   const request = conversationBody(model, context.request, variant === undefined ? {} : { variant });
   for (const { kind } of request.repairs) parts.metrics.repair(kind);
   return {
-    ...upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok),
+    target: upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal()),
+    model,
     body: Buffer.from(requestJson(request.body)),
-    stream,
+    byok: byok !== undefined,
+    stream: body.stream === true,
     tap: new TranslatingTap(request.format, client, context),
   };
 }

@@ -4,30 +4,16 @@ import type { Usage } from '../wire/event.ts';
 import type { Caller } from './caller.ts';
 import type { Exchange } from './exchange.ts';
 import type { GatewayParts } from './parts.ts';
+import type { AnswerOutcome } from './relay-request.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
-/** What is known of an answer when it is over. */
-export interface Metered {
+/** An answer and the model that was to give it. */
+export interface Metered extends AnswerOutcome {
   readonly model: Pick<Model, 'ref' | 'provider' | 'id' | 'cost'> & {
     readonly endpoint: Pick<Endpoint, 'kind'>;
     readonly limit?: Model['limit'];
   };
   readonly byok: boolean;
-  readonly usage: Usage | undefined;
-  /** `complete`, `client-gone` or `failed`. */
-  readonly outcome: string;
-  /** Milliseconds from the upstream request to the first byte of its answer. */
-  readonly firstByteMs: number;
-  /** Bytes of the request. */
-  readonly sent: number;
-  /** Bytes of the answer. */
-  readonly received: number;
-  /** Of the answer's text, reasoning and tool arguments, for an estimate. */
-  readonly characters: number;
-  /** The model that the answer names. */
-  readonly answeredBy: string | undefined;
-  /** Instead of an estimate by bytes and characters. */
-  readonly estimate?: Usage;
 }
 
 /** Bytes of a request's JSON, and characters of an answer, for one token. */

@@ -53,12 +53,33 @@ export function requireAllowed(organization: OrganizationSettings | undefined, r
 }
 
 /**
+ * The credential step: undefined for the gateway's own credential, else the organization's (BYOK).
+ *
+ * @throws GatewayError 503 credential_withheld.
+ */
+export function credentialFor(
+  organization: OrganizationSettings | undefined,
+  model: Pick<Model, 'provider' | 'endpoint' | 'key'>,
+  settings: Settings,
+): Credential | undefined {
+  const credential = byokOf(organization, model, settings);
+  const { withheld } = model.endpoint;
+  if (withheld === undefined) return credential;
+  throw new GatewayError({
+    status: 503,
+    errorType: 'credential_withheld',
+    message: `A project’s configuration sends this model’s requests to ${withheld.to}; the key belongs to ${withheld.from} and is held back.`,
+    action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
+  });
+}
+
+/**
  * The organization's own key for a model's provider. It is trusted, so it goes only where trusted
  * configuration alone would send the request.
  *
  * @throws GatewayError 503 credential_withheld.
  */
-export function byokOf(
+function byokOf(
   organization: OrganizationSettings | undefined,
   model: Pick<Model, 'provider' | 'endpoint' | 'key'>,
   settings: Settings,

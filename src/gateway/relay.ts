@@ -20,32 +20,45 @@ import {
 import { vendorError } from '../wire/vendor-errors.ts';
 import type { Exchange } from './exchange.ts';
 import { FrameCutter } from './frame-cutter.ts';
-import type { RelayOutcome, RelayRequest } from './relay-request.ts';
+import type { AnswerOutcome, RelayRequest } from './relay-request.ts';
 import { clientGone } from './request-body.ts';
 import { countText } from './streamed-text.ts';
 
 const MAX_ERROR_BODY = 1024 * 1024;
 
+/** What the relay knows of an answer; its request's bytes are counted by who sends them. */
+type Relayed = Omit<AnswerOutcome, 'sent' | 'estimate'>;
+
 /**
  * Passes one request through. Rejects with a `GatewayError` while nothing was sent to the client (the
  * caller may go to the next upstream); after that it resolves, whatever happens.
  */
-export function relay(exchange: Exchange, request: RelayRequest): Promise<RelayOutcome> {
+export function relay(dispatcher: Dispatcher, exchange: Exchange, request: RelayRequest): Promise<Relayed> {
   return new Promise((resolve, reject) => {
     if (exchange.response.destroyed) {
       reject(clientGone());
       return;
     }
     const handler = new RelayHandler(exchange, request, resolve, reject);
-    const { origin, path, headers, body } = request;
-    request.dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
+    const { target, body } = request;
+    const { origin, path, headers } = target;
+    dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
   });
+}
+
+/** As `relay`, for a body that is in memory. */
+export async function relayBody(
+  dispatcher: Dispatcher,
+  exchange: Exchange,
+  request: RelayRequest & { readonly body: Buffer },
+): Promise<AnswerOutcome> {
+  return { ...(await relay(dispatcher, exchange, request)), sent: request.body.length };
 }
 
 class RelayHandler implements Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
   readonly #request: RelayRequest;
-  readonly #resolve: (outcome: RelayOutcome) => void;
+  readonly #resolve: (outcome: Relayed) => void;
   readonly #reject: (error: GatewayError) => void;
   readonly #sentAt = performance.now();
   readonly #limits: TimeLimits;
@@ -75,16 +88,16 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   constructor(
     exchange: Exchange,
     request: RelayRequest,
-    resolve: (outcome: RelayOutcome) => void,
+    resolve: (outcome: Relayed) => void,
     reject: (error: GatewayError) => void,
   ) {
     this.#exchange = exchange;
     this.#request = request;
-    this.#filter = new CredentialFilter(request.headers);
+    this.#filter = new CredentialFilter(request.target.headers);
     this.#resolve = resolve;
     this.#reject = reject;
     exchange.response.once('close', this.#clientClosed);
-    this.#limits = new TimeLimits(request, (error) => this.#fail(error));
+    this.#limits = new TimeLimits(request.model.endpoint, (error) => this.#fail(error));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -106,7 +119,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #decode(encoding: string): void {
     let decoder: Transform;
     try {
-      decoder = contentDecoder(encoding, this.#request.provider);
+      decoder = contentDecoder(encoding, this.#request.model.provider);
     } catch (thrown) {
       return this.#fail(asGatewayError(thrown));
     }
@@ -256,7 +269,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     const { bytes, error } = tap.end();
     if (!response.headersSent) {
-      const early = tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.provider) : undefined);
+      const early =
+        tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.model.provider) : undefined);
       if (early) return this.#fail(early);
       this.#exchange.writeStreamHead();
     }
@@ -266,16 +280,16 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   /** Errors are cleaned of all that may be a credential, the rest of what certainly is one. */
   #withoutCredentials(bytes: Buffer): Buffer {
-    return errorsWithoutCredentials(this.#filter.push(bytes), this.#request.headers);
+    return errorsWithoutCredentials(this.#filter.push(bytes), this.#request.target.headers);
   }
 
   #endWhole(received: Buffer): void {
-    const body = errorsWithoutCredentials(this.#filter.whole(received), this.#request.headers);
-    const { provider, byok, tap, stream, anyBody } = this.#request;
+    const body = errorsWithoutCredentials(this.#filter.whole(received), this.#request.target.headers);
+    const { model, byok, tap, stream, anyBody } = this.#request;
     if (this.#status < 200 || this.#status >= 300) {
       const header = (name: string) => single(this.#headers[name]);
-      const bodyText = withoutCredentials(body.toString('utf8'), this.#request.headers);
-      return this.#fail(vendorError({ provider, status: this.#status, header, bodyText, byok }));
+      const bodyText = withoutCredentials(body.toString('utf8'), this.#request.target.headers);
+      return this.#fail(vendorError({ provider: model.provider, status: this.#status, header, bodyText, byok }));
     }
     if (anyBody !== true) {
       const start = firstCharacter(body);
@@ -287,7 +301,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
         const passed = tap.wholeAsStream(body);
         this.#exchange.writeStreamHead().end(passed);
       } else {
-        const said = withoutCredentials(this.#contentType, this.#request.headers);
+        const said = withoutCredentials(this.#contentType, this.#request.target.headers);
         const type = anyBody === true && said !== '' ? said : 'application/json';
         this.#exchange.sendBytes(200, tap.whole(body), { 'content-type': type });
       }
@@ -299,7 +313,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#settled) return;
-    this.#broken = this.#status === 0 ? networkError(error, this.#request.origin) : disconnectError(error);
+    this.#broken = this.#status === 0 ? networkError(error, this.#request.target.origin) : disconnectError(error);
     if (this.#decoder) this.#decoder.end();
     else this.#fail(this.#broken);
   }
@@ -308,7 +322,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #fail(failure: GatewayError): void {
     this.#passGathered();
     if (this.#settled) return;
-    const error = cleanError(ofProvider(failure, this.#request.provider), this.#request.headers);
+    const error = cleanError(ofProvider(failure, this.#request.model.provider), this.#request.target.headers);
     const { response } = this.#exchange;
     if (!response.headersSent) {
       this.#settle();
@@ -333,14 +347,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('The client went away.'));
   };
 
-  #finish(ended: RelayOutcome['ended'], error?: GatewayError): void {
+  #finish(outcome: Relayed['outcome'], error?: GatewayError): void {
     this.#settle();
     const { tap } = this.#request;
-    const unsent = ended === 'complete' ? 0 : this.#unsentCharacters();
-    const { usage, model } = tap;
-    const characters = unsent + (ended !== 'complete' || !usage?.output ? tap.characters : 0);
-    const outcome = { usage, characters, model, ended, firstByteMs: this.#firstByteMs, received: this.#received };
-    this.#resolve(error === undefined ? outcome : { ...outcome, error });
+    const unsent = outcome === 'complete' ? 0 : this.#unsentCharacters();
+    const { usage, model: answeredBy } = tap;
+    const characters = unsent + (outcome !== 'complete' || !usage?.output ? tap.characters : 0);
+    const [firstByteMs, received] = [this.#firstByteMs, this.#received];
+    this.#resolve({ usage, characters, answeredBy, outcome, error, firstByteMs, received });
   }
 
   /** What came and was not passed on when a stream broke off; of an answer that is not streamed, all of it. */

@@ -1,23 +1,17 @@
-import type { Model } from '../catalog/model.ts';
 import type { Registry } from '../catalog/registry.ts';
 import { GatewayError, invalidRequest } from '../wire/errors.ts';
 import type { JsonObject } from '../wire/json.ts';
 import type { GatewayParts } from './parts.ts';
-
-export interface AskedModel {
-  readonly model: Model;
-  /** `vendor/model:variant`. */
-  readonly variant: string | undefined;
-}
+import type { Candidate } from './pipeline.ts';
 
 /** @throws GatewayError 400 invalid_request or model_not_found. */
-export function requestedModel(parts: GatewayParts, body: JsonObject): AskedModel | Promise<AskedModel> {
+export function requestedModel(parts: GatewayParts, body: JsonObject): Candidate | Promise<Candidate> {
   const ref = requestedRef(body);
   return findModel(parts.registry(), ref) ?? listedModel(parts, ref);
 }
 
 /** Just after the start, and where a server has got the model meanwhile, a look at the lists finds it. */
-async function listedModel(parts: GatewayParts, ref: string): Promise<AskedModel> {
+async function listedModel(parts: GatewayParts, ref: string): Promise<Candidate> {
   const provider = parts.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
   if (provider !== undefined) await parts.listing.lookAgain();
   const found = findModel(parts.registry(), ref);
@@ -33,7 +27,7 @@ export function requestedRef(body: JsonObject): string {
 }
 
 /** A model by its whole name, else with a variant behind the last colon. */
-export function findModel(registry: Registry, ref: string): AskedModel | undefined {
+export function findModel(registry: Registry, ref: string): Candidate | undefined {
   const model = registry.models.get(ref);
   if (model) return { model, variant: undefined };
   const colon = ref.lastIndexOf(':');

@@ -1,10 +1,8 @@
-import type { Model, Provider } from '../catalog/model.ts';
+import type { Provider } from '../catalog/model.ts';
 import { GatewayError } from '../wire/errors.ts';
 import type { GatewayParts } from './parts.ts';
+import type { Candidate, ServedModel } from './pipeline.ts';
 import { unknownModel } from './requested-model.ts';
-
-/** What an embedding or transcription model needs to be called. */
-export type SpecialModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'>;
 
 /**
  * A model of a list of its own (`gateway.embeddingModels`, `gateway.transcriptionModels`): it need not be
@@ -12,14 +10,19 @@ export type SpecialModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endp
  *
  * @throws GatewayError 400 model_not_found.
  */
-export function specialModel(parts: GatewayParts, ref: string, list: ReadonlyMap<string, unknown>): SpecialModel {
+export function specialModel(
+  parts: GatewayParts,
+  ref: string,
+  list: ReadonlyMap<string, unknown>,
+): Candidate<ServedModel> {
   const registry = parts.registry();
   const model = registry.models.get(ref);
-  if (model) return model;
+  if (model) return { model, variant: undefined };
   const provider = registry.providers.get(ref.slice(0, ref.indexOf('/')));
   if (provider === undefined || !list.has(ref)) throw unknownModel(ref);
   const key = ref.slice(ref.indexOf('/') + 1);
-  return { ref, provider: provider.id, key, id: key, endpoint: provider.endpoint };
+  const { id, endpoint } = provider;
+  return { model: { ref, provider: id, key, id: key, endpoint }, variant: undefined };
 }
 
 /** @throws GatewayError 400 for a provider whose format has no such thing. */

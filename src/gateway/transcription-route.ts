@@ -1,64 +1,78 @@
 import { Readable } from 'node:stream';
+import { upstreamTarget } from '../provider/upstream-target.ts';
 import { invalidRequest } from '../wire/errors.ts';
 import { type JsonObject, objectOf, textOf } from '../wire/json.ts';
-import { admit, type Caller, identify } from './caller.ts';
 import type { Exchange } from './exchange.ts';
-import { meter } from './metering.ts';
-import { refuseOtherModels } from './model-fields.ts';
 import { filePart, multipartEnd, newBoundary, textPart } from './multipart.ts';
-import { byokOf } from './organization.ts';
 import type { GatewayParts } from './parts.ts';
+import { type InferenceRequest, inferenceRoute, readJsonBody, type ServedModel } from './pipeline.ts';
 import { PlainTap } from './plain-tap.ts';
 import { relay } from './relay.ts';
-import { parseBody, readBody } from './request-body.ts';
 import { requestedRef } from './requested-model.ts';
 import type { Route } from './router.ts';
-import { countingFailures } from './serve-from.ts';
-import { requireOpenAI, type SpecialModel, specialModel } from './special-model.ts';
+import { requireOpenAI, specialModel } from './special-model.ts';
 import { estimateTranscript } from './transcript.ts';
-import { upstreamTarget } from './upstream-target.ts';
 
 /** `POST /audio/transcriptions`: multipart as OpenAI has it, or JSON with `input_audio`. */
 export function transcriptionRoute(parts: GatewayParts): Route {
-  return { method: 'POST', path: '/audio/transcriptions', handle: (exchange) => transcribe(parts, exchange) };
+  return inferenceRoute(parts, {
+    path: '/audio/transcriptions',
+    read: (exchange) => {
+      const isForm = /^multipart\/form-data\b/i.test(exchange.header('content-type') ?? '');
+      return isForm ? readForm(parts, exchange) : readJson(parts, exchange);
+    },
+  });
 }
 
-async function transcribe(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  const caller = identify(parts, exchange);
-  const type = exchange.header('content-type') ?? '';
-  if (/^multipart\/form-data\b/i.test(type)) return transcribeForm(parts, exchange, caller);
-  const { value } = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
-  refuseOtherModels(value);
-  const model = admitted(parts, exchange, caller, requestedRef(value));
-  const { data, format } = inputAudio(value);
-  const boundary = newBoundary();
-  const pieces = fieldsOf(value).map(([name, text]) => textPart(boundary, name, text));
-  pieces.push(textPart(boundary, 'model', model.id), filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
-  const body = Buffer.concat([...pieces, data, multipartEnd(boundary)]);
-  await send(parts, exchange, caller, model, { body, boundary, sent: () => body.length });
+async function readJson(parts: GatewayParts, exchange: Exchange): Promise<InferenceRequest<ServedModel>> {
+  const { value } = await readJsonBody(parts, exchange);
+  return {
+    ...commonSteps(parts, () => requestedRef(value)),
+    repeatable: true,
+    check: (model) => {
+      requireOpenAI(model);
+      inputAudio(value);
+    },
+    send: ({ model }, credential) => {
+      const { base64, format } = inputAudio(value);
+      const boundary = newBoundary();
+      const pieces = fieldsOf(value).map(([name, text]) => textPart(boundary, name, text));
+      pieces.push(textPart(boundary, 'model', model.id));
+      pieces.push(filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
+      const body = Buffer.concat([...pieces, Buffer.from(base64, 'base64'), multipartEnd(boundary)]);
+      const form = { body, boundary, sent: () => body.length };
+      return send(parts, exchange, model, credential?.secret.reveal(), form);
+    },
+  };
 }
 
-/** The form's parts go on as they come; only the model's name is another one. */
-async function transcribeForm(parts: GatewayParts, exchange: Exchange, caller: Caller): Promise<void> {
+/** The form's parts are sent on as they come; only the model's name is another one. */
+async function readForm(parts: GatewayParts, exchange: Exchange): Promise<InferenceRequest<ServedModel>> {
   const { FormRelay } = await import('./form-relay.ts');
   const form = new FormRelay(exchange, parts.settings().gateway.maxBodyBytes);
-  const model = admitted(parts, exchange, caller, await form.model());
-  const boundary = newBoundary();
-  const body = Readable.from(form.parts(boundary, model.id));
-  try {
-    await send(parts, exchange, caller, model, { body, boundary, sent: () => form.sent });
-  } finally {
-    // Its source may be a client that went away; that error has been told.
-    body.on('error', () => undefined).destroy();
-  }
+  return {
+    ...commonSteps(parts, () => form.model()),
+    // The file is read once, while it is sent.
+    repeatable: false,
+    send: async ({ model }, credential) => {
+      const boundary = newBoundary();
+      const body = Readable.from(form.parts(boundary, model.id));
+      const sending = { body, boundary, sent: () => form.sent };
+      try {
+        return await send(parts, exchange, model, credential?.secret.reveal(), sending);
+      } finally {
+        // Its source may be a client that went away; that error has been told.
+        body.on('error', () => undefined).destroy();
+      }
+    },
+  };
 }
 
-function admitted(parts: GatewayParts, exchange: Exchange, caller: Caller, ref: string): SpecialModel {
-  const model = specialModel(parts, ref, parts.settings().gateway.transcriptionModels);
-  exchange.facts.model = model.ref;
-  admit(parts, caller, model);
-  requireOpenAI(model);
-  return model;
+function commonSteps(parts: GatewayParts, ref: () => string | Promise<string>) {
+  return {
+    model: async () => specialModel(parts, await ref(), parts.settings().gateway.transcriptionModels),
+    check: requireOpenAI,
+  };
 }
 
 interface Form {
@@ -71,36 +85,20 @@ interface Form {
 async function send(
   parts: GatewayParts,
   exchange: Exchange,
-  caller: Caller,
-  model: SpecialModel,
-  form: Form,
-): Promise<void> {
-  const credential = byokOf(caller.organization, model, parts.settings());
-  const byok = credential !== undefined;
-  const { origin, path, headers } = upstreamTarget(model.endpoint, '/audio/transcriptions', undefined, credential);
+  model: ServedModel,
+  apiKey: string | undefined,
+  { body, boundary, sent }: Form,
+) {
+  const byok = apiKey !== undefined;
+  const { headers, ...place } = upstreamTarget(model.endpoint, '/audio/transcriptions', undefined, apiKey);
+  const target = { ...place, headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}` } };
   const tap = new PlainTap(model.provider, byok);
-  const outcome = await countingFailures(parts, exchange, model, byok, () =>
-    relay(exchange, {
-      origin,
-      path,
-      headers: { ...headers, 'content-type': `multipart/form-data; boundary=${form.boundary}` },
-      dispatcher: parts.dispatcher,
-      body: form.body,
-      tap,
-      provider: model.provider,
-      byok,
-      stream: false,
-      anyBody: true,
-      timeout: model.endpoint.timeout,
-    }),
-  );
-  const { ended, model: answeredBy, ...answer } = outcome;
-  const sent = form.sent();
-  const estimate = estimateTranscript(tap.body, answer.characters, sent);
-  meter(parts, exchange, caller, { ...answer, model, byok, sent, outcome: ended, answeredBy, estimate });
+  const request = { target, model, body, tap, byok, stream: false, anyBody: true };
+  const answer = await relay(parts.dispatcher, exchange, request);
+  return { ...answer, sent: sent(), estimate: estimateTranscript(tap.body, answer.characters, sent()) };
 }
 
-function inputAudio(body: JsonObject): { data: Buffer; format: string } {
+function inputAudio(body: JsonObject): { base64: string; format: string } {
   const { data, format } = objectOf(body.input_audio);
   const base64 = textOf(data);
   if (base64 === undefined || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) {
@@ -110,7 +108,7 @@ function inputAudio(body: JsonObject): { data: Buffer; format: string } {
   if (name === undefined || !/^[a-z0-9]{1,10}$/.test(name)) {
     throw invalidRequest('input_audio.format', '`input_audio.format` must be a format such as "wav" or "mp3".');
   }
-  return { data: Buffer.from(base64, 'base64'), format: name };
+  return { base64, format: name };
 }
 
 /** Everything but model and file, as form fields. */

@@ -6,9 +6,8 @@ import type { Format } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
 import { idRuleOf, normalizeIds, type RepairChange, repairConversation } from '../wire/tool-call-repair.ts';
 import { adaptBody } from './dialect.ts';
-import { upstreamHeaders } from './headers.ts';
 import { withOptions } from './model-options.ts';
-import { upstreamURL } from './url.ts';
+import { upstreamTarget } from './upstream-target.ts';
 
 export interface RequestChoices {
   /** Name of the variant whose fields go into the request. */
@@ -22,7 +21,7 @@ export interface RequestChoices {
 export interface UpstreamRequest {
   readonly format: Format;
   readonly url: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Record<string, unknown>;
 }
 
@@ -34,12 +33,8 @@ export function conversationRequest(
 ): UpstreamRequest {
   const { endpoint } = model;
   const { format, body } = conversationBody(model, conversation, choices);
-  return {
-    format,
-    url: upstreamURL(endpoint, format.path),
-    headers: upstreamHeaders(endpoint, endpoint.format, choices.apiKey),
-    body,
-  };
+  const { url, headers } = upstreamTarget(endpoint, format.path, endpoint.format, choices.apiKey);
+  return { format, url, headers, body };
 }
 
 export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body'> {

@@ -117,7 +117,7 @@ describe('answers that an upstream compresses', () => {
     under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(bomb));
     const answer = await send('chat/m', false);
     assert.equal(answer.status, 503);
-    assert.match(await answer.text(), /answered with more than 67108864 bytes/);
+    assert.match(await answer.text(), /answer is larger than 64 MB/);
     under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json', 400).end(bomb));
     const refused = await send('chat/m', false);
     const text = await refused.text();

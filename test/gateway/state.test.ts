@@ -5,7 +5,7 @@ import { buildRegistry } from '../../src/catalog/registry.ts';
 import { Account } from '../../src/gateway/account.ts';
 import { FrameCutter } from '../../src/gateway/frame-cutter.ts';
 import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
-import { byokOf } from '../../src/gateway/organization.ts';
+import { credentialFor } from '../../src/gateway/organization.ts';
 import { RateWindow } from '../../src/gateway/rate-window.ts';
 import { openState, stateFile } from '../../src/gateway/state-database.ts';
 import { GatewayError } from '../../src/wire/errors.ts';
@@ -86,7 +86,7 @@ const byokIn = async (folder: ProjectFolder) => {
   const settings = await folder.load();
   const model = buildRegistry({ settings, catalog: EMPTY_CATALOG, env: {} }).models.get('up/m');
   assert.ok(model);
-  return byokOf(settings.gateway.organizations.get('acme'), model, settings);
+  return credentialFor(settings.gateway.organizations.get('acme'), model, settings);
 };
 
 describe('an organization’s own key', () => {
