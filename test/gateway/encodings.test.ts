@@ -103,6 +103,16 @@ describe('answers that an upstream compresses', () => {
     });
   }
 
+  it('are streams without a content type, also after blank lines', async () => {
+    under.upstream.respond(async ({ wire }, response) => {
+      response.writeHead(200).write('\n\n');
+      await new Promise(setImmediate);
+      response.end(framesOf(wire).join(''));
+    });
+    const text = await (await send('chat/m', true)).text();
+    assert.match(text, /wörld[\s\S]*\[DONE\]/);
+  });
+
   it('take a type that is said twice for what it says first', async () => {
     under.upstream.respond(({ wire }, response) => {
       response.writeHead(200, ['content-type', 'text/event-stream', 'content-type', 'application/json']);

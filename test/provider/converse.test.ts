@@ -206,6 +206,17 @@ describe('converse', () => {
     });
   }
 
+  everyWay('reads a stream without a content type, also after blank lines', async (format, transport) => {
+    upstream.respond(async (request, response) => {
+      response.writeHead(200).write('\n\n');
+      await new Promise(setImmediate);
+      const frames = streamFrames(request.wire, { text: ['Hello'] });
+      response.end(frames.map((frame) => `${frame}\n\n`).join(''));
+    });
+    const seen = await run(model(format), 'text', transport);
+    assert.deepEqual([seen.text, seen.finish], ['Hello', 'stop']);
+  });
+
   everyWay('says "closed" when the stream ends without saying why', async (format, transport) => {
     upstream.respond((request, response) => {
       const all = streamFrames(request.wire, { text: ['Hello', ', wörld '] });
