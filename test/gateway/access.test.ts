@@ -13,6 +13,11 @@ describe('who may do what', () => {
         provider: {
           ...providers(url),
           broke: { options: { baseURL: 'http://127.0.0.1:9', apiKey: 'x' }, models: { m: {}, n: {}, v: {} } },
+          code: {
+            npm: '@ai-sdk/mistral',
+            options: { baseURL: `${url}/v1`, apiKey: 'x' },
+            models: { 'codestral-x': { cost: { input: 1, output: 2 } } },
+          },
           tuned: {
             options: { baseURL: `${url}/v1`, apiKey: 'x' },
             models: { m: { variants: { high: { reasoning_effort: 'high' } } } },
@@ -209,6 +214,25 @@ describe('who may do what', () => {
       const [stored] = under.store.list().filter(({ name }) => name === 'poor');
       assert.ok(Math.abs((stored?.spent ?? 0) - 0.00005) < 1e-12);
     });
+
+    for (const [path, body] of [
+      ['/chat/completions', ask('chat/m')],
+      ['/responses', { model: 'chat/m', input: 'Hi' }],
+      ['/messages', ask('chat/m')],
+      ['/messages/count_tokens', ask('messages/m')],
+      ['/embeddings', { model: 'chat/m', input: 'Hi' }],
+      ['/audio/transcriptions', { model: 'chat/m', input_audio: { data: 'AA', format: 'wav' } }],
+      ['/fim/completions', { model: 'code/codestral-x', prompt: 'a', max_tokens: 5 }],
+    ] as const) {
+      it(`refuse a paid model at ${path} when the budget is used up, and ask no upstream`, async () => {
+        const key = under.store.create({ name: `poor at ${path}`, budget: 0 });
+        under.keysChanged();
+        const before = under.upstream.requests.length;
+        const refused = await under.post(path, body, withKey(key));
+        assert.deepEqual([refused.status, (await said(refused)).error_type], [402, 'usage_limit_exceeded']);
+        assert.equal(under.upstream.requests.length, before);
+      });
+    }
 
     it('are passed by no more than what is in flight', async () => {
       const key = under.store.create({ name: 'crowd', budget: 0.0001 });
