@@ -1,4 +1,3 @@
-import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { GatewayError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { Exchange } from './exchange.ts';
@@ -19,15 +18,15 @@ const METHODS = ['GET', 'POST'] as const;
 
 /** Finds the route of a request. Paths that need decoding or normalising name no route of ours. */
 export class Router {
-  /** Routes without a name in their path, by method and path as they come: most requests need no more. */
-  readonly #plain = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
-  readonly #router = findMyWay({ caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false });
+  readonly #exact = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
+  /** Routes that end with a name, by the path before it. */
+  readonly #prefixes = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
       for (const path of [route.path, `/v1${route.path}`]) {
-        this.#router.on(route.method, path, () => undefined, route);
-        if (!/[:*]/.test(path)) this.#plain[route.method].set(path, route);
+        if (path.endsWith('/*')) this.#prefixes[route.method].set(path.slice(0, -1), route);
+        else this.#exact[route.method].set(path, route);
       }
     }
   }
@@ -36,15 +35,10 @@ export class Router {
   find(exchange: Exchange): { readonly route: Route; readonly params: RouteParams } {
     const { path } = exchange;
     const method = exchange.request.method ?? 'GET';
-    const plain = method === 'POST' || method === 'GET' ? this.#plain[method].get(path) : undefined;
-    if (plain !== undefined) return { route: plain, params: NO_PARAMS };
-    const found = isPlain(path) ? this.#router.find(method as HTTPMethod, path) : null;
-    const route: Route | undefined = found?.store;
-    if (route !== undefined && found !== null) {
-      if (route.path.endsWith('/*')) return { route, params: { '*': nameIn(path, route.path) } };
-      if (!path.includes('%')) return { route, params: found.params };
-    }
-    const allowed = METHODS.filter((other) => isPlain(path) && this.#router.find(other, path) !== null);
+    const own = METHODS.find((each) => each === method);
+    const found = own && this.#match(own, path);
+    if (found !== undefined) return found;
+    const allowed = METHODS.filter((other) => this.#match(other, path) !== undefined);
     if (allowed.length > 0 && !path.includes('%')) {
       throw new GatewayError({
         errorType: 'method_not_allowed',
@@ -53,6 +47,16 @@ export class Router {
     }
     throw unknownPath(path);
   }
+
+  #match(method: Route['method'], path: string): { readonly route: Route; readonly params: RouteParams } | undefined {
+    const route = this.#exact[method].get(path);
+    if (route !== undefined) return { route, params: NO_PARAMS };
+    if (!isPlain(path)) return undefined;
+    for (const [prefix, route] of this.#prefixes[method]) {
+      if (path.startsWith(prefix)) return { route, params: { '*': decodeName(path.slice(prefix.length), path) } };
+    }
+    return undefined;
+  }
 }
 
 /** Without what servers and proxies read in different ways: `//`, `\`, `.` and `..` segments, also encoded. */
@@ -60,11 +64,10 @@ function isPlain(path: string): boolean {
   return !/\/\/|\\|;|\/\.{1,2}(\/|$)|%(?:2e|5c|00|25)/i.test(path);
 }
 
-/** The name at the end of a path, decoded; clients write its slash either way. */
-function nameIn(path: string, pattern: string): string {
-  const start = path.indexOf(pattern.slice(0, -1)) + pattern.length - 1;
+/** The name at the end of a path; clients send its slash as it is or encoded. */
+function decodeName(name: string, path: string): string {
   try {
-    return decodeURIComponent(path.slice(start));
+    return decodeURIComponent(name);
   } catch {
     throw unknownPath(path);
   }

@@ -29,7 +29,6 @@ const ADVISORIES: readonly (readonly [name: string, advisory: string, ...mended:
   ['undici', 'GHSA-g9mf-h72j-4rw9', '6.23.0', '7.18.2'],
   ['dompurify', 'GHSA-v2wj-7wpq-c8vv', '3.3.2'],
   ['preact', 'GHSA-36hm-qxxp-pg3p', '10.28.2'],
-  ['find-my-way', 'GHSA-rrr8-f88r-h8q6', '8.2.2', '9.0.1'],
   ['zod', 'GHSA-m95q-7qp3-xv42', '3.22.3'],
   ['highlight.js', 'GHSA-7wwv-vh3v-89cq', '10.4.1'],
   ['marked', 'GHSA-rrrm-qjm4-v8hf', '4.0.10'],
