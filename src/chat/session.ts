@@ -1,3 +1,4 @@
+import { Emitter } from '../base/emitter.ts';
 import { Asking, type ConversationLog } from './asking.ts';
 import type { Attachment } from './attachment.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -26,7 +27,8 @@ export interface Outgoing {
 export class ChatSession {
   readonly id: string;
   readonly #parts: SessionParts;
-  readonly #listeners = new Set<(patch: Patch, seq: number) => void>();
+  readonly #patched = new Emitter<[patch: Patch, seq: number]>();
+  readonly onPatch = this.#patched.event;
   readonly #tools: ToolRunner;
   readonly #asking: Asking;
   #transcript: Transcript;
@@ -49,7 +51,7 @@ export class ChatSession {
 
   dispose(): void {
     this.stop();
-    this.#listeners.clear();
+    this.#patched.dispose();
   }
 
   get transcript(): Transcript {
@@ -73,11 +75,6 @@ export class ChatSession {
   /** Resolves when what runs now, if anything, is over. */
   get quiet(): Promise<void> {
     return this.#quiet;
-  }
-
-  onPatch(listener: (patch: Patch, seq: number) => void): { dispose(): void } {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
   }
 
   /**
@@ -254,6 +251,6 @@ export class ChatSession {
   #patch(patch: Patch): void {
     this.#transcript = applyPatch(this.#transcript, patch);
     this.#seq += 1;
-    for (const listener of this.#listeners) listener(patch, this.#seq);
+    this.#patched.fire(patch, this.#seq);
   }
 }

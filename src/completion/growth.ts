@@ -1,3 +1,4 @@
+import { Emitter } from '../base/emitter.ts';
 import type { Clock } from './clock.ts';
 
 /** At most one event in this time, the last one never lost. */
@@ -6,7 +7,8 @@ const GROWTH_MS = 80;
 /** Tells that the suggestion on screen has more text at its end, not oftener than a person can see. */
 export class Growth {
   readonly #clock: Clock;
-  readonly #listeners = new Set<(uri: string) => void>();
+  readonly #grown = new Emitter<[uri: string]>();
+  readonly onDidGrow = this.#grown.event;
   #lastAt = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #onScreen: () => boolean = () => false;
@@ -17,13 +19,7 @@ export class Growth {
 
   dispose(): void {
     this.#cancel?.();
-    this.#listeners.clear();
-  }
-
-  /** Returns what unsubscribes. */
-  onDidGrow(listener: (uri: string) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#grown.dispose();
   }
 
   /** Another suggestion is handed over: the editor has yet to put it on screen. */
@@ -40,7 +36,7 @@ export class Growth {
       this.#cancel = undefined;
       if (!this.#onScreen()) return;
       this.#lastAt = this.#clock.now();
-      for (const listener of this.#listeners) listener(uri);
+      this.#grown.fire(uri);
     });
   }
 }

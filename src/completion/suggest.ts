@@ -1,3 +1,5 @@
+import type { Disposable } from '../base/disposable-store.ts';
+import { Emitter } from '../base/emitter.ts';
 import { Admission } from './admission.ts';
 import { type CaretView, caretView } from './caret-view.ts';
 import { type Clock, delay, systemClock } from './clock.ts';
@@ -58,7 +60,7 @@ export class Suggester {
   readonly #growth: Growth;
   readonly #sending: Sending;
   readonly #speculation: Speculation;
-  readonly #reopening = new Set<(uri: string) => void>();
+  readonly #reopened = new Emitter<[uri: string]>();
   #view: CaretView | undefined;
   #shown: SuggestRequest['document'] | undefined;
   /** The document where the person's last wish came to nothing because it could not work. */
@@ -84,7 +86,7 @@ export class Suggester {
     this.#sending.inFlight.stopAll();
     this.#growth.dispose();
     this.#state.dispose();
-    this.#reopening.clear();
+    this.#reopened.dispose();
     this.#cache.clear();
   }
 
@@ -107,18 +109,17 @@ export class Suggester {
     return this.#sending.lastRequest;
   }
 
-  /** The suggestion on screen has more text at its end now. Returns what unsubscribes. */
-  onDidGrow(listener: (uri: string) => void): () => void {
+  /** The suggestion on screen has more text at its end now. */
+  onDidGrow(listener: (uri: string) => void): Disposable {
     return this.#growth.onDidGrow(listener);
   }
 
-  /** Nothing could be suggested in this document, and now it may. Returns what unsubscribes. */
-  onDidReopen(listener: (uri: string) => void): () => void {
-    this.#reopening.add(listener);
-    return () => this.#reopening.delete(listener);
+  /** Nothing could be suggested in this document, and now it may. */
+  onDidReopen(listener: (uri: string) => void): Disposable {
+    return this.#reopened.event(listener);
   }
 
-  onDidChangeState(listener: (state: SuggesterState) => void): () => void {
+  onDidChangeState(listener: (state: SuggesterState) => void): Disposable {
     return this.#state.onDidChange(listener);
   }
 
@@ -183,7 +184,7 @@ export class Suggester {
     this.#state.become({ kind: 'ready' });
     const uri = this.#turnedAway;
     this.#turnedAway = undefined;
-    if (uri !== undefined) for (const listener of this.#reopening) listener(uri);
+    if (uri !== undefined) this.#reopened.fire(uri);
   }
 
   #viewOf(request: SuggestRequest): CaretView | undefined {

@@ -1,3 +1,4 @@
+import { Emitter } from '../base/emitter.ts';
 import type { GatewayError } from '../wire/errors.ts';
 import type { Silence } from './trigger.ts';
 
@@ -18,7 +19,8 @@ export type SuggesterState =
 
 /** The one owner of the engine's state. */
 export class StateOwner {
-  readonly #listeners = new Set<(state: SuggesterState) => void>();
+  readonly #changed = new Emitter<[SuggesterState]>();
+  readonly onDidChange = this.#changed.event;
   #current: SuggesterState = { kind: 'ready' };
 
   get current(): SuggesterState {
@@ -29,16 +31,10 @@ export class StateOwner {
     const before = this.#current;
     this.#current = state;
     const same = before.kind === state.kind && state.kind !== 'problem' && state.kind !== 'silent';
-    if (!same) for (const listener of this.#listeners) listener(state);
-  }
-
-  /** Returns what unsubscribes. */
-  onDidChange(listener: (state: SuggesterState) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    if (!same) this.#changed.fire(state);
   }
 
   dispose(): void {
-    this.#listeners.clear();
+    this.#changed.dispose();
   }
 }

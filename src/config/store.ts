@@ -1,5 +1,6 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
+import { Emitter } from '../base/emitter.ts';
 import type { Loaded, Memory } from './load.ts';
 import type { Settings } from './settings.ts';
 import { type LoadInput, sourceFiles } from './sources.ts';
@@ -22,7 +23,7 @@ export interface StoreTimes {
 export class SettingsStore implements Disposable {
   readonly #input: () => LoadInput;
   readonly #times: Required<StoreTimes>;
-  readonly #listeners = new Set<(settings: Settings) => void>();
+  readonly #changed = new Emitter<[Settings]>();
   readonly #watchers = new Map<string, FSWatcher>();
   /** By watched folder: the names in it that matter. */
   #names = new Map<string, Set<string>>();
@@ -45,7 +46,7 @@ export class SettingsStore implements Disposable {
     clearTimeout(this.#timer);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
-    this.#listeners.clear();
+    this.#changed.dispose();
   }
 
   /** The last snapshot. @throws Error before the first `refresh` has ended. */
@@ -56,8 +57,7 @@ export class SettingsStore implements Disposable {
 
   /** Calls `listener` with every new snapshot, not with the present one. */
   onChange(listener: (settings: Settings) => void): Disposable {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
+    return this.#changed.event(listener);
   }
 
   /** Reads the sources anew. Calls during a load share one further load. */
@@ -92,7 +92,7 @@ export class SettingsStore implements Disposable {
     this.#current = loaded.settings;
     this.#referenced = loaded.referenced;
     if (this.#watching) await this.#follow();
-    if (!this.#disposed) for (const listener of [...this.#listeners]) listener(loaded.settings);
+    if (!this.#disposed) this.#changed.fire(loaded.settings);
     return loaded.settings;
   }
 

@@ -47,8 +47,8 @@ describe('the engine over HTTP', () => {
     while (items[0]?.growing === true) {
       await new Promise<void>((resolve) => {
         if (suggester.state.kind !== 'asking') return resolve();
-        const unsubscribe = suggester.onDidChangeState(() => {
-          unsubscribe();
+        const subscription = suggester.onDidChangeState(() => {
+          subscription.dispose();
           resolve();
         });
       });

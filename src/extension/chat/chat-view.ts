@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
 import { outputTokens, usableTokens } from '../../catalog/limits.ts';
 import type { Attachment } from '../../chat/attachment.ts';
 import { History } from '../../chat/history.ts';
@@ -59,7 +60,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #host: SurfaceHost;
   readonly #surfaces = new Set<Surface>();
   readonly #commands: Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>>;
-  readonly #lifetime: vscode.Disposable[] = [];
+  readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
   #saidNotKept = false;
@@ -81,7 +82,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       for (const surface of this.#surfaces) surface.postModel();
     };
     this.#commands = this.#ownCommands();
-    this.#lifetime.push(
+    this.#disposables.add(
       this.#proposals,
       this.#terminals,
       parts.onModelChange(postModels),
@@ -95,7 +96,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   dispose(): void {
-    for (const part of this.#lifetime.reverse()) part.dispose();
+    this.#disposables.dispose();
     for (const surface of this.#surfaces) surface.dispose();
     this.#conversations.dispose();
   }

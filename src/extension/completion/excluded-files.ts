@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
 import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../../completion/exclusion.ts';
 import type { NotSent } from '../../completion/trigger.ts';
 
@@ -8,7 +9,7 @@ const MOST_FILES = 500;
 export class ExcludedFiles implements vscode.Disposable {
   readonly #globs: () => readonly string[];
   readonly #changed = new vscode.EventEmitter<void>();
-  readonly #lifetime: vscode.Disposable[];
+  readonly #disposables = new DisposableStore();
   readonly onDidChange = this.#changed.event;
   #folders: readonly WorkspaceFolder[] | undefined;
   #rules: Exclusions | undefined;
@@ -20,7 +21,7 @@ export class ExcludedFiles implements vscode.Disposable {
     // Before the watcher tells, which may take its time.
     const saved = ({ uri }: vscode.TextDocument) => uri.path.endsWith('/.gitignore') && again();
     const watcher = vscode.workspace.createFileSystemWatcher('**/.gitignore');
-    this.#lifetime = [
+    this.#disposables.add(
       this.#changed,
       watcher,
       watcher.onDidChange(again),
@@ -30,12 +31,12 @@ export class ExcludedFiles implements vscode.Disposable {
       vscode.workspace.onDidSaveTextDocument(saved),
       // While the files are read, the end of the reading takes the new globs.
       onGlobsChange(() => this.#rules && this.#draw()),
-    ];
+    );
     again();
   }
 
   dispose(): void {
-    for (const part of this.#lifetime.reverse()) part.dispose();
+    this.#disposables.dispose();
   }
 
   /** Why a file must not be sent; undefined: it may. Until the ignore files are read, nothing may. */

@@ -28,8 +28,8 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
   shown(vscode.window.activeTextEditor);
   const lifetime = vscode.Disposable.from(
     asking,
-    { dispose: suggester.onDidGrow((uri) => here(uri) && asking.soon('grown')) },
-    { dispose: suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')) },
+    suggester.onDidGrow((uri) => here(uri) && asking.soon('grown')),
+    suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
       suggester.documentChanged({

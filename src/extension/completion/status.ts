@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Suggester } from '../../completion/suggest.ts';
 import type { SuggesterState } from '../../completion/suggester-state.ts';
@@ -21,7 +22,7 @@ export class CompletionStatus implements vscode.Disposable {
   readonly #parts: CompletionStatusParts;
   readonly #item: vscode.StatusBarItem;
   readonly #language: vscode.LanguageStatusItem;
-  readonly #lifetime: vscode.Disposable[];
+  readonly #disposables = new DisposableStore();
 
   constructor(parts: CompletionStatusParts) {
     this.#parts = parts;
@@ -31,19 +32,19 @@ export class CompletionStatus implements vscode.Disposable {
     this.#language = vscode.languages.createLanguageStatusItem('svc.completion', { pattern: '**' });
     this.#language.name = vscode.l10n.t('Svc Completions');
     const draw = () => this.#draw();
-    this.#lifetime = [
+    this.#disposables.add(
       this.#item,
       this.#language,
-      { dispose: parts.suggester.onDidChangeState(draw) },
+      parts.suggester.onDidChangeState(draw),
       parts.onDidChange(draw),
       parts.on.onDidChange(draw),
-    ];
+    );
     draw();
     this.#item.show();
   }
 
   dispose(): void {
-    for (const part of this.#lifetime.reverse()) part.dispose();
+    this.#disposables.dispose();
   }
 
   #draw(): void {

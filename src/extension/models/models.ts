@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
 import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../../catalog/catalog.ts';
 import { LiveRegistry } from '../../catalog/live-registry.ts';
 import type { Model } from '../../catalog/model.ts';
@@ -40,7 +41,7 @@ const KEPT = 8;
 export class Models implements vscode.Disposable {
   readonly #parts: ModelsParts;
   readonly #changed = new vscode.EventEmitter<void>();
-  readonly #lifetime: vscode.Disposable[] = [this.#changed];
+  readonly #disposables = new DisposableStore();
   readonly #closing = new AbortController();
   readonly onDidChange = this.#changed.event;
   #registry: Registry | undefined;
@@ -55,14 +56,14 @@ export class Models implements vscode.Disposable {
   constructor(parts: ModelsParts) {
     this.#parts = parts;
     const rebuild = () => void this.rebuild();
-    this.#lifetime.push(parts.store.onChange(rebuild), parts.keys.onDidChange(rebuild));
+    this.#disposables.add(this.#changed, parts.store.onChange(rebuild), parts.keys.onDidChange(rebuild));
   }
 
   dispose(): void {
     this.#closing.abort();
     this.#live?.dispose();
     this.#refresher?.dispose();
-    for (const part of this.#lifetime.reverse()) part.dispose();
+    this.#disposables.dispose();
   }
 
   /** Undefined until the first build has ended. */

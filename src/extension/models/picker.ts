@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
 import type { Models } from './models.ts';
@@ -49,19 +50,20 @@ async function pick(models: Models, use: Use): Promise<Model | undefined> {
   picker.matchOnDescription = true;
   picker.matchOnDetail = true;
   const draw = () => fillPicker(picker, models, use);
-  const lifetime = [
+  const disposables = new DisposableStore();
+  disposables.add(
     picker,
     models.onDidChange(draw),
     picker.onDidTriggerItemButton(async ({ item, button }) => {
       if (item.model && (await press(models, item.model, button)) === 'leave') picker.hide();
       else draw();
     }),
-  ];
+  );
   draw();
   try {
     return await chosenIn(picker, models);
   } finally {
-    for (const part of lifetime.reverse()) part.dispose();
+    disposables.dispose();
   }
 }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
 import { originOf } from '../../catalog/address.ts';
 import { presets } from '../../catalog/presets.ts';
 import { UnreadableFile } from '../../config/config-text.ts';
@@ -39,7 +40,7 @@ export class ProviderDialog implements vscode.Disposable {
   readonly #parts: ProviderDialogParts;
   readonly #subject: DialogSubject;
   readonly #panel: vscode.WebviewPanel;
-  readonly #lifetime: vscode.Disposable[] = [];
+  readonly #disposables = new DisposableStore();
   readonly #closed: () => void;
   #form: ProviderForm;
   #typedKey: string | undefined;
@@ -63,7 +64,7 @@ export class ProviderDialog implements vscode.Disposable {
       webviewOptions(parts.extension),
     );
     this.#panel.iconPath = themedIcon(parts.extension, 'provider');
-    this.#lifetime.push(
+    this.#disposables.add(
       this.#panel,
       this.#panel.onDidDispose(() => this.dispose()),
       this.#panel.webview.onDidReceiveMessage((value: unknown) => this.#hear(value)),
@@ -78,7 +79,7 @@ export class ProviderDialog implements vscode.Disposable {
   dispose(): void {
     this.#stop();
     this.#closed();
-    for (const part of this.#lifetime.splice(0).reverse()) part.dispose();
+    this.#disposables.dispose();
   }
 
   reveal(): void {
@@ -281,7 +282,7 @@ export class ProviderDialog implements vscode.Disposable {
 
   #post(message: ToDialog): void {
     // After the tab was closed there is nobody to tell.
-    if (this.#lifetime.length > 0) void this.#panel.webview.postMessage(message);
+    if (!this.#disposables.disposed) void this.#panel.webview.postMessage(message);
   }
 }
 

@@ -21,7 +21,10 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
   return {
     edited: (edit: Edit) => suggester.documentChanged({ uri: URI, changes: [edit] }),
     suggest: (document, position, signal) => suggester.suggest({ document, position, trigger: 'automatic' }, signal),
-    onDidGrow: (listener) => suggester.onDidGrow(listener),
+    onDidGrow: (listener) => {
+      const subscription = suggester.onDidGrow(listener);
+      return () => subscription.dispose();
+    },
   };
 }
 
