@@ -66,7 +66,6 @@ export function credentialFor(
   const { withheld } = model.endpoint;
   if (withheld === undefined) return credential;
   throw new GatewayError({
-    status: 503,
     errorType: 'credential_withheld',
     message: `A project’s configuration sends this model’s requests to ${withheld.to}; the key belongs to ${withheld.from} and is held back.`,
     action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
