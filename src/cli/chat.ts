@@ -9,19 +9,13 @@ import { converse } from '../provider/converse.ts';
 import { AnswerPrinter } from './answer-printer.ts';
 import { type Io, UsageError } from './io.ts';
 import { type ChosenModel, chooseModel } from './model-choice.ts';
+import { OPTIONS } from './options.ts';
 import { isTyped, readPiped } from './standard-input.ts';
 import { usageJson } from './usage-json.ts';
 
-const OPTIONS = {
-  model: { type: 'string', short: 'm' },
-  variant: { type: 'string' },
-  system: { type: 'string', short: 's' },
-  json: { type: 'boolean' },
-} as const;
-
 /** `svc chat`: one question and its answer, or a conversation when neither a prompt nor a pipe gives one. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args, options: OPTIONS.chat, allowPositionals: true });
   const typed = isTyped(io.input);
   const asked = positionals.join(' ');
   if (asked === '' && typed && values.json) throw new UsageError('--json needs a prompt.');

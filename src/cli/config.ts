@@ -11,10 +11,11 @@ import { globalFolder } from '../config/sources.ts';
 import type { SetValue } from '../config/values.ts';
 import { catalogOnDisk, reportDiagnostics, terminalInput } from './context.ts';
 import { type Io, UsageError } from './io.ts';
+import { OPTIONS } from './options.ts';
 
 /** `svc config`: what is configured and where it is from; exit code 1 if something in it is an error. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { json: { type: 'boolean' } } });
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.config });
   const [word, ...more] = positionals;
   if (more.length > 0 || (word !== undefined && word !== 'path')) {
     throw new UsageError(`svc config knows only \`path\`, not ${JSON.stringify(more[0] ?? word)}.`);

@@ -14,15 +14,9 @@ import type { Usage } from '../wire/event.ts';
 import { languageOfFile } from './file-language.ts';
 import { type Io, UsageError } from './io.ts';
 import { type ChosenModel, chooseModel } from './model-choice.ts';
+import { OPTIONS } from './options.ts';
 import { readPiped } from './standard-input.ts';
 import { usageJson } from './usage-json.ts';
-
-const OPTIONS = {
-  model: { type: 'string', short: 'm' },
-  language: { type: 'string' },
-  'max-lines': { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
 
 interface Completed {
   readonly text: string;
@@ -32,7 +26,11 @@ interface Completed {
 
 /** `svc fim FILE:LINE:COL`: what a model would write there, as the editor would show it. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseArgs({ args: withInputLast(args), options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    args: withInputLast(args),
+    options: OPTIONS.fim,
+    allowPositionals: true,
+  });
   const place = placeOf(positionals);
   const maxLines = linesOf(values['max-lines']);
   await refuseExcluded(place.file, io.cwd);

@@ -5,24 +5,15 @@ import { openContext } from './context.ts';
 import { decimalOf } from './decimal.ts';
 import { type Io, UsageError } from './io.ts';
 import { durationMs, momentOf } from './moment.ts';
+import { OPTIONS } from './options.ts';
 import { table } from './table.ts';
-
-const OPTIONS = {
-  name: { type: 'string' },
-  org: { type: 'string' },
-  budget: { type: 'string' },
-  rpm: { type: 'string' },
-  expires: { type: 'string' },
-  grace: { type: 'string' },
-  json: { type: 'boolean' },
-} as const;
 
 /** How long a rotated key stays valid. */
 const GRACE = '24h';
 
 /** `svc keys create|list|rotate|revoke`: the gateway's keys. A key is shown once and kept as a hash. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
   const [action, ...names] = positionals;
   const database = await openState(stateFile(io));
   try {

@@ -9,6 +9,7 @@ import { GatewayError } from '../wire/errors.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { type Io, UsageError } from './io.ts';
+import { listOptions } from './options.ts';
 import { drawer, writer } from './output.ts';
 import { version } from './version.ts';
 
@@ -44,8 +45,8 @@ function help(commands: readonly Command[]): string {
   return `svc <command>\n\n${lines.join('\n')}\n\nsvc <command> --help says more about one.\n`;
 }
 
-function helpOf({ name, usage, summary, options = [] }: Command): string {
-  const rows = options.map((option) => {
+function helpOf({ name, usage, summary, options }: Command): string {
+  const rows = listOptions(options).map((option) => {
     const value = option.choices?.join('|') ?? option.value;
     const dashed = `${option.short === undefined ? '    ' : `-${option.short}, `}--${option.name}`;
     return [value === undefined ? dashed : `${dashed} ${value}`, option.summary] as const;
@@ -66,10 +67,19 @@ function unknownCommand(name: string, commands: readonly Command[]): string {
 /** An error as a person reads it: a sentence, what to do, no stack. */
 async function explain(error: unknown, io: Io): Promise<number> {
   if (isBrokenPipe(error)) return 0;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = isOldNode(error)
+    ? `This command needs Node.js 22.13 or newer, not ${process.version}.`
+    : error instanceof Error
+      ? error.message
+      : String(error);
   const action = error instanceof GatewayError && error.action !== undefined ? `${error.action}\n` : '';
   await io.err(`svc: ${message}\n${action}`);
   return isWrongUse(error) ? 2 : 1;
+}
+
+/** `node:sqlite` is missing, or needs a flag. */
+function isOldNode(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_BUILTIN_MODULE';
 }
 
 function isWrongUse(error: unknown): boolean {

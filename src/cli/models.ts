@@ -9,11 +9,11 @@ import { undiciTransport } from '../provider/undici-transport.ts';
 import { refreshNow } from './catalog-refresh.ts';
 import { openContext, reportDiagnostics, terminalInput } from './context.ts';
 import { type Io, UsageError } from './io.ts';
+import { OPTIONS } from './options.ts';
 
 /** `svc models`: `<provider_id>/<model_id>`, sorted, one a line. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const options = { provider: { type: 'string' }, json: { type: 'boolean' }, refresh: { type: 'boolean' } } as const;
-  const { values } = parseArgs({ args, options });
+  const { values } = parseArgs({ args, options: OPTIONS.models });
   if (values.refresh) await refreshNow(await loadSettings(terminalInput(io)), io);
   const { leaveBehind: _leaveBehind, ...staying } = io;
   const context = await openContext(values.refresh ? staying : io);

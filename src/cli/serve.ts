@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { KeyRing } from '../gateway/key-ring.ts';
 import { KeyStore } from '../gateway/key-store.ts';
@@ -11,19 +12,9 @@ import { GatewayError } from '../wire/errors.ts';
 import { reportDiagnostics, terminalInput } from './context.ts';
 import { decimalOf } from './decimal.ts';
 import { type Io, UsageError } from './io.ts';
+import { OPTIONS } from './options.ts';
 import { untilParentEnds } from './parent.ts';
 import { type UpstreamEvents, Upstreams } from './upstreams.ts';
-
-const OPTIONS = {
-  config: { type: 'string' },
-  host: { type: 'string' },
-  port: { type: 'string' },
-  'log-level': { type: 'string' },
-  drain: { type: 'string' },
-  'no-project': { type: 'boolean' },
-  'exit-with-stdin': { type: 'boolean' },
-  'parent-pid': { type: 'string' },
-} as const;
 
 /** Fixed keys of whoever starts the process, separated by spaces or commas; arguments would show in `ps`. */
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
@@ -33,7 +24,7 @@ const STATE_REPLACED =
 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
-  const { values } = parseArgs({ args, options: OPTIONS });
+  const { values } = parseArgs({ args, options: OPTIONS.serve });
   const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
   const port = values.port === undefined ? undefined : portOf(values.port);
   const drainMs = secondsOf(values.drain) * 1000;
@@ -90,7 +81,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     waitForOthers(database, false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
     database.close();
-    await Promise.race([transport.close(), later(1_000)]);
+    await Promise.race([transport.close(), sleep(1_000, undefined, { ref: false })]);
     await log.close();
   }
   return 0;
@@ -107,10 +98,6 @@ async function drain(gateway: Gateway, drainMs: number, hurry: AbortSignal, log:
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-function later(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }
 
 function fixedKeys(io: Io): string[] {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import type { Command, Option } from './command.ts';
+import type { Command } from './command.ts';
 import { type Run, UsageError } from './io.ts';
+import { listOptions, type NamedOption } from './options.ts';
 
 /** `svc completion SHELL`: a script to be sourced, made from the table of commands. */
 export function completing(commands: readonly Command[]): Run {
@@ -25,17 +26,17 @@ const SHELLS: ReadonlyMap<string, (commands: readonly Command[]) => string> = ne
 /** Lists the models when they are asked for; nothing is kept, so a new provider is there at once. */
 const MODELS = 'svc models 2>/dev/null';
 
-function flags({ name, short }: Option): string[] {
+function flags({ name, short }: NamedOption): string[] {
   return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 }
 
 function bash(commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name).join(' ');
-  const rows = commands.map(({ name, words = [], options = [] }) => {
-    const all = [...words, ...options.flatMap(flags)].join(' ');
+  const rows = commands.map(({ name, words = [], options }) => {
+    const all = [...words, ...listOptions(options).flatMap(flags)].join(' ');
     return `    ${name}) words=${quoted(all)} ;;`;
   });
-  const values = commands.flatMap(({ options = [] }) => options).filter(({ value }) => value !== undefined);
+  const values = commands.flatMap(({ options }) => listOptions(options)).filter(({ value }) => value !== undefined);
   const taking = new Map<string, string>();
   for (const option of values) for (const flag of flags(option)) taking.set(flag, bashValue(option));
   const cases = [...taking].filter(([, reply]) => reply !== '').map(([flag, reply]) => `    ${flag}) ${reply} ;;`);
@@ -63,7 +64,7 @@ complete -o default -F _svc svc
 `;
 }
 
-function bashValue({ value, choices }: Option): string {
+function bashValue({ value, choices }: NamedOption): string {
   if (choices !== undefined) return `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$current")); return`;
   // A colon parts words in bash, and models may have one: what stands before it is taken off again.
   if (value === 'MODEL') return `COMPREPLY=($(compgen -W "$(${MODELS})" -- "$current")); return`;
@@ -73,9 +74,9 @@ function bashValue({ value, choices }: Option): string {
 
 function zsh(commands: readonly Command[]): string {
   const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join('\n');
-  const cases = commands.map(({ name, words = [], options = [] }) => {
+  const cases = commands.map(({ name, words = [], options }) => {
     const first = words.length === 0 ? quoted('*:file:_files') : quoted(`1:word:(${words.join(' ')})`);
-    const specs = [first, ...options.flatMap(zshOption)];
+    const specs = [first, ...listOptions(options).flatMap(zshOption)];
     return `    ${name}) _arguments ${specs.join(' \\\n      ')} ;;`;
   });
   return `#compdef svc
@@ -105,7 +106,7 @@ compdef _svc svc
 `;
 }
 
-function zshOption(option: Option): string[] {
+function zshOption(option: NamedOption): string[] {
   const { value, choices, summary } = option;
   const about = summary.replaceAll(/[[\]:]/g, ' ');
   const end =
@@ -119,17 +120,17 @@ function zshAction(value: string): string {
 
 function fish(commands: readonly Command[]): string {
   const lines = ['# Completion of svc for fish: svc completion fish | source', 'complete -c svc -f'];
-  for (const { name, summary, words = [], options = [] } of commands) {
+  for (const { name, summary, words = [], options } of commands) {
     lines.push(`complete -c svc -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`);
     const inside = `-n ${quoted(`__fish_seen_subcommand_from ${name}`)}`;
     if (words.length > 0) lines.push(`complete -c svc ${inside} -a ${quoted(words.join(' '))}`);
-    for (const option of options) lines.push(`complete -c svc ${inside} ${fishOption(option)}`);
+    for (const option of listOptions(options)) lines.push(`complete -c svc ${inside} ${fishOption(option)}`);
   }
   lines.push(`complete -c svc -n ${quoted('__fish_seen_subcommand_from fim')} -F`);
   return `${lines.join('\n')}\n`;
 }
 
-function fishOption({ name, short, value, choices, summary }: Option): string {
+function fishOption({ name, short, value, choices, summary }: NamedOption): string {
   const parts = [`-l ${name}`];
   if (short !== undefined) parts.push(`-s ${short}`);
   if (value !== undefined) parts.push(value === 'FILE' ? '-r -F' : '-x');

@@ -3,18 +3,12 @@ import { openState, stateFile } from '../gateway/state-database.ts';
 import { readUsage } from '../gateway/usage-report.ts';
 import { type Io, UsageError } from './io.ts';
 import { durationMs, momentOf } from './moment.ts';
+import { OPTIONS } from './options.ts';
 import { table } from './table.ts';
-
-const OPTIONS = {
-  json: { type: 'boolean' },
-  since: { type: 'string' },
-  key: { type: 'string' },
-  by: { type: 'string' },
-} as const;
 
 /** `svc usage`: what went through the gateway, by key and model, with its cost. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values } = parseArgs({ args, options: OPTIONS });
+  const { values } = parseArgs({ args, options: OPTIONS.usage });
   const by = values.by ?? 'model';
   if (by !== 'model' && by !== 'key' && by !== 'organization' && by !== 'day') {
     throw new UsageError('--by must be model, key, organization or day.');

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { listOptions } from '../../src/cli/options.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { svc } from './terminal.ts';
 
@@ -39,9 +40,9 @@ describe('svc completion', () => {
     using folder = new ProjectFolder();
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { out } = await svc(folder, ['completion', shell]);
-      for (const { name, options = [] } of COMMANDS) {
+      for (const { name, options } of COMMANDS) {
         assert.ok(out.includes(name), `${shell}: ${name}`);
-        for (const option of options) {
+        for (const option of listOptions(options)) {
           const flag = shell === 'fish' ? `-l ${option.name}` : `--${option.name}`;
           assert.ok(out.includes(flag), `${shell}: ${flag}`);
         }
@@ -58,8 +59,8 @@ describe('svc completion', () => {
 });
 
 describe('the table of commands', () => {
-  for (const { name, options = [] } of COMMANDS) {
-    for (const option of options) {
+  for (const { name, options } of COMMANDS) {
+    for (const option of listOptions(options)) {
       it(`svc ${name} knows --${option.name}`, async () => {
         using folder = new ProjectFolder();
         const value = option.value === undefined ? [] : ['0'];
