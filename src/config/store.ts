@@ -1,5 +1,6 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../base/emitter.ts';
 import type { Loaded, Memory } from './load.ts';
 import type { Settings } from './settings.ts';
@@ -98,7 +99,7 @@ export class SettingsStore implements Disposable {
 
   /** A save that truncates or replaces a file blanks it for a moment: only what stays blank is believed. */
   async #settled(load: typeof import('./load.ts').load): Promise<Loaded> {
-    await new Promise((resolve) => setTimeout(resolve, this.#times.settleMs));
+    await sleep(this.#times.settleMs);
     return load(this.#input(), this.#memory);
   }
 

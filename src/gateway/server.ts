@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/error-body.ts';
 import { asGatewayError, type ErrorType, GatewayError } from '../wire/errors.ts';
 import { BodyMemory } from './body-memory.ts';
@@ -201,7 +202,7 @@ async function drain(server: Server, parts: GatewayParts, limit: number, atOnce?
 /** A request that was cut off learns of it a moment after its connection is gone, and its usage is counted then. */
 async function accounted({ metrics }: GatewayParts): Promise<void> {
   const until = performance.now() + ACCOUNTING_MS;
-  while (metrics.active > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (metrics.active > 0 && performance.now() < until) await sleep(5);
 }
 
 function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): GatewayError {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { asGatewayError, GatewayError, msg } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
 import type { Frame, StreamReader } from '../wire/format.ts';
@@ -16,7 +17,7 @@ import { vendorError, vendorErrorValue } from '../wire/vendor-errors.ts';
 import { firstCharacter, isEventStreamType, startsStream } from './answer-start.ts';
 import { CredentialFilter } from './credential-filter.ts';
 import { cleanError } from './echoed-credentials.ts';
-import { DEFAULT_RETRY, type RetryPolicy, retryDelay, sleep } from './retry.ts';
+import { DEFAULT_RETRY, type RetryPolicy, retryDelay } from './retry.ts';
 import { Deadline } from './time-limits.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
@@ -86,7 +87,7 @@ export async function* exchange(request: Exchange, options: ExchangeOptions): As
     }
     options.onRetry?.({ attempt: attempt + 1, error: failure, delayMs });
     try {
-      await sleep(delayMs, options.signal);
+      await sleep(delayMs, undefined, { signal: options.signal });
     } catch {
       yield { type: 'error', error: cancelled() };
       return;

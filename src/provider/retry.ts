@@ -31,22 +31,3 @@ const STALE_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 export function isStaleConnection({ errorType, code }: GatewayError): boolean {
   return errorType === 'network_error' && code !== undefined && STALE_CODES.has(code);
 }
-
-/** Waits, or throws the signal's reason as soon as it fires. No listener or timer is left. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-}

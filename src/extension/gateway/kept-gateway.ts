@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 
 /** A gateway that goes on when its window is closed. */
@@ -64,7 +65,7 @@ export async function startKept(memory: vscode.Memento, launch: KeptLaunch): Pro
       await memory.update(KEPT, kept);
       return kept;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS);
   }
   child.kill();
   throw new Error(`It did not answer within ${READY_MS / 1000} seconds.`);
