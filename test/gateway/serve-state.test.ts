@@ -34,18 +34,16 @@ describe('the state of svc serve', () => {
     });
     while (ids.length < 100) await new Promise(setImmediate);
     const answered = [...ids];
-    // Twice a batch, while requests go on.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Rows are written in batches, while requests go on.
+    const state = new DatabaseSync(served.database);
+    const rows = state.prepare('SELECT request_id FROM usage');
+    const storedIds = () => new Set(rows.all().map(({ request_id }) => request_id));
+    for (let ids = storedIds(); !answered.every((id) => ids.has(id)); ids = storedIds())
+      await new Promise(setImmediate);
     child.kill('SIGKILL');
     running = false;
     await Promise.all([once(child, 'exit'), ...load]);
-    const state = new DatabaseSync(served.database);
-    const stored = new Set(
-      state
-        .prepare('SELECT request_id FROM usage')
-        .all()
-        .map((row) => row.request_id),
-    );
+    const stored = storedIds();
     assert.deepEqual(
       answered.filter((id) => !stored.has(id)),
       [],

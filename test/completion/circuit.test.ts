@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { Circuit } from '../../src/completion/circuit.ts';
+import { GatewayError } from '../../src/wire/errors.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const busy = new GatewayError({ errorType: 'temporarily_unavailable', message: 'Busy.', retryable: true });
+const noKey = new GatewayError({ errorType: 'authentication_required', message: 'No key.' });
+
+describe('the circuit breaker', () => {
+  it('admits requests until one fails, and none during the window after it', async () => {
+    const clock = new VirtualClock();
+    const circuit = new Circuit(clock);
+    assert.ok(circuit.admits() && circuit.admits());
+    circuit.failed(busy);
+    await clock.pass(1_999);
+    assert.equal(circuit.admits(), false);
+    await clock.pass(1);
+    assert.equal(circuit.admits(), true);
+  });
+
+  it('admits one probe after the window, and everything after the probe has succeeded', async () => {
+    const clock = new VirtualClock();
+    const circuit = new Circuit(clock);
+    circuit.failed(busy);
+    await clock.pass(2_000);
+    assert.deepEqual([circuit.admits(), circuit.admits()], [true, false]);
+    circuit.succeeded();
+    assert.deepEqual([circuit.open, circuit.admits(), circuit.admits()], [undefined, true, true]);
+  });
+
+  it('admits another probe when the first was stopped', async () => {
+    const clock = new VirtualClock();
+    const circuit = new Circuit(clock);
+    circuit.failed(busy);
+    await clock.pass(2_000);
+    assert.ok(circuit.admits());
+    circuit.stopped();
+    assert.ok(circuit.admits());
+  });
+
+  it('doubles the window with each failed probe, up to two minutes', async () => {
+    const clock = new VirtualClock();
+    const circuit = new Circuit(clock);
+    const windows: number[] = [];
+    for (let failures = 0; failures < 8; failures++) {
+      assert.ok(circuit.admits());
+      circuit.failed(busy);
+      windows.push((circuit.open?.until ?? 0) - clock.now());
+      await clock.pass(windows.at(-1) ?? 0);
+    }
+    assert.deepEqual(windows, [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000]);
+  });
+
+  it('counts requests that fail within the window once', () => {
+    const clock = new VirtualClock();
+    const circuit = new Circuit(clock);
+    for (let failures = 0; failures < 3; failures++) circuit.failed(busy);
+    assert.equal(circuit.open?.until, 2_000);
+  });
+
+  it('waits a minute where only the user can help, and as long as the provider asks for', () => {
+    const clock = new VirtualClock();
+    const circuit = new Circuit(clock);
+    circuit.failed(noKey);
+    assert.deepEqual([circuit.open?.until, circuit.open?.needsPerson], [60_000, true]);
+    circuit.reset();
+    circuit.failed(busy.with({ retryAfterMs: 7_000 }));
+    assert.deepEqual([circuit.open?.until, circuit.open?.needsPerson], [7_000, false]);
+  });
+});

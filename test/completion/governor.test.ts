@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import type { CompletionModel } from '../../src/completion/completion-settings.ts';
+import { Governor } from '../../src/completion/governor.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const HOUR_MS = 3_600_000;
+/** One USD for a million tokens of either kind. */
+const PRICED: CompletionModel = { ref: 'p/m', contextTokens: 0, cost: { input: 1, output: 1 } };
+const UNPRICED: CompletionModel = { ref: 'p/n', contextTokens: 0 };
+const usage = (input: number) => ({ input, output: 0 });
+
+describe('the budget of completions', () => {
+  it('is normal below 70 % of the hour, slow from there, and stops when it is spent', () => {
+    const governor = new Governor(new VirtualClock());
+    const levels = [690_000, 10_000, 290_000, 10_000].map((tokens) => {
+      governor.landed(PRICED, usage(tokens), 0, 0);
+      return governor.level(1);
+    });
+    assert.deepEqual(levels, ['normal', 'slow', 'slow', 'stop']);
+  });
+
+  it('of 0 limits nothing', () => {
+    const governor = new Governor(new VirtualClock());
+    governor.landed(PRICED, usage(1e9), 0, 0);
+    assert.equal(governor.level(0), 'normal');
+  });
+
+  it('has room again when enough of what was spent is an hour old', async () => {
+    const clock = new VirtualClock();
+    const governor = new Governor(clock);
+    governor.landed(PRICED, usage(600_000), 0, 0);
+    await clock.pass(1_000);
+    governor.landed(PRICED, usage(600_000), 0, 0);
+    assert.deepEqual([governor.level(1), governor.roomIn(1)], ['stop', HOUR_MS - 1_000]);
+    await clock.pass(HOUR_MS - 999);
+    assert.equal(governor.level(1), 'normal');
+  });
+
+  it('estimates tokens that a provider does not count, at four characters each', () => {
+    const governor = new Governor(new VirtualClock());
+    governor.sent();
+    assert.equal(governor.landed(PRICED, undefined, 400, 10), 103 / 1_000_000);
+    const { requests, inputTokens, outputTokens, estimated } = governor.counts();
+    assert.deepEqual(
+      { requests, inputTokens, outputTokens, estimated },
+      {
+        requests: 1,
+        inputTokens: 100,
+        outputTokens: 3,
+        estimated: true,
+      },
+    );
+  });
+
+  it('knows no cost once a model without a price has answered', () => {
+    const governor = new Governor(new VirtualClock());
+    governor.landed(PRICED, usage(1), 0, 0);
+    assert.equal(governor.landed(UNPRICED, usage(1), 0, 0), undefined);
+    assert.equal(governor.counts().cost, undefined);
+  });
+
+  it('tells the cost of a character that was accepted', () => {
+    const governor = new Governor(new VirtualClock());
+    governor.landed(PRICED, usage(1_000_000), 0, 10);
+    assert.equal(governor.counts().costPerAcceptedCharacter, undefined);
+    governor.accepted(4);
+    assert.equal(governor.counts().costPerAcceptedCharacter, 0.25);
+  });
+
+  it('tells the share of recent answers that was accepted, after three of them', () => {
+    const governor = new Governor(new VirtualClock());
+    for (let answers = 0; answers < 2; answers++) {
+      governor.landed(PRICED, usage(1), 0, 10);
+      governor.accepted(10);
+    }
+    assert.equal(governor.acceptance(), 0);
+    governor.landed(PRICED, usage(1), 0, 20);
+    assert.equal(governor.acceptance(), 0.5);
+    for (let answers = 0; answers < 12; answers++) governor.landed(PRICED, usage(1), 0, 10);
+    assert.equal(governor.acceptance(), 0);
+  });
+});
