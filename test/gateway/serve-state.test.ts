@@ -114,7 +114,8 @@ describe('the state of svc serve', () => {
 
   it('answers while another process writes the state, and writes its ledger when that one is done', async () => {
     const { url, child, logged } = await served.serve();
-    const other = new DatabaseSync(served.database);
+    // The process may be writing at this moment.
+    const other = new DatabaseSync(served.database, { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
     assert.equal((await served.send(url)).status, 200);
     await logged('database is locked');
