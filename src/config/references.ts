@@ -120,13 +120,12 @@ function collectBraced(tree: Tree, path: string[], found: BracedText[]): void {
     if (typeof value === 'string' && value.includes('{')) found.push({ path: [...path], text: value, place });
     return;
   }
-  const collect = (key: string, member: Tree) => {
-    path.push(key);
-    collectBraced(member, path, found);
+  const members = tree.type === 'array' ? tree.items.entries() : tree.entries;
+  for (const [key, member] of members) {
+    path.push(String(key));
+    collectBraced('place' in member ? member : member.value, path, found);
     path.pop();
-  };
-  if (tree.type === 'array') for (const [index, item] of tree.items.entries()) collect(String(index), item);
-  else for (const [key, { value }] of tree.entries) collect(key, value);
+  }
 }
 
 /** What other programs write for a variable, and our own form with a slip in it. */

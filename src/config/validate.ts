@@ -87,7 +87,7 @@ export function entryOf(path: readonly string[]): readonly string[] {
 
 /** `undefined` in place of the issues that are too many to be collected. */
 function issuesOf({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
-  const value = path.reduceRight<unknown>((inner, key) => ({ [escapedKey(key)]: inner }), valueOf(tree));
+  const value = path.reduceRight<unknown>((inner, key) => ({ [escapedKey(key)]: inner }), toPlainValue(tree));
   try {
     return configSchema.safeParse(value).error?.issues ?? [];
   } catch (error) {
@@ -98,11 +98,11 @@ function issuesOf({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
 }
 
 /** The value as zod reads it. */
-function valueOf(tree: Tree): unknown {
+function toPlainValue(tree: Tree): unknown {
   if (tree.type === 'scalar') return tree.value;
-  if (tree.type === 'array') return tree.items.map(valueOf);
+  if (tree.type === 'array') return tree.items.map(toPlainValue);
   const fields: Record<string, unknown> = {};
-  for (const [key, { value }] of tree.entries) fields[escapedKey(key)] = valueOf(value);
+  for (const [key, { value }] of tree.entries) fields[escapedKey(key)] = toPlainValue(value);
   return fields;
 }
 

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { parse } from '../../src/config/parse.ts';
+import { plain } from '../../src/config/tree.ts';
+import { validate } from '../../src/config/validate.ts';
+
+const SOURCE = { kind: 'global', path: '/x/svc.jsonc', trusted: true, status: 'loaded' } as const;
+
+function validated(text: string) {
+  const { tree } = parse(text, SOURCE);
+  assert.ok(tree !== undefined);
+  return validate(tree);
+}
+
+describe('validate', () => {
+  const provider = (fields: string) => `{"provider": {"p": {${fields}}}}`;
+  const model = (fields: string) => provider(`"models": {"m": {${fields}}}`);
+  const cases: readonly (readonly [text: string, ...expected: readonly string[]])[] = [
+    [
+      '{"model": 5}',
+      '11 invalid-value model: This must be a model as <provider_id>/<model_id>, and is a number that does not fit.',
+    ],
+    ['{"model": null}', '11 invalid-value model: This must be a model as <provider_id>/<model_id>, and is null.'],
+    ['{"provider": []}', '14 invalid-value provider: This must be an object, and is a list.'],
+    [
+      '{"provider": {"p": 1}}',
+      '20 invalid-value provider.p: This must be an object or null, and is a number that does not fit.',
+    ],
+    ['{"provider": {"p": null}}'],
+    [
+      provider('"name": ""'),
+      '29 invalid-value provider.p.name: This must be text that is not empty, and is text that does not fit.',
+    ],
+    [
+      provider('"whitelist": ["a", 1]'),
+      '40 invalid-value provider.p.whitelist.1: Item 1 must be text, and is a number that does not fit.',
+    ],
+    [provider('"fim": "mistrl"'), '28 invalid-value provider.p.fim: Did you mean "mistral"?'],
+    [
+      provider('"options": {"timeout": true}'),
+      '44 invalid-value provider.p.options.timeout: This must be a number of milliseconds above 0, or false, and is true or false.',
+    ],
+    [
+      provider('"options": {"timeout": false, "chunkTimeout": 1.5}'),
+      '67 invalid-value provider.p.options.chunkTimeout: This must be a whole number of milliseconds above 0, and is a number that does not fit.',
+    ],
+    [
+      provider('"options": {"headers": {"a b": "1"}}'),
+      '45 invalid-name provider.p.options.headers.a b: This is not a name that can be sent.',
+    ],
+    [
+      provider('"options": {"headers": {"a": "1\\n"}}'),
+      '50 invalid-value provider.p.options.headers.a: This must be a header value without line breaks or null, and is text that does not fit.',
+    ],
+    [
+      model('"modalities": {"input": ["txt"]}'),
+      '52 missing-key provider.p.models.m.modalities.output: `output` is missing.',
+      '63 invalid-value provider.p.models.m.modalities.input.0: Did you mean "text"?',
+    ],
+    [
+      model('"limit": {"context": 1e999}'),
+      '59 invalid-value provider.p.models.m.limit.context: This must be a number of tokens, 0 or more, and is a number that does not fit.',
+    ],
+    [
+      model('"tool_cal": 1'),
+      '38 unknown-key provider.p.models.m.tool_cal: This key is not known and changes nothing. Did you mean `tool_call`?',
+    ],
+    [
+      '{"gateway": {"listen": {"port": 70000}}}',
+      '33 invalid-value gateway.listen.port: This must be a whole number, at least 0, at most 65535, and is a number that does not fit.',
+    ],
+    [
+      '{"provider": {"__proto__": {"api": "ftp://a"}}}',
+      '36 invalid-value provider.__proto__.api: This must be an address that starts with http:// or https:// and holds no user name or password, and is text that does not fit.',
+    ],
+    [
+      '{"__proto__": 1, "constructor": {}}',
+      '2 unknown-key __proto__: This key is not known and changes nothing.',
+      '18 unknown-key constructor: This key is not known and changes nothing.',
+    ],
+  ];
+  for (const [text, ...expected] of cases) {
+    it(`reports ${expected.length === 0 ? 'nothing' : expected.join(' and ')} for ${text}`, () => {
+      const found = validated(text).diagnostics.map(
+        ({ column, code, key, message }) => `${column} ${code} ${key}: ${message}`,
+      );
+      assert.equal(found.length, expected.length, found.join('\n'));
+      for (const [index, wanted] of expected.entries()) {
+        // A hint is compared by itself, because the list before it is long.
+        const hint = /^(\S+ \S+ \S+): (Did you mean ".*)$/.exec(wanted);
+        const line = found[index] ?? '';
+        if (hint === null) assert.equal(line, wanted);
+        else assert.ok(line.startsWith(hint[1] ?? '') && line.endsWith(hint[2] ?? ''), line);
+      }
+    });
+  }
+
+  it('removes the smallest entry around an error and nothing else', () => {
+    const { tree } = validated(
+      '{"model": 1, "provider": {"p": {"name": "P", "models": {"m": {"limit": 1}, "n": {}}, "options": {"timeout": "x", "a": 1}}}}',
+    );
+    assert.deepEqual(plain(tree), { provider: { p: { name: 'P', models: { n: {} }, options: { a: 1 } } } });
+  });
+
+  it('reports a list with more errors than zod can collect, and removes its provider', () => {
+    const { tree, diagnostics } = validated(provider(`"name": "P", "whitelist": [${'1,'.repeat(400_000)}1]`));
+    assert.deepEqual(
+      diagnostics.map(({ code, key }) => [code, key]),
+      [['invalid-value', 'provider.p']],
+    );
+    assert.deepEqual(plain(tree), { provider: {} });
+  });
+});
