@@ -12,7 +12,7 @@ const at = (value: unknown, ...path: string[]): Json => {
 };
 
 /** The object among the alternatives of `object | null`. */
-function objectOf(schema: Json): Json {
+function objectOrEmpty(schema: Json): Json {
   const branches = Array.isArray(schema.anyOf) ? schema.anyOf : [schema];
   return branches.filter(isObject).find((branch) => branch.type === 'object') ?? {};
 }
@@ -20,8 +20,8 @@ function objectOf(schema: Json): Json {
 /** Markdown tables by name, one for each object of the configuration. */
 export function configurationTables(): ReadonlyMap<string, string> {
   const root = jsonSchema();
-  const provider = objectOf(at(root, 'properties', 'provider', 'additionalProperties'));
-  const model = objectOf(at(provider, 'properties', 'models', 'additionalProperties'));
+  const provider = objectOrEmpty(at(root, 'properties', 'provider', 'additionalProperties'));
+  const model = objectOrEmpty(at(provider, 'properties', 'models', 'additionalProperties'));
   const gateway = at(root, 'properties', 'gateway');
   const organization = at(gateway, 'properties', 'organizations', 'additionalProperties');
   const objects: readonly (readonly [string, Json])[] = [

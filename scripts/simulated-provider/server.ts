@@ -51,7 +51,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     return send(response, body, text, { object: 'chat.completion', pace: options.pace ?? 12 });
   }
   if (path === '/v1/fim/completions') {
-    const text = continueCode(workspaceTexts(options.workspace), textOf(body.prompt), textOf(body.suffix));
+    const text = continueCode(workspaceTexts(options.workspace), messageText(body.prompt), messageText(body.suffix));
     return send(response, body, text, { object: 'fim.completion', pace: (options.pace ?? 12) / 4 });
   }
   return json(response, 404, { error: { message: `No ${path} here.` } });
@@ -69,7 +69,7 @@ async function send(
   shape: { object: string; pace: number },
 ): Promise<void> {
   const usage = usageOf(body, text);
-  const head = { id: `sim-${Date.now()}`, created: Math.floor(Date.now() / 1000), model: textOf(body.model) };
+  const head = { id: `sim-${Date.now()}`, created: Math.floor(Date.now() / 1000), model: messageText(body.model) };
   if (body.stream !== true) {
     const choice = { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' };
     return json(response, 200, { ...head, object: shape.object, choices: [choice], usage });
@@ -97,7 +97,7 @@ function lastQuestion(body: Record<string, unknown>): string {
   if (typeof last !== 'object' || last === null || !('content' in last)) return '';
   if (typeof last.content === 'string') return last.content;
   if (!Array.isArray(last.content)) return '';
-  return last.content.map((part: { text?: unknown }) => textOf(part?.text)).join('\n');
+  return last.content.map((part: { text?: unknown }) => messageText(part?.text)).join('\n');
 }
 
 /** Four characters a token, as everywhere where nobody counts. */
@@ -107,7 +107,7 @@ function usageOf(body: Record<string, unknown>, text: string) {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const messageText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 async function readJson(request: IncomingMessage): Promise<Record<string, unknown> | undefined> {
   const chunks: Buffer[] = [];

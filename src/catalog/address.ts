@@ -7,7 +7,7 @@ import type { FormatName } from '../wire/format-name.ts';
 import { FIM_DIALECTS, type FimDialect } from '../wire/hole.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
 import type { ProviderKind } from './model.ts';
-import { DEFAULT_NPM, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor, vendorOf } from './vendors.ts';
+import { DEFAULT_NPM, findVendor, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor } from './vendors.ts';
 
 /** Characters of a model's id that patterns are matched against: some of them take quadratic time. */
 export const MAX_MATCHED_ID = 256;
@@ -26,7 +26,7 @@ export interface Address {
   readonly problem?: MessageText | undefined;
 }
 
-export interface AddressQuestion {
+export interface AddressRequest {
   readonly id: string;
   /** Absent: the address that the catalog alone gives. */
   readonly provider?: ProviderSettings | undefined;
@@ -39,11 +39,11 @@ export interface AddressQuestion {
 }
 
 /** Resolves a provider's, or one of its models', address from settings over catalog over what is known of vendors. */
-export function resolveAddress(question: AddressQuestion): Address {
+export function resolveAddress(question: AddressRequest): Address {
   const { id, provider, model, catalogModel, catalog } = question;
   const listed = catalogProvider(catalog, id);
   const configured = model?.provider?.api?.value ?? provider?.baseURL?.value ?? provider?.api?.value;
-  const vendor = vendorOf(id) ?? vendorAt(configured);
+  const vendor = findVendor(id) ?? vendorAt(configured);
   const npm =
     model?.provider?.npm?.value ??
     provider?.npm?.value ??
@@ -73,7 +73,7 @@ export function resolveAddress(question: AddressQuestion): Address {
 let lastOrigin: { readonly of: string; readonly is: string | undefined } | undefined;
 
 /** `https://host:port` of an address, `undefined` when it is none. The same is asked for some times in a row. */
-export function originOf(address: string | undefined): string | undefined {
+export function addressOrigin(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   if (lastOrigin?.of === address) return lastOrigin.is;
   const origin = URL.parse(address)?.origin;
@@ -87,7 +87,7 @@ function trimmed(address: string | undefined): string | undefined {
 
 /** The vendor whose default address this is. */
 function vendorAt(address: string | undefined): Vendor | undefined {
-  const origin = originOf(address);
+  const origin = addressOrigin(address);
   if (origin === undefined) return undefined;
   const id = VENDOR_ORIGINS.get(origin);
   return id === undefined ? undefined : VENDORS.get(id);
@@ -99,7 +99,7 @@ function kindOf(kind: ProviderKind, vendor: Vendor | undefined): ProviderKind {
 }
 
 /** Some of OpenAI's models on Azure answer in the Responses format only (learn.microsoft.com, "Responses API"). */
-function formatOf(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressQuestion): FormatName {
+function formatOf(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressRequest): FormatName {
   return kind === 'azure' && /codex|-pro$/i.test(modelId) ? 'responses' : format;
 }
 
@@ -109,7 +109,7 @@ interface Base {
 }
 
 function baseOf(
-  question: AddressQuestion,
+  question: AddressRequest,
   configured: string | undefined,
   kind: ProviderKind,
   listed: CatalogProvider | undefined,
@@ -119,7 +119,7 @@ function baseOf(
     if (configured.includes('$' + '{')) {
       return { problem: msg('`{0}` is not expanded in an address; write {env:NAME}.', '$' + '{…}') };
     }
-    return originOf(configured) === undefined
+    return addressOrigin(configured) === undefined
       ? { problem: msg('The address is not a valid URL.') }
       : { url: configured };
   }
@@ -130,7 +130,7 @@ function baseOf(
 }
 
 /** Azure's resource has a host of its own (learn.microsoft.com, "v1 API"). */
-function azureBase({ id, provider, env }: AddressQuestion): Base {
+function azureBase({ id, provider, env }: AddressRequest): Base {
   const variable = id === 'azure' ? env.AZURE_RESOURCE_NAME : undefined;
   const resource = provider?.resourceName?.value ?? variable;
   if (resource === undefined || !/^[A-Za-z0-9][A-Za-z0-9-]*$/.test(resource)) {
@@ -140,7 +140,7 @@ function azureBase({ id, provider, env }: AddressQuestion): Base {
 }
 
 /** The catalog's own addresses may name variables of the account: an id, a region, a host name, never more of a URL. */
-function expand(template: string, env: AddressQuestion['env']): Base {
+function expand(template: string, env: AddressRequest['env']): Base {
   let missing: string | undefined;
   const url = template.replaceAll(/\$\{(\w+)\}/g, (_token, name: string) => {
     const value = env[name];

@@ -2,10 +2,10 @@ import type { Credential, Source } from '../config/origin.ts';
 import type { Secret } from '../config/secret.ts';
 import { revealOptions } from '../config/secret.ts';
 import type { ProviderSettings } from '../config/settings.ts';
-import { type Address, originOf } from './address.ts';
+import { type Address, addressOrigin } from './address.ts';
 
 /** A key that a person gave in a dialog or with `svc keys`. */
-export interface StoredKey {
+export interface StoredProviderKey {
   readonly secret: Secret;
   /** `https://host[:port]` that it was entered for; absent: wherever trusted sources say. */
   readonly origin?: string | undefined;
@@ -19,19 +19,19 @@ export function originDecisionKey(workspace: string, provider: string, origin: s
   return JSON.stringify([workspace, provider, origin]);
 }
 
-export interface Withheld {
+export interface WithheldCredentials {
   readonly from: string;
   readonly to: string;
 }
 
 /** What a request to an address may carry. */
-export interface Cleared {
+export interface ReleasedCredentials {
   readonly apiKey?: Credential | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
-  readonly withheld?: Withheld | undefined;
+  readonly withheld?: WithheldCredentials | undefined;
 }
 
-export interface ClearanceQuestion {
+export interface CredentialRequest {
   readonly id: string;
   /** Where requests will go. */
   readonly address: Address;
@@ -39,7 +39,7 @@ export interface ClearanceQuestion {
   readonly trusted: Address | undefined;
   readonly provider: ProviderSettings | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
-  readonly stored: StoredKey | undefined;
+  readonly stored: StoredProviderKey | undefined;
   readonly envKey: Credential | undefined;
   readonly allowed: (origin: string) => boolean;
 }
@@ -50,7 +50,7 @@ const STORED: Source = { kind: 'built-in', path: 'stored key', trusted: true, st
  * Decides which credentials go along (docs/configuration.md, "Credentials belong to an origin"):
  * what a trusted source brought stays away from an address that only an untrusted one names.
  */
-export function clear(question: ClearanceQuestion): Cleared {
+export function releaseCredentials(question: CredentialRequest): ReleasedCredentials {
   const { provider, address, stored } = question;
   const targets = origins(address);
   const home = question.trusted === address ? targets : origins(question.trusted);
@@ -90,28 +90,28 @@ export function clear(question: ClearanceQuestion): Cleared {
 
 /** A key that was entered for one of a provider's trusted origins is good for its others, its FIM base say. */
 function boundTo(origin: string, home: readonly string[]): readonly string[] {
-  const exact = originOf(origin) ?? origin;
+  const exact = addressOrigin(origin) ?? origin;
   return home.includes(exact) ? home : [exact];
 }
 
 function origins(address: Address | undefined): readonly string[] {
-  const found = [originOf(address?.baseURL), originOf(address?.fimURL)];
+  const found = [addressOrigin(address?.baseURL), addressOrigin(address?.fimURL)];
   return found.filter((origin) => origin !== undefined);
 }
 
 /** Free-form options for an address: without what came through a trusted reference when credentials stay home. */
-export function clearedOptions(
+export function releasedOptions(
   options: Readonly<Record<string, unknown>>,
-  withheld: Withheld | undefined,
+  withheld: WithheldCredentials | undefined,
 ): Readonly<Record<string, unknown>> {
   return withheld === undefined ? options : revealOptions(options, false);
 }
 
-/** As `clearedOptions`, for the fields of each variant. */
-export function clearedVariants(
+/** As `releasedOptions`, for the fields of each variant. */
+export function releasedVariants(
   variants: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
-  withheld: Withheld | undefined,
+  withheld: WithheldCredentials | undefined,
 ): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
   if (withheld === undefined) return variants;
-  return new Map([...variants].map(([name, fields]) => [name, clearedOptions(fields, withheld)]));
+  return new Map([...variants].map(([name, fields]) => [name, releasedOptions(fields, withheld)]));
 }

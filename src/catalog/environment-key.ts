@@ -2,7 +2,7 @@ import type { Credential } from '../config/origin.ts';
 import { Secret } from '../config/secret.ts';
 import type { ProviderSettings } from '../config/settings.ts';
 import { type CatalogData, catalogProvider } from './catalog.ts';
-import { vendorOf } from './vendors.ts';
+import { findVendor } from './vendors.ts';
 
 /** The first set variable that may hold the provider's key: the person's own list, the catalog's, ours. */
 export function environmentKey(
@@ -11,7 +11,7 @@ export function environmentKey(
   { catalog, env }: { readonly catalog: CatalogData; readonly env: Readonly<Record<string, string | undefined>> },
 ): Credential | undefined {
   const trusted = provider?.trusted ?? (provider?.trust === 'untrusted' ? undefined : provider);
-  const names = trusted?.env ?? catalogProvider(catalog, id)?.env ?? vendorOf(id)?.env ?? [];
+  const names = trusted?.env ?? catalogProvider(catalog, id)?.env ?? findVendor(id)?.env ?? [];
   for (const name of names) {
     const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
     if (value === undefined || value === '') continue;

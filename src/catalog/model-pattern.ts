@@ -1,5 +1,5 @@
 /** `*` stands for any text; without one the whole key must be the same. */
-export function matches(pattern: string, key: string): boolean {
+export function matchesModelPattern(pattern: string, key: string): boolean {
   const star = pattern.indexOf('*');
   if (star < 0) return pattern === key;
   // `vendor/*`, at every request of the gateway.

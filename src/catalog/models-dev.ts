@@ -1,6 +1,6 @@
 import { withoutTrailing } from '../base/text.ts';
 import { MODALITIES, type Modality } from '../config/configured-model.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../wire/json.ts';
+import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../wire/json.ts';
 import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
 
 /** Where the public catalog is, and what it asks of whoever copies it. */
@@ -20,7 +20,7 @@ const amount = (value: unknown): number =>
 export function fromModelsDev(api: unknown, wanted?: (id: string) => boolean): CatalogData {
   const providers: Record<string, CatalogProvider> = {};
   let newest = '';
-  for (const [id, value] of Object.entries(objectOf(api))) {
+  for (const [id, value] of Object.entries(objectOrEmpty(api))) {
     if (!isObject(value) || id === '__proto__' || (wanted !== undefined && !wanted(id))) continue;
     const provider = readProvider(id, value);
     if (provider === undefined) continue;
@@ -38,35 +38,37 @@ function trimmed(address: string | undefined): string | undefined {
 const KEY_VARIABLE = /KEY|TOKEN|SECRET|PAT$/;
 
 function readProvider(id: string, value: JsonObject): CatalogProvider | undefined {
-  const npm = textOf(value.npm);
+  const npm = nonEmptyString(value.npm);
   if (npm === undefined) return undefined;
-  const api = trimmed(textOf(value.api));
-  const env = listOf(value.env).flatMap((name) => (typeof name === 'string' && KEY_VARIABLE.test(name) ? [name] : []));
+  const api = trimmed(nonEmptyString(value.api));
+  const env = arrayOrEmpty(value.env).flatMap((name) =>
+    typeof name === 'string' && KEY_VARIABLE.test(name) ? [name] : [],
+  );
   const models: Record<string, CatalogRow> = {};
-  for (const [key, model] of Object.entries(objectOf(value.models))) {
+  for (const [key, model] of Object.entries(objectOrEmpty(value.models))) {
     const row = isObject(model) && key !== '__proto__' ? readModel(key, model) : undefined;
     if (row !== undefined) models[key] = row;
   }
-  return { name: textOf(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
+  return { name: nonEmptyString(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
 }
 
 /** Models that answer with something else than text are of no use to a conversation or a hole. */
 function readModel(key: string, model: JsonObject): CatalogRow | undefined {
-  const modalities = objectOf(model.modalities);
+  const modalities = objectOrEmpty(model.modalities);
   const output = modalityBits(modalities.output);
   if ((output & 1) === 0 || /embed/i.test(key)) return undefined;
-  const limit = objectOf(model.limit);
-  const via = objectOf(model.provider);
-  const npm = textOf(via.npm);
-  const api = trimmed(textOf(via.api));
+  const limit = objectOrEmpty(model.limit);
+  const via = objectOrEmpty(model.provider);
+  const npm = nonEmptyString(via.npm);
+  const api = trimmed(nonEmptyString(via.api));
   const row: unknown[] = [
-    textOf(model.name) ?? key,
+    nonEmptyString(model.name) ?? key,
     flags(model) | (modalityBits(modalities.input) << BITS.input) | (output << BITS.output),
     amount(limit.context),
     amount(limit.output),
     amount(limit.input),
     readCost(model.cost),
-    /^\d{4}(-\d{2}){0,2}$/.test(textOf(model.release_date) ?? '') ? model.release_date : 0,
+    /^\d{4}(-\d{2}){0,2}$/.test(nonEmptyString(model.release_date) ?? '') ? model.release_date : 0,
     readReasoning(model.reasoning_options),
     ...(npm === undefined && api === undefined ? [] : [api === undefined ? [npm] : [npm ?? '', api]]),
   ];
@@ -87,8 +89,8 @@ export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
     amount(output),
     amount(input),
     numbers,
-    textOf(date) ?? 0,
-    textOf(reasoning) ?? 0,
+    nonEmptyString(date) ?? 0,
+    nonEmptyString(reasoning) ?? 0,
   ] as const;
   if (strings !== undefined) return [...full, strings];
   if (full[7] !== 0) return full;
@@ -110,7 +112,7 @@ function flags(model: JsonObject): number {
 }
 
 function modalityBits(value: unknown): number {
-  const written = new Set<unknown>(listOf(value));
+  const written = new Set<unknown>(arrayOrEmpty(value));
   return MODALITIES.reduce(
     (bits: number, name: Modality, index) => (written.has(name) ? bits | (1 << index) : bits),
     0,
@@ -126,9 +128,9 @@ function readCost(value: unknown): readonly number[] | 0 {
 }
 
 function readReasoning(value: unknown): string | 0 {
-  const options = listOf(value).filter(isObject);
+  const options = arrayOrEmpty(value).filter(isObject);
   const effort = options.find((option) => option.type === 'effort');
-  const efforts = listOf(effort?.values).filter((each) => typeof each === 'string' && /^[a-z]+$/.test(each));
+  const efforts = arrayOrEmpty(effort?.values).filter((each) => typeof each === 'string' && /^[a-z]+$/.test(each));
   if (efforts.length > 0) return efforts.join(',');
   const budget = options.find((option) => option.type === 'budget_tokens');
   return budget === undefined ? 0 : `#${amount(budget.max) || 32_000}`;

@@ -19,7 +19,7 @@ export interface Preset {
 const FIRST = ['mistral', 'codestral', 'inception', 'openai', 'anthropic', 'google', 'deepseek', 'openrouter', 'groq'];
 
 /** Vendors whose address is known: those that many use first, the others by name, servers of one's own last. */
-export function presets(catalog: CatalogData): readonly Preset[] {
+export function providerPresets(catalog: CatalogData): readonly Preset[] {
   const known = [...VENDORS].flatMap(([id, vendor]): Preset[] => {
     const listed = catalogProvider(catalog, vendor.catalog ?? id);
     const baseURL = vendor.base ?? listed?.api;

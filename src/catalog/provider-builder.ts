@@ -8,29 +8,29 @@ import type { FimDialect } from '../wire/hole.ts';
 import { type Address, resolveAddress } from './address.ts';
 import { type CatalogData, type CatalogModel, readRow } from './catalog.ts';
 import {
-  type Cleared,
-  clear,
-  clearedOptions,
-  clearedVariants,
   type OriginDecisions,
   originDecisionKey,
-  type StoredKey,
+  type ReleasedCredentials,
+  releaseCredentials,
+  releasedOptions,
+  releasedVariants,
+  type StoredProviderKey,
 } from './clearance.ts';
 import { environmentKey } from './environment-key.ts';
 import { fimDialect } from './fim-ability.ts';
 import { mergeLimit } from './limits.ts';
 import type { Endpoint, Model, Provider } from './model.ts';
-import { matches } from './model-pattern.ts';
+import { matchesModelPattern } from './model-pattern.ts';
 import { isKnown, ProviderCatalog } from './provider-catalog.ts';
 import { resolveVariants } from './variants.ts';
-import { vendorOf } from './vendors.ts';
+import { findVendor } from './vendors.ts';
 
 export interface RegistryInput {
   readonly settings: Settings;
   readonly catalog: CatalogData;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** By provider id. */
-  readonly storedKeys?: ReadonlyMap<string, StoredKey>;
+  readonly storedKeys?: ReadonlyMap<string, StoredProviderKey>;
   readonly originDecisions?: OriginDecisions;
   /** Names the workspace in `originDecisions`. */
   readonly workspace?: string;
@@ -84,7 +84,7 @@ export class ProviderBuilder {
     });
     return {
       id: this.#id,
-      name: this.#provider?.name ?? this.#catalog.listed?.name ?? vendorOf(this.#id)?.name ?? this.#id,
+      name: this.#provider?.name ?? this.#catalog.listed?.name ?? findVendor(this.#id)?.name ?? this.#id,
       endpoint,
       models,
       source: this.#provider === undefined ? 'catalog' : 'config',
@@ -124,8 +124,8 @@ export class ProviderBuilder {
       structuredOutput: known?.structuredOutput ?? false,
       modalities: settings?.modalities ?? known?.modalities ?? TEXT_ONLY,
       limit: mergeLimit(settings, known),
-      options: clearedOptions(settings?.options ?? NO_FIELDS, endpoint.withheld),
-      variants: clearedVariants(resolveVariants(known, settings, address), endpoint.withheld),
+      options: releasedOptions(settings?.options ?? NO_FIELDS, endpoint.withheld),
+      variants: releasedVariants(resolveVariants(known, settings, address), endpoint.withheld),
       endpoint,
       fim: endpoint.fim !== undefined,
       source,
@@ -207,14 +207,14 @@ export class ProviderBuilder {
     };
   }
 
-  #clear(asked: Asked, address: Address): Cleared {
+  #clear(asked: Asked, address: Address): ReleasedCredentials {
     const { storedKeys, originDecisions, workspace = '', catalog } = this.#input;
     const provider = this.#provider;
     const trustedKnows = this.#trusted !== undefined || isKnown(this.#id, catalog);
     const trustedModel = asked.settings === undefined ? undefined : this.#trusted?.models.get(asked.settings.key);
     const same = this.#trusted === provider && trustedModel === asked.settings;
     const trusted = () => (same ? address : this.#address(asked, this.#trusted, trustedModel));
-    return clear({
+    return releaseCredentials({
       id: this.#id,
       address,
       trusted: trustedKnows ? trusted() : undefined,
@@ -234,7 +234,7 @@ function headersOf(provider: ProviderSettings | undefined, model: ModelSettings 
 }
 
 function matchesAny(patterns: readonly string[], key: string): boolean {
-  return patterns.some((pattern) => matches(pattern, key));
+  return patterns.some((pattern) => matchesModelPattern(pattern, key));
 }
 
 function mergeCost(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['cost'] {

@@ -1,11 +1,11 @@
 import type { ProviderSettings } from '../config/settings.ts';
-import { originOf } from './address.ts';
+import { addressOrigin } from './address.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogModel, catalogProvider } from './catalog.ts';
-import { PACKAGE_VENDORS, VENDOR_ORIGINS, VENDORS, vendorOf } from './vendors.ts';
+import { findVendor, PACKAGE_VENDORS, VENDOR_ORIGINS, VENDORS } from './vendors.ts';
 
 /** Whether a provider is known without any configuration. */
 export function isKnown(id: string, catalog: CatalogData): boolean {
-  return catalogProvider(catalog, id) !== undefined || vendorOf(id) !== undefined;
+  return catalogProvider(catalog, id) !== undefined || findVendor(id) !== undefined;
 }
 
 /** What the catalog knows for one provider of the configuration, under its own name or another's. */
@@ -22,7 +22,7 @@ export class ProviderCatalog {
     this.#catalog = catalog;
     this.#provider = provider;
     this.listed = catalogProvider(catalog, id);
-    const borrowed = vendorOf(id)?.catalog;
+    const borrowed = findVendor(id)?.catalog;
     this.served = borrowed === undefined ? this.listed : codestralOf(catalogProvider(catalog, borrowed));
   }
 
@@ -63,13 +63,13 @@ function codestralOf(lender: CatalogProvider | undefined): CatalogProvider | und
 const ORIGINS = new WeakMap<CatalogData, ReadonlyMap<string, string>>();
 
 function providerAt(address: string | undefined, catalog: CatalogData): string | undefined {
-  const origin = originOf(address);
+  const origin = addressOrigin(address);
   if (origin === undefined) return undefined;
   const vendor = VENDOR_ORIGINS.get(origin);
   if (vendor !== undefined) return VENDORS.get(vendor)?.catalog ?? vendor;
   let origins = ORIGINS.get(catalog);
   if (origins === undefined) {
-    origins = new Map(Object.entries(catalog.providers).map(([id, { api }]) => [originOf(api) ?? '', id]));
+    origins = new Map(Object.entries(catalog.providers).map(([id, { api }]) => [addressOrigin(api) ?? '', id]));
     ORIGINS.set(catalog, origins);
   }
   return origins.get(origin);

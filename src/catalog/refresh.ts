@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { svcFolder } from '../base/user-folders.ts';
-import { pathsOf } from '../config/platform-paths.ts';
+import { platformPath } from '../config/platform-paths.ts';
 import { replaceFile } from '../config/replace-file.ts';
 import type { CatalogData, CatalogProvider } from './catalog.ts';
 import { CATALOG_URL, fromModelsDev } from './models-dev.ts';
@@ -38,7 +38,7 @@ interface Cache {
 
 /** Where fetched catalogs are kept: the platform's cache folder. */
 export function catalogCacheFile(env: Environment, platform: NodeJS.Platform, home: string): string {
-  return pathsOf(platform).join(svcFolder('cache', { env, platform, home }), 'models.json');
+  return platformPath(platform).join(svcFolder('cache', { env, platform, home }), 'models.json');
 }
 
 /** Where the catalog is fetched: `SVC_CATALOG_URL`, an organization's mirror say, or the public one. */
@@ -58,7 +58,7 @@ export function refreshAllowed(
 /** The newest catalog that is at hand: the cache over the snapshot. A cache that can't be read is as none. */
 export async function cachedCatalog(input: RefreshInput): Promise<CatalogData> {
   const cache = await readCache(input);
-  return cache === undefined ? input.snapshot : combine(input.snapshot, cache.catalog);
+  return cache === undefined ? input.snapshot : mergeCatalogs(input.snapshot, cache.catalog);
 }
 
 export type RefreshOutcome =
@@ -115,7 +115,7 @@ async function ask(
     ...(lastModified === null ? {} : { lastModified }),
     catalog,
   });
-  return { outcome: 'updated', catalog: combine(input.snapshot, catalog) };
+  return { outcome: 'updated', catalog: mergeCatalogs(input.snapshot, catalog) };
 }
 
 async function readBody(response: Response): Promise<string> {
@@ -135,7 +135,7 @@ async function readBody(response: Response): Promise<string> {
  * or which variable holds its key, and names no variables for a new one: whoever answers for the
  * public catalog must not be able to send a person's key elsewhere.
  */
-export function combine(snapshot: CatalogData, fetched: CatalogData): CatalogData {
+export function mergeCatalogs(snapshot: CatalogData, fetched: CatalogData): CatalogData {
   const providers: Record<string, CatalogProvider> = { ...snapshot.providers };
   for (const [id, provider] of Object.entries(fetched.providers)) {
     const shipped = Object.hasOwn(snapshot.providers, id) ? snapshot.providers[id] : undefined;

@@ -1,7 +1,7 @@
 import { nearMisses } from '../config/near-miss.ts';
 import type { Located } from '../config/origin.ts';
 import type { Settings } from '../config/settings.ts';
-import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
+import { type MessageText, msg, SvcError } from '../wire/errors.ts';
 import { MAX_MATCHED_ID } from './address.ts';
 import type { Model } from './model.ts';
 import type { Registry } from './registry.ts';
@@ -16,7 +16,7 @@ export interface Selection {
   readonly warnings: readonly string[];
 }
 
-export interface SelectionQuestion {
+export interface SelectionRequest {
   /** `--model`. */
   readonly flag?: string | undefined;
   readonly settings: Settings;
@@ -52,19 +52,19 @@ const FIM_PRIORITY: readonly RegExp[] = [
 /**
  * The model for chat, in the order of the specification: flag, configuration, last used, first by priority.
  *
- * @throws GatewayError 400 model_not_found for an unknown flag, and for an unknown configured model where the face asks for it.
+ * @throws SvcError 400 model_not_found for an unknown flag, and for an unknown configured model where the face asks for it.
  */
-export function selectModel(question: SelectionQuestion): Selection {
+export function selectModel(question: SelectionRequest): Selection {
   return select(question, question.settings.model, CHAT_PRIORITY, () => true);
 }
 
 /** The model for code completion; only models that can fill holes count. @throws as `selectModel`. */
-export function selectCompletionModel(question: SelectionQuestion): Selection {
+export function selectCompletionModel(question: SelectionRequest): Selection {
   return select(question, question.settings.completionModel, FIM_PRIORITY, (model) => model.fim);
 }
 
 function select(
-  question: SelectionQuestion,
+  question: SelectionRequest,
   configured: Located<string> | undefined,
   priority: readonly RegExp[],
   suits: (model: Model) => boolean,
@@ -105,9 +105,9 @@ function unknownModel(
   suits: (model: Model) => boolean,
   found: Model | undefined,
   where: string,
-): GatewayError {
+): SvcError {
   const near = suggestModels(ref, registry, suits);
-  return new GatewayError({
+  return new SvcError({
     errorType: 'model_not_found',
     message: unavailableMessage(ref, found, where, near.join(' or ')),
     action: msg('Run `svc models` for those that are available.'),
@@ -146,7 +146,7 @@ function suggestModels(ref: string, registry: Registry, suits: (model: Model) =>
  * that only have a key, then the priority list, then the newest, then by name.
  */
 function firstByPriority(
-  { registry, settings }: SelectionQuestion,
+  { registry, settings }: SelectionRequest,
   priority: readonly RegExp[],
   suits: (model: Model) => boolean,
 ): Model | undefined {

@@ -125,21 +125,21 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['lm-studio', 'lmstudio'],
 ]);
 
-export function vendorOf(id: string): Vendor | undefined {
+export function findVendor(id: string): Vendor | undefined {
   return VENDORS.get(ALIASES.get(id) ?? id);
 }
 
 /** How a client package speaks: packages name a format here, nothing is installed. */
-export interface Speech {
+export interface PackageFormat {
   readonly kind: ProviderKind;
   readonly format: FormatName;
 }
 
-const CHAT: Speech = { kind: 'openai-compatible', format: 'chat-completions' };
+const CHAT: PackageFormat = { kind: 'openai-compatible', format: 'chat-completions' };
 
 export const DEFAULT_NPM = '@ai-sdk/openai-compatible';
 
-export const PACKAGES: ReadonlyMap<string, Speech> = new Map<string, Speech>([
+export const PACKAGES: ReadonlyMap<string, PackageFormat> = new Map<string, PackageFormat>([
   [DEFAULT_NPM, CHAT],
   ['@ai-sdk/openai', { kind: 'openai', format: 'responses' }],
   ['@ai-sdk/anthropic', { kind: 'anthropic', format: 'messages' }],

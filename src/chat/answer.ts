@@ -4,7 +4,7 @@ import type { Event, FinishReason, Usage } from '../wire/event.ts';
 import { addUsage } from '../wire/usage.ts';
 import { errorCard } from './error-card.ts';
 import type { ChatTool } from './tools.ts';
-import type { Ending, Outcome, Part, Patch } from './transcript.ts';
+import type { AnswerOutcome, Ending, Part, Patch } from './transcript.ts';
 
 export interface AnswerParts {
   readonly message: string;
@@ -106,7 +106,7 @@ export class AnswerWriter {
     this.#follow(-1, false);
   }
 
-  #outcome(reason: FinishReason): Outcome {
+  #outcome(reason: FinishReason): AnswerOutcome {
     if (reason === 'closed') return 'interrupted';
     if (reason === 'content_filter') return 'filtered';
     const said = this.#said || this.#calls.size > 0;

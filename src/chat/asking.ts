@@ -1,15 +1,15 @@
 import { outputTokens } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { asGatewayError, GatewayError, msg } from '../wire/errors.ts';
+import { asSvcError, msg, SvcError } from '../wire/errors.ts';
 import { AnswerWriter } from './answer.ts';
-import { outgrown, summaryRequest } from './compaction.ts';
+import { needsCompaction, summaryRequest } from './compaction.ts';
 import { errorCard } from './error-card.ts';
-import type { ChosenModel, SessionParts } from './session-parts.ts';
+import type { SessionDeps, SessionModel } from './session-parts.ts';
 import type { ToolRunner } from './tool-runner.ts';
 import { LoopWatch, toolForModel } from './tools.ts';
 import type { Ending, Message, ModelLabel, Patch } from './transcript.ts';
-import { turnsOf } from './turns.ts';
+import { conversationTurns } from './turns.ts';
 
 /** What is asked writes its answers here. */
 export interface ConversationLog {
@@ -23,29 +23,29 @@ export interface ConversationLog {
 }
 
 /** Asks models for a conversation: answers, rounds of tools, summaries. */
-export class Asking {
-  readonly #parts: SessionParts;
+export class AgentLoop {
+  readonly #deps: SessionDeps;
   readonly #tools: ToolRunner;
   readonly #log: ConversationLog;
 
-  constructor(parts: SessionParts, tools: ToolRunner, log: ConversationLog) {
-    this.#parts = parts;
+  constructor(deps: SessionDeps, tools: ToolRunner, log: ConversationLog) {
+    this.#deps = deps;
     this.#tools = tools;
     this.#log = log;
   }
 
   /** Asks the model until it has answered, running its tools and summarizing where it has to. */
   async answer(signal: AbortSignal, compacted = false): Promise<void> {
-    const chosen = this.#parts.model();
+    const chosen = this.#deps.model();
     if (!chosen) {
       const id = this.#log.add({ role: 'assistant', parts: [] }, this.#log.leaf);
-      this.#log.end(id, failed(noModel(), this.#parts.now()));
+      this.#log.end(id, failed(noModel(), this.#deps.now()));
       return;
     }
     const watch = new LoopWatch();
     let fresh = compacted;
     for (;;) {
-      if (!fresh && outgrown(this.#log.messages, chosen.model, this.#output(chosen.model))) {
+      if (!fresh && needsCompaction(this.#log.messages, chosen.model, this.#output(chosen.model))) {
         const last = this.#log.messages.at(-1);
         if (!(await this.summarize(chosen, last?.role === 'user' ? last.id : undefined, signal))) return;
       }
@@ -59,10 +59,10 @@ export class Asking {
   }
 
   /** Asks, runs the tools, asks again. Undefined: the history has to be compacted before the next step. */
-  async #steps(id: string, chosen: ChosenModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
+  async #steps(id: string, chosen: SessionModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
     const { model, label } = chosen;
     for (let step = 0; ; step++) {
-      if (step > 0 && outgrown(this.#log.messages, model, this.#output(model))) return undefined;
+      if (step > 0 && needsCompaction(this.#log.messages, model, this.#output(model))) return undefined;
       const conversation = this.#conversation(model);
       const writer = this.#writer(id, model);
       if (step > 0) writer.beginStep();
@@ -82,8 +82,8 @@ export class Asking {
       base: message?.parts.length ?? 0,
       before: message?.usage,
       model,
-      tools: this.#parts.tools?.() ?? [],
-      now: this.#parts.now,
+      tools: this.#deps.tools?.() ?? [],
+      now: this.#deps.now,
       patch: (patch) => this.#log.patch(patch),
     });
   }
@@ -97,20 +97,20 @@ export class Asking {
   ): Promise<Ending> {
     const choices = label.variant === undefined ? {} : { variant: label.variant };
     try {
-      for await (const event of this.#parts.converse(model, conversation, signal, choices)) {
+      for await (const event of this.#deps.converse(model, conversation, signal, choices)) {
         const ending = writer.take(event);
         if (ending) return signal.aborted ? { type: 'stopped' } : ending;
       }
       return signal.aborted ? { type: 'stopped' } : writer.finish('closed');
     } catch (thrown) {
-      return signal.aborted ? { type: 'stopped' } : failed(asGatewayError(thrown), this.#parts.now());
+      return signal.aborted ? { type: 'stopped' } : failed(asSvcError(thrown), this.#deps.now());
     } finally {
       writer.close();
     }
   }
 
   /** @param keeps the message that stays whole. Resolves with whether it went well; a failure is shown on the summary. */
-  async summarize({ model, label }: ChosenModel, keeps: string | undefined, signal: AbortSignal): Promise<boolean> {
+  async summarize({ model, label }: SessionModel, keeps: string | undefined, signal: AbortSignal): Promise<boolean> {
     const covered = this.#log.messages.filter(({ id }) => id !== keeps);
     if (covered.length === 0) return true;
     const request = summaryRequest(covered, model, this.#output(model));
@@ -125,12 +125,12 @@ export class Asking {
   }
 
   #conversation(model: Model): Conversation {
-    const instructions = this.#parts.instructions?.() ?? '';
-    const tools = model.toolCall ? (this.#parts.tools?.() ?? []) : [];
+    const instructions = this.#deps.instructions?.() ?? '';
+    const tools = model.toolCall ? (this.#deps.tools?.() ?? []) : [];
     return {
       model: model.id,
       system: instructions === '' ? [] : [{ type: 'text', text: instructions }],
-      turns: turnsOf(this.#log.messages, model.provider),
+      turns: conversationTurns(this.#log.messages, model.provider),
       tools: tools.map(toolForModel),
       sampling: {},
       stream: true,
@@ -138,16 +138,16 @@ export class Asking {
   }
 
   #output(model: Model): number {
-    return outputTokens(model, this.#parts.outputCap);
+    return outputTokens(model, this.#deps.outputCap);
   }
 }
 
-function failed(error: GatewayError, now: number): Ending {
+function failed(error: SvcError, now: number): Ending {
   return { type: 'failed', error: errorCard(error, now) };
 }
 
-function noModel(): GatewayError {
-  return new GatewayError({
+function noModel(): SvcError {
+  return new SvcError({
     errorType: 'configuration_error',
     message: msg('No model is set up yet.'),
     action: msg('Add a provider, or set a key, then send again.'),

@@ -90,6 +90,6 @@ const TITLES: Readonly<Record<AttachmentKind, string>> = {
 };
 
 /** What the page may see of it. */
-export function chipOf({ text: _text, media: _media, ...chip }: Attachment): Attachment {
+export function attachmentChip({ text: _text, media: _media, ...chip }: Attachment): Attachment {
   return chip;
 }

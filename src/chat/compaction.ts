@@ -2,7 +2,7 @@ import { overflow } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
 import { estimateTokens } from './tokens.ts';
-import { type Message, type Part, textOf } from './transcript.ts';
+import { type Message, messageText, type Part } from './transcript.ts';
 import { sentMessages } from './turns.ts';
 
 /** Characters of one tool output that a summary is made from. */
@@ -38,7 +38,7 @@ function spoken(part: Exclude<Part, { type: 'step' }>): string {
 }
 
 /** Whether the history has to be compacted before the next request (spec 2.5, 8); never when no limit is known. */
-export function outgrown(path: readonly Message[], model: Pick<Model, 'limit'>, output: number): boolean {
+export function needsCompaction(path: readonly Message[], model: Pick<Model, 'limit'>, output: number): boolean {
   return overflow(model, usedTokens(path), output);
 }
 
@@ -61,10 +61,10 @@ export function summaryRequest(messages: readonly Message[], model: Model, outpu
 }
 
 function asText(message: Message): string {
-  if (message.role === 'summary') return `Summary of what came before:\n${textOf(message)}`;
+  if (message.role === 'summary') return `Summary of what came before:\n${messageText(message)}`;
   if (message.role === 'user') {
     const attached = (message.attachments ?? []).map(({ label, text }) => `[${label}]\n${(text ?? '').slice(0, 8000)}`);
-    return ['Person:', ...attached, textOf(message)].join('\n');
+    return ['Person:', ...attached, messageText(message)].join('\n');
   }
   return ['Assistant:', ...message.parts.map(partAsText)].join('\n');
 }

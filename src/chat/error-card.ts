@@ -1,4 +1,4 @@
-import { type ErrorType, formatMessage, type GatewayError, type MessageText } from '../wire/errors.ts';
+import { type ErrorType, formatMessage, type MessageText, type SvcError } from '../wire/errors.ts';
 
 /** The one thing that most likely helps; each face words it. */
 export type CardAction =
@@ -59,7 +59,7 @@ const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAct
 };
 
 /** An error as a card of the panel. @param now Unix milliseconds. */
-export function errorCard(error: GatewayError, now: number): ErrorCard {
+export function errorCard(error: SvcError, now: number): ErrorCard {
   const [title, action] = CARDS[error.errorType];
   return {
     errorType: error.errorType,

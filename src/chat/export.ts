@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseJson } from '../wire/json.ts';
-import { chipOf } from './attachment.ts';
-import { type Message, type Part, pathOf, type Transcript } from './transcript.ts';
+import { attachmentChip } from './attachment.ts';
+import { branchTo, type Message, type Part, type Transcript } from './transcript.ts';
 import { transcriptSchema } from './transcript-schema.ts';
 
 const fileSchema = z.object({ svcConversation: z.literal(1), transcript: transcriptSchema });
@@ -19,12 +19,12 @@ export function importJson(text: string): Transcript | undefined {
 
 /** What is shown, to be read. */
 export function exportMarkdown(transcript: Transcript): string {
-  const body = pathOf(transcript).map(messageMarkdown).filter(Boolean);
+  const body = branchTo(transcript).map(messageMarkdown).filter(Boolean);
   return `${[`# ${transcript.title}`, ...body].join('\n\n')}\n`;
 }
 
 function messageMarkdown(message: Message): string {
-  const attached = (message.attachments ?? []).map(chipOf).map(({ label, kind }) => `- ${kind}: ${label}`);
+  const attached = (message.attachments ?? []).map(attachmentChip).map(({ label, kind }) => `- ${kind}: ${label}`);
   const parts = message.parts.map(partMarkdown).filter(Boolean);
   if (message.auto || attached.length + parts.length === 0) return '';
   const who = { user: 'You', assistant: message.model?.name ?? 'Svc', summary: 'Summary' }[message.role];

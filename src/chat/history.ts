@@ -5,7 +5,7 @@ import { replaceFile } from '../config/replace-file.ts';
 import { parseJson } from '../wire/json.ts';
 import type { Attachment } from './attachment.ts';
 import { type Head, HistoryWriter, headLine, stepLine } from './history-writer.ts';
-import { applyPatch, EMPTY, type Patch, pathOf, type Transcript, textOf } from './transcript.ts';
+import { applyPatch, branchTo, EMPTY_TRANSCRIPT, messageText, type Patch, type Transcript } from './transcript.ts';
 import { attachmentsSchema, patchSchema } from './transcript-schema.ts';
 
 const ENDING = '.jsonl';
@@ -20,14 +20,14 @@ const headSchema = z.object({
 });
 const draftSchema = z.object({ text: z.string(), attachments: attachmentsSchema });
 
-export interface Stored extends Head {
+export interface StoredConversation extends Head {
   readonly transcript: Transcript;
   /** Unix milliseconds. */
   readonly changedAt: number;
 }
 
 /** What a list shows of a conversation. */
-export interface Listed extends Head {
+export interface ListedConversation extends Head {
   readonly title: string;
   readonly pinned: boolean;
   /** Unix milliseconds. */
@@ -36,7 +36,7 @@ export interface Listed extends Head {
   readonly words: string;
 }
 
-export interface Draft {
+export interface ConversationDraft {
   readonly text: string;
   readonly attachments: readonly Attachment[];
 }
@@ -48,7 +48,7 @@ export interface Draft {
 export class History {
   readonly #folder: string;
   readonly #now: () => number;
-  readonly #listed = new Map<string, { readonly stamp: string; readonly listed: Listed | undefined }>();
+  readonly #listed = new Map<string, { readonly stamp: string; readonly listed: ListedConversation | undefined }>();
 
   /** @param folder absolute; made when something is first kept. */
   constructor(folder: string, now: () => number = Date.now) {
@@ -57,9 +57,9 @@ export class History {
   }
 
   /** Every conversation that holds a message, pinned first, then the latest. Unreadable files are left out. */
-  async list(): Promise<readonly Listed[]> {
+  async list(): Promise<readonly ListedConversation[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    const all: Listed[] = [];
+    const all: ListedConversation[] = [];
     // One after another: a conversation may hold megabytes of pictures, its entry does not.
     for (const name of names.filter((each) => each.endsWith(ENDING))) {
       const listed = await this.#entry(name.slice(0, -ENDING.length));
@@ -69,12 +69,12 @@ export class History {
   }
 
   /** Those whose title or shown text holds every word of `query`. */
-  async search(query: string): Promise<readonly Listed[]> {
+  async search(query: string): Promise<readonly ListedConversation[]> {
     const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
     return (await this.list()).filter(({ words }) => wanted.every((word) => words.includes(word)));
   }
 
-  async load(id: string): Promise<Stored | undefined> {
+  async load(id: string): Promise<StoredConversation | undefined> {
     const file = this.#file(id);
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
     const bytes = await readFile(file).catch(() => undefined);
@@ -82,13 +82,13 @@ export class History {
   }
 
   /** As it was read, until its file changes. */
-  async #entry(id: string): Promise<Listed | undefined> {
+  async #entry(id: string): Promise<ListedConversation | undefined> {
     const { mtimeMs, size } = await stat(this.#file(id)).catch(() => ({ mtimeMs: 0, size: 0 }));
     const stamp = `${mtimeMs}/${size}`;
     const known = this.#listed.get(id);
     if (known?.stamp === stamp) return known.listed;
     const stored = await this.load(id);
-    const listed = stored && entryOf(stored);
+    const listed = stored && ownEntry(stored);
     this.#listed.set(id, { stamp, listed });
     return listed;
   }
@@ -122,13 +122,13 @@ export class History {
     await rm(this.#draftFile(id), { force: true });
   }
 
-  async draft(id: string): Promise<Draft> {
+  async draft(id: string): Promise<ConversationDraft> {
     const bytes = await readFile(this.#draftFile(id)).catch(() => undefined);
     const parsed = draftSchema.safeParse(bytes && parseJson(bytes.toString('utf8')));
     return parsed.success ? parsed.data : { text: '', attachments: [] };
   }
 
-  async keepDraft(id: string, draft: Draft): Promise<void> {
+  async keepDraft(id: string, draft: ConversationDraft): Promise<void> {
     if (draft.text === '' && draft.attachments.length === 0) {
       await rm(this.#draftFile(id), { force: true });
       return;
@@ -150,15 +150,15 @@ export class History {
   }
 }
 
-function entryOf({ transcript, id, createdAt, workspace, changedAt }: Stored): Listed {
+function ownEntry({ transcript, id, createdAt, workspace, changedAt }: StoredConversation): ListedConversation {
   const { title, pinned } = transcript;
-  const words = `${title}\n${pathOf(transcript).map(textOf).join('\n')}`.toLowerCase();
+  const words = `${title}\n${branchTo(transcript).map(messageText).join('\n')}`.toLowerCase();
   return { id, createdAt, workspace, changedAt, title, pinned, words };
 }
 
-function readConversation(text: string, id: string, changedAt: number): Stored | undefined {
+function readConversation(text: string, id: string, changedAt: number): StoredConversation | undefined {
   let head: Head | undefined;
-  let transcript = EMPTY;
+  let transcript = EMPTY_TRANSCRIPT;
   for (const row of text.split('\n')) {
     const value = row === '' ? undefined : parseJson(row);
     if (value === undefined) continue;

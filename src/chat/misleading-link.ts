@@ -1,5 +1,5 @@
 /** The text looks like an address and names another host, or the host hides behind look-alike letters. */
-export function misleads(href: string, shown: string): boolean {
+export function isMisleadingLink(href: string, shown: string): boolean {
   const { host } = new URL(href);
   if (host.startsWith('xn--') || host.includes('.xn--')) return true;
   const named = /^(?:https?:\/\/)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?$/i.exec(shown.trim())?.[1];

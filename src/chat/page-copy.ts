@@ -1,5 +1,5 @@
 import type { ToPage } from './page-messages.ts';
-import { applyPatch, EMPTY, type Transcript } from './transcript.ts';
+import { applyPatch, EMPTY_TRANSCRIPT, type Transcript } from './transcript.ts';
 
 /** A page's copy of a conversation. */
 export interface PageCopy {
@@ -8,7 +8,7 @@ export interface PageCopy {
   readonly transcript: Transcript;
 }
 
-export const NO_COPY: PageCopy = { session: '', seq: 0, transcript: EMPTY };
+export const NO_COPY: PageCopy = { session: '', seq: 0, transcript: EMPTY_TRANSCRIPT };
 
 /**
  * The copy after a message of the host. Steps of another conversation and steps that are known already change nothing;

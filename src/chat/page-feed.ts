@@ -1,4 +1,4 @@
-import { chipOf } from './attachment.ts';
+import { attachmentChip } from './attachment.ts';
 import type { ToPage } from './page-messages.ts';
 import type { ChatSession } from './session.ts';
 import { joinPatches, type Message, type Patch, type Transcript } from './transcript.ts';
@@ -84,5 +84,5 @@ function messageForPage(message: Message): Message {
     const { seals: _, ...shown } = part;
     return shown;
   });
-  return { ...rest, parts, ...(attachments === undefined ? {} : { attachments: attachments.map(chipOf) }) };
+  return { ...rest, parts, ...(attachments === undefined ? {} : { attachments: attachments.map(attachmentChip) }) };
 }

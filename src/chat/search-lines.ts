@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { objectOf } from '../wire/json.ts';
+import { objectOrEmpty } from '../wire/json.ts';
 
 /** Longer lines are searched in their beginning. */
 const MAX_LINE = 2000;
@@ -34,7 +34,7 @@ function matches(run: () => unknown): readonly unknown[] {
     return Array.isArray(found) ? found : [];
   } catch (thrown) {
     // It is an error of the context's own realm.
-    if (objectOf(thrown).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+    if (objectOrEmpty(thrown).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
       throw new Error('The pattern takes too long on this workspace. Use a simpler one.');
     }
     throw thrown;

@@ -17,15 +17,15 @@ export type Converse = (
   choices: ConverseChoices,
 ) => AsyncIterable<Event>;
 
-export interface ChosenModel {
+export interface SessionModel {
   readonly model: Model;
   readonly label: ModelLabel;
 }
 
-export interface SessionParts {
+export interface SessionDeps {
   readonly converse: Converse;
   /** The model that the next message goes to; undefined when none is set up. */
-  readonly model: () => ChosenModel | undefined;
+  readonly model: () => SessionModel | undefined;
   readonly newId: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;

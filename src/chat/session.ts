@@ -1,19 +1,19 @@
 import { Emitter } from '../base/emitter.ts';
-import { Asking, type ConversationLog } from './asking.ts';
+import { AgentLoop, type ConversationLog } from './asking.ts';
 import type { Attachment } from './attachment.ts';
-import type { SessionParts } from './session-parts.ts';
+import type { SessionDeps } from './session-parts.ts';
 import { titleFrom } from './title.ts';
 import { ToolRunner } from './tool-runner.ts';
-import type { Decision } from './tools.ts';
+import type { ToolDecision } from './tools.ts';
 import {
   applyPatch,
-  EMPTY,
+  branchTo,
+  EMPTY_TRANSCRIPT,
   type Ending,
   isOpen,
   type Message,
   newestLeaf,
   type Patch,
-  pathOf,
   type Transcript,
 } from './transcript.ts';
 
@@ -26,27 +26,27 @@ export interface Outgoing {
 /** A conversation: its only owner. Faces show a snapshot and follow the patches. */
 export class ChatSession {
   readonly id: string;
-  readonly #parts: SessionParts;
+  readonly #deps: SessionDeps;
   readonly #patched = new Emitter<[patch: Patch, seq: number]>();
   readonly onPatch = this.#patched.event;
   readonly #tools: ToolRunner;
-  readonly #asking: Asking;
+  readonly #asking: AgentLoop;
   #transcript: Transcript;
   #seq = 0;
   #running: AbortController | undefined;
   #quiet: Promise<void> = Promise.resolve();
 
   /** @param stored a conversation from history, else a new one. */
-  constructor(parts: SessionParts, stored?: { readonly id: string; readonly transcript: Transcript }) {
-    this.#parts = parts;
-    this.id = stored?.id ?? parts.newId();
-    this.#transcript = stored?.transcript ?? EMPTY;
+  constructor(deps: SessionDeps, stored?: { readonly id: string; readonly transcript: Transcript }) {
+    this.#deps = deps;
+    this.id = stored?.id ?? deps.newId();
+    this.#transcript = stored?.transcript ?? EMPTY_TRANSCRIPT;
     this.#tools = new ToolRunner({
-      tools: () => parts.tools?.() ?? [],
-      ...(parts.permissions === undefined ? {} : { permissions: parts.permissions }),
+      tools: () => deps.tools?.() ?? [],
+      ...(deps.permissions === undefined ? {} : { permissions: deps.permissions }),
       patch: (patch) => this.#patch(patch),
     });
-    this.#asking = new Asking(parts, this.#tools, this.#log());
+    this.#asking = new AgentLoop(deps, this.#tools, this.#log());
   }
 
   dispose(): void {
@@ -60,7 +60,7 @@ export class ChatSession {
 
   /** The shown messages, first to last. */
   get messages(): readonly Message[] {
-    return pathOf(this.#transcript);
+    return branchTo(this.#transcript);
   }
 
   /** Number of the last patch; whoever has it is up to date. */
@@ -147,7 +147,7 @@ export class ChatSession {
   /** Summarizes the history by hand. */
   async compact(): Promise<void> {
     await this.#run(async (signal) => {
-      const chosen = this.#parts.model();
+      const chosen = this.#deps.model();
       if (chosen) await this.#asking.summarize(chosen, undefined, signal);
     });
   }
@@ -155,7 +155,7 @@ export class ChatSession {
   /** Compacts, then asks again: for a conversation that the provider found too long. */
   async compactAndRetry(): Promise<void> {
     await this.#run(async (signal) => {
-      const chosen = this.#parts.model();
+      const chosen = this.#deps.model();
       const asked = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
       if (!chosen || !asked) return;
       this.#patch({ type: 'select', leaf: asked.id });
@@ -170,7 +170,7 @@ export class ChatSession {
   }
 
   /** Answers a tool call that waits. */
-  decide(call: string, decision: Decision): void {
+  decide(call: string, decision: ToolDecision): void {
     this.#tools.decide(call, decision);
   }
 
@@ -228,8 +228,8 @@ export class ChatSession {
   }
 
   #add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string {
-    const id = this.#parts.newId();
-    const createdAt = this.#parts.now();
+    const id = this.#deps.newId();
+    const createdAt = this.#deps.now();
     const whole: Message = { ...message, id, createdAt, ...(parent === undefined ? {} : { parent }) };
     this.#patch({ type: 'add', message: whole });
     return id;

@@ -23,7 +23,7 @@ export function offeredTools(tools: readonly ChatTool[], off: readonly string[])
  * The names that are turned off once a person has chosen some of these. A tool that isn't there just now – its server
  * does not run, the workspace is not trusted – stays as it was.
  */
-export function turnedOff(
+export function disabledTools(
   tools: readonly ChatTool[],
   chosen: ReadonlySet<string>,
   before: readonly string[],

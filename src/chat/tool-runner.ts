@@ -2,15 +2,15 @@ import type { Call } from './answer.ts';
 import {
   type Asks,
   type ChatTool,
-  type Decision,
   permissionKey,
   readArguments,
   type StandingPermissions,
+  type ToolDecision,
   type ToolOutcome,
 } from './tools.ts';
 import type { Patch, ToolState } from './transcript.ts';
 
-export interface ToolRunnerParts {
+export interface ToolRunnerDeps {
   readonly tools: () => readonly ChatTool[];
   readonly permissions?: StandingPermissions;
   readonly patch: (patch: Patch) => void;
@@ -26,31 +26,31 @@ const CHANGED = 'What this call touches has changed since it was shown. Nothing 
 interface Waiting {
   readonly tool: ChatTool;
   readonly input: Input;
-  readonly resolve: (decision: Decision | undefined) => void;
+  readonly resolve: (decision: ToolDecision | undefined) => void;
 }
 
 /** Runs the calls of an answer, one after another, and asks the person where it has to. */
 export class ToolRunner {
-  readonly #parts: ToolRunnerParts;
+  readonly #deps: ToolRunnerDeps;
   readonly #waiting = new Map<string, Waiting>();
   /** Allowed for this conversation. */
   readonly #allowed = new Set<string>();
 
-  constructor(parts: ToolRunnerParts) {
-    this.#parts = parts;
+  constructor(deps: ToolRunnerDeps) {
+    this.#deps = deps;
   }
 
   /** Resolves when every call has ended or the signal has fired; never rejects. */
   async run(message: string, calls: readonly Call[], signal: AbortSignal): Promise<void> {
     const state = (call: Call, next: ToolState) =>
-      this.#parts.patch({ type: 'tool', message, part: call.part, state: next });
+      this.#deps.patch({ type: 'tool', message, part: call.part, state: next });
     for (const call of calls) {
       if (signal.aborted) state(call, { type: 'stopped' });
       else state(call, await this.#call(call, signal, (next) => state(call, next)));
     }
   }
 
-  decide(call: string, decision: Decision): void {
+  decide(call: string, decision: ToolDecision): void {
     this.#waiting.get(call)?.resolve(decision);
   }
 
@@ -60,7 +60,7 @@ export class ToolRunner {
   }
 
   async #call(call: Call, signal: AbortSignal, state: (next: ToolState) => void): Promise<ToolState> {
-    const tool = this.#parts.tools().find(({ name }) => name === call.name);
+    const tool = this.#deps.tools().find(({ name }) => name === call.name);
     if (!tool) return { type: 'done', failed: true, output: `There is no tool named ${call.name}.` };
     const input = readArguments(call.text);
     if (!input) return { type: 'done', failed: true, output: 'The arguments are not a JSON object.' };
@@ -98,18 +98,18 @@ export class ToolRunner {
 
   #allows(tool: ChatTool): boolean {
     const key = permissionKey(tool);
-    return this.#allowed.has(key) || (this.#parts.permissions?.has(key) ?? false);
+    return this.#allowed.has(key) || (this.#deps.permissions?.has(key) ?? false);
   }
 
-  #remember(tool: ChatTool, decision: Decision): void {
+  #remember(tool: ChatTool, decision: ToolDecision): void {
     if (decision.type === 'session') this.#allowed.add(permissionKey(tool));
-    if (decision.type === 'always') this.#parts.permissions?.add(permissionKey(tool));
+    if (decision.type === 'always') this.#deps.permissions?.add(permissionKey(tool));
   }
 
   /** Undefined when the answer was stopped. */
-  #wait(call: Call, tool: ChatTool, input: Input, signal: AbortSignal): Promise<Decision | undefined> {
+  #wait(call: Call, tool: ChatTool, input: Input, signal: AbortSignal): Promise<ToolDecision | undefined> {
     return new Promise((done) => {
-      const resolve = (decision: Decision | undefined) => {
+      const resolve = (decision: ToolDecision | undefined) => {
         signal.removeEventListener('abort', stop);
         this.#waiting.delete(call.id);
         done(decision);

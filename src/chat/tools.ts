@@ -30,7 +30,7 @@ export interface ChatTool {
 export type Asks = boolean | Caution;
 
 /** The person's answer to a call that asks. */
-export type Decision =
+export type ToolDecision =
   | { readonly type: 'once' }
   | { readonly type: 'session' }
   | { readonly type: 'always' }

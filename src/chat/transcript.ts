@@ -1,4 +1,4 @@
-import type { FinishReason, ReasoningSeal, Usage } from '../wire/event.ts';
+import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
 import type { Caution } from './caution.ts';
 import type { ErrorCard } from './error-card.ts';
@@ -26,7 +26,7 @@ export type Part =
       /** Milliseconds it took; absent while it goes on. */
       readonly ms?: number;
       /** Never sent to the page. */
-      readonly seals?: readonly ReasoningSeal[];
+      readonly seals?: readonly ReasoningSignature[];
     }
   | {
       readonly type: 'tool';
@@ -45,11 +45,11 @@ export type Part =
   | { readonly type: 'step' };
 
 /** What a person must know about an answer that the model ended (spec 7). */
-export type Outcome = 'complete' | 'incomplete' | 'reasoning-only' | 'empty' | 'filtered' | 'interrupted';
+export type AnswerOutcome = 'complete' | 'incomplete' | 'reasoning-only' | 'empty' | 'filtered' | 'interrupted';
 
 /** How an answer ended; absent while it streams. */
 export type Ending =
-  | { readonly type: 'finished'; readonly reason: FinishReason; readonly outcome: Outcome }
+  | { readonly type: 'finished'; readonly reason: FinishReason; readonly outcome: AnswerOutcome }
   | { readonly type: 'stopped' }
   /** The model asked for the same thing over and over. */
   | { readonly type: 'repeating'; readonly tool: string }
@@ -97,7 +97,7 @@ export interface Transcript {
   readonly pinned: boolean;
 }
 
-export const EMPTY: Transcript = { messages: [], title: '', pinned: false };
+export const EMPTY_TRANSCRIPT: Transcript = { messages: [], title: '', pinned: false };
 
 interface Of {
   readonly message: string;
@@ -115,7 +115,7 @@ export type Patch =
   | ({ readonly type: 'arguments'; readonly text: string } & OfPart)
   | ({ readonly type: 'tool'; readonly state: ToolState } & OfPart)
   | ({ readonly type: 'reasoned'; readonly ms: number } & OfPart)
-  | ({ readonly type: 'seal'; readonly seal: ReasoningSeal } & OfPart)
+  | ({ readonly type: 'seal'; readonly seal: ReasoningSignature } & OfPart)
   | ({ readonly type: 'usage'; readonly usage: Usage; readonly context: number; readonly price?: number } & Of)
   | ({ readonly type: 'end'; readonly ending: Ending } & Of)
   | { readonly type: 'select'; readonly leaf: string }
@@ -202,7 +202,7 @@ export function joinPatches(last: Patch, next: Patch): Patch | undefined {
 }
 
 /** The messages from the first to `leaf`. */
-export function pathOf({ messages, leaf }: Transcript): readonly Message[] {
+export function branchTo({ messages, leaf }: Transcript): readonly Message[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const path: Message[] = [];
   // A file that someone changed may hold a circle.
@@ -249,6 +249,6 @@ export function isOpen({ type }: ToolState): boolean {
 }
 
 /** The text of a message without reasoning and tools. */
-export function textOf({ parts }: Message): string {
+export function messageText({ parts }: Message): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');
 }

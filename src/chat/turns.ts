@@ -1,6 +1,6 @@
 import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../wire/conversation.ts';
 import { attachmentPart } from './attachment.ts';
-import { type Message, type Part, textOf } from './transcript.ts';
+import { type Message, messageText, type Part } from './transcript.ts';
 
 const CONTINUE = 'Continue exactly where you stopped. Do not repeat what you have already said.';
 
@@ -8,7 +8,7 @@ const CONTINUE = 'Continue exactly where you stopped. Do not repeat what you hav
  * The way to a leaf as a model gets it: from the last whole summary on. Reasoning is sent back to the provider that
  * gave it, since no other accepts its seals.
  */
-export function turnsOf(path: readonly Message[], provider: string): Turn[] {
+export function conversationTurns(path: readonly Message[], provider: string): Turn[] {
   const turns: Turn[] = [];
   for (const message of sentMessages(path)) {
     if (message.role === 'assistant') turns.push(...answerTurns(message, message.model?.provider === provider));
@@ -33,10 +33,10 @@ function isWhole({ ending }: Message): boolean {
 
 function userParts(message: Message): UserPart[] {
   if (message.role === 'summary') {
-    return [{ type: 'text', text: `Summary of the conversation so far:\n\n${textOf(message)}` }];
+    return [{ type: 'text', text: `Summary of the conversation so far:\n\n${messageText(message)}` }];
   }
   const parts: UserPart[] = (message.attachments ?? []).map(attachmentPart);
-  const text = message.auto ? CONTINUE : textOf(message);
+  const text = message.auto ? CONTINUE : messageText(message);
   if (text !== '') parts.push({ type: 'text', text });
   return parts;
 }

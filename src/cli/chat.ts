@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { ChatSession } from '../chat/session.ts';
-import { type Message, textOf } from '../chat/transcript.ts';
+import { type Message, messageText } from '../chat/transcript.ts';
 import { nearMisses } from '../config/near-miss.ts';
 import { converse } from '../provider/converse.ts';
 import { AnswerPrinter } from './answer-printer.ts';
 import { type Io, UsageError } from './io.ts';
-import { type ChosenModel, chooseModel } from './model-choice.ts';
+import { type CliModelChoice, chooseModel } from './model-choice.ts';
 import { OPTIONS } from './options.ts';
 import { isTyped, readPiped } from './standard-input.ts';
 import { usageJson } from './usage-json.ts';
@@ -36,7 +36,7 @@ export async function run(args: string[], io: Io): Promise<number> {
 }
 
 /** @throws UsageError for a variant that the model does not have. */
-function checkVariant({ model }: ChosenModel, variant: string | undefined): void {
+function checkVariant({ model }: CliModelChoice, variant: string | undefined): void {
   if (variant === undefined || model.variants.has(variant)) return;
   const known = [...model.variants.keys()];
   const meant = nearMisses(variant, known)[0];
@@ -47,7 +47,7 @@ function checkVariant({ model }: ChosenModel, variant: string | undefined): void
 }
 
 function sessionWith(
-  { model, transport, outputCap, simulated }: ChosenModel,
+  { model, transport, outputCap, simulated }: CliModelChoice,
   { system, variant }: { readonly system: string | undefined; readonly variant: string | undefined },
 ): ChatSession {
   const { ref, name, provider } = model;
@@ -83,7 +83,7 @@ function jsonOf(answer: Message) {
   const reasoning = answer.parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('\n\n');
   return {
     model: answer.model?.ref ?? null,
-    text: textOf(answer),
+    text: messageText(answer),
     reasoning: reasoning === '' ? null : reasoning,
     finish_reason: ending?.type === 'finished' ? ending.reason : null,
     usage: usage === undefined ? null : usageJson(usage),
@@ -100,7 +100,7 @@ async function send(session: ChatSession, text: string, signal: AbortSignal): Pr
 }
 
 /** A line is a message, one that ends with a backslash goes on. Ctrl-C stops an answer, Ctrl-D leaves. */
-async function converseWith(session: ChatSession, { model, simulated }: ChosenModel, io: Io): Promise<number> {
+async function converseWith(session: ChatSession, { model, simulated }: CliModelChoice, io: Io): Promise<number> {
   await io.err(`${model.ref}${simulated ? ' (simulated)' : ''}: a line is a message, Ctrl-D leaves.\n`);
   const lines = createInterface({ input: io.input, output: writableTo(io), terminal: true, prompt: '> ' });
   const printer = new AnswerPrinter(io, session);

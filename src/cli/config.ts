@@ -5,7 +5,7 @@ import { buildRegistry } from '../catalog/registry.ts';
 import { registryDiagnostics } from '../catalog/registry-diagnostics.ts';
 import { loadSnapshot } from '../catalog/snapshot.ts';
 import { loadSettings } from '../config/load.ts';
-import { reportSettings, spotOf } from '../config/report.ts';
+import { reportSettings, sourceLocation } from '../config/report.ts';
 import type { Settings } from '../config/settings.ts';
 import { globalFolder } from '../config/sources.ts';
 import type { SetValue } from '../config/values.ts';
@@ -66,7 +66,7 @@ function describe(settings: Settings): string {
     for (const value of settings.values.at(['provider', id])) {
       const [, , section] = value.path;
       if (section !== 'models')
-        lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${spotOf(value.origin)})`);
+        lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${sourceLocation(value.origin)})`);
     }
   }
   if (settings.providers.size === 0) lines.push('  none');

@@ -5,7 +5,7 @@ import { loadSnapshot } from '../catalog/snapshot.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import type { LoadInput } from '../config/sources.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { refreshBehind } from './catalog-refresh.ts';
 import type { Io } from './io.ts';
 
@@ -23,7 +23,7 @@ export interface Context {
 /**
  * Settings, catalog and models as the terminal has them. The catalog is what is on disk; nothing is waited for.
  *
- * @throws GatewayError configuration_error when the managed configuration is invalid.
+ * @throws SvcError configuration_error when the managed configuration is invalid.
  */
 export async function openContext(io: Io): Promise<Context> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
@@ -39,10 +39,10 @@ export async function catalogOnDisk(settings: Settings, snapshot: CatalogData, i
   return refreshAllowed(settings, io.env) ? cachedCatalog(place) : snapshot;
 }
 
-/** @throws GatewayError configuration_error when the managed configuration is invalid: nothing may go around it. */
+/** @throws SvcError configuration_error when the managed configuration is invalid: nothing may go around it. */
 export function requireManaged(settings: Settings): void {
   if (settings.managedProblem === undefined) return;
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'configuration_error',
     message: settings.managedProblem,
     action: 'Tell whoever manages this computer.',

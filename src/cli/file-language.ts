@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { entryOf } from '../wire/json.ts';
+import { ownEntry } from '../wire/json.ts';
 
 /** Language ids as VS Code names them, by the ends of file names. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
@@ -66,5 +66,5 @@ const BY_NAME: Readonly<Record<string, string>> = { dockerfile: 'dockerfile', ma
 /** The language of a file by its name; `plaintext` where the name does not say. */
 export function languageOfFile(file: string): string {
   const name = path.basename(file).toLowerCase();
-  return entryOf(BY_NAME, name) ?? BY_EXTENSION[path.extname(name)] ?? 'plaintext';
+  return ownEntry(BY_NAME, name) ?? BY_EXTENSION[path.extname(name)] ?? 'plaintext';
 }

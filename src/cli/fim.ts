@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { priceOf } from '../catalog/price.ts';
-import { questionFor } from '../completion/asking.ts';
+import { buildPrompt } from '../completion/asking.ts';
 import { DEFAULT_COMPLETION_SETTINGS } from '../completion/completion-settings.ts';
 import type { DocumentText, Position } from '../completion/document-text.ts';
-import { Restoring } from '../completion/redact.ts';
-import { Settling } from '../completion/stop.ts';
+import { SecretRestorer } from '../completion/redact.ts';
+import { CompletionTrimmer } from '../completion/stop.ts';
 import { exclusionOnDisk } from '../completion/worktree.ts';
-import { fill } from '../provider/fill.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import { completeCode } from '../provider/fill.ts';
+import type { SvcError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import { languageOfFile } from './file-language.ts';
 import { type Io, UsageError } from './io.ts';
-import { type ChosenModel, chooseModel } from './model-choice.ts';
+import { type CliModelChoice, chooseModel } from './model-choice.ts';
 import { OPTIONS } from './options.ts';
 import { readPiped } from './standard-input.ts';
 import { usageJson } from './usage-json.ts';
@@ -21,7 +21,7 @@ import { usageJson } from './usage-json.ts';
 interface Completed {
   readonly text: string;
   readonly usage?: Usage;
-  readonly error?: GatewayError;
+  readonly error?: SvcError;
 }
 
 /** `svc fim FILE:LINE:COL`: what a model would write there, as the editor would show it. */
@@ -34,7 +34,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const place = placeOf(positionals);
   const maxLines = linesOf(values['max-lines']);
   await refuseExcluded(place.file, io.cwd);
-  const document = documentOf(place.file, await textOf(place.file, io), values.language, io.cwd);
+  const document = documentOf(place.file, await messageText(place.file, io), values.language, io.cwd);
   requireInside(document, place);
   const chosen = await chooseModel(io, 'completion', values.model);
   try {
@@ -52,23 +52,23 @@ export async function run(args: string[], io: Io): Promise<number> {
 }
 
 async function complete(
-  { model, transport }: ChosenModel,
+  { model, transport }: CliModelChoice,
   document: DocumentText,
   position: Position,
   maxLines: number,
   io: Io,
 ): Promise<Completed> {
   const { ref, limit } = model;
-  const question = questionFor(document, position, [], { model: { ref, contextTokens: limit.context }, maxLines });
+  const question = buildPrompt(document, position, [], { model: { ref, contextTokens: limit.context }, maxLines });
   if (question === undefined) throw new Error('A secret is being written there: nothing is sent.');
-  const settling = new Settling(question.site);
-  const restoring = new Restoring(question.secrets);
+  const settling = new CompletionTrimmer(question.site);
+  const restoring = new SecretRestorer(question.secrets);
   const stop = new AbortController();
   const signal = AbortSignal.any([io.signal, stop.signal]);
   let usage: Usage | undefined;
-  let error: GatewayError | undefined;
+  let error: SvcError | undefined;
   let whole = false;
-  for await (const event of fill(model, question.hole, { transport, signal })) {
+  for await (const event of completeCode(model, question.fimRequest, { transport, signal })) {
     if (event.type === 'text') settling.push(restoring.push(event.text));
     else if (event.type === 'usage') usage = event.usage;
     else if (event.type === 'error') error = event.error;
@@ -83,7 +83,7 @@ async function complete(
   return { text, ...(usage === undefined ? {} : { usage }), ...(error === undefined ? {} : { error }) };
 }
 
-function jsonOf({ model }: ChosenModel, { text, usage, error }: Completed) {
+function jsonOf({ model }: CliModelChoice, { text, usage, error }: Completed) {
   return {
     model: model.ref,
     text,
@@ -127,7 +127,7 @@ async function refuseExcluded(file: string, cwd: string): Promise<void> {
   if (reason !== undefined) throw new UsageError(`${file} is not sent: Files of this kind hold secrets.`);
 }
 
-async function textOf(file: string, io: Io): Promise<string> {
+async function messageText(file: string, io: Io): Promise<string> {
   if (file === '-') return readPiped(io);
   try {
     return await readFile(path.resolve(io.cwd, file), { encoding: 'utf8', signal: io.signal });

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { KeyStore, type StoredKey } from '../gateway/key-store.ts';
+import { KeyStore, type StoredGatewayKey } from '../gateway/key-store.ts';
 import { openState, stateFile } from '../gateway/state-database.ts';
 import { openContext } from './context.ts';
-import { decimalOf } from './decimal.ts';
+import { parseDecimal } from './decimal.ts';
 import { type Io, UsageError } from './io.ts';
-import { durationMs, momentOf } from './moment.ts';
+import { parseDuration, parseMoment } from './moment.ts';
 import { OPTIONS } from './options.ts';
 import { table } from './table.ts';
 
@@ -26,7 +26,7 @@ export async function run(args: string[], io: Io): Promise<number> {
         await list(store, values.json === true, io);
         return 0;
       case 'rotate': {
-        const grace = durationMs(values.grace ?? GRACE);
+        const grace = parseDuration(values.grace ?? GRACE);
         if (grace === undefined) throw new UsageError('--grace must be a time such as 0, 30m, 24h or 7d.');
         const key = store.rotate(nameOf(names, values.name), grace);
         await io.out(`The old key is valid for ${values.grace ?? GRACE} longer. This one is shown once:\n${key}\n`);
@@ -61,7 +61,7 @@ async function create(store: KeyStore, { name, org, budget, rpm, expires }: Want
     );
   }
   if (org !== undefined) await requireOrganization(org, io);
-  const expiresAt = expires === undefined ? undefined : momentOf(expires);
+  const expiresAt = expires === undefined ? undefined : parseMoment(expires);
   if (expires !== undefined && (expiresAt === undefined || expiresAt <= Date.now())) {
     throw new UsageError('--expires must be a date in the future (2027-01-31) or a time from now (30d).');
   }
@@ -87,7 +87,7 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
 
 function amountOf(text: string | undefined, option: string, least: number): number | undefined {
   if (text === undefined) return undefined;
-  const amount = decimalOf(text);
+  const amount = parseDecimal(text);
   const whole = option !== '--rpm' || Number.isInteger(amount);
   if (amount !== undefined && amount >= least && whole) return amount;
   throw new UsageError(`${option} must be a number of at least ${least}.`);
@@ -117,7 +117,7 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
   await io.out(table(['NAME', 'ORGANIZATION', 'STATE', 'SPENT USD', 'RPM', 'CREATED', 'EXPIRES'], rows));
 }
 
-function stateOf(key: StoredKey): string {
+function stateOf(key: StoredGatewayKey): string {
   if (key.revokedAt !== undefined) return 'revoked';
   if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired';
   // Its hashes were deleted when it expired, and the clock was set back since.
@@ -125,7 +125,7 @@ function stateOf(key: StoredKey): string {
   return key.hashes.length > 1 ? 'rotating' : 'valid';
 }
 
-function described(key: StoredKey) {
+function described(key: StoredGatewayKey) {
   const { name, organization, budget, spent, rpm, createdAt, expiresAt } = key;
   return {
     name,

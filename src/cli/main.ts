@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { nearMisses } from '../config/near-miss.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { type Io, UsageError } from './io.ts';
@@ -72,7 +72,7 @@ async function explain(error: unknown, io: Io): Promise<number> {
     : error instanceof Error
       ? error.message
       : String(error);
-  const action = error instanceof GatewayError && error.action !== undefined ? `${error.action}\n` : '';
+  const action = error instanceof SvcError && error.action !== undefined ? `${error.action}\n` : '';
   await io.err(`svc: ${message}\n${action}`);
   return isWrongUse(error) ? 2 : 1;
 }
@@ -84,7 +84,7 @@ function isOldNode(error: unknown): boolean {
 
 function isWrongUse(error: unknown): boolean {
   if (error instanceof UsageError) return true;
-  if (error instanceof GatewayError) {
+  if (error instanceof SvcError) {
     const ours = error.errorType === 'invalid_request' || error.errorType === 'model_not_found';
     return ours && error.upstreamStatus === undefined;
   }

@@ -6,13 +6,13 @@ import { selectCompletionModel, selectModel } from '../catalog/select.ts';
 import { modelLister } from '../provider/list-models.ts';
 import type { Transport } from '../provider/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../provider/undici-transport.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { openContext, reportDiagnostics } from './context.ts';
 import type { Io } from './io.ts';
 import { lastUsedStore } from './last-used.ts';
 
 /** A model that a command talks to, and what it talks through. */
-export interface ChosenModel {
+export interface CliModelChoice {
   readonly model: Model;
   readonly transport: UndiciTransport;
   /** Most tokens of an answer. */
@@ -23,9 +23,13 @@ export interface ChosenModel {
 /**
  * The model for a command by the order of the specification: flag, configuration, last used, first by priority.
  *
- * @throws GatewayError for a model that there is not, and where no model is set up at all.
+ * @throws SvcError for a model that there is not, and where no model is set up at all.
  */
-export async function chooseModel(io: Io, use: 'chat' | 'completion', flag: string | undefined): Promise<ChosenModel> {
+export async function chooseModel(
+  io: Io,
+  use: 'chat' | 'completion',
+  flag: string | undefined,
+): Promise<CliModelChoice> {
   const { settings, registry: known } = await openContext(io);
   await reportDiagnostics(settings, io);
   const transport = undiciTransport();
@@ -65,8 +69,8 @@ async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io
   }
 }
 
-function noModel(use: 'chat' | 'completion'): GatewayError {
-  return new GatewayError({
+function noModel(use: 'chat' | 'completion'): SvcError {
+  return new SvcError({
     errorType: 'configuration_error',
     message: use === 'chat' ? 'No model is set up.' : 'No model is set up that can complete code.',
     action: 'Set a provider’s key, for example MISTRAL_API_KEY, or name a provider in svc.jsonc: `svc config path`.',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { KeyRing } from '../gateway/key-ring.ts';
+import { KeyCache } from '../gateway/key-ring.ts';
 import { KeyStore } from '../gateway/key-store.ts';
 import { Ledger } from '../gateway/ledger.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../gateway/log.ts';
@@ -8,13 +8,13 @@ import { Metrics } from '../gateway/metrics.ts';
 import { type Gateway, startGateway } from '../gateway/server.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state-database.ts';
 import { undiciTransport } from '../provider/undici-transport.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { reportDiagnostics, terminalInput } from './context.ts';
-import { decimalOf } from './decimal.ts';
+import { parseDecimal } from './decimal.ts';
 import { type Io, UsageError } from './io.ts';
 import { OPTIONS } from './options.ts';
 import { untilParentEnds } from './parent.ts';
-import { type UpstreamEvents, Upstreams } from './upstreams.ts';
+import { LiveConfiguration, type LiveConfigurationEvents } from './upstreams.ts';
 
 /** Fixed keys of whoever starts the process, separated by spaces or commas; arguments would show in `ps`. */
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
@@ -36,15 +36,15 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const transport = undiciTransport();
   const database = await openState(stateFile(io));
   const unwatch = watchState(stateFile(io), () => log.error({ alert: 'state-replaced' }, STATE_REPLACED));
-  const keys = new KeyRing(new KeyStore(database), fixedKeys(io));
+  const keys = new KeyCache(new KeyStore(database), fixedKeys(io));
   const ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'));
-  const events: UpstreamEvents = {
+  const events: LiveConfigurationEvents = {
     changed: (settings) => log.info({ providers: settings.providers.size }, 'the configuration was read anew'),
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
   };
   // A folder that nobody has chosen to trust must not say where requests go.
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
-  const upstreams = await Upstreams.open(io, transport, events, input);
+  const upstreams = await LiveConfiguration.open(io, transport, events, input);
   try {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
@@ -108,9 +108,9 @@ function fixedKeys(io: Io): string[] {
 }
 
 /** An open address without keys of its own would be somebody else's free access. */
-function requireStoredKey(host: string, keys: KeyRing): void {
+function requireStoredKey(host: string, keys: KeyCache): void {
   if (keys.stored > 0 || /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)) return;
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'configuration_error',
     message: `Listening on ${host} needs a key in the key store.`,
     action: 'Make one first: svc keys create --name NAME',
@@ -125,7 +125,7 @@ function portOf(text: string): number {
 
 function secondsOf(text: string | undefined): number {
   if (text === undefined) return DRAIN_SECONDS;
-  const seconds = decimalOf(text);
+  const seconds = parseDecimal(text);
   if (seconds !== undefined) return seconds;
   throw new UsageError('--drain must be a number of seconds.');
 }

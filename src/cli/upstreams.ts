@@ -14,13 +14,13 @@ import { withTrustedProviders } from '../catalog/trusted-providers.ts';
 import type { Settings } from '../config/settings.ts';
 import type { LoadInput } from '../config/sources.ts';
 import { SettingsStore } from '../config/store.ts';
-import type { Listing } from '../gateway/parts.ts';
+import type { ModelListing } from '../gateway/parts.ts';
 import { modelLister } from '../provider/list-models.ts';
 import type { UndiciTransport } from '../provider/undici-transport.ts';
 import { requireManaged, terminalInput } from './context.ts';
 import type { Io } from './io.ts';
 
-export interface UpstreamEvents {
+export interface LiveConfigurationEvents {
   /** New settings are in force. */
   readonly changed: (settings: Settings) => void;
   /** A provider without models does not list them. */
@@ -28,7 +28,7 @@ export interface UpstreamEvents {
 }
 
 /** Settings and models of a process that runs on: they follow the files, and what endpoints list. */
-export class Upstreams {
+export class LiveConfiguration {
   readonly #io: Io;
   readonly #store: SettingsStore;
   readonly #refresher: CatalogRefresher;
@@ -37,13 +37,13 @@ export class Upstreams {
   /** As `withTrustedProviders` has them. */
   #settings: Settings;
 
-  /** @throws GatewayError configuration_error when the managed configuration is invalid. */
+  /** @throws SvcError configuration_error when the managed configuration is invalid. */
   static async open(
     io: Io,
     transport: UndiciTransport,
-    events: UpstreamEvents,
+    events: LiveConfigurationEvents,
     input: LoadInput = terminalInput(io),
-  ): Promise<Upstreams> {
+  ): Promise<LiveConfiguration> {
     const store = new SettingsStore(() => input);
     try {
       // Before the first look: a change that comes while the gateway starts is seen too.
@@ -53,7 +53,7 @@ export class Upstreams {
       const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
       const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
       const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
-      const upstreams = new Upstreams(io, transport, events, store, catalog, place);
+      const upstreams = new LiveConfiguration(io, transport, events, store, catalog, place);
       // Before the first request: what is asked for meanwhile waits for it.
       void upstreams.#registry.list();
       return upstreams;
@@ -66,7 +66,7 @@ export class Upstreams {
   private constructor(
     io: Io,
     transport: UndiciTransport,
-    events: UpstreamEvents,
+    events: LiveConfigurationEvents,
     store: SettingsStore,
     catalog: CatalogData,
     place: RefreshInput,
@@ -103,7 +103,7 @@ export class Upstreams {
   }
 
   /** Which lists of models have arrived; see `LiveRegistry`. */
-  get listing(): Listing {
+  get listing(): ModelListing {
     return this.#registry;
   }
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { openState, stateFile } from '../gateway/state-database.ts';
-import { readUsage } from '../gateway/usage-report.ts';
+import { readUsageReport } from '../gateway/usage-report.ts';
 import { type Io, UsageError } from './io.ts';
-import { durationMs, momentOf } from './moment.ts';
+import { parseDuration, parseMoment } from './moment.ts';
 import { OPTIONS } from './options.ts';
 import { table } from './table.ts';
 
@@ -16,7 +16,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const database = await openState(stateFile(io));
   try {
     const since = values.since === undefined ? 0 : sinceOf(values.since);
-    const report = readUsage(database, { since, key: values.key, by });
+    const report = readUsageReport(database, { since, key: values.key, by });
     if (values.json) {
       await io.out(`${JSON.stringify(report, null, 2)}\n`);
       return 0;
@@ -39,8 +39,8 @@ export async function run(args: string[], io: Io): Promise<number> {
 }
 
 function sinceOf(text: string): number {
-  const duration = durationMs(text);
-  const moment = duration === undefined ? momentOf(text) : Date.now() - duration;
+  const duration = parseDuration(text);
+  const moment = duration === undefined ? parseMoment(text) : Date.now() - duration;
   if (moment !== undefined) return moment;
   throw new UsageError('--since must be a date (2026-01-31) or a time back from now (24h, 30d).');
 }

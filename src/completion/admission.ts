@@ -1,34 +1,34 @@
 import { IgnorePatterns } from '../base/ignore-patterns.ts';
-import type { SendingPorts } from './sending.ts';
+import type { CompletionSenderDeps } from './sending.ts';
 import type { SuggestRequest } from './suggestion.ts';
-import { languageOn, type Silence, silenceOf } from './trigger.ts';
+import { isLanguageEnabled, type TriggerRefusal, triggerRefusal } from './trigger.ts';
 
 type Document = SuggestRequest['document'];
 
 /** Which documents anything may be suggested in, by the settings and by what must not be sent. */
-export class Admission {
-  readonly #ports: Pick<SendingPorts, 'settings' | 'excluded'>;
+export class CompletionGate {
+  readonly #deps: Pick<CompletionSenderDeps, 'settings' | 'excluded'>;
   readonly #filesOff = new FilesOff();
 
-  constructor(ports: Pick<SendingPorts, 'settings' | 'excluded'>) {
-    this.#ports = ports;
+  constructor(deps: Pick<CompletionSenderDeps, 'settings' | 'excluded'>) {
+    this.#deps = deps;
   }
 
   /** Why nothing is shown for a request; `undefined`: go on. */
-  silence(request: SuggestRequest): Silence | undefined {
-    return silenceOf(request, this.#ports.settings()) ?? this.#silenceOfFile(request.document);
+  silence(request: SuggestRequest): TriggerRefusal | undefined {
+    return triggerRefusal(request, this.#deps.settings()) ?? this.#silenceOfFile(request.document);
   }
 
   /** Whether typing in a document is likely to ask for something. */
   automatic(document: Document): boolean {
-    const { enabled, languages, trigger } = this.#ports.settings();
-    const on = enabled && trigger === 'automatic' && languageOn(document.languageId, languages);
+    const { enabled, languages, trigger } = this.#deps.settings();
+    const on = enabled && trigger === 'automatic' && isLanguageEnabled(document.languageId, languages);
     return on && this.#silenceOfFile(document) === undefined;
   }
 
-  #silenceOfFile(document: Document): Silence | undefined {
-    const off = this.#filesOff.holds(document, this.#ports.settings().disabledGlobs);
-    return off ? 'file-off' : this.#ports.excluded?.(document.uri);
+  #silenceOfFile(document: Document): TriggerRefusal | undefined {
+    const off = this.#filesOff.holds(document, this.#deps.settings().disabledGlobs);
+    return off ? 'file-off' : this.#deps.excluded?.(document.uri);
   }
 }
 

@@ -2,10 +2,10 @@ import { type Clock, delay } from './clock.ts';
 import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
 import { type ContextSource, inStableOrder, type Snippet } from './context.ts';
 import type { DocumentText, Position } from './document-text.ts';
-import type { FillHole } from './in-flight.ts';
-import { budgetOf, limitsOf, promptPrefix, siteOf, windowAround } from './prompt.ts';
+import type { SendFimRequest } from './in-flight.ts';
+import { insertionContext, promptBudget, promptLimits, promptPrefix, windowAround } from './prompt.ts';
 import { insideSecret, redact } from './redact.ts';
-import type { Site } from './stop.ts';
+import type { InsertionContext } from './stop.ts';
 
 /** Context that isn't there by then goes without. */
 const CONTEXT_MS = 30;
@@ -13,41 +13,41 @@ const CONTEXT_GIVEN_UP_MS = 2_000;
 /** Context is kept this long, so that the head of consecutive prompts is the same and nothing is computed twice. */
 const CONTEXT_KEPT_MS = 15_000;
 
-export interface Question {
-  readonly hole: FillHole;
-  readonly site: Site;
+export interface PromptRequest {
+  readonly fimRequest: SendFimRequest;
+  readonly site: InsertionContext;
   /** Stand-in -> secret, to be written back into the answer. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly context: readonly string[];
 }
 
 /** The hole to send for a caret; `undefined` when it must not be sent, because a secret is being written there. */
-export function questionFor(
+export function buildPrompt(
   document: DocumentText,
   position: Position,
   snippets: readonly Snippet[],
   options: {
     readonly model: CompletionModel;
     readonly maxLines: number;
-    readonly indentation?: Site['indentation'];
+    readonly indentation?: InsertionContext['indentation'];
     readonly temperature?: number;
   },
-): Question | undefined {
-  const budget = budgetOf(options.model);
+): PromptRequest | undefined {
+  const budget = promptBudget(options.model);
   const window = windowAround(document, position, budget);
   const tailEnd = window.suffix.indexOf('\n');
   const lineTail = tailEnd < 0 ? window.suffix : window.suffix.slice(0, tailEnd);
   if (insideSecret(window.prefix.slice(-400) + lineTail.slice(0, 400), Math.min(400, window.prefix.length)))
     return undefined;
-  const site = siteOf(document, position, window, options);
+  const site = insertionContext(document, position, window, options);
   const secrets = new Map<string, string>();
   const prefix = redact(promptPrefix(document, window, snippets, budget.context), secrets);
   const suffix = redact(window.suffix, secrets);
   return {
-    hole: {
+    fimRequest: {
       prefix: prefix.text,
       suffix: suffix.text,
-      ...limitsOf(site),
+      ...promptLimits(site),
       ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     },
     site,

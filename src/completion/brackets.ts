@@ -129,7 +129,7 @@ function literalEnd(text: string, at: number, quotes: string): number {
  * Reads text up to a caret. `torn`: it starts in the middle of the caret's line, maybe in a string; then a quote may
  * as well have ended that string, and what looks like a string up to the caret is taken for code.
  */
-export function scannedTo(text: string, language: Language, torn: boolean): BracketScanner {
+export function scanBracketsTo(text: string, language: Language, torn: boolean): BracketScanner {
   const scanner = new BracketScanner(language).read(text);
   return torn && scanner.inShortString ? new BracketScanner(language) : scanner;
 }

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 import type { Clock } from './clock.ts';
 
 const FIRST_WINDOW_MS = 2_000;
@@ -8,7 +8,7 @@ const PERSON_WINDOW_MS = 60_000;
 const LONGEST_PERSON_WINDOW_MS = 900_000;
 
 export interface OpenCircuit {
-  readonly error: GatewayError;
+  readonly error: SvcError;
   /** On the clock; one request may go out then, to see whether it works again. */
   readonly until: number;
   /** Whether waiting can't help, only a person. */
@@ -19,7 +19,7 @@ export interface OpenCircuit {
  * Stops asking when asking fails. Each failure opens it for a window that doubles; when the window
  * is over, one request goes out as a probe, and the next only when that one has succeeded.
  */
-export class Circuit {
+export class CircuitBreaker {
   readonly #clock: Clock;
   #open: OpenCircuit | undefined;
   #failures = 0;
@@ -50,7 +50,7 @@ export class Circuit {
     this.#probing = false;
   }
 
-  failed(error: GatewayError): void {
+  failed(error: SvcError): void {
     const needsPerson = needsAPerson(error);
     // Requests that were sent before the first failure came back fail alike: they count once.
     const within = this.#open !== undefined && !this.#probing;
@@ -72,6 +72,6 @@ export class Circuit {
 }
 
 /** 400 is here because an identical request would be refused again (spec 7). */
-function needsAPerson(error: GatewayError): boolean {
+function needsAPerson(error: SvcError): boolean {
   return !error.retryable && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429;
 }

@@ -60,7 +60,7 @@ interface Found {
  * Finds the piece of another file that is most like what stands before the caret: windows of 24 lines, by words in
  * common (Jaccard). A file is cut into words once for each of its versions, since it is asked about with every request.
  */
-export class Alike {
+export class SimilarSnippets {
   readonly #known = new Map<string, { readonly version: number; readonly pieces: readonly Piece[] }>();
   readonly #most: number;
 

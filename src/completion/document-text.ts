@@ -20,12 +20,12 @@ export interface DocumentText {
 }
 
 /** The text of the caret's line before the caret. */
-export function headOf(document: DocumentText, position: Position): string {
+export function textHead(document: DocumentText, position: Position): string {
   return document.lineAt(position.line).slice(0, position.character);
 }
 
 /** The text of the caret's line after the caret. */
-export function tailOf(document: DocumentText, position: Position): string {
+export function textTail(document: DocumentText, position: Position): string {
   return document.lineAt(position.line).slice(position.character);
 }
 
@@ -33,7 +33,7 @@ export function tailOf(document: DocumentText, position: Position): string {
 export function textBefore(document: DocumentText, position: Position, limit: number): string {
   const parts: string[] = [];
   let room = limit;
-  let text = headOf(document, position);
+  let text = textHead(document, position);
   for (let line = position.line; ; line--) {
     if (text.length >= room) {
       parts.push(clipStart(text, room));
@@ -50,7 +50,7 @@ export function textBefore(document: DocumentText, position: Position, limit: nu
 
 /** At most `limit` characters after `position`, lines joined by LF. Never ends inside a surrogate pair. */
 export function textAfter(document: DocumentText, position: Position, limit: number): string {
-  let out = clipEnd(tailOf(document, position), limit);
+  let out = clipEnd(textTail(document, position), limit);
   for (let line = position.line + 1; line < document.lineCount && out.length < limit; line++) {
     out += `\n${clipEnd(document.lineAt(line), limit - out.length - 1)}`;
   }

@@ -37,7 +37,7 @@ export class Exclusions {
   constructor(folders: readonly WorkspaceFolder[], globs: readonly string[]) {
     this.#globs = new IgnorePatterns(globs.join('\n'));
     this.#folders = folders.map(({ uri, ignoreFiles }) => ({
-      path: `${pathOf(uri)}/`,
+      path: `${branchTo(uri)}/`,
       rules: ignoreFiles
         .map(ruleOf)
         // The deepest first: it decides.
@@ -57,7 +57,7 @@ export class Exclusions {
   #find(uriOrPath: string): Exclusion | undefined {
     if (uriOrPath.startsWith('untitled:')) return undefined;
     const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uriOrPath);
-    const path = isUri ? pathOf(uriOrPath) : uriOrPath;
+    const path = isUri ? branchTo(uriOrPath) : uriOrPath;
     // A folder of the workspace may be inside of another one: each has a say.
     const folders = isUri ? this.#folders.filter((one) => path.startsWith(one.path)) : this.#folders;
     const below = ({ path: folder }: { readonly path: string }): string => (isUri ? path.slice(folder.length) : path);
@@ -108,7 +108,7 @@ function verdictOf(rules: readonly Rule[], name: string, isFolder: boolean): Ver
 }
 
 /** The path of a uri, decoded, without query and fragment; drive letters in lower case. */
-function pathOf(uri: string): string {
+function branchTo(uri: string): string {
   const path = upToFirst(uri.replace(/^[a-z][a-z0-9+.-]+:(?:\/\/[^/?#]*)?/i, ''), ['?', '#']);
   let decoded = path;
   try {

@@ -1,4 +1,4 @@
-import { BracketScanner, scannedTo } from './brackets.ts';
+import { BracketScanner, scanBracketsTo } from './brackets.ts';
 import type { Language } from './languages.ts';
 
 /** What stands around the caret now; it may have changed since the answer was asked for. */
@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly below: string | undefined;
 }
 
-export interface Fitted {
+export interface FittedAnswer {
   readonly text: string;
   /** Characters of the tail that the text says again and so replaces. */
   readonly replaceAfter: number;
@@ -24,7 +24,7 @@ const HEAD_READ = 2_000;
  * Fits what remains of an answer to what stands after the caret: closers that the editor has put
  * there are written over instead of doubled. `undefined`: it doesn't fit.
  */
-export function fit(rest: string, around: Surroundings): Fitted | undefined {
+export function fitAnswer(rest: string, around: Surroundings): FittedAnswer | undefined {
   const inside = insideString(around.language, around.head);
   const text = withoutClosersBelow(rest, around, inside);
   if (text.trim() === '') return undefined;
@@ -40,7 +40,7 @@ export function fit(rest: string, around: Surroundings): Fitted | undefined {
 }
 
 function insideString(language: Language, head: string): string | undefined {
-  const scanner = scannedTo(head.slice(-HEAD_READ), language, head.length > HEAD_READ);
+  const scanner = scanBracketsTo(head.slice(-HEAD_READ), language, head.length > HEAD_READ);
   return scanner.inside === language.block?.[1] ? undefined : scanner.inside;
 }
 

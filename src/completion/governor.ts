@@ -2,7 +2,7 @@ import type { Usage } from '../wire/event.ts';
 import type { Clock } from './clock.ts';
 import type { CompletionModel } from './completion-settings.ts';
 
-export interface Counts {
+export interface UsageCounts {
   readonly requests: number;
   readonly failed: number;
   readonly inputTokens: number;
@@ -28,7 +28,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const RECENT = 12;
 
 /** Counts what completions cost and give, and holds them to the budget. */
-export class Governor {
+export class UsageBudget {
   readonly #clock: Clock;
   #requests = 0;
   #failed = 0;
@@ -113,7 +113,7 @@ export class Governor {
     return generated === 0 ? 0 : accepted / generated;
   }
 
-  counts(): Counts {
+  counts(): UsageCounts {
     const cost = this.#priced ? this.#cost : undefined;
     return {
       requests: this.#requests,

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 const GROWTH_MS = 80;
 
 /** Tells that the suggestion on screen has more text at its end, not oftener than a person can see. */
-export class Growth {
+export class GrowthNotifier {
   readonly #clock: Clock;
   readonly #grown = new Emitter<[uri: string]>();
   readonly onDidGrow = this.#grown.event;

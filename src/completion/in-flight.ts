@@ -1,12 +1,12 @@
-import { asGatewayError, type GatewayError } from '../wire/errors.ts';
+import { asSvcError, type SvcError } from '../wire/errors.ts';
 import type { Event, FinishReason, Usage } from '../wire/event.ts';
 import type { Clock } from './clock.ts';
-import type { Restoring } from './redact.ts';
-import type { Settling } from './stop.ts';
-import type { Answer } from './suggestion-cache.ts';
+import type { SecretRestorer } from './redact.ts';
+import type { CompletionTrimmer } from './stop.ts';
+import type { CachedAnswer } from './suggestion-cache.ts';
 
 /** A hole without its model, which the port is bound to. */
-export interface FillHole {
+export interface SendFimRequest {
   readonly prefix: string;
   readonly suffix: string;
   /** 1 to 1000. */
@@ -16,11 +16,11 @@ export interface FillHole {
 }
 
 /** Sends a hole and gives the answer as it streams. Stops the socket when `signal` fires. */
-export type Fill = (hole: FillHole, signal: AbortSignal) => AsyncIterable<Event>;
+export type CompletionRequest = (fimRequest: SendFimRequest, signal: AbortSignal) => AsyncIterable<Event>;
 
 /** What became of a request. */
-export interface Landing {
-  readonly error?: GatewayError;
+export interface RequestOutcome {
+  readonly error?: SvcError;
   /** It was stopped by us: contradicted, or enough had come. */
   readonly stopped: boolean;
   readonly usage?: Usage;
@@ -31,43 +31,43 @@ export interface Landing {
   readonly total: number;
 }
 
-export interface Flight {
-  readonly answer: Answer;
+export interface InFlightRequest {
+  readonly answer: CachedAnswer;
   /** The answer after whose acceptance this one starts; set for speculation. */
-  readonly basis?: Answer;
+  readonly basis?: CachedAnswer;
   readonly uri: string;
   readonly sentAt: number;
   readonly stop: () => void;
 }
 
 interface Departure {
-  readonly fill: Fill;
-  readonly hole: FillHole;
+  readonly fill: CompletionRequest;
+  readonly fimRequest: SendFimRequest;
   readonly uri: string;
-  readonly answer: Answer;
-  readonly basis?: Answer;
-  readonly settling: Settling;
-  readonly restoring: Restoring;
+  readonly answer: CachedAnswer;
+  readonly basis?: CachedAnswer;
+  readonly settling: CompletionTrimmer;
+  readonly restoring: SecretRestorer;
   /** Called each time the answer's text has grown. */
   readonly grew: () => void;
-  readonly landed: (landing: Landing) => void;
+  readonly landed: (landing: RequestOutcome) => void;
 }
 
 /** Requests on their way. Each one lives until it ends or is stopped, whatever the keys do meanwhile. */
-export class InFlight {
+export class InFlightRequests {
   readonly #clock: Clock;
-  readonly #flights = new Set<Flight>();
+  readonly #flights = new Set<InFlightRequest>();
   #waiting = new Set<() => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  get flights(): ReadonlySet<Flight> {
+  get flights(): ReadonlySet<InFlightRequest> {
     return this.#flights;
   }
 
-  of(answer: Answer): Flight | undefined {
+  of(answer: CachedAnswer): InFlightRequest | undefined {
     for (const flight of this.#flights) if (flight.answer === answer) return flight;
     return undefined;
   }
@@ -75,7 +75,7 @@ export class InFlight {
   send(departure: Departure): void {
     const controller = new AbortController();
     const { answer, basis, uri } = departure;
-    const flight: Flight = {
+    const flight: InFlightRequest = {
       answer,
       uri,
       sentAt: this.#clock.now(),
@@ -106,11 +106,11 @@ export class InFlight {
     for (const flight of this.#flights) flight.stop();
   }
 
-  async #follow(departure: Departure, flight: Flight, controller: AbortController): Promise<void> {
+  async #follow(departure: Departure, flight: InFlightRequest, controller: AbortController): Promise<void> {
     const { answer, settling, restoring } = departure;
     let usage: Usage | undefined;
     let reason: FinishReason = 'closed';
-    let error: GatewayError | undefined;
+    let error: SvcError | undefined;
     let received = 0;
     let firstAt: number | undefined;
     const take = (text: string): void => {
@@ -118,7 +118,7 @@ export class InFlight {
       this.#grow(departure);
     };
     try {
-      for await (const event of departure.fill(departure.hole, controller.signal)) {
+      for await (const event of departure.fill(departure.fimRequest, controller.signal)) {
         if (event.type === 'text') {
           firstAt ??= this.#clock.now();
           received += event.text.length;
@@ -129,7 +129,7 @@ export class InFlight {
         if (settling.enough || controller.signal.aborted) break;
       }
     } catch (thrown) {
-      error = asGatewayError(thrown);
+      error = asSvcError(thrown);
     }
     const stopped = controller.signal.aborted || settling.enough;
     if (stopped) controller.abort();

@@ -1,7 +1,7 @@
 import type { SuggestRequest } from './suggestion.ts';
 
 /** What the editor's askings stand for: it has no words for all of it. */
-export class Intent {
+export class TriggerClassifier {
   #last: { readonly uri: string; readonly version: number } | undefined;
   /** The document where nothing is left of a suggestion that asks on, until that was asked. */
   #onward: string | undefined;

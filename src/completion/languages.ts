@@ -1,4 +1,4 @@
-import { entryOf } from '../wire/json.ts';
+import { ownEntry } from '../wire/json.ts';
 
 /** What the engine knows about a language: how it comments, and how its brackets and strings read. */
 export interface Language {
@@ -75,12 +75,12 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   latex: { ...PROSE, line: '%' },
 };
 
-export function languageOf(id: string): Language {
-  return entryOf(LANGUAGES, id) ?? UNKNOWN;
+export function findLanguage(id: string): Language {
+  return ownEntry(LANGUAGES, id) ?? UNKNOWN;
 }
 
 /** `text` as one comment of the language. */
-export function comment(language: Language, text: string): string {
+export function commentLine(language: Language, text: string): string {
   if (language.line !== undefined) return `${language.line} ${text}`;
   const [open, close] = language.block ?? ['#', ''];
   return `${open} ${text} ${close}`.trimEnd();

@@ -1,11 +1,11 @@
 import type { CaretView } from './caret-view.ts';
 import type { Position } from './document-text.ts';
 import type { DocumentChange, Suggestion } from './suggestion.ts';
-import type { Answer } from './suggestion-cache.ts';
+import type { CachedAnswer } from './suggestion-cache.ts';
 
 /** The suggestion that the person sees, as far as the engine can know. */
-export interface Shown {
-  readonly answer: Answer;
+export interface DisplayedSuggestion {
+  readonly answer: CachedAnswer;
   readonly uri: string;
   readonly position: Position;
   /** What is left of it, with LF. */
@@ -19,7 +19,7 @@ const NOT_USED = { accepted: 0, used: false };
 const PAIRS: ReadonlySet<string> = new Set(['()', '[]', '{}', '""', "''", '``', '<>']);
 
 /** The characters of what is shown that a change put into the document: an insertion at its place, which is a start of it. */
-function takenBy(change: DocumentChange, shown: Shown): string {
+function takenBy(change: DocumentChange, shown: DisplayedSuggestion): string {
   const [edit] = change.changes;
   if (edit === undefined || change.changes.length > 1 || change.uri !== shown.uri || change.reason !== undefined)
     return '';
@@ -35,7 +35,7 @@ function takenBy(change: DocumentChange, shown: Shown): string {
  * The characters that a change accepted of what is shown: more of it than a key gives. The command of an accepted
  * item would not tell of a part.
  */
-function acceptedBy(change: DocumentChange, shown: Shown): number {
+function acceptedBy(change: DocumentChange, shown: DisplayedSuggestion): number {
   const text = takenBy(change, shown);
   if (text.length < 2 || PAIRS.has(text)) return 0;
   // Enter with the indentation that the editor adds is a key, not an acceptance.
@@ -43,8 +43,8 @@ function acceptedBy(change: DocumentChange, shown: Shown): number {
 }
 
 /** As the face gives it to the editor, in the place of what the list of suggestions has selected. */
-export function suggestionOf(
-  { answer, text, replaceAfter }: Shown,
+export function displayedSuggestion(
+  { answer, text, replaceAfter }: DisplayedSuggestion,
   { item, document }: CaretView,
   asksOn: boolean,
 ): Suggestion {
@@ -60,10 +60,10 @@ export function suggestionOf(
 }
 
 /** The one owner of what is on screen. */
-export class OnScreen {
-  #shown: Shown | undefined;
+export class SuggestionDisplay {
+  #shown: DisplayedSuggestion | undefined;
 
-  get answer(): Answer | undefined {
+  get answer(): CachedAnswer | undefined {
     return this.#shown?.answer;
   }
 
@@ -73,11 +73,11 @@ export class OnScreen {
   }
 
   /** Whether an answer is there to be read. */
-  has(answer: Answer): boolean {
+  has(answer: CachedAnswer): boolean {
     return this.#shown?.answer === answer && !this.#shown.accepted;
   }
 
-  put(shown: Shown | undefined): void {
+  put(shown: DisplayedSuggestion | undefined): void {
     this.#shown = shown;
   }
 

@@ -15,7 +15,7 @@ const USUAL_GAP_MS = 160;
 const USUAL_LATENCY_MS = 400;
 
 /** When to ask: from how this person types, how fast answers come, and how often they were in vain. */
-export class Pace {
+export class AdaptiveDebounce {
   readonly #clock: Clock;
   readonly #gaps: number[] = [];
   readonly #latencies: number[] = [];

@@ -1,10 +1,10 @@
-import { type DocumentText, headOf, type Position, tailOf, textBefore } from './document-text.ts';
+import { type DocumentText, type Position, textBefore, textHead, textTail } from './document-text.ts';
 
 /**
  * Where suggestions are known by: what is above a line, and the text from the start of that line
  * to the caret. It holds no offsets, so edits elsewhere in the document don't move it.
  */
-export interface Start {
+export interface Anchor {
   /** Up to `ANCHOR` characters before the start. */
   readonly anchor: string;
   /** From the start to the caret. */
@@ -17,7 +17,7 @@ const SUFFIX_KEY = 64;
 const PIECE = 1000;
 
 /** The start that an answer asked for here is filed under. */
-export function startOf(document: DocumentText, position: Position): Start {
+export function anchorAt(document: DocumentText, position: Position): Anchor {
   return startAt(document, position, pieceOf(position.character));
 }
 
@@ -25,14 +25,14 @@ export function startOf(document: DocumentText, position: Position): Start {
  * Every start that an answer which agrees with the text here can be filed under: on this line, and
  * on lines above as far as `span` lines.
  */
-export function* startsBefore(document: DocumentText, position: Position, span: number): Generator<Start> {
+export function* isAnchorBefore(document: DocumentText, position: Position, span: number): Generator<Anchor> {
   const piece = pieceOf(position.character);
   yield startAt(document, position, piece);
   if (piece > 0) {
     yield startAt(document, position, piece - PIECE);
     return;
   }
-  let typed = headOf(document, position);
+  let typed = textHead(document, position);
   for (let line = position.line - 1; line >= Math.max(0, position.line - span); line--) {
     const text = document.lineAt(line);
     if (text.length >= 2 * PIECE) return;
@@ -46,7 +46,7 @@ export function* startsBefore(document: DocumentText, position: Position, span: 
  * closes brackets by itself, and must not make a known answer unknown.
  */
 export function suffixKey(document: DocumentText, position: Position): string {
-  let key = withoutClosers(tailOf(document, position).slice(0, PIECE));
+  let key = withoutClosers(textTail(document, position).slice(0, PIECE));
   const end = Math.min(document.lineCount, position.line + 40);
   for (let line = position.line + 1; line < end && key.length < SUFFIX_KEY; line++) {
     const text = document.lineAt(line).slice(0, PIECE).trim();
@@ -60,7 +60,7 @@ function withoutClosers(text: string): string {
   return text.replace(/^[\s)\]}"'`>;,]+/, '').trimEnd();
 }
 
-function startAt(document: DocumentText, position: Position, character: number): Start {
+function startAt(document: DocumentText, position: Position, character: number): Anchor {
   return {
     anchor: textBefore(document, { line: position.line, character }, ANCHOR),
     typed: document.lineAt(position.line).slice(character, position.character),

@@ -1,16 +1,16 @@
-import { BracketScanner, scannedTo } from './brackets.ts';
+import { BracketScanner, scanBracketsTo } from './brackets.ts';
 import type { CompletionModel } from './completion-settings.ts';
 import type { Snippet } from './context.ts';
 import {
   type DocumentText,
-  headOf,
   nextFilledLine,
   type Position,
   previousFilledLine,
-  tailOf,
+  textHead,
+  textTail,
 } from './document-text.ts';
-import { comment, languageOf } from './languages.ts';
-import type { Site } from './stop.ts';
+import { commentLine, findLanguage } from './languages.ts';
+import type { InsertionContext } from './stop.ts';
 
 /** The most that is taken around the caret, in characters; about 2,000 and 700 tokens of code. */
 const PREFIX_CHARACTERS = 8_000;
@@ -27,7 +27,7 @@ const LEAST_TOKENS = 48;
 const MOST_TOKENS = 400;
 
 /** The window before and behind a caret. */
-export interface Window {
+export interface PromptWindow {
   readonly prefix: string;
   readonly suffix: string;
   /** Whether the document goes on before and behind. */
@@ -35,13 +35,13 @@ export interface Window {
   readonly endsInside: boolean;
 }
 
-export interface Budget {
+export interface PromptBudget {
   readonly prefix: number;
   readonly suffix: number;
   readonly context: number;
 }
 
-export function budgetOf(model: CompletionModel): Budget {
+export function promptBudget(model: CompletionModel): PromptBudget {
   const room = model.contextTokens === 0 ? Number.POSITIVE_INFINITY : model.contextTokens * CHARACTERS_PER_TOKEN * 0.8;
   const share = Math.min(1, room / (PREFIX_CHARACTERS + SUFFIX_CHARACTERS + CONTEXT_CHARACTERS));
   return {
@@ -56,13 +56,13 @@ export function budgetOf(model: CompletionModel): Budget {
  * `STEP_LINES`; the end too, counted from the document's last line so that lines typed at the caret
  * don't move it. Consecutive prompts so share all but what was typed.
  */
-export function windowAround(document: DocumentText, position: Position, budget: Budget): Window {
+export function windowAround(document: DocumentText, position: Position, budget: PromptBudget): PromptWindow {
   const first = windowStart(document, position, budget.prefix);
   const last = windowEnd(document, position, budget.suffix);
   const prefix: string[] = [];
   for (let line = first.line; line < position.line; line++) prefix.push(document.lineAt(line));
-  prefix.push(headOf(document, position));
-  const suffix = [tailOf(document, position)];
+  prefix.push(textHead(document, position));
+  const suffix = [textTail(document, position)];
   for (let line = position.line + 1; line <= last.line; line++) suffix.push(document.lineAt(line));
   return {
     prefix: prefix.join('\n').slice(first.character),
@@ -110,34 +110,34 @@ function stepUp(character: number): number {
 /** Context, each piece headed by its path in a comment, then the document's own path, then its text. */
 export function promptPrefix(
   document: DocumentText,
-  window: Window,
+  window: PromptWindow,
   snippets: readonly Snippet[],
   room: number,
 ): string {
-  const language = languageOf(document.languageId);
+  const language = findLanguage(document.languageId);
   const pieces: string[] = [];
   let left = room;
   for (const { path, text } of snippets) {
-    const piece = `${comment(language, `Path: ${path}`)}\n${text.trimEnd()}\n\n`;
+    const piece = `${commentLine(language, `Path: ${path}`)}\n${text.trimEnd()}\n\n`;
     if (piece.length > left) continue;
     left -= piece.length;
     pieces.push(piece);
   }
-  const own = document.path === undefined ? '' : `${comment(language, `Path: ${document.path}`)}\n`;
+  const own = document.path === undefined ? '' : `${commentLine(language, `Path: ${document.path}`)}\n`;
   return pieces.join('') + own + window.prefix;
 }
 
 /** What the answer will have to fit (stop.ts). */
-export function siteOf(
+export function insertionContext(
   document: DocumentText,
   position: Position,
-  window: Window,
-  options: { readonly maxLines: number; readonly indentation?: Site['indentation'] },
-): Site {
-  const language = languageOf(document.languageId);
-  const head = headOf(document, position);
-  const tail = tailOf(document, position);
-  const before = scannedTo(window.prefix, language, window.prefix.length < head.length);
+  window: PromptWindow,
+  options: { readonly maxLines: number; readonly indentation?: InsertionContext['indentation'] },
+): InsertionContext {
+  const language = findLanguage(document.languageId);
+  const head = textHead(document, position);
+  const tail = textTail(document, position);
+  const before = scanBracketsTo(window.prefix, language, window.prefix.length < head.length);
   const behind = new BracketScanner(language, before.inside).read(window.suffix.replace(/^[)\]}"'`]+/, ''));
   const outside = language.prose === true || window.startsInside || window.endsInside;
   const below = nextFilledLine(document, position.line);
@@ -157,7 +157,10 @@ export function siteOf(
 }
 
 /** Tokens to ask for and where the upstream should stop, for what can be shown at most. */
-export function limitsOf(site: Site): { readonly maxTokens: number; readonly stop?: readonly string[] } {
+export function promptLimits(site: InsertionContext): {
+  readonly maxTokens: number;
+  readonly stop?: readonly string[];
+} {
   if (site.singleLine) return { maxTokens: LEAST_TOKENS, stop: ['\n'] };
   return { maxTokens: Math.min(MOST_TOKENS, Math.max(LEAST_TOKENS, site.maxLines * TOKENS_PER_LINE)) };
 }
@@ -177,7 +180,7 @@ function inLineComment(start: string | undefined, head: string): boolean {
 }
 
 /** How the lines before the caret are indented; `usual` where they don't tell. */
-function indentationOf(prefix: string, usual: Site['indentation']): Site['indentation'] {
+function indentationOf(prefix: string, usual: InsertionContext['indentation']): InsertionContext['indentation'] {
   const near = prefix.slice(-2_000);
   const tabs = (near.match(/^\t+\S/gm) ?? []).length;
   const spaces = (near.match(/^ {2,}\S/gm) ?? []).length;

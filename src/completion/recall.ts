@@ -1,32 +1,32 @@
 import type { CaretView } from './caret-view.ts';
 import type { Dismissals } from './dismissal.ts';
-import { headOf, nextFilledLine, tailOf } from './document-text.ts';
-import { fit } from './fit.ts';
-import { languageOf } from './languages.ts';
-import type { Shown } from './on-screen.ts';
-import type { Answer, SuggestionCache } from './suggestion-cache.ts';
+import { nextFilledLine, textHead, textTail } from './document-text.ts';
+import { fitAnswer } from './fit.ts';
+import { findLanguage } from './languages.ts';
+import type { DisplayedSuggestion } from './on-screen.ts';
+import type { CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
 
 /** What memory has for a caret. */
-export interface Known {
-  readonly shown: readonly Shown[];
-  readonly awaited: readonly Answer[];
+export interface CacheLookup {
+  readonly shown: readonly DisplayedSuggestion[];
+  readonly awaited: readonly CachedAnswer[];
   /** There is an answer for this place, and it has nothing to show: asking again is no use. */
   readonly settled: boolean;
 }
 
 /** What memory has for a caret: the suggestion on screen (`current`) first, then the newest. */
-export function recall(
+export function lookUpCache(
   { document, position, model }: CaretView,
   memory: { readonly cache: SuggestionCache; readonly dismissals: Dismissals },
-  current: Answer | undefined,
-): Known {
-  const shown: Shown[] = [];
-  const awaited: Answer[] = [];
+  current: CachedAnswer | undefined,
+): CacheLookup {
+  const shown: DisplayedSuggestion[] = [];
+  const awaited: CachedAnswer[] = [];
   let settled = false;
   const around = {
-    language: languageOf(document.languageId),
-    head: headOf(document, position),
-    tail: tailOf(document, position),
+    language: findLanguage(document.languageId),
+    head: textHead(document, position),
+    tail: textTail(document, position),
     below: nextFilledLine(document, position.line),
   };
   const matches = memory.cache.find(document, position, model.ref);
@@ -38,7 +38,7 @@ export function recall(
     if (match.kind === 'awaited') awaited.push(answer);
     else if (match.kind === 'indenting') settled = true;
     else {
-      const fitted = fit(match.rest, around);
+      const fitted = fitAnswer(match.rest, around);
       if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
         shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
       } else if (!answer.done) awaited.push(answer);

@@ -58,7 +58,7 @@ export function insideSecret(text: string, offset: number): boolean {
  * Writes secrets back into text that arrives in pieces: a piece that may be the start of a
  * stand-in waits for the next.
  */
-export class Restoring {
+export class SecretRestorer {
   readonly #secrets: ReadonlyMap<string, string>;
   #held = '';
 

@@ -1,16 +1,16 @@
-import type { FillHole } from './in-flight.ts';
+import type { SendFimRequest } from './in-flight.ts';
 
 /** A request exactly as it went out, masked strings included, and what became of it. */
 export interface SentRequest {
   readonly model: string;
-  readonly hole: FillHole;
+  readonly fimRequest: SendFimRequest;
   /** Paths of the context that went along. */
   readonly context: readonly string[];
   readonly masked: number;
   readonly reason: 'typing' | 'invoke' | 'speculation';
 }
 
-export interface Outcome {
+export interface LoggedOutcome {
   readonly result: 'answered' | 'stopped' | 'failed';
   /** Milliseconds. */
   readonly firstText?: number;
@@ -39,15 +39,15 @@ export class RequestLog {
     this.#last = request;
   }
 
-  ended(request: SentRequest, outcome: Outcome): void {
+  ended(request: SentRequest, outcome: LoggedOutcome): void {
     if (this.#write === undefined) return;
-    const { hole } = request;
+    const { fimRequest } = request;
     const parts = [
       `fim ${request.model} ${request.reason}`,
-      `sent ${hole.prefix.length}+${hole.suffix.length} chars`,
+      `sent ${fimRequest.prefix.length}+${fimRequest.suffix.length} chars`,
       request.context.length > 0 ? `context ${request.context.length}` : '',
       request.masked > 0 ? `masked ${request.masked}` : '',
-      `max ${hole.maxTokens} tokens`,
+      `max ${fimRequest.maxTokens} tokens`,
       outcome.firstText === undefined ? '' : `first text ${Math.round(outcome.firstText)} ms`,
       `${outcome.result} ${Math.round(outcome.total)} ms`,
       `got ${outcome.characters} chars`,

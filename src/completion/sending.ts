@@ -1,21 +1,21 @@
-import { KeptContext, type Question, questionFor } from './asking.ts';
+import { buildPrompt, KeptContext, type PromptRequest } from './asking.ts';
 import type { CaretView } from './caret-view.ts';
-import { Circuit } from './circuit.ts';
+import { CircuitBreaker } from './circuit.ts';
 import type { Clock } from './clock.ts';
 import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
 import type { ContextSource, Snippet } from './context.ts';
-import { Governor } from './governor.ts';
-import { type Fill, InFlight, type Landing } from './in-flight.ts';
-import { Pace } from './pace.ts';
-import { Restoring } from './redact.ts';
+import { UsageBudget } from './governor.ts';
+import { type CompletionRequest, InFlightRequests, type RequestOutcome } from './in-flight.ts';
+import { AdaptiveDebounce } from './pace.ts';
+import { SecretRestorer } from './redact.ts';
 import { RequestLog, type SentRequest } from './request-log.ts';
-import { Settling } from './stop.ts';
-import type { StateOwner } from './suggester-state.ts';
-import type { Answer, SuggestionCache } from './suggestion-cache.ts';
+import { CompletionTrimmer } from './stop.ts';
+import type { SuggesterStateOwner } from './suggester-state.ts';
+import type { CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
 import type { NotSent } from './trigger.ts';
 
-export interface SendingPorts {
-  readonly fill: (model: CompletionModel) => Fill;
+export interface CompletionSenderDeps {
+  readonly fill: (model: CompletionModel) => CompletionRequest;
   readonly settings: () => CompletionSettings;
   /** Why a file must not be sent (exclusion.ts), `undefined`: it may. By uri, or by a snippet's path. */
   readonly excluded?: (uriOrPath: string) => NotSent | undefined;
@@ -25,9 +25,9 @@ export interface SendingPorts {
 }
 
 interface SendingEvents {
-  readonly grew: (answer: Answer, uri: string) => void;
+  readonly grew: (answer: CachedAnswer, uri: string) => void;
   /** `failed`: there is no answer because of an error. */
-  readonly landed: (answer: Answer, uri: string, failed: boolean) => void;
+  readonly landed: (answer: CachedAnswer, uri: string, failed: boolean) => void;
 }
 
 type Place = Pick<CaretView, 'document' | 'position' | 'model' | 'request'>;
@@ -36,40 +36,40 @@ interface Manner {
   readonly reason: SentRequest['reason'];
   readonly temperature?: number;
   /** The answer after whose acceptance this one starts. */
-  readonly basis?: Answer;
+  readonly basis?: CachedAnswer;
 }
 
 /** Requests from the decision to send one until what became of it is counted, logged and kept. */
-export class Sending {
-  readonly inFlight: InFlight;
-  readonly pace: Pace;
-  readonly governor: Governor;
-  readonly circuit: Circuit;
+export class CompletionSender {
+  readonly inFlight: InFlightRequests;
+  readonly pace: AdaptiveDebounce;
+  readonly governor: UsageBudget;
+  readonly circuit: CircuitBreaker;
   readonly #log: RequestLog;
-  readonly #ports: SendingPorts;
+  readonly #deps: CompletionSenderDeps;
   readonly #clock: Clock;
   readonly #cache: SuggestionCache;
-  readonly #state: StateOwner;
+  readonly #state: SuggesterStateOwner;
   readonly #context: KeptContext;
   readonly #events: SendingEvents;
 
   constructor(
-    ports: SendingPorts,
+    deps: CompletionSenderDeps,
     clock: Clock,
-    owners: { readonly cache: SuggestionCache; readonly state: StateOwner },
+    owners: { readonly cache: SuggestionCache; readonly state: SuggesterStateOwner },
     events: SendingEvents,
   ) {
-    this.#ports = ports;
+    this.#deps = deps;
     this.#clock = clock;
     this.#cache = owners.cache;
     this.#state = owners.state;
     this.#events = events;
-    this.inFlight = new InFlight(clock);
-    this.pace = new Pace(clock);
-    this.governor = new Governor(clock);
-    this.circuit = new Circuit(clock);
-    this.#context = new KeptContext(clock, ports.context);
-    this.#log = new RequestLog(ports.log);
+    this.inFlight = new InFlightRequests(clock);
+    this.pace = new AdaptiveDebounce(clock);
+    this.governor = new UsageBudget(clock);
+    this.circuit = new CircuitBreaker(clock);
+    this.#context = new KeptContext(clock, deps.context);
+    this.#log = new RequestLog(deps.log);
   }
 
   get lastRequest(): SentRequest | undefined {
@@ -82,16 +82,16 @@ export class Sending {
   }
 
   snippets({ document, position }: CaretView): Promise<readonly Snippet[]> {
-    const excluded = (path: string): boolean => this.#ports.excluded?.(path) !== undefined;
-    return this.#context.at(document, position, this.#ports.settings().context, excluded);
+    const excluded = (path: string): boolean => this.#deps.excluded?.(path) !== undefined;
+    return this.#context.at(document, position, this.#deps.settings().context, excluded);
   }
 
   /** Sends a request, unless a secret is being written there or asking fails of late: `false` for the latter. */
   send(place: Place, snippets: readonly Snippet[], manner: Manner): boolean {
     const { document, position, model, request } = place;
-    const question = questionFor(document, position, snippets, {
+    const question = buildPrompt(document, position, snippets, {
       model,
-      maxLines: this.#ports.settings().maxLines,
+      maxLines: this.#deps.settings().maxLines,
       ...(request.indentation === undefined ? {} : { indentation: request.indentation }),
       ...(manner.temperature === undefined ? {} : { temperature: manner.temperature }),
     });
@@ -100,7 +100,7 @@ export class Sending {
     if (manner.basis === undefined) this.#stopContradicted(place);
     const sent: SentRequest = {
       model: model.ref,
-      hole: question.hole,
+      fimRequest: question.fimRequest,
       context: question.context,
       masked: question.secrets.size,
       reason: manner.reason,
@@ -115,19 +115,19 @@ export class Sending {
 
   #depart(
     { document, position, model }: Place,
-    question: Question,
+    question: PromptRequest,
     sent: SentRequest,
-    basis: Answer | undefined,
+    basis: CachedAnswer | undefined,
   ): void {
     const answer = this.#cache.open(document, position, model.ref);
     const { uri } = document;
     this.inFlight.send({
-      fill: this.#ports.fill(model),
-      hole: question.hole,
+      fill: this.#deps.fill(model),
+      fimRequest: question.fimRequest,
       uri,
       answer,
-      settling: new Settling(question.site),
-      restoring: new Restoring(question.secrets),
+      settling: new CompletionTrimmer(question.site),
+      restoring: new SecretRestorer(question.secrets),
       grew: () => {
         this.#cache.grew(answer);
         this.#events.grew(answer, uri);
@@ -140,7 +140,7 @@ export class Sending {
     });
   }
 
-  #landed(answer: Answer, sent: SentRequest, model: CompletionModel, landing: Landing): void {
+  #landed(answer: CachedAnswer, sent: SentRequest, model: CompletionModel, landing: RequestOutcome): void {
     const { error, received, stopped } = landing;
     if (landing.firstText !== undefined) this.pace.answered(landing.firstText);
     this.#account(sent, model, landing);
@@ -155,9 +155,9 @@ export class Sending {
     this.#settleState();
   }
 
-  #account(sent: SentRequest, model: CompletionModel, landing: Landing): void {
+  #account(sent: SentRequest, model: CompletionModel, landing: RequestOutcome): void {
     const { error, usage, received, stopped, firstText } = landing;
-    const asked = sent.hole.prefix.length + sent.hole.suffix.length;
+    const asked = sent.fimRequest.prefix.length + sent.fimRequest.suffix.length;
     const cost = error === undefined ? this.governor.landed(model, usage, asked, received) : undefined;
     this.#log.ended(sent, {
       result: error !== undefined ? 'failed' : stopped ? 'stopped' : 'answered',

@@ -2,8 +2,8 @@ import type { CaretView } from './caret-view.ts';
 import type { Clock } from './clock.ts';
 import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
 import { withInsertion } from './document-text.ts';
-import type { OnScreen, Shown } from './on-screen.ts';
-import type { Sending } from './sending.ts';
+import type { DisplayedSuggestion, SuggestionDisplay } from './on-screen.ts';
+import type { CompletionSender } from './sending.ts';
 import type { SuggestionCache } from './suggestion-cache.ts';
 
 /** Share of generated text accepted of late from which on asking ahead pays for itself. */
@@ -28,18 +28,18 @@ function maySpeculate(
 
 /** Asks for what comes after the suggestion on screen, when that is whole and asking ahead is allowed. */
 export class Speculation {
-  readonly #sending: Sending;
+  readonly #sending: CompletionSender;
   readonly #cache: SuggestionCache;
-  readonly #screen: OnScreen;
+  readonly #screen: SuggestionDisplay;
   readonly #settings: () => CompletionSettings;
 
   readonly #clock: Clock;
 
   constructor(
     clock: Clock,
-    sending: Sending,
+    sending: CompletionSender,
     cache: SuggestionCache,
-    screen: OnScreen,
+    screen: SuggestionDisplay,
     settings: () => CompletionSettings,
   ) {
     this.#clock = clock;
@@ -50,11 +50,11 @@ export class Speculation {
   }
 
   /** Later than the tick it is called in: the suggestion on screen comes first. */
-  from(shown: Shown, view: CaretView): void {
+  from(shown: DisplayedSuggestion, view: CaretView): void {
     this.#clock.after(0, () => this.#from(shown, view));
   }
 
-  #from(shown: Shown, view: CaretView): void {
+  #from(shown: DisplayedSuggestion, view: CaretView): void {
     if (this.#screen.answer !== shown.answer) return;
     if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
     const after = withInsertion(view.document, shown.position, { text: shown.text, after: shown.replaceAfter });

@@ -1,10 +1,10 @@
 import { BracketScanner } from './brackets.ts';
 import type { Language } from './languages.ts';
 import {
+  isDistinctive,
   loopsInside,
-  reindented,
+  reindent,
   repeatedLines,
-  telling,
   withoutDirectionOverrides,
   withoutHalfWord,
   withoutRepeatedHead,
@@ -13,7 +13,7 @@ import {
 } from './trim.ts';
 
 /** What an answer has to fit, as it was when it was asked for. */
-export interface Site {
+export interface InsertionContext {
   readonly language: Language;
   readonly head: string;
   readonly tail: string;
@@ -38,8 +38,8 @@ const LONGEST_LINE = 500;
  * passed every check and only ever grows; a line that what follows could turn into a repetition is
  * held back until that is known.
  */
-export class Settling {
-  readonly #site: Site;
+export class CompletionTrimmer {
+  readonly #site: InsertionContext;
   #raw = '';
   readonly #lines: string[] = [];
   readonly #scanner: BracketScanner;
@@ -50,7 +50,7 @@ export class Settling {
   #over = false;
   #text = '';
 
-  constructor(site: Site) {
+  constructor(site: InsertionContext) {
     this.#site = site;
     this.#scanner = new BracketScanner(site.language, site.inside);
   }
@@ -117,8 +117,8 @@ export class Settling {
     const { head, tail, above, indentation } = this.#site;
     const clean = withoutDirectionOverrides(raw);
     if (clean !== raw && clean.trim() === '') return undefined;
-    if (this.#lines.length > 0) return reindented(clean, indentation).trimEnd();
-    let line = head.trim() === '' ? reindented(clean, indentation) : clean;
+    if (this.#lines.length > 0) return reindent(clean, indentation).trimEnd();
+    let line = head.trim() === '' ? reindent(clean, indentation) : clean;
     line = withoutRepeatedIndentation(line, head, above);
     line = withoutRepeatedHead(line, head);
     return withoutRepeatedTail(tail.trim() === '' ? line.trimEnd() : line, tail);
@@ -132,7 +132,7 @@ export class Settling {
     if (first) {
       const whole = this.#lines.length === 0 ? `${head}${line}` : line;
       const over = this.#lines.length === 0 || head.trim() === '' ? above : head;
-      if (over !== undefined && telling(whole) && whole.trim() === over.trim() && tail.trim() === '') return true;
+      if (over !== undefined && isDistinctive(whole) && whole.trim() === over.trim() && tail.trim() === '') return true;
     }
     const next = this.#scanner.copy().read(`\n${line}`);
     // Closers right behind the caret may be said again: they are written over (fit.ts).
@@ -151,10 +151,10 @@ export class Settling {
       if (this.#over) return;
     }
     if (index === 0 || line.trim() !== first.trim()) return;
-    if (telling(line) && line.trim().length >= 20) {
+    if (isDistinctive(line) && line.trim().length >= 20) {
       this.#echoFrom = index;
       this.#over = true;
-    } else if (telling(line)) this.#echoFrom = index;
+    } else if (isDistinctive(line)) this.#echoFrom = index;
   }
 
   /** Whether the lines so far could be left as they are: no line broken off inside brackets or a string. */

@@ -1,25 +1,25 @@
 import type { Disposable } from '../base/disposable-store.ts';
 import { Emitter } from '../base/emitter.ts';
-import { Admission } from './admission.ts';
+import { CompletionGate } from './admission.ts';
 import { type CaretView, caretView } from './caret-view.ts';
 import { type Clock, delay, systemClock } from './clock.ts';
 import type { CompletionModel } from './completion-settings.ts';
 import { Dismissals } from './dismissal.ts';
-import type { Counts } from './governor.ts';
-import { Growth } from './growth.ts';
-import { Intent } from './intent.ts';
-import { OnScreen, type Shown, suggestionOf } from './on-screen.ts';
-import { startOf } from './place.ts';
-import { type Known, recall } from './recall.ts';
+import type { UsageCounts } from './governor.ts';
+import { GrowthNotifier } from './growth.ts';
+import { TriggerClassifier } from './intent.ts';
+import { type DisplayedSuggestion, displayedSuggestion, SuggestionDisplay } from './on-screen.ts';
+import { anchorAt } from './place.ts';
+import { type CacheLookup, lookUpCache } from './recall.ts';
 import type { SentRequest } from './request-log.ts';
-import { Sending, type SendingPorts } from './sending.ts';
+import { CompletionSender, type CompletionSenderDeps } from './sending.ts';
 import { Speculation } from './speculation.ts';
-import { StateOwner, type SuggesterState } from './suggester-state.ts';
+import { type SuggesterState, SuggesterStateOwner } from './suggester-state.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './suggestion.ts';
-import { type Answer, SuggestionCache } from './suggestion-cache.ts';
-import { mayEnd, onlyByHand, type Silence, worthAsking } from './trigger.ts';
+import { type CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
+import { canLift, isManualOnly, isWorthRequesting, type TriggerRefusal } from './trigger.ts';
 
-export interface SuggesterPorts extends SendingPorts {
+export interface SuggesterDeps extends CompletionSenderDeps {
   /** The model to ask now; `undefined`: none can fill holes. */
   readonly model: () => CompletionModel | undefined;
   /** Opens the connection: the one that was there is likely closed by now, and a request may be near. */
@@ -49,16 +49,16 @@ const ALTERNATIVE_TEMPERATURE = 0.8;
  * - A key, the model or the settings changed, or the person says "try again" -> `reconsider()`.
  */
 export class Suggester {
-  readonly #ports: SuggesterPorts;
+  readonly #deps: SuggesterDeps;
   readonly #clock: Clock;
   readonly #cache = new SuggestionCache();
   readonly #dismissals = new Dismissals();
-  readonly #admission: Admission;
-  readonly #screen = new OnScreen();
-  readonly #state = new StateOwner();
-  readonly #intent = new Intent();
-  readonly #growth: Growth;
-  readonly #sending: Sending;
+  readonly #admission: CompletionGate;
+  readonly #screen = new SuggestionDisplay();
+  readonly #state = new SuggesterStateOwner();
+  readonly #intent = new TriggerClassifier();
+  readonly #growth: GrowthNotifier;
+  readonly #sending: CompletionSender;
   readonly #speculation: Speculation;
   readonly #reopened = new Emitter<[uri: string]>();
   #view: CaretView | undefined;
@@ -66,20 +66,20 @@ export class Suggester {
   /** The document where the person's last wish came to nothing because it could not work. */
   #turnedAway: string | undefined;
 
-  constructor(ports: SuggesterPorts) {
-    this.#ports = ports;
-    this.#clock = ports.clock ?? systemClock;
-    this.#growth = new Growth(this.#clock);
-    this.#admission = new Admission(ports);
+  constructor(deps: SuggesterDeps) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? systemClock;
+    this.#growth = new GrowthNotifier(this.#clock);
+    this.#admission = new CompletionGate(deps);
     const owners = { cache: this.#cache, state: this.#state };
-    this.#sending = new Sending(ports, this.#clock, owners, {
+    this.#sending = new CompletionSender(deps, this.#clock, owners, {
       grew: (answer, uri) => {
         const onScreen = () => this.#screen.has(answer);
         if (onScreen()) this.#growth.grew(uri, onScreen);
       },
       landed: (answer, uri, failed) => this.#landed(answer, uri, failed),
     });
-    this.#speculation = new Speculation(this.#clock, this.#sending, this.#cache, this.#screen, ports.settings);
+    this.#speculation = new Speculation(this.#clock, this.#sending, this.#cache, this.#screen, deps.settings);
   }
 
   dispose(): void {
@@ -95,7 +95,7 @@ export class Suggester {
   }
 
   /** Requests, tokens, price and what was accepted since the start. */
-  get counts(): Counts {
+  get counts(): UsageCounts {
     return this.#sending.governor.counts();
   }
 
@@ -128,7 +128,7 @@ export class Suggester {
     const view = this.#viewOf(request);
     if (view === undefined) return NOTHING;
     const byHand = request.trigger === 'invoke';
-    const start = startOf(view.document, view.position);
+    const start = anchorAt(view.document, view.position);
     if (byHand) this.#dismissals.lift(view.document.uri, start);
     const known = this.#known(view);
     if (!byHand && this.#dismissals.covers(view.document.uri, start)) {
@@ -150,7 +150,7 @@ export class Suggester {
     if (view === undefined) return;
     const { shown, awaited } = this.#known(view);
     const answers = [...shown.map(({ answer }) => answer), ...awaited];
-    this.#dismissals.add(view.document.uri, startOf(view.document, view.position), answers);
+    this.#dismissals.add(view.document.uri, anchorAt(view.document, view.position), answers);
     this.#sending.pace.judged(false);
     this.#screen.put(undefined);
   }
@@ -192,10 +192,10 @@ export class Suggester {
     const { uri } = request.document;
     const why = this.#admission.silence(request);
     if (why !== undefined) {
-      if (mayEnd(why)) this.#turnedAway = uri;
+      if (canLift(why)) this.#turnedAway = uri;
       return this.#silent(why);
     }
-    const model = this.#ports.model();
+    const model = this.#deps.model();
     if (model === undefined) {
       this.#turnedAway = uri;
       this.#state.become({ kind: 'no-model' });
@@ -209,32 +209,32 @@ export class Suggester {
   #warm(): void {
     const { circuit, pace } = this.#sending;
     if (this.#shown === undefined || circuit.open !== undefined || !pace.cold) return;
-    if (this.#ports.model() === undefined || !this.#admission.automatic(this.#shown)) return;
+    if (this.#deps.model() === undefined || !this.#admission.automatic(this.#shown)) return;
     pace.warmed();
-    this.#ports.warm?.();
+    this.#deps.warm?.();
   }
 
-  #silent(why: Silence): undefined {
+  #silent(why: TriggerRefusal): undefined {
     this.#screen.put(undefined);
     this.#view = undefined;
     this.#state.become({ kind: 'silent', why });
     return undefined;
   }
 
-  #known(view: CaretView): Known {
-    return recall(view, { cache: this.#cache, dismissals: this.#dismissals }, this.#screen.answer);
+  #known(view: CaretView): CacheLookup {
+    return lookUpCache(view, { cache: this.#cache, dismissals: this.#dismissals }, this.#screen.answer);
   }
 
   /** Whether something may be sent or waited for, as far as that can be told in the tick of the key. */
-  #mayAsk({ request }: CaretView, { awaited, settled }: Known): boolean {
+  #mayAsk({ request }: CaretView, { awaited, settled }: CacheLookup): boolean {
     if (request.trigger === 'invoke') return true;
     if (awaited.length > 0) return true;
     if (request.trigger === 'grown') return false;
-    if (onlyByHand(request, this.#ports.settings())) {
+    if (isManualOnly(request, this.#deps.settings())) {
       this.#state.become({ kind: 'silent', why: 'by-hand-only' });
       return false;
     }
-    return !settled && !this.#intent.undone && worthAsking(request);
+    return !settled && !this.#intent.undone && isWorthRequesting(request);
   }
 
   async #seek(view: CaretView, signal: AbortSignal): Promise<readonly Suggestion[]> {
@@ -261,7 +261,7 @@ export class Suggester {
   /** Waits as the pace says and sends a request, unless memory has an answer by then. */
   async #ask(view: CaretView, signal: AbortSignal, alternative: boolean): Promise<void> {
     const { governor, inFlight, pace } = this.#sending;
-    const settings = this.#ports.settings();
+    const settings = this.#deps.settings();
     const level = governor.level(settings.budgetPerHour);
     if (level === 'stop') {
       this.#state.become({ kind: 'budget-spent', roomInMs: governor.roomIn(settings.budgetPerHour) });
@@ -284,7 +284,7 @@ export class Suggester {
     if (!this.#sending.send(view, snippets, manner)) this.#turnedAway = view.document.uri;
   }
 
-  #landed(answer: Answer, uri: string, failed: boolean): void {
+  #landed(answer: CachedAnswer, uri: string, failed: boolean): void {
     if (failed) this.#turnedAway = uri;
     if (!this.#screen.has(answer) || this.#view === undefined) return;
     // What came last may not be on screen yet; asking ahead must start behind it.
@@ -292,7 +292,7 @@ export class Suggester {
     if (whole?.answer === answer) this.#speculation.from(whole, this.#view);
   }
 
-  #present(view: CaretView, known: readonly Shown[]): readonly Suggestion[] {
+  #present(view: CaretView, known: readonly DisplayedSuggestion[]): readonly Suggestion[] {
     this.#view = view;
     const [first] = known;
     if (first === undefined) {
@@ -307,6 +307,6 @@ export class Suggester {
     this.#screen.put(first);
     for (const { answer } of known) answer.seen = true;
     this.#speculation.from(first, view);
-    return known.map((shown) => suggestionOf(shown, view, this.#intent.asksOn));
+    return known.map((shown) => displayedSuggestion(shown, view, this.#intent.asksOn));
   }
 }

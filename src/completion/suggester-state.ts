@@ -1,24 +1,24 @@
 import { Emitter } from '../base/emitter.ts';
-import type { GatewayError } from '../wire/errors.ts';
-import type { Silence } from './trigger.ts';
+import type { SvcError } from '../wire/errors.ts';
+import type { TriggerRefusal } from './trigger.ts';
 
 /** What the status bar shows. */
 export type SuggesterState =
   | { readonly kind: 'ready' }
   | { readonly kind: 'asking' }
-  | { readonly kind: 'silent'; readonly why: Silence }
+  | { readonly kind: 'silent'; readonly why: TriggerRefusal }
   | { readonly kind: 'no-model' }
   /** `retryInMs`: one request goes out then by itself. `needsPerson`: waiting alone won't help. */
   | {
       readonly kind: 'problem';
-      readonly error: GatewayError;
+      readonly error: SvcError;
       readonly retryInMs: number;
       readonly needsPerson: boolean;
     }
   | { readonly kind: 'budget-spent'; readonly roomInMs: number };
 
 /** The one owner of the engine's state. */
-export class StateOwner {
+export class SuggesterStateOwner {
   readonly #changed = new Emitter<[SuggesterState]>();
   readonly onDidChange = this.#changed.event;
   #current: SuggesterState = { kind: 'ready' };

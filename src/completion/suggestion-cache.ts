@@ -1,11 +1,11 @@
 import type { DocumentText, Position } from './document-text.ts';
-import { type Start, startOf, startsBefore, suffixKey } from './place.ts';
+import { type Anchor, anchorAt, isAnchorBefore, suffixKey } from './place.ts';
 
 /** An answer, whole or still arriving. Its text only ever grows at its end. */
-export interface Answer {
+export interface CachedAnswer {
   readonly id: number;
   readonly scope: string;
-  readonly start: Start;
+  readonly start: Anchor;
   /** What fits in behind the start, as far as it is settled. */
   text: string;
   /** No more will come. */
@@ -15,13 +15,13 @@ export interface Answer {
 }
 
 /** How an answer agrees with the text before a caret. */
-export type Match =
+export type CacheMatch =
   /** `rest` is what remains to be written; empty when all of it is there already. */
-  | { readonly kind: 'agrees'; readonly answer: Answer; readonly rest: string; readonly deleted: number }
+  | { readonly kind: 'agrees'; readonly answer: CachedAnswer; readonly rest: string; readonly deleted: number }
   /** All that arrived so far is typed, more may come. */
-  | { readonly kind: 'awaited'; readonly answer: Answer }
+  | { readonly kind: 'awaited'; readonly answer: CachedAnswer }
   /** The text differs in nothing but the white space the editor indented the caret's line with. */
-  | { readonly kind: 'indenting'; readonly answer: Answer };
+  | { readonly kind: 'indenting'; readonly answer: CachedAnswer };
 
 /** Characters deleted before the place of an answer that it is still shown for. */
 const DELETED = 8;
@@ -34,9 +34,9 @@ const OVERHEAD = 200;
  * suggestion, however many there are. Bounded by bytes, least recently used first out, in memory only.
  */
 export class SuggestionCache {
-  readonly #byStart = new Map<string, Answer[]>();
+  readonly #byStart = new Map<string, CachedAnswer[]>();
   /** In order of use; a value is the bytes accounted for. */
-  readonly #used = new Map<Answer, number>();
+  readonly #used = new Map<CachedAnswer, number>();
   readonly #limit: number;
   #bytes = 0;
   #span = 0;
@@ -51,10 +51,10 @@ export class SuggestionCache {
   }
 
   /** Files an answer that is about to arrive. */
-  open(document: DocumentText, position: Position, model: string): Answer {
+  open(document: DocumentText, position: Position, model: string): CachedAnswer {
     const scope = scopeOf(document, position, model);
-    const start = startOf(document, position);
-    const answer: Answer = { id: this.#next++, scope, start, text: '', done: false, seen: false };
+    const start = anchorAt(document, position);
+    const answer: CachedAnswer = { id: this.#next++, scope, start, text: '', done: false, seen: false };
     const key = keyOf(scope, start);
     const siblings = this.#byStart.get(key);
     if (siblings === undefined) this.#byStart.set(key, [answer]);
@@ -64,16 +64,16 @@ export class SuggestionCache {
   }
 
   /** Call after `text` of an answer grew. */
-  grew(answer: Answer): void {
+  grew(answer: CachedAnswer): void {
     if (!this.#used.has(answer)) return;
     this.#account(answer);
   }
 
   /** Answers that agree with the text before the caret, newest first. */
-  find(document: DocumentText, position: Position, model: string): Match[] {
+  find(document: DocumentText, position: Position, model: string): CacheMatch[] {
     const scope = scopeOf(document, position, model);
-    const found: Match[] = [];
-    for (const start of startsBefore(document, position, this.#span)) {
+    const found: CacheMatch[] = [];
+    for (const start of isAnchorBefore(document, position, this.#span)) {
       for (const answer of this.#byStart.get(keyOf(scope, start)) ?? []) {
         const match = matchOf(answer, start.typed);
         if (match !== undefined) found.push(match);
@@ -84,7 +84,7 @@ export class SuggestionCache {
     return found;
   }
 
-  delete(answer: Answer): void {
+  delete(answer: CachedAnswer): void {
     const bytes = this.#used.get(answer);
     if (bytes === undefined) return;
     this.#used.delete(answer);
@@ -102,7 +102,7 @@ export class SuggestionCache {
     this.#span = 0;
   }
 
-  #account(answer: Answer): void {
+  #account(answer: CachedAnswer): void {
     const { scope, start, text } = answer;
     // The scope and the anchor are held twice: in the answer and in the key of the first level.
     const bytes = OVERHEAD + 2 * (2 * (scope.length + start.anchor.length) + start.typed.length + text.length);
@@ -116,7 +116,7 @@ export class SuggestionCache {
     }
   }
 
-  #touch(answer: Answer): void {
+  #touch(answer: CachedAnswer): void {
     const bytes = this.#used.get(answer);
     if (bytes === undefined) return;
     this.#used.delete(answer);
@@ -125,7 +125,7 @@ export class SuggestionCache {
 }
 
 /** How `answer` agrees with `typed`, the text from its start to the caret; `undefined`: it doesn't. */
-function matchOf(answer: Answer, typed: string): Match | undefined {
+function matchOf(answer: CachedAnswer, typed: string): CacheMatch | undefined {
   const asked = answer.start.typed;
   if (typed.length < asked.length) {
     const deleted = asked.length - typed.length;
@@ -138,7 +138,7 @@ function matchOf(answer: Answer, typed: string): Match | undefined {
 }
 
 /** How an answer agrees with what was written since at its place. */
-function matchBehind(answer: Answer, since: string): Match | undefined {
+function matchBehind(answer: CachedAnswer, since: string): CacheMatch | undefined {
   if (answer.text.startsWith(since)) {
     const rest = answer.text.slice(since.length);
     if (rest === '' && !answer.done) return { kind: 'awaited', answer };
@@ -159,7 +159,7 @@ function scopeOf(document: DocumentText, position: Position, model: string): str
   return `${document.uri}\0${model}\0${suffixKey(document, position)}`;
 }
 
-function keyOf(scope: string, start: Start): string {
+function keyOf(scope: string, start: Anchor): string {
   return `${scope}\0${start.anchor}`;
 }
 

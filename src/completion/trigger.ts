@@ -1,11 +1,11 @@
 import type { CompletionSettings } from './completion-settings.ts';
-import { headOf, tailOf } from './document-text.ts';
+import { textHead, textTail } from './document-text.ts';
 import type { Exclusion } from './exclusion.ts';
-import { languageOf } from './languages.ts';
+import { findLanguage } from './languages.ts';
 import type { SuggestRequest } from './suggestion.ts';
 
 /** Why nothing is suggested. */
-export type Silence =
+export type TriggerRefusal =
   | 'off'
   | 'language-off'
   | 'file-off'
@@ -19,10 +19,10 @@ export type Silence =
 export type NotSent = Exclusion | 'unknown-yet';
 
 /** Why nothing is to be shown at all for this request; `undefined`: go on. */
-export function silenceOf(request: SuggestRequest, settings: CompletionSettings): Silence | undefined {
+export function triggerRefusal(request: SuggestRequest, settings: CompletionSettings): TriggerRefusal | undefined {
   const { document } = request;
   if (!settings.enabled) return 'off';
-  if (!languageOn(document.languageId, settings.languages)) return 'language-off';
+  if (!isLanguageEnabled(document.languageId, settings.languages)) return 'language-off';
   if ((request.carets ?? 1) > 1) return 'several-carets';
   if (request.selecting === true) return 'selection';
   if (/^(output|vscode-|git:|debug|search-editor)/.test(document.uri) && !isTyped(document.uri)) return 'output';
@@ -30,12 +30,12 @@ export function silenceOf(request: SuggestRequest, settings: CompletionSettings)
 }
 
 /** Whether a silence ends by what the person or a file watcher does elsewhere, not by going on in the document. */
-export function mayEnd(why: Silence): boolean {
+export function canLift(why: TriggerRefusal): boolean {
   return !(why === 'several-carets' || why === 'selection' || why === 'output');
 }
 
 /** Whether nothing is sent unless asked for by hand. What is known already is shown in any case. */
-export function onlyByHand(request: SuggestRequest, settings: CompletionSettings): boolean {
+export function isManualOnly(request: SuggestRequest, settings: CompletionSettings): boolean {
   return settings.trigger === 'manual' && request.trigger === 'automatic';
 }
 
@@ -45,19 +45,19 @@ function isTyped(uri: string): boolean {
 }
 
 /** Whether completions are wanted in a language (an id of VS Code's): in prose only where a person says so. */
-export function languageOn(id: string, languages: CompletionSettings['languages']): boolean {
-  return languages[id] ?? languages['*'] ?? languageOf(id).prose !== true;
+export function isLanguageEnabled(id: string, languages: CompletionSettings['languages']): boolean {
+  return languages[id] ?? languages['*'] ?? findLanguage(id).prose !== true;
 }
 
 /** Whether an automatic request is worth sending here; what is known already is shown in any case. */
-export function worthAsking(request: SuggestRequest): boolean {
+export function isWorthRequesting(request: SuggestRequest): boolean {
   const { document, position } = request;
-  const tail = tailOf(document, position);
+  const tail = textTail(document, position);
   // Mid-word, what is missing is most often nothing.
   if (/^[\p{L}\p{N}_$]/u.test(tail)) return false;
   const selected = request.selectedCompletion;
   // Too little of the item was typed for the selection to be the person's choice (it is the list's first).
   if (selected !== undefined && position.character - selected.startCharacter < 2) return false;
-  const head = headOf(document, position);
+  const head = textHead(document, position);
   return !(head.trim() === '' && tail.trim() !== '');
 }

@@ -1,7 +1,7 @@
 /** Pure questions about lines of an answer, asked while it streams (stop.ts). */
 
 /** Whether a line says enough that meeting it twice means something. */
-export function telling(line: string): boolean {
+export function isDistinctive(line: string): boolean {
   // Not counted to the end: a line may have 100,000 characters.
   let found = 0;
   for (const _ of line.matchAll(/[\p{L}\p{N}_]/gu)) if (++found === 3) return true;
@@ -24,7 +24,7 @@ export function withoutRepeatedIndentation(line: string, head: string, above: st
 export function withoutRepeatedHead(line: string, head: string): string {
   const said = head.trim();
   const start = line.trimStart();
-  return said.length >= 4 && telling(said) && start.startsWith(said) ? start.slice(said.length) : line;
+  return said.length >= 4 && isDistinctive(said) && start.startsWith(said) ? start.slice(said.length) : line;
 }
 
 /** Without its end, as far as that is the start of what stands behind the caret. */
@@ -40,7 +40,7 @@ export function withoutRepeatedTail(line: string, tail: string): string {
 }
 
 /** The indentation of a line written the way the document writes it. */
-export function reindented(line: string, style: { readonly insertSpaces: boolean; readonly tabSize: number }): string {
+export function reindent(line: string, style: { readonly insertSpaces: boolean; readonly tabSize: number }): string {
   const lead = /^[ \t]*/.exec(line)?.[0] ?? '';
   if (lead === '') return line;
   if (style.insertSpaces) {
@@ -56,7 +56,7 @@ export function loopsInside(line: string): boolean {
   const text = line.trim();
   if (text.length < 60) return false;
   const period = smallestPeriod(text);
-  return period > 1 && period * 3 <= text.length && telling(text.slice(0, Math.max(period, 6)));
+  return period > 1 && period * 3 <= text.length && isDistinctive(text.slice(0, Math.max(period, 6)));
 }
 
 /** How many lines at the end say the 1 to 4 lines before them again; 0: they don't. */
@@ -64,7 +64,7 @@ export function repeatedLines(lines: readonly string[]): number {
   for (let period = 1; period <= 4; period++) {
     let repeated = 0;
     while (repeated + period < lines.length && lines.at(-1 - repeated) === lines.at(-1 - repeated - period)) repeated++;
-    if (repeated >= period && telling(lines.slice(-period).join('\n'))) return Math.floor(repeated / period);
+    if (repeated >= period && isDistinctive(lines.slice(-period).join('\n'))) return Math.floor(repeated / period);
   }
   return 0;
 }

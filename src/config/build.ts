@@ -1,5 +1,5 @@
 import { runSteps, type Steps } from '../base/time-slices.ts';
-import { type JsonObject, objectOf } from '../wire/json.ts';
+import { type JsonObject, objectOrEmpty } from '../wire/json.ts';
 import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
@@ -100,7 +100,7 @@ const NOTHING: JsonObject = {};
 
 function readProvider(id: string, node: ObjectTree): ProviderSettings {
   const options = child(node, 'options');
-  const own = objectOf(options && plain(options));
+  const own = objectOrEmpty(options && plain(options));
   const value = (key: string) => {
     const field = child(node, key);
     return field && plain(field);
@@ -123,14 +123,14 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
     problem: brokenAddress(node, options),
     headers: credentials(child(options, 'headers')),
     timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
-    options: restOf(own),
+    options: unknownMembers(own),
     models: readModels(child(node, 'models')),
     origin: node.place,
   };
 }
 
 /** What is passed on as it is. */
-function restOf(options: JsonObject): JsonObject {
+function unknownMembers(options: JsonObject): JsonObject {
   const keys = Object.keys(options).filter((key) => !OWN_OPTIONS.has(key));
   return keys.length === 0 ? NOTHING : Object.fromEntries(keys.map((key) => [key, options[key]]));
 }

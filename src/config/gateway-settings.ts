@@ -1,12 +1,12 @@
-import { defined, objectOf } from '../wire/json.ts';
+import { defined, objectOrEmpty } from '../wire/json.ts';
 import { credentials, number, text, texts } from './fields.ts';
 import type { GatewaySettings, OrganizationSettings } from './settings.ts';
 import { child, entriesOf, plain, type Tree } from './tree.ts';
 
 /** The `gateway` section with its defaults. */
 export function readGateway(node: Tree | undefined): GatewaySettings {
-  const fields = objectOf(node && plain(node));
-  const listen = objectOf(fields.listen);
+  const fields = objectOrEmpty(node && plain(node));
+  const listen = objectOrEmpty(fields.listen);
   return {
     listen: { host: text(listen.host) ?? '127.0.0.1', port: number(listen.port) ?? 4180 },
     maxBodyBytes: number(fields.maxBodyBytes) ?? 25_165_824,
@@ -17,17 +17,19 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       [...entriesOf(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
     ),
     embeddingModels: byKey(fields.embeddingModels, (model) => {
-      const { name, dimensions, context } = objectOf(model);
+      const { name, dimensions, context } = objectOrEmpty(model);
       return defined({ name: text(name), dimensions: number(dimensions), context: number(context) });
     }),
-    transcriptionModels: byKey(fields.transcriptionModels, (model) => defined({ name: text(objectOf(model).name) })),
+    transcriptionModels: byKey(fields.transcriptionModels, (model) =>
+      defined({ name: text(objectOrEmpty(model).name) }),
+    ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
   };
 }
 
 function readOrganization(id: string, node: Tree): OrganizationSettings {
-  const { name, policy } = objectOf(plain(node));
-  const { allow, deny } = objectOf(policy);
+  const { name, policy } = objectOrEmpty(plain(node));
+  const { allow, deny } = objectOrEmpty(policy);
   return {
     id,
     name: text(name) ?? id,
@@ -37,5 +39,5 @@ function readOrganization(id: string, node: Tree): OrganizationSettings {
 }
 
 function byKey<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<string, T> {
-  return new Map(Object.entries(objectOf(value)).map(([key, item]) => [key, read(item)]));
+  return new Map(Object.entries(objectOrEmpty(value)).map(([key, item]) => [key, read(item)]));
 }

@@ -22,6 +22,6 @@ export function isForbidden(name: string): boolean {
 }
 
 /** Whether a header goes out by the name that is written. */
-export function isSettled(name: string): boolean {
+export function isReservedHeader(name: string): boolean {
   return name === name.toLowerCase() && !isForbidden(name);
 }

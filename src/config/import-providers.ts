@@ -1,6 +1,6 @@
 import { type ParseError, parse } from 'jsonc-parser';
 import { withoutTrailing } from '../base/text.ts';
-import { entryOf } from '../wire/json.ts';
+import { ownEntry } from '../wire/json.ts';
 import {
   API_PACKAGES,
   EMPTY_FORM,
@@ -61,24 +61,26 @@ const BASES: Readonly<Record<string, { readonly id: string; readonly baseURL: st
 function fromContinue(config: Fields): Imported {
   const notes: string[] = [];
   const providers = new Map<string, ProviderForm>();
-  const completion = listOf(config.tabAutocompleteModel ?? []);
-  for (const entry of [...listOf(config.models), ...completion]) {
+  const completion = listOffered(config.tabAutocompleteModel ?? []);
+  for (const entry of [...listOffered(config.models), ...completion]) {
     const { title, provider, model, apiKey, apiBase, requestOptions } = fieldsOf(entry);
-    const vendor = entryOf(BASES, textOf(provider) ?? '');
-    const baseURL = textOf(apiBase) ?? vendor?.baseURL;
-    const id = textOf(model);
+    const vendor = ownEntry(BASES, messageText(provider) ?? '');
+    const baseURL = messageText(apiBase) ?? vendor?.baseURL;
+    const id = messageText(model);
     if (baseURL === undefined || id === undefined || id === 'AUTODETECT') {
-      notes.push(`${textOf(title) ?? textOf(provider) ?? 'A model'}: its address or its model is not in the file.`);
+      notes.push(
+        `${messageText(title) ?? messageText(provider) ?? 'A model'}: its address or its model is not in the file.`,
+      );
       continue;
     }
     add(providers, {
       ...EMPTY_FORM,
-      id: vendor?.id ?? proposedId(textOf(provider) ?? 'imported'),
-      name: vendor === undefined || apiBase !== undefined ? (textOf(provider) ?? '') : '',
+      id: vendor?.id ?? proposedId(messageText(provider) ?? 'imported'),
+      name: vendor === undefined || apiBase !== undefined ? (messageText(provider) ?? '') : '',
       api: vendor?.api ?? 'chat-completions',
       baseURL: local(vendor?.id, baseURL),
       key: keyOf(apiKey),
-      models: [{ id, name: textOf(title) ?? '' }],
+      models: [{ id, name: messageText(title) ?? '' }],
       headers: headersOf(fieldsOf(requestOptions).headers),
     });
   }
@@ -98,10 +100,10 @@ function fromOpencode(config: Fields): Imported {
   for (const [id, value] of Object.entries(fieldsOf(config.provider))) {
     const provider = fieldsOf(value);
     const options = fieldsOf(provider.options);
-    const npm = textOf(provider.npm) ?? API_PACKAGES['chat-completions'];
+    const npm = messageText(provider.npm) ?? API_PACKAGES['chat-completions'];
     const api = apiOf(npm);
-    const vendor = entryOf(BASES, id);
-    const baseURL = textOf(options.baseURL) ?? textOf(provider.api) ?? vendor?.baseURL;
+    const vendor = ownEntry(BASES, id);
+    const baseURL = messageText(options.baseURL) ?? messageText(provider.api) ?? vendor?.baseURL;
     if (api === undefined || baseURL === undefined) {
       notes.push(api === undefined ? `${id}: ${npm} is not spoken here.` : `${id}: its address is not in the file.`);
       continue;
@@ -110,11 +112,11 @@ function fromOpencode(config: Fields): Imported {
     providers.push({
       ...EMPTY_FORM,
       id: proposedId(id),
-      name: textOf(provider.name) ?? '',
-      api: textOf(provider.npm) === undefined ? (vendor?.api ?? api) : api,
+      name: messageText(provider.name) ?? '',
+      api: messageText(provider.npm) === undefined ? (vendor?.api ?? api) : api,
       baseURL: withoutTrailing(baseURL, '/'),
       key: keyOf(options.apiKey),
-      models: models.map(([key, model]) => ({ id: key, name: textOf(fieldsOf(model).name) ?? '' })),
+      models: models.map(([key, model]) => ({ id: key, name: messageText(fieldsOf(model).name) ?? '' })),
       headers: headersOf(options.headers),
     });
   }
@@ -139,12 +141,14 @@ function fromCline(state: Fields): Imported {
     id,
     name,
     baseURL: local(id, baseURL),
-    models: [...new Set(models.map(textOf))].flatMap((model) => (model === undefined ? [] : [{ id: model, name: '' }])),
+    models: [...new Set(models.map(messageText))].flatMap((model) =>
+      model === undefined ? [] : [{ id: model, name: '' }],
+    ),
     headers: headersOf(headers),
   });
-  const compatible = textOf(state.openAiBaseUrl);
-  const ollama = textOf(state.ollamaBaseUrl);
-  const studio = textOf(state.lmStudioBaseUrl);
+  const compatible = messageText(state.openAiBaseUrl);
+  const ollama = messageText(state.ollamaBaseUrl);
+  const studio = messageText(state.lmStudioBaseUrl);
   const chosen = (name: string) => [state[`planMode${name}`], state[`actMode${name}`]];
   const ids = [state.openAiModelId, ...chosen('OpenAiModelId')];
   const providers = [
@@ -166,18 +170,18 @@ function fromCustomEndpoints(groups: readonly unknown[]): Imported {
   const providers = new Map<string, ProviderForm>();
   for (const value of groups) {
     const group = fieldsOf(value);
-    const vendor = textOf(group.vendor) ?? '';
+    const vendor = messageText(group.vendor) ?? '';
     if (!/^custom/i.test(vendor)) continue;
-    const name = textOf(group.name) ?? vendor;
-    for (const entry of listOf(group.models)) {
+    const name = messageText(group.name) ?? vendor;
+    for (const entry of listOffered(group.models)) {
       const model = fieldsOf(entry);
-      const id = textOf(model.id);
-      const url = textOf(model.url);
+      const id = messageText(model.id);
+      const url = messageText(model.url);
       if (id === undefined || url === undefined) {
         notes.push(`${name}: a model without an id or an address.`);
         continue;
       }
-      const { api, baseURL } = splitEndpoint(url, textOf(model.apiType) ?? textOf(group.apiType));
+      const { api, baseURL } = splitEndpoint(url, messageText(model.apiType) ?? messageText(group.apiType));
       add(providers, {
         ...EMPTY_FORM,
         id: proposedId(name) || 'imported',
@@ -185,7 +189,7 @@ function fromCustomEndpoints(groups: readonly unknown[]): Imported {
         api,
         baseURL,
         key: keyOf(group.apiKey),
-        models: [{ id, name: textOf(model.name) ?? '' }],
+        models: [{ id, name: messageText(model.name) ?? '' }],
         headers: headersOf(model.requestHeaders),
       });
     }
@@ -225,7 +229,7 @@ function add(providers: Map<string, ProviderForm>, form: ProviderForm): void {
 
 /** A key that is written in the file; VS Code's and other tools' own stores are not looked into. */
 function keyOf(value: unknown): KeyChoice {
-  const text = textOf(value)?.trim();
+  const text = messageText(value)?.trim();
   if (text === undefined || text === '') return { kind: 'none' };
   const variable = /^\{env:([^}]+)\}$/.exec(text)?.[1] ?? /^\$\{?env:(\w+)\}$/.exec(text)?.[1];
   if (variable !== undefined) return { kind: 'env', name: variable };
@@ -239,11 +243,11 @@ function headersOf(value: unknown): ProviderForm['headers'] {
   );
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function listOffered(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }
 
-function textOf(value: unknown): string | undefined {
+function messageText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 

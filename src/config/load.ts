@@ -9,9 +9,9 @@ import { type ReferenceScope, resolveReferences } from './references.ts';
 import { type FileProblem, readRegularFile } from './regular-file.ts';
 import type { Diagnostic, Settings } from './settings.ts';
 import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
-import { type Candidate, candidates, type LoadInput } from './sources.ts';
+import { candidates, type LoadInput, type SourceCandidate } from './sources.ts';
 import { type ObjectTree, type Place, type Replacement, replaceNodes, treeOf } from './tree.ts';
-import { entryOf, validateSteps } from './validate.ts';
+import { ownEntry, validateSteps } from './validate.ts';
 
 export type { LoadInput } from './sources.ts';
 
@@ -51,7 +51,7 @@ export async function loadSettings(input: LoadInput): Promise<Settings> {
 /** As `loadSettings`, and with the last good content of a source that is broken now. */
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
   const { below, projects, above } = candidates(input);
-  const read = (places: readonly Candidate[]) =>
+  const read = (places: readonly SourceCandidate[]) =>
     Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
   // A person's own files, the largest as a rule, are on their way while it is found out where the project is.
   const reading = Promise.all([read(below()), projects().then(read), read(above())]);
@@ -106,14 +106,14 @@ function managedProblem(layers: readonly Layer[]): string | undefined {
   return `The managed configuration ${error.path} is invalid (line ${error.line}, column ${error.column}): ${error.message}`;
 }
 
-async function readLayer(candidate: Candidate, input: LoadInput, before: Remembered | undefined): Promise<Layer> {
+async function readLayer(candidate: SourceCandidate, input: LoadInput, before: Remembered | undefined): Promise<Layer> {
   const { kind, path, trusted } = candidate;
   const source: Source = { kind, path, trusted, status: 'loaded' };
   const read = await contentOf(candidate, source, before);
   if (read === undefined) {
     const missing: Source = { ...source, status: 'missing' };
     const message = `The file that SVC_CONFIG names, ${path}, does not exist.`;
-    const warning = diagnosticAt(startOf(missing), 'warning', 'missing-file', '', message);
+    const warning = diagnosticAt(anchorAt(missing), 'warning', 'missing-file', '', message);
     return { source: missing, diagnostics: candidate.named ? [warning] : [] };
   }
   const { parsed, text } = read;
@@ -149,7 +149,11 @@ interface Content {
 }
 
 /** The parsed content, `undefined` where there is no file. */
-async function contentOf(candidate: Candidate, source: Source, before?: Remembered): Promise<Content | undefined> {
+async function contentOf(
+  candidate: SourceCandidate,
+  source: Source,
+  before?: Remembered,
+): Promise<Content | undefined> {
   const { content } = candidate;
   if (content !== undefined) {
     if ('text' in content) {
@@ -178,16 +182,16 @@ const FILE_WORDS: Readonly<Record<FileProblem, string>> = {
   outside: 'The file lies outside of the project.',
 };
 
-function startOf(source: Source): Place {
+function anchorAt(source: Source): Place {
   return { source, line: 1, column: 1, length: 1 };
 }
 
 function unreadable(message: string, source: Source): Parsed {
-  return { diagnostics: [diagnosticAt(startOf(source), 'error', 'unreadable', '', message)] };
+  return { diagnostics: [diagnosticAt(anchorAt(source), 'error', 'unreadable', '', message)] };
 }
 
 function parsedValue(value: unknown, source: Source): Parsed {
-  const tree = treeOf(value, startOf(source));
+  const tree = treeOf(value, anchorAt(source));
   return tree?.type === 'object' ? { tree, diagnostics: [] } : unreadable('These settings are no object.', source);
 }
 
@@ -208,7 +212,7 @@ async function readPropertyList(file: string, source: Source): Promise<Parsed> {
 }
 
 /** References, the schema and what this source may say, in this order. */
-async function checkLayer(tree: ObjectTree, candidate: Candidate, input: LoadInput) {
+async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: LoadInput) {
   const { trusted, folder, project } = candidate;
   const scope: ReferenceScope = {
     trusted,
@@ -239,7 +243,7 @@ function consequence({ path, place }: { readonly path: readonly string[]; readon
   if (decidesAddress(path)) return [brokenAddress({ path, place })];
   // A reference inside a list or a policy: the rest would mean something else.
   if (path[0] === 'gateway') {
-    const entry = entryOf(path);
+    const entry = ownEntry(path);
     return entry.length < path.length ? [{ path: entry, node: undefined }] : [];
   }
   const ofModel = path[0] === 'provider' && path[2] === 'models' && path[4] === 'provider';

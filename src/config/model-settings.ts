@@ -1,4 +1,4 @@
-import { defined, isObject, listOf } from '../wire/json.ts';
+import { arrayOrEmpty, defined, isObject } from '../wire/json.ts';
 import { MODALITIES, type Modality, type ModelLimit, type ModelSettings } from './configured-model.ts';
 import { credentials, flag, located, number, text } from './fields.ts';
 import { child, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
@@ -28,7 +28,7 @@ function readModel(key: string, node: ObjectTree): ModelSettings {
     modalities: readModalities(fields.modalities),
     limit: readLimit(fields.limit),
     cost: readCost(fields.cost),
-    options: filled(fields.options),
+    options: withCatalogDefaults(fields.options),
     headers: isObject(headers) ? filledMap(credentials(child(node, 'headers'))) : undefined,
     provider: isObject(provider) ? readPlace(child(node, 'provider')) : undefined,
     variants: readVariants(fields.variants),
@@ -36,7 +36,7 @@ function readModel(key: string, node: ObjectTree): ModelSettings {
   };
 }
 
-function filled(value: unknown): ModelSettings['options'] {
+function withCatalogDefaults(value: unknown): ModelSettings['options'] {
   return isObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
@@ -58,7 +58,7 @@ function readModalities(value: unknown): ModelSettings['modalities'] {
 
 /** In the order of `MODALITIES`, each once. */
 function modalities(value: unknown): readonly Modality[] {
-  const written = listOf(value).map(text);
+  const written = arrayOrEmpty(value).map(text);
   return MODALITIES.filter((modality) => written.includes(modality));
 }
 

@@ -38,7 +38,7 @@ export interface FoundServer extends ProviderPreset {
 }
 
 /** Why something could not be done: what happened and what helps. */
-export interface Reason {
+export interface DialogFailure {
   readonly message: string;
   readonly action?: string;
 }
@@ -61,7 +61,7 @@ export type ToDialog =
       /** Where the list really was, when that is another base address than the one asked. */
       readonly baseURL?: string;
     }
-  | { readonly type: 'list-failed'; readonly request: number; readonly reason: Reason }
+  | { readonly type: 'list-failed'; readonly request: number; readonly reason: DialogFailure }
   | {
       readonly type: 'tested';
       readonly request: number;
@@ -71,10 +71,10 @@ export type ToDialog =
       readonly milliseconds: number;
       /** The first words of the answer. */
       readonly answer?: string;
-      readonly reason?: Reason;
+      readonly reason?: DialogFailure;
     }
   | { readonly type: 'servers'; readonly servers: readonly FoundServer[] }
-  | { readonly type: 'not-saved'; readonly reason: Reason };
+  | { readonly type: 'not-saved'; readonly reason: DialogFailure };
 
 export type FromDialog =
   | { readonly type: 'ready' }

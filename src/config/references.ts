@@ -1,6 +1,6 @@
 import { runInSlices, type Steps } from '../base/time-slices.ts';
 import { diagnosticAt } from './parse.ts';
-import { pathsOf } from './platform-paths.ts';
+import { platformPath } from './platform-paths.ts';
 import { type FileProblem, isInside, readRegularFile } from './regular-file.ts';
 import type { Diagnostic, Severity } from './settings.ts';
 import { type ObjectTree, type Place, type Replacement, replaceNodes, sectionsOf, type Tree } from './tree.ts';
@@ -100,7 +100,7 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
     values.push({ path, node: undefined });
     diagnostics.push(diagnosticAt(place, outcome.severity, outcome.code, path.join('.'), outcome.message));
   }
-  const asked = [...files.keys()].filter((name) => name !== '').map((name) => fileOf(name, scope));
+  const asked = [...files.keys()].filter((name) => name !== '').map((name) => referencedFile(name, scope));
   return { tree: replaceNodes(tree, values), diagnostics, absent, files: asked };
 }
 
@@ -233,18 +233,18 @@ function variable(name: string, scope: ReferenceScope): string | undefined {
 }
 
 async function readReference(name: string, scope: ReferenceScope): Promise<Outcome> {
-  const file = name === '' ? '' : fileOf(name, scope);
+  const file = name === '' ? '' : referencedFile(name, scope);
   if (!scope.trusted) return readProjectFile(name, file, scope);
   if (file === '') return failed(name, 'names no file', 'file-reference');
   const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES });
   if ('problem' in read) return failed(name, `${shownName(file)} ${WORDS[read.problem]}`, 'file-reference');
-  return textOf(name, file, read.bytes);
+  return messageText(name, file, read.bytes);
 }
 
 /** `~/` is the home folder; anything else relative belongs to the folder of the source. */
-export function fileOf(name: string, scope: Pick<ReferenceScope, 'platform' | 'folder' | 'home'>): string {
+export function referencedFile(name: string, scope: Pick<ReferenceScope, 'platform' | 'folder' | 'home'>): string {
   const home = name.startsWith('~/') || (scope.platform === 'win32' && name.startsWith('~\\'));
-  const { resolve, join } = pathsOf(scope.platform);
+  const { resolve, join } = platformPath(scope.platform);
   return resolve(scope.folder, home ? join(scope.home, name.slice(2)) : name);
 }
 
@@ -271,7 +271,7 @@ async function readProjectFile(name: string, file: string, scope: ReferenceScope
     const inside = read.problem === 'not-a-file' || read.problem === 'too-large';
     return inside ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
   }
-  return textOf(name, file, read.bytes);
+  return messageText(name, file, read.bytes);
 }
 
 /** Whether a path reads as one below the project, on file systems that tell cases apart and those that do not. */
@@ -281,10 +281,10 @@ export function isWrittenInside(
   platform: NodeJS.Platform,
 ): boolean {
   const fold = (text: string) => (platform === 'linux' ? text : text.toLowerCase());
-  return [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file), pathsOf(platform)));
+  return [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file), platformPath(platform)));
 }
 
-function textOf(name: string, file: string, bytes: Uint8Array): Outcome {
+function messageText(name: string, file: string, bytes: Uint8Array): Outcome {
   if (bytes.includes(0)) return failed(name, `${file} holds NUL bytes`, 'file-reference');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();

@@ -30,7 +30,9 @@ export function reportSettings(settings: Settings) {
       [...settings.providers].map(([id, provider]) => [id, reportProvider(provider, settings)]),
     ),
     disabledProviders: [...settings.disabledProviders],
-    origins: Object.fromEntries(settings.values.all().map(({ path, origin }) => [path.join('.'), spotOf(origin)])),
+    origins: Object.fromEntries(
+      settings.values.all().map(({ path, origin }) => [path.join('.'), sourceLocation(origin)]),
+    ),
   };
 }
 
@@ -122,7 +124,7 @@ function masked(credential: Credential | undefined): Masked {
 }
 
 /** `file:line:column`, with what stands for a file where there is none. */
-export function spotOf({ source, line, column }: Origin): string {
+export function sourceLocation({ source, line, column }: Origin): string {
   return `${source.path}:${line}:${column}`;
 }
 

@@ -1,4 +1,4 @@
-import { isForbidden, isSettled } from './header-names.ts';
+import { isForbidden, isReservedHeader } from './header-names.ts';
 import { diagnosticAt } from './parse.ts';
 import type { Diagnostic } from './settings.ts';
 import {
@@ -36,13 +36,13 @@ export function brokenAddress({
   return { path, node: { type: 'scalar', place, value: null } };
 }
 
-export interface Ruled {
+export interface RestrictedTree {
   readonly tree: ObjectTree;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in lower case. */
-export function applySourceRules(tree: ObjectTree, trusted: boolean): Ruled {
+export function applySourceRules(tree: ObjectTree, trusted: boolean): RestrictedTree {
   const diagnostics: Diagnostic[] = [];
   const allowed = trusted ? tree : dropUntrusted(tree, diagnostics);
   const replacements: Replacement[] = [];
@@ -89,7 +89,7 @@ function lowerHeaders(
   path: readonly string[],
   diagnostics: Diagnostic[],
 ): ObjectTree | undefined {
-  if (node?.type !== 'object' || [...node.entries.keys()].every(isSettled)) return undefined;
+  if (node?.type !== 'object' || [...node.entries.keys()].every(isReservedHeader)) return undefined;
   const entries = new Map<string, Entry>();
   for (const [name, entry] of node.entries) {
     const lower = name.toLowerCase();

@@ -28,7 +28,7 @@ export interface LoadInput {
 }
 
 /** A place where a source may be, in rising precedence. */
-export interface Candidate {
+export interface SourceCandidate {
   readonly kind: SourceKind;
   readonly path: string;
   readonly trusted: boolean;
@@ -66,9 +66,9 @@ export function candidates(input: LoadInput) {
   const cwd = workingDirectory(input);
   const globalDir = globalFolder(input);
   return {
-    below: (): readonly Candidate[] => [...inFolder(globalDir, 'global'), ...namedFile(input, cwd)],
-    projects: (): Promise<readonly Candidate[]> => projectFiles(input, cwd),
-    above: (): readonly Candidate[] => [
+    below: (): readonly SourceCandidate[] => [...inFolder(globalDir, 'global'), ...namedFile(input, cwd)],
+    projects: (): Promise<readonly SourceCandidate[]> => projectFiles(input, cwd),
+    above: (): readonly SourceCandidate[] => [
       ...editorSettings(input, globalDir),
       ...inlineContent(input, cwd),
       ...managedFiles(input),
@@ -87,11 +87,11 @@ function workingDirectory(input: LoadInput): string {
   return input.cwd ?? input.folders?.[0] ?? input.home;
 }
 
-function inFolder(folder: string, kind: SourceKind): Candidate[] {
+function inFolder(folder: string, kind: SourceKind): SourceCandidate[] {
   return NAMES.map((name) => ({ kind, path: path.join(folder, name), trusted: true, folder }));
 }
 
-function namedFile(input: LoadInput, cwd: string): Candidate[] {
+function namedFile(input: LoadInput, cwd: string): SourceCandidate[] {
   const value = nonEmpty(input.env.SVC_CONFIG);
   if (value === undefined) return [];
   const expanded = value.startsWith('~/') ? path.join(input.home, value.slice(2)) : value;
@@ -99,15 +99,15 @@ function namedFile(input: LoadInput, cwd: string): Candidate[] {
   return [{ kind: 'env-path', path: file, trusted: true, folder: path.dirname(file), named: true }];
 }
 
-function inlineContent(input: LoadInput, cwd: string): Candidate[] {
+function inlineContent(input: LoadInput, cwd: string): SourceCandidate[] {
   const text = nonEmpty(input.env.SVC_CONFIG_CONTENT);
   if (text === undefined) return [];
   return [{ kind: 'env-content', path: 'SVC_CONFIG_CONTENT', trusted: true, folder: cwd, content: { text } }];
 }
 
-function editorSettings(input: LoadInput, folder: string): Candidate[] {
+function editorSettings(input: LoadInput, folder: string): SourceCandidate[] {
   const { user, workspace } = input.editor ?? {};
-  const found: Candidate[] = [];
+  const found: SourceCandidate[] = [];
   if (user !== undefined) {
     found.push({ kind: 'editor', path: 'User Settings', trusted: true, folder, content: { value: user } });
   }
@@ -121,7 +121,7 @@ function editorSettings(input: LoadInput, folder: string): Candidate[] {
 /** The preferences domain that device management writes on macOS; see docs/configuration.md. */
 const MANAGED_DOMAIN = 'com.svc.managed';
 
-function managedFiles(input: LoadInput): Candidate[] {
+function managedFiles(input: LoadInput): SourceCandidate[] {
   const files = inFolder(managedFolder(input), 'managed');
   if (input.platform !== 'darwin' || nonEmpty(input.env.SVC_MANAGED_CONFIG_DIR) !== undefined) return files;
   const base = '/Library/Managed Preferences';
@@ -133,11 +133,11 @@ function managedFiles(input: LoadInput): Candidate[] {
   return files;
 }
 
-async function projectFiles(input: LoadInput, cwd: string): Promise<Candidate[]> {
+async function projectFiles(input: LoadInput, cwd: string): Promise<SourceCandidate[]> {
   const starts = input.folders ?? (input.cwd === undefined ? [] : [cwd]);
   const projects = await Promise.all(starts.map((start) => projectOf(path.resolve(start))));
   const seen = new Set<string>();
-  const found: Candidate[] = [];
+  const found: SourceCandidate[] = [];
   for (const { root, folders } of projects) {
     for (const folder of folders) {
       if (seen.has(folder)) continue;

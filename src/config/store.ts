@@ -1,14 +1,11 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Disposable } from '../base/disposable-store.ts';
 import { Emitter } from '../base/emitter.ts';
 import type { Loaded, Memory } from './load.ts';
 import type { Settings } from './settings.ts';
 import { type LoadInput, sourceFiles } from './sources.ts';
-
-export interface Disposable {
-  dispose(): void;
-}
 
 export interface StoreTimes {
   /** Milliseconds of quiet after a file event before it is read. */

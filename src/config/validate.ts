@@ -26,7 +26,7 @@ export interface Validated {
 }
 
 /**
- * Checks one source with the schema. Only the smallest entry around an error is removed (`entryOf`); unknown keys stay
+ * Checks one source with the schema. Only the smallest entry around an error is removed (`ownEntry`); unknown keys stay
  * and get a warning.
  */
 export function validate(tree: ObjectTree): Validated {
@@ -60,7 +60,7 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
   return {
     tree: replaceNodes(
       tree,
-      removed.map(({ path }) => ({ path: entryOf(path), node: undefined })),
+      removed.map(({ path }) => ({ path: ownEntry(path), node: undefined })),
     ),
     diagnostics,
     removed,
@@ -74,7 +74,7 @@ const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes']);
  * The smallest entry that can be left out by itself: a model, an option, a header, an organization,
  * else the key of its section.
  */
-export function entryOf(path: readonly string[]): readonly string[] {
+export function ownEntry(path: readonly string[]): readonly string[] {
   const [section, , part] = path;
   if (section === 'provider') {
     if (part === 'models') return path.slice(0, 4);

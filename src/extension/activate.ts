@@ -63,10 +63,10 @@ export function activate(context: vscode.ExtensionContext): void {
       },
       fill: ({ ref }) => {
         const model = models.registry?.find(ref);
-        return async function* (hole, signal) {
+        return async function* (fimRequest, signal) {
           if (model === undefined) return;
-          const { fill } = await import('../provider/fill.ts');
-          yield* fill(model, hole, { transport, signal });
+          const { completeCode } = await import('../provider/fill.ts');
+          yield* completeCode(model, fimRequest, { transport, signal });
         };
       },
     }),

@@ -3,7 +3,7 @@ import type { DocumentText } from '../completion/document-text.ts';
 
 /** A document of the editor as the completion engine reads it: nothing is copied before it is asked for. */
 export function documentView(document: vscode.TextDocument): DocumentText {
-  const path = relativePath(document.uri);
+  const path = workspaceRelativePath(document.uri);
   return {
     uri: document.uri.toString(),
     ...(path === undefined ? {} : { path }),
@@ -16,7 +16,7 @@ export function documentView(document: vscode.TextDocument): DocumentText {
 }
 
 /** Relative to its folder, with `/`; undefined outside of every folder. */
-export function relativePath(uri: vscode.Uri): string | undefined {
+export function workspaceRelativePath(uri: vscode.Uri): string | undefined {
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
   return vscode.workspace.asRelativePath(uri, false).replaceAll('\\', '/');
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { GatewayError, MessageText } from '../wire/errors.ts';
+import type { MessageText, SvcError } from '../wire/errors.ts';
 
 /** A text of ours in the display language of VS Code; its values, such as a provider's words, stay as they are. */
 export function translate({ template, values }: MessageText): string {
@@ -7,6 +7,6 @@ export function translate({ template, values }: MessageText): string {
 }
 
 /** What went wrong and what can be done about it, in the display language of VS Code. */
-export function errorText({ text, actionText }: Pick<GatewayError, 'text' | 'actionText'>): string {
+export function errorText({ text, actionText }: Pick<SvcError, 'text' | 'actionText'>): string {
   return actionText === undefined ? translate(text) : `${translate(text)} ${translate(actionText)}`;
 }

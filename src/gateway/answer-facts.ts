@@ -1,11 +1,15 @@
 import type { Event } from '../wire/event.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { FORMATS } from '../wire/formats.ts';
-import { isObject, type JsonObject, objectOf, parseJson, textOf } from '../wire/json.ts';
+import { isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../wire/json.ts';
 
 /** The model that an answer, or an event of one, names. */
 export function modelOf(data: JsonObject): string | undefined {
-  return textOf(data.model) ?? textOf(objectOf(data.message).model) ?? textOf(objectOf(data.response).model);
+  return (
+    nonEmptyString(data.model) ??
+    nonEmptyString(objectOrEmpty(data.message).model) ??
+    nonEmptyString(objectOrEmpty(data.response).model)
+  );
 }
 
 const MODEL = Buffer.from('model"');
@@ -21,7 +25,7 @@ export function modelOfAnswer(body: Buffer): string | undefined {
     const name = /^"model"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
     if (name !== undefined) return name;
   }
-  return modelOf(objectOf(parseJson(body.toString('utf8'))));
+  return modelOf(objectOrEmpty(parseJson(body.toString('utf8'))));
 }
 
 /** Characters of an event that its vendor counts as output. */

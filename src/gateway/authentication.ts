@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import type { Account } from './account.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './exchange.ts';
 
 /** Who a request is from. */
 export interface Principal {
@@ -28,12 +28,12 @@ export function hashKey(key: string): string {
 const PRESENTED = new WeakMap<Socket, { readonly bearer: boolean; readonly header: string; readonly hash: string }>();
 
 /** The hash of the key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
-function presentedHash(exchange: Exchange): string | undefined {
-  const authorization = exchange.header('authorization');
-  const header = authorization ?? exchange.header('x-api-key');
+function presentedHash(context: RequestContext): string | undefined {
+  const authorization = context.header('authorization');
+  const header = authorization ?? context.header('x-api-key');
   if (header === undefined) return undefined;
   const bearer = authorization !== undefined;
-  const { socket } = exchange.request;
+  const { socket } = context.request;
   const last = PRESENTED.get(socket);
   if (last?.header === header && last.bearer === bearer) return last.hash;
   const key = bearer ? /^Bearer\s+(\S+)\s*$/i.exec(header)?.[1] : header;
@@ -42,16 +42,16 @@ function presentedHash(exchange: Exchange): string | undefined {
   return hashed;
 }
 
-/** @throws GatewayError 401 without a key, or with one that is not ours. */
-export function requireKey(exchange: Exchange, keys: KeyCheck): Principal {
-  const principal = optionalKey(exchange, keys);
+/** @throws SvcError 401 without a key, or with one that is not ours. */
+export function requireKey(context: RequestContext, keys: KeyCheck): Principal {
+  const principal = optionalKey(context, keys);
   if (principal) return principal;
   throw unauthorized('No API key was sent.', 'Send the gateway’s key as “Authorization: Bearer KEY”.');
 }
 
 /** As `requireKey` where a key is optional; a wrong key is still refused, never taken for none. */
-export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | undefined {
-  const presented = presentedHash(exchange);
+export function optionalKey(context: RequestContext, keys: KeyCheck): Principal | undefined {
+  const presented = presentedHash(context);
   if (presented === undefined) return undefined;
   const principal = keys.find(presented);
   if (principal === undefined) {
@@ -60,10 +60,10 @@ export function optionalKey(exchange: Exchange, keys: KeyCheck): Principal | und
       'Check the key, or make one with “svc keys create”.',
     );
   }
-  exchange.facts.key = principal.name;
+  context.facts.key = principal.name;
   return principal;
 }
 
-function unauthorized(message: string, action: string): GatewayError {
-  return new GatewayError({ errorType: 'authentication_required', message, action });
+function unauthorized(message: string, action: string): SvcError {
+  return new SvcError({ errorType: 'authentication_required', message, action });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 
 const RETRY_AFTER_MS = 1_000;
 
@@ -36,7 +36,7 @@ export class HeldBodies {
     this.#take = take;
   }
 
-  /** @param bytes less than 0 for some that are let go of. @throws GatewayError 503 when all requests hold too much. */
+  /** @param bytes less than 0 for some that are let go of. @throws SvcError 503 when all requests hold too much. */
   add(bytes: number): void {
     // What still comes for a request that is over is not kept.
     if (this.#released || bytes === 0) return;
@@ -51,8 +51,8 @@ export class HeldBodies {
   }
 }
 
-function full(): GatewayError {
-  return new GatewayError({
+function full(): SvcError {
+  return new SvcError({
     errorType: 'temporarily_unavailable',
     message: 'The gateway holds as many bytes of other requests and answers as it may.',
     action: 'Try again soon, or raise gateway.maxBufferedBytes.',

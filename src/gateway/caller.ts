@@ -1,11 +1,11 @@
 import type { Model } from '../catalog/model.ts';
 import { isPaid } from '../catalog/price.ts';
 import type { OrganizationSettings } from '../config/settings.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { type Principal, requireKey } from './authentication.ts';
-import type { Exchange } from './exchange.ts';
-import { organizationOf, requireAllowed } from './organization.ts';
-import type { GatewayParts } from './parts.ts';
+import type { RequestContext } from './exchange.ts';
+import { requestedOrganization, requireAllowed } from './organization.ts';
+import type { GatewayDeps } from './parts.ts';
 
 /** Who asks and for whom. */
 export interface Caller {
@@ -15,29 +15,29 @@ export interface Caller {
 
 /**
  * Key, rate and organization; nothing of the body is needed. Every request with a key counts towards its rate, also
- * one that is refused later. @throws GatewayError 401, 429 rate_limit_exceeded, 400, 403.
+ * one that is refused later. @throws SvcError 401, 429 rate_limit_exceeded, 400, 403.
  */
-export function identify(parts: GatewayParts, exchange: Exchange): Caller {
-  const principal = requireKey(exchange, parts.keys);
+export function identify(deps: GatewayDeps, context: RequestContext): Caller {
+  const principal = requireKey(context, deps.keys);
   takeRate(principal);
-  return { principal, organization: organizationOf(exchange, principal, parts.settings()) };
+  return { principal, organization: requestedOrganization(context, principal, deps.settings()) };
 }
 
 /**
  * Policy, then budget, both from memory (docs/gateway.md).
- * @throws GatewayError 403 model_not_allowed, 402 usage_limit_exceeded.
+ * @throws SvcError 403 model_not_allowed, 402 usage_limit_exceeded.
  */
-export function admit(parts: GatewayParts, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
+export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
   requireAllowed(caller.organization, model.ref);
   if (!withinBudget(caller, model)) {
-    throw new GatewayError({
+    throw new SvcError({
       errorType: 'usage_limit_exceeded',
       message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
       action: 'Use a free model, or ask for a larger budget.',
     });
   }
-  if (parts.ledger.full) {
-    throw new GatewayError({
+  if (deps.ledger.full) {
+    throw new SvcError({
       errorType: 'temporarily_unavailable',
       message: 'The gateway can’t write its usage ledger, so it takes no further request.',
       action: 'Whoever runs it: check the free disk space.',
@@ -58,7 +58,7 @@ function takeRate({ account }: Principal): void {
   if (account.rpm === undefined) return;
   const wait = account.window.take(account.rpm);
   if (wait === 0) return;
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'rate_limit_exceeded',
     message: `This key may send ${account.rpm} requests a minute.`,
     retryable: true,

@@ -1,59 +1,59 @@
 import { withoutTrailing } from '../base/text.ts';
 import type { Model, Provider } from '../catalog/model.ts';
 import type { OrganizationSettings } from '../config/settings.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { optionalKey } from './authentication.ts';
-import type { Exchange } from './exchange.ts';
-import { allows, organizationOf } from './organization.ts';
-import type { GatewayParts } from './parts.ts';
+import type { RequestContext } from './exchange.ts';
+import { allows, requestedOrganization } from './organization.ts';
+import type { GatewayDeps } from './parts.ts';
 import { findModel } from './requested-model.ts';
 import type { Route } from './router.ts';
 
 /** The lists (spec 2.3, 4.1): a key is optional, an organization's policy counts (spec 4.2.5). */
-export function catalogRoutes(parts: GatewayParts): Route[] {
+export function catalogRoutes(deps: GatewayDeps): Route[] {
   const list = (path: string, items: (organization: OrganizationSettings | undefined) => unknown[]): Route => ({
     method: 'GET',
     path,
-    handle: async (exchange) => {
-      const organization = viewer(parts, exchange);
-      await parts.listing.whenListed();
+    handle: async (context) => {
+      const organization = viewer(deps, context);
+      await deps.listing.whenListed();
       const data = items(organization);
-      exchange.sendJson(200, { object: 'list', data });
+      context.sendJson(200, { object: 'list', data });
     },
   });
   return [
-    list('/models', (organization) => offered(parts, organization).map(modelItem)),
-    { method: 'GET', path: '/models/*', handle: (exchange, params) => retrieve(parts, exchange, params['*'] ?? '') },
-    list('/providers', (organization) => providers(parts, organization)),
-    list('/embedding-models', (organization) => embeddingModels(parts, organization)),
-    list('/transcription-models', (organization) => transcriptionModels(parts, organization)),
+    list('/models', (organization) => offered(deps, organization).map(modelItem)),
+    { method: 'GET', path: '/models/*', handle: (context, params) => retrieve(deps, context, params['*'] ?? '') },
+    list('/providers', (organization) => providers(deps, organization)),
+    list('/embedding-models', (organization) => embeddingModels(deps, organization)),
+    list('/transcription-models', (organization) => transcriptionModels(deps, organization)),
   ];
 }
 
-function viewer(parts: GatewayParts, exchange: Exchange): OrganizationSettings | undefined {
-  return organizationOf(exchange, optionalKey(exchange, parts.keys), parts.settings());
+function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSettings | undefined {
+  return requestedOrganization(context, optionalKey(context, deps.keys), deps.settings());
 }
 
 /** Models that requests can go to; one whose provider can't be called is no offer. */
-function offered(parts: GatewayParts, organization: OrganizationSettings | undefined): Model[] {
-  return [...parts.registry().models.values()].filter(
+function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
+  return [...deps.registry().models.values()].filter(
     (model) => model.endpoint.problem === undefined && allows(organization, model.ref),
   );
 }
 
-async function retrieve(parts: GatewayParts, exchange: Exchange, ref: string): Promise<void> {
-  const organization = viewer(parts, exchange);
-  await parts.listing.whenListed();
-  const model = findModel(parts.registry(), ref)?.model;
+async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string): Promise<void> {
+  const organization = viewer(deps, context);
+  await deps.listing.whenListed();
+  const model = findModel(deps.registry(), ref)?.model;
   if (model === undefined || !allows(organization, model.ref)) {
-    throw new GatewayError({
+    throw new SvcError({
       status: 404,
       errorType: 'model_not_found',
       message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
       action: 'GET /models lists what there is.',
     });
   }
-  exchange.sendJson(200, modelItem(model));
+  context.sendJson(200, modelItem(model));
 }
 
 /** A model as the list names it; the fields beyond the spec's are those of OpenAI's and OpenRouter's lists. */
@@ -95,8 +95,8 @@ function supportedParameters(model: Model): string[] {
   ];
 }
 
-function providers(parts: GatewayParts, organization: OrganizationSettings | undefined): unknown[] {
-  return [...parts.registry().providers.values()]
+function providers(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+  return [...deps.registry().providers.values()]
     .filter(({ endpoint }) => endpoint.problem === undefined)
     .map((provider) => ({
       id: provider.id,
@@ -113,9 +113,9 @@ function formatsOf({ endpoint, models }: Provider): string[] {
   return [...new Set(formats.length > 0 ? formats : [endpoint.format])];
 }
 
-function embeddingModels(parts: GatewayParts, organization: OrganizationSettings | undefined): unknown[] {
-  const registry = parts.registry();
-  return [...parts.settings().gateway.embeddingModels]
+function embeddingModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+  const registry = deps.registry();
+  return [...deps.settings().gateway.embeddingModels]
     .filter(([ref]) => allows(organization, ref))
     .map(([ref, { name, dimensions, context }]) => {
       const known = registry.models.get(ref);
@@ -130,12 +130,12 @@ function embeddingModels(parts: GatewayParts, organization: OrganizationSettings
     });
 }
 
-function transcriptionModels(parts: GatewayParts, organization: OrganizationSettings | undefined): unknown[] {
-  return [...parts.settings().gateway.transcriptionModels]
+function transcriptionModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+  return [...deps.settings().gateway.transcriptionModels]
     .filter(([ref]) => allows(organization, ref))
     .map(([ref, { name }]) => ({
       id: ref,
       object: 'model',
-      name: name ?? parts.registry().models.get(ref)?.name ?? ref.slice(ref.indexOf('/') + 1),
+      name: name ?? deps.registry().models.get(ref)?.name ?? ref.slice(ref.indexOf('/') + 1),
     }));
 }

@@ -1,11 +1,11 @@
 import { upstreamTarget } from '../provider/upstream-target.ts';
-import { GatewayError } from '../wire/errors.ts';
-import { isObject, type JsonObject, textOf } from '../wire/json.ts';
+import { SvcError } from '../wire/errors.ts';
+import { isObject, type JsonObject, nonEmptyString } from '../wire/json.ts';
 import { limitItems, requiredList } from '../wire/request-fields.ts';
 import { spliceBody } from './json-splice.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 import { inferenceRoute, readJsonBody } from './pipeline.ts';
-import { PlainTap } from './plain-tap.ts';
+import { WholeBodyTransform } from './plain-tap.ts';
 import { relay } from './relay.ts';
 import { requestedModel } from './requested-model.ts';
 import type { Route } from './router.ts';
@@ -13,15 +13,15 @@ import type { Route } from './router.ts';
 const PATH = '/messages/count_tokens';
 
 /** `POST /messages/count_tokens`: the upstream's own count where it has one, else an estimate. Costs nothing. */
-export function countTokensRoute(parts: GatewayParts): Route {
-  return inferenceRoute(parts, {
+export function countTokensRoute(deps: GatewayDeps): Route {
+  return inferenceRoute(deps, {
     path: PATH,
     format: 'messages',
-    read: async (exchange) => {
-      const received = await readJsonBody(parts, exchange);
+    read: async (context) => {
+      const received = await readJsonBody(deps, context);
       const { value } = received;
       return {
-        model: () => requestedModel(parts, value),
+        model: () => requestedModel(deps, value),
         check: () => {
           requiredList(value, 'messages');
           limitItems(value);
@@ -31,16 +31,16 @@ export function countTokensRoute(parts: GatewayParts): Route {
           if (model.endpoint.format === 'messages') {
             const byok = credential !== undefined;
             const target = upstreamTarget(model.endpoint, PATH, 'messages', credential?.secret.reveal());
-            const tap = new PlainTap(model.provider, byok);
+            const transform = new WholeBodyTransform(model.provider, byok);
             const body = spliceBody(received, model.id);
             try {
-              await relay(parts.dispatcher, exchange, { target, model, body, tap, byok, stream: false });
+              await relay(deps.dispatcher, context, { target, model, body, transform, byok, stream: false });
               return undefined;
             } catch (thrown) {
               if (!isUnknownPath(thrown)) throw thrown;
             }
           }
-          exchange.sendJson(200, { input_tokens: estimate(value) });
+          context.sendJson(200, { input_tokens: estimate(value) });
           return undefined;
         },
       };
@@ -50,7 +50,7 @@ export function countTokensRoute(parts: GatewayParts): Route {
 
 /** Servers that support Messages need not count tokens. */
 function isUnknownPath(thrown: unknown): boolean {
-  return thrown instanceof GatewayError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
+  return thrown instanceof SvcError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
 }
 
 /** Characters of text in a token, as vendors put it for English; other content counts by a flat guess. */
@@ -64,7 +64,7 @@ function estimate(body: JsonObject): number {
     if (typeof value === 'string') characters += value.length;
     else if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
-      if (textOf(value.type) === 'image' || textOf(value.type) === 'document') media += 1;
+      if (nonEmptyString(value.type) === 'image' || nonEmptyString(value.type) === 'document') media += 1;
       else for (const inner of Object.values(value)) visit(inner);
     }
   };

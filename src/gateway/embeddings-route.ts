@@ -3,22 +3,22 @@ import { invalidRequest } from '../wire/errors.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { optionalCount } from '../wire/request-fields.ts';
 import { spliceBody } from './json-splice.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 import { inferenceRoute, readJsonBody } from './pipeline.ts';
-import { PlainTap } from './plain-tap.ts';
+import { WholeBodyTransform } from './plain-tap.ts';
 import { relayBody } from './relay.ts';
 import { requestedRef } from './requested-model.ts';
 import type { Route } from './router.ts';
 import { requireOpenAI, specialModel } from './special-model.ts';
 
 /** `POST /embeddings` in OpenAI's shape, `float` and `base64`, with `dimensions`. */
-export function embeddingsRoute(parts: GatewayParts): Route {
-  return inferenceRoute(parts, {
+export function embeddingsRoute(deps: GatewayDeps): Route {
+  return inferenceRoute(deps, {
     path: '/embeddings',
-    read: async (exchange) => {
-      const received = await readJsonBody(parts, exchange);
+    read: async (context) => {
+      const received = await readJsonBody(deps, context);
       return {
-        model: () => specialModel(parts, requestedRef(received.value), parts.settings().gateway.embeddingModels),
+        model: () => specialModel(deps, requestedRef(received.value), deps.settings().gateway.embeddingModels),
         check: (model) => {
           requireOpenAI(model);
           checkBody(received.value);
@@ -28,8 +28,15 @@ export function embeddingsRoute(parts: GatewayParts): Route {
           const byok = credential !== undefined;
           const target = upstreamTarget(model.endpoint, '/embeddings', undefined, credential?.secret.reveal());
           const body = spliceBody(received, model.id);
-          const tap = new PlainTap(model.provider, byok);
-          const answer = await relayBody(parts.dispatcher, exchange, { target, model, body, tap, byok, stream: false });
+          const transform = new WholeBodyTransform(model.provider, byok);
+          const answer = await relayBody(deps.dispatcher, context, {
+            target,
+            model,
+            body,
+            transform,
+            byok,
+            stream: false,
+          });
           // Vectors are not output that is counted.
           return { ...answer, estimate: { input: Math.ceil(body.length / 4), output: 0 } };
         },

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody } from '../wire/error-body.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { HeldBodies } from './body-memory.ts';
-import type { Turn } from './turn.ts';
+import type { TickBatch } from './turn.ts';
 
 /** What becomes known of a request on its way. */
-export interface Facts {
+export interface LogFields {
   /** The path of its route. */
   route?: string;
   key?: string;
@@ -35,11 +35,11 @@ export const PAGE_GUARD_HEADERS = {
 const GUARD: readonly string[] = Object.entries(PAGE_GUARD_HEADERS).flat();
 
 /** One request and its answer, with what every route needs of them. */
-export class Exchange {
+export class RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Where work waits for the rest of what was read with it. */
-  readonly turn: Turn;
+  readonly turn: TickBatch;
   /** What it holds in memory. */
   readonly held: HeldBodies;
   /** On every answer as `x-request-id` and in every log line. */
@@ -51,11 +51,11 @@ export class Exchange {
   /** Whose error shape the client reads. */
   format: FormatName | undefined;
   /** What the log and the metrics say of it. */
-  readonly facts: Facts = {};
+  readonly facts: LogFields = {};
   /** On every answer, besides its own: names and values by turns, as they are written in one go. */
   readonly #headers: string[];
 
-  constructor(request: IncomingMessage, response: ServerResponse, turn: Turn, held: HeldBodies, id: string) {
+  constructor(request: IncomingMessage, response: ServerResponse, turn: TickBatch, held: HeldBodies, id: string) {
     this.request = request;
     this.held = held;
     this.response = response;
@@ -107,7 +107,7 @@ export class Exchange {
   }
 
   /** An error before any output. After output, the route's own format says it in the stream. */
-  sendError(error: GatewayError): void {
+  sendError(error: SvcError): void {
     this.facts.errorType = error.errorType;
     const headers: Record<string, string> = {};
     if (error.status === 401) headers['www-authenticate'] = 'Bearer';

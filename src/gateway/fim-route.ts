@@ -1,32 +1,32 @@
 import type { ServerResponse } from 'node:http';
 import type { Model } from '../catalog/model.ts';
-import { fill } from '../provider/fill.ts';
+import { completeCode } from '../provider/fill.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../wire/fim.ts';
 import { FimStreamWriter, writeFimAnswer } from '../wire/fim-answer.ts';
 import { frameText } from '../wire/sse.ts';
 import { charactersOf } from './answer-facts.ts';
-import type { Exchange } from './exchange.ts';
-import type { GatewayParts } from './parts.ts';
+import type { RequestContext } from './exchange.ts';
+import type { GatewayDeps } from './parts.ts';
 import { type Candidate, inferenceRoute, readJsonBody } from './pipeline.ts';
-import type { AnswerOutcome } from './relay-request.ts';
+import type { RelayedAnswer } from './relay-request.ts';
 import { clientGone } from './request-body.ts';
 import { unknownModel } from './requested-model.ts';
 import type { Route } from './router.ts';
 
 /** `POST {fim_url}/completions`; `{fim_url}` is `/fim` beside the base path. */
-export function fimRoute(parts: GatewayParts): Route {
-  return inferenceRoute<Model>(parts, {
+export function fimRoute(deps: GatewayDeps): Route {
+  return inferenceRoute<Model>(deps, {
     path: '/fim/completions',
-    read: async (exchange) => {
-      const { bytes, value } = await readJsonBody(parts, exchange);
+    read: async (context) => {
+      const { bytes, value } = await readJsonBody(deps, context);
       const asked = readFimRequest(value);
       return {
-        model: () => requestedFimModel(parts, asked.hole.model),
+        model: () => requestedFimModel(deps, asked.fimRequest.model),
         // `fill` repeats it by itself.
         repeatable: false,
         send: async (candidate, credential) => {
-          const answer = await complete(parts, exchange, candidate, asked, credential?.secret.reveal());
+          const answer = await complete(deps, context, candidate, asked, credential?.secret.reveal());
           return { ...answer, sent: bytes.length };
         },
       };
@@ -34,36 +34,36 @@ export function fimRoute(parts: GatewayParts): Route {
   });
 }
 
-function requestedFimModel(parts: GatewayParts, ref: string): Candidate {
-  const model = parts.registry().models.get(ref);
+function requestedFimModel(deps: GatewayDeps, ref: string): Candidate {
+  const model = deps.registry().models.get(ref);
   if (fimFamily(model?.id ?? ref) === undefined) throw unsupportedFimModel(ref);
   if (model === undefined) throw unknownModel(ref);
   return { model, variant: undefined };
 }
 
 async function complete(
-  { transport }: GatewayParts,
-  exchange: Exchange,
+  { transport }: GatewayDeps,
+  context: RequestContext,
   { model }: Candidate,
-  { hole, stream }: ReturnType<typeof readFimRequest>,
+  { fimRequest, stream }: ReturnType<typeof readFimRequest>,
   apiKey: string | undefined,
-): Promise<Omit<AnswerOutcome, 'sent'>> {
+): Promise<Omit<RelayedAnswer, 'sent'>> {
   const gone = new AbortController();
   const leave = () => gone.abort();
-  exchange.response.once('close', leave);
-  const { model: asked, ...rest } = hole;
+  context.response.once('close', leave);
+  const { model: asked, ...rest } = fimRequest;
   const watch = new Watch();
   const credential = apiKey === undefined ? {} : { apiKey };
   const options = { transport, signal: gone.signal, stream, byok: apiKey !== undefined, ...credential };
-  const events = watch.over(fill(model, rest, options));
-  const context = { id: exchange.id, model: asked, created: Math.floor(Date.now() / 1000) };
+  const events = watch.over(completeCode(model, rest, options));
+  const answer = { id: context.id, model: asked, created: Math.floor(Date.now() / 1000) };
   try {
-    if (stream) await streamed(exchange, events, new FimStreamWriter(context));
-    else exchange.sendJson(200, writeFimAnswer(context, await all(events)));
+    if (stream) await streamed(context, events, new FimStreamWriter(answer));
+    else context.sendJson(200, writeFimAnswer(answer, await all(events)));
   } catch (thrown) {
     if (!gone.signal.aborted) throw thrown;
   } finally {
-    exchange.response.off('close', leave);
+    context.response.off('close', leave);
   }
   const { usage, firstByteMs, characters, model: answeredBy } = watch;
   // What ended before its first word was not served.
@@ -99,13 +99,13 @@ class Watch {
   }
 }
 
-async function streamed(exchange: Exchange, events: AsyncIterable<Event>, writer: FimStreamWriter): Promise<void> {
-  const { response } = exchange;
+async function streamed(context: RequestContext, events: AsyncIterable<Event>, writer: FimStreamWriter): Promise<void> {
+  const { response } = context;
   for await (const event of events) {
     if (event.type === 'error' && !response.headersSent) throw event.error;
     const text = writer.write(event).map(frameText).join('');
     if (text === '' || event.type === 'start' || response.destroyed) continue;
-    if (!response.headersSent) exchange.writeStreamHead();
+    if (!response.headersSent) context.writeStreamHead();
     if (!response.write(text)) await drained(response);
   }
   response.end();

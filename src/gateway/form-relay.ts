@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { GatewayError, invalidRequest } from '../wire/errors.ts';
+import { invalidRequest, SvcError } from '../wire/errors.ts';
 import type { HeldBodies } from './body-memory.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './exchange.ts';
 import { refuseOtherModel } from './model-fields.ts';
 import { filePart, multipartEnd, PART_END, textPart } from './multipart.ts';
 import { clientGone } from './request-body.ts';
@@ -32,13 +32,13 @@ export class FormRelay {
   readonly #memory: HeldBodies;
   #sent = 0;
 
-  constructor({ request, held }: Pick<Exchange, 'request' | 'held'>, limit: number) {
+  constructor({ request, held }: Pick<RequestContext, 'request' | 'held'>, limit: number) {
     this.#limit = limit;
     this.#memory = held;
     this.#parts = readParts(request, limit);
   }
 
-  /** The form's model. @throws GatewayError 400 without one. */
+  /** The form's model. @throws SvcError 400 without one. */
   async model(): Promise<string> {
     for (;;) {
       const next = await this.#parts.next();
@@ -102,12 +102,12 @@ export class FormRelay {
 }
 
 /** Parts in the order that they came; a file's stream has to be read before the next part. */
-async function* readParts(request: Exchange['request'], limit: number): AsyncGenerator<Part> {
+async function* readParts(request: RequestContext['request'], limit: number): AsyncGenerator<Part> {
   const queue: Part[] = [];
   let over = false;
-  let failure: GatewayError | undefined;
+  let failure: SvcError | undefined;
   let wake: () => void = () => undefined;
-  const fail = (error: GatewayError) => {
+  const fail = (error: SvcError) => {
     failure ??= error;
     for (const part of queue) if (part.type === 'file') part.stream.destroy(error);
     wake();
@@ -154,8 +154,8 @@ async function* readParts(request: Exchange['request'], limit: number): AsyncGen
   }
 }
 
-function tooLarge(what: string, limit: number): GatewayError {
-  return new GatewayError({
+function tooLarge(what: string, limit: number): SvcError {
+  return new SvcError({
     errorType: 'request_too_large',
     message: `${what} is larger than ${limit} bytes.`,
     action: 'Send less, or raise gateway.maxBodyBytes.',

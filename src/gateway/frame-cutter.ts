@@ -9,7 +9,7 @@ const MAX_HELD = 16 * 1024 * 1024;
  * between two pieces (an error, an early end) never stands inside a frame. Bytes are not looked at
  * further and, in the common case of whole frames, not copied.
  */
-export class FrameCutter {
+export class FrameSplitter {
   /** The pieces of the frame that has no end yet: joined once, however many reads it spans. */
   #held: Buffer[] = [];
   #length = 0;

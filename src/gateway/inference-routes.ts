@@ -8,41 +8,41 @@ import { repairBody } from '../wire/body-repair.ts';
 import type { Format } from '../wire/format.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { FORMATS } from '../wire/formats.ts';
-import { isObject, type JsonObject, objectOf, requestJson } from '../wire/json.ts';
+import { isObject, type JsonObject, objectOrEmpty, requestJson } from '../wire/json.ts';
 import { checkSampling, limitItems, requiredList } from '../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../wire/responses-request.ts';
-import { idRuleOf } from '../wire/tool-call-repair.ts';
-import type { Exchange } from './exchange.ts';
+import { toolCallIdRule } from '../wire/tool-call-repair.ts';
+import type { RequestContext } from './exchange.ts';
 import { spliceBody } from './json-splice.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from './pipeline.ts';
 import { relayBody } from './relay.ts';
 import type { RelayRequest } from './relay-request.ts';
 import type { JsonBody } from './request-body.ts';
 import { requestedModel } from './requested-model.ts';
 import type { Route } from './router.ts';
-import { StreamTap } from './stream-tap.ts';
-import { TranslatingTap } from './translating-tap.ts';
+import { StreamTransform } from './stream-tap.ts';
+import { TranslatingTransform } from './translating-tap.ts';
 
 /** The three request formats, each to any upstream (spec 4.1). */
-export function inferenceRoutes(parts: GatewayParts): Route[] {
+export function inferenceRoutes(deps: GatewayDeps): Route[] {
   return Object.values(FORMATS).map((format) =>
-    inferenceRoute<Model>(parts, {
+    inferenceRoute<Model>(deps, {
       path: format.path,
       format: format.name,
-      read: async (exchange) => {
-        const body = await readJsonBody(parts, exchange);
+      read: async (context) => {
+        const body = await readJsonBody(deps, context);
         return {
-          model: () => requestedModel(parts, body.value),
+          model: () => requestedModel(deps, body.value),
           check: () => checkBody(format.name, body.value),
           repeatable: true,
-          fallbacks: (caller, model) => configuredFallbacks(parts, caller, model),
+          fallbacks: (caller, model) => configuredFallbacks(deps, caller, model),
           send: (candidate, byok) => {
             const same = candidate.model.endpoint.format === format.name;
             const request = same
-              ? sameFormat(parts, exchange, candidate, body, byok)
-              : translated(parts, exchange, candidate, body.value, format, byok);
-            return relayBody(parts.dispatcher, exchange, request);
+              ? sameFormat(deps, context, candidate, body, byok)
+              : translated(deps, context, candidate, body.value, format, byok);
+            return relayBody(deps.dispatcher, context, request);
           },
         };
       },
@@ -64,8 +64,8 @@ const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 
 /** The client's bytes with the model's name replaced; written anew only where something has to change. */
 function sameFormat(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   { model, variant }: Candidate,
   received: JsonBody,
   byok: Credential | undefined,
@@ -74,8 +74,8 @@ function sameFormat(
   const { value } = received;
   const format = FORMATS[endpoint.format];
   const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
-  const repaired = repairBody(endpoint.format, value, idRuleOf(endpoint.kind, endpoint.format));
-  for (const { kind } of repaired.changes) parts.metrics.repair(kind);
+  const repaired = repairBody(endpoint.format, value, toolCallIdRule(endpoint.kind, endpoint.format));
+  for (const { kind } of repaired.changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
   const adapted = adapt(model, repaired.body);
   const asIs = adapted === value && variant === undefined && isEmpty(model.options);
@@ -83,16 +83,16 @@ function sameFormat(
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
   return {
-    target: { ...target, headers: forwarded(exchange, endpoint.format, target.headers) },
+    target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
     model,
     body,
     byok: byok !== undefined,
     stream: value.stream === true,
-    tap: new StreamTap({
+    transform: new StreamTransform({
       format: endpoint.format,
       provider: model.provider,
       byok: byok !== undefined,
-      converter: () => new TranslatingTap(format, format, contextOf(exchange, format, value)),
+      converter: () => new TranslatingTransform(format, format, answerContext(context, format, value)),
     }),
   };
 }
@@ -113,13 +113,13 @@ function adapt(model: Model, body: JsonObject): JsonObject {
 /** Mistral says its usage unasked, and refuses to be asked. */
 function wantsUsage({ endpoint }: Model, body: JsonObject): boolean {
   if (endpoint.format !== 'chat-completions' || endpoint.kind === 'mistral' || body.stream !== true) return false;
-  return objectOf(body.stream_options).include_usage !== true;
+  return objectOrEmpty(body.stream_options).include_usage !== true;
 }
 
 function added(body: JsonObject, add: JsonObject): JsonObject {
   const { stream_options } = add;
   if (!isObject(stream_options)) return {};
-  return { stream_options: { ...objectOf(body.stream_options), ...stream_options } };
+  return { stream_options: { ...objectOrEmpty(body.stream_options), ...stream_options } };
 }
 
 function isEmpty(options: JsonObject): boolean {
@@ -135,40 +135,40 @@ const FORWARDED: Readonly<Record<FormatName, readonly string[]>> = {
 };
 
 function forwarded(
-  exchange: Exchange,
+  context: RequestContext,
   format: FormatName,
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   let result = headers;
   for (const name of FORWARDED[format]) {
-    const value = exchange.header(name);
+    const value = context.header(name);
     if (value !== undefined) result = { ...result, [name]: value };
   }
   return result;
 }
 
 function translated(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   { model, variant }: Candidate,
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
 ): BodyRequest {
-  const context = contextOf(exchange, client, body);
-  const request = conversationBody(model, context.request, variant === undefined ? {} : { variant });
-  for (const { kind } of request.repairs) parts.metrics.repair(kind);
+  const answer = answerContext(context, client, body);
+  const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
+  for (const { kind } of request.repairs) deps.metrics.repair(kind);
   return {
     target: upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal()),
     model,
     body: Buffer.from(requestJson(request.body)),
     byok: byok !== undefined,
     stream: body.stream === true,
-    tap: new TranslatingTap(request.format, client, context),
+    transform: new TranslatingTransform(request.format, client, answer),
   };
 }
 
-function contextOf(exchange: Exchange, client: Format, body: JsonObject) {
+function answerContext(context: RequestContext, client: Format, body: JsonObject) {
   const request = client.readRequest(body);
-  return { id: exchange.id, model: request.model, created: Math.floor(Date.now() / 1000), request };
+  return { id: context.id, model: request.model, created: Math.floor(Date.now() / 1000), request };
 }

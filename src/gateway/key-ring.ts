@@ -14,7 +14,7 @@ const OPERATOR = 'operator';
 const FOLLOW_MS = 1_000;
 
 /** The keys in memory: those of the store, as it is now, and fixed ones. */
-export class KeyRing implements KeyCheck {
+export class KeyCache implements KeyCheck {
   #held: ReadonlyMap<string, Held> = new Map();
   /** Hashes that were seen expired: a clock that is set back does not make them valid again. */
   readonly #expired = new Set<string>();

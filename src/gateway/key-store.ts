@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { hashKey } from './authentication.ts';
 
 /** A key as it is listed; the key itself is nowhere. Times are Unix milliseconds. */
-export interface StoredKey {
+export interface StoredGatewayKey {
   readonly name: string;
   readonly organization?: string;
   /** USD. */
@@ -35,7 +35,7 @@ export class KeyStore {
     this.#database = database;
   }
 
-  /** Makes a key and gives it: the only time that it can be read. @throws GatewayError when the name is taken. */
+  /** Makes a key and gives it: the only time that it can be read. @throws SvcError when the name is taken. */
   create({ name, organization, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
     if (this.#find(name)) throw refused(`There is a key with the name “${name}” already.`);
     return this.#transaction(() => {
@@ -46,7 +46,7 @@ export class KeyStore {
     });
   }
 
-  /** A new key for a name; the old one stays valid for `graceMs`. @throws GatewayError for an unknown name. */
+  /** A new key for a name; the old one stays valid for `graceMs`. @throws SvcError for an unknown name. */
   rotate(name: string, graceMs: number, now = Date.now()): string {
     const found = this.#find(name);
     if (!found) throw refused(`There is no key with the name “${name}”.`);
@@ -59,7 +59,7 @@ export class KeyStore {
     });
   }
 
-  /** Ends a key at once. @throws GatewayError for an unknown name. */
+  /** Ends a key at once. @throws SvcError for an unknown name. */
   revoke(name: string, now = Date.now()): void {
     if (!this.#find(name)) throw refused(`There is no key with the name “${name}”.`);
     this.#transaction(() => {
@@ -78,7 +78,7 @@ export class KeyStore {
     });
   }
 
-  list(now = Date.now()): readonly StoredKey[] {
+  list(now = Date.now()): readonly StoredGatewayKey[] {
     const hashes = Map.groupBy(
       this.#database
         .prepare('SELECT hash, name, valid_until FROM key_hashes ORDER BY created_at DESC, rowid DESC')
@@ -133,6 +133,6 @@ export class KeyStore {
   }
 }
 
-function refused(message: string): GatewayError {
-  return new GatewayError({ errorType: 'invalid_request', message, action: 'See “svc keys list”.' });
+function refused(message: string): SvcError {
+  return new SvcError({ errorType: 'invalid_request', message, action: 'See “svc keys list”.' });
 }

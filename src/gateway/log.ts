@@ -1,4 +1,4 @@
-import { isObject, quoted } from '../wire/json.ts';
+import { isObject, quoteJson } from '../wire/json.ts';
 import type { Log } from './parts.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -120,7 +120,7 @@ async function load(descriptor: number, level: Level): Promise<Writer> {
       const members = flatMembers(fields);
       if (members === undefined) logger[own](redacted(fields), message);
       else {
-        const end = `"msg":${quoted(message)}}\n`;
+        const end = `"msg":${quoteJson(message)}}\n`;
         text += `{"level":${pino.levels.values[own]}${time},"pid":${process.pid},${members}${end}`;
       }
     }
@@ -151,7 +151,7 @@ function flatMembers(fields: Readonly<Record<string, unknown>>): string | undefi
     const value = fields[name];
     if (value === undefined) continue;
     if (REDACTED.has(name)) return undefined;
-    if (typeof value === 'string') members += `"${name}":${quoted(value)},`;
+    if (typeof value === 'string') members += `"${name}":${quoteJson(value)},`;
     else if (typeof value === 'number' && Number.isFinite(value)) members += `"${name}":${value},`;
     else return undefined;
   }

@@ -2,13 +2,13 @@ import type { Endpoint, Model } from '../catalog/model.ts';
 import { priceOf } from '../catalog/price.ts';
 import type { Usage } from '../wire/event.ts';
 import type { Caller } from './caller.ts';
-import type { Exchange } from './exchange.ts';
-import type { GatewayParts } from './parts.ts';
-import type { AnswerOutcome } from './relay-request.ts';
+import type { RequestContext } from './exchange.ts';
+import type { GatewayDeps } from './parts.ts';
+import type { RelayedAnswer } from './relay-request.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** An answer and the model that was to give it. */
-export interface Metered extends AnswerOutcome {
+export interface Metered extends RelayedAnswer {
   readonly model: Pick<Model, 'ref' | 'provider' | 'id' | 'cost'> & {
     readonly endpoint: Pick<Endpoint, 'kind'>;
     readonly limit?: Model['limit'];
@@ -22,27 +22,27 @@ const A_TOKEN = 4;
 const AN_EVENT = 200;
 
 /** Counts an answer: money at once, the ledger's row with the next batch. */
-export function meter(parts: GatewayParts, exchange: Exchange, caller: Caller, metered: Metered): void {
+export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs } = metered;
-  const { usage, estimated } = usageOf(parts, exchange, metered);
-  const cost = costOf(parts, exchange, metered, usage, estimated);
-  parts.ledger.record({
+  const { usage, estimated } = usageOf(deps, context, metered);
+  const cost = costOf(deps, context, metered, usage, estimated);
+  deps.ledger.record({
     at: Date.now(),
-    requestId: exchange.id,
+    requestId: context.id,
     key: caller.principal.name,
     account: caller.principal.account,
     organization: caller.organization?.id,
-    endpoint: exchange.facts.route ?? exchange.path,
+    endpoint: context.facts.route ?? context.path,
     model: model.ref,
     byok,
     outcome,
     usage,
     cost,
     estimated,
-    durationMs: performance.now() - exchange.startedAt,
+    parseDuration: performance.now() - context.startedAt,
     firstByteMs,
   });
-  parts.metrics.answer(model.ref, usage, cost, firstByteMs / 1000);
+  deps.metrics.answer(model.ref, usage, cost, firstByteMs / 1000);
 }
 
 interface Counted {
@@ -51,7 +51,7 @@ interface Counted {
   readonly estimated: boolean;
 }
 
-function usageOf(parts: GatewayParts, exchange: Exchange, metered: Metered): Counted {
+function usageOf(deps: GatewayDeps, context: RequestContext, metered: Metered): Counted {
   const { usage: said, outcome, characters, model } = metered;
   const known = said && cappedUsage(said, metered);
   if (known !== said) {
@@ -61,7 +61,7 @@ function usageOf(parts: GatewayParts, exchange: Exchange, metered: Metered): Cou
       counted_input: known?.input,
       counted_output: known?.output,
     };
-    parts.log.warn({ id: exchange.id, model: model.ref, ...fields }, 'usage capped: the request cannot cause so much');
+    deps.log.warn({ id: context.id, model: model.ref, ...fields }, 'usage capped: the request cannot cause so much');
   }
   // A count of 0 for what was read and written is none.
   const silent = known === undefined || known.input === 0 || (known.output === 0 && characters > 0);
@@ -86,8 +86,8 @@ function estimate({ sent, received, characters }: Metered): Usage {
  * is that of the model, or of the one that answered in its place where that one is dearer (docs/gateway.md).
  */
 function costOf(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   { model, answeredBy }: Metered,
   usage: Usage,
   estimated: boolean,
@@ -96,13 +96,13 @@ function costOf(
   if (model.endpoint.kind === 'openrouter' && usage.cost !== undefined) {
     const charged = cappedCost(usage.cost, usage);
     if (charged < usage.cost) {
-      const fields = { id: exchange.id, model: model.ref, cost: usage.cost, counted_cost: charged };
-      parts.log.warn(fields, 'usage capped: the request cannot cost so much');
+      const fields = { id: context.id, model: model.ref, cost: usage.cost, counted_cost: charged };
+      deps.log.warn(fields, 'usage capped: the request cannot cost so much');
     }
     return estimated ? Math.max(charged, own ?? 0) : charged;
   }
   if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return own;
-  const other = parts.registry().costOf(model.provider, answeredBy);
+  const other = deps.registry().costOf(model.provider, answeredBy);
   return other === undefined ? own : Math.max(own ?? 0, priceOf(other, usage));
 }
 

@@ -1,17 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { type Counted, type Distribution, Metrics } from './metrics.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 
 /** The counters in Prometheus' text format, with those of the process. Loaded when first asked for. */
-export async function writeMetrics(parts: GatewayParts): Promise<{ text: string; contentType: string }> {
-  const registry = registryOf(parts);
+export async function writeMetrics(deps: GatewayDeps): Promise<{ text: string; contentType: string }> {
+  const registry = registryOf(deps);
   return { text: await registry.metrics(), contentType: registry.contentType };
 }
 
 const REGISTRIES = new WeakMap<Metrics, Registry>();
 
-function registryOf(parts: GatewayParts): Registry {
-  const { metrics, ledger } = parts;
+function registryOf(deps: GatewayDeps): Registry {
+  const { metrics, ledger } = deps;
   const present = REGISTRIES.get(metrics);
   if (present) return present;
   const registry = new Registry();

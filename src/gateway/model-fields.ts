@@ -1,5 +1,5 @@
-import { GatewayError } from '../wire/errors.ts';
-import { isObject, type JsonObject, listOf } from '../wire/json.ts';
+import { SvcError } from '../wire/errors.ts';
+import { arrayOrEmpty, isObject, type JsonObject } from '../wire/json.ts';
 
 /**
  * Members with which upstreams and proxies choose another model, provider or address than `model` says: OpenRouter
@@ -31,7 +31,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
  * Refuses a request that names a model anywhere but in `model`: policy, budget and price are those of that one. What
  * is `null` at the top chooses nothing.
  *
- * @throws GatewayError 400 unsupported_field that names the field.
+ * @throws SvcError 400 unsupported_field that names the field.
  */
 export function refuseOtherModels(body: JsonObject): void {
   for (const name in body) {
@@ -46,7 +46,7 @@ export function refuseOtherModels(body: JsonObject): void {
   }
 }
 
-/** As `refuseOtherModels`, for the name of a form's field. @throws GatewayError 400. */
+/** As `refuseOtherModels`, for the name of a form's field. @throws SvcError 400. */
 export function refuseOtherModel(field: string): void {
   const folded = fold(field);
   if (folded === 'provider' || folded === 'model' || isSelector(folded)) throw choosesModel(field);
@@ -88,7 +88,7 @@ function checkRouting(name: string, value: unknown): void {
 
 /** Functions of the client hold schemas, in which anything may be called `model`; other tools run at the vendor. */
 function checkTools(path: string, tools: unknown): void {
-  for (const [index, tool] of listOf(tools).entries()) {
+  for (const [index, tool] of arrayOrEmpty(tools).entries()) {
     if (!isObject(tool)) continue;
     const own = `${path}.${index}`;
     const { type } = tool;
@@ -103,7 +103,7 @@ function checkTools(path: string, tools: unknown): void {
 
 /** Items of Responses may bring further tools. */
 function checkInput(path: string, input: unknown): void {
-  for (const [index, item] of listOf(input).entries()) {
+  for (const [index, item] of arrayOrEmpty(input).entries()) {
     if (isObject(item) && Array.isArray(item.tools)) checkTools(`${path}.${index}.tools`, item.tools);
   }
 }
@@ -124,9 +124,9 @@ function checkNested(path: string, value: unknown): void {
   }
 }
 
-function choosesModel(field: string): GatewayError {
+function choosesModel(field: string): SvcError {
   const name = field.slice(0, 200);
-  return new GatewayError({
+  return new SvcError({
     errorType: 'unsupported_field',
     message: `\`${name}\` can choose another model or provider than \`model\` does; this gateway refuses it.`,
     action: 'Leave it out. Other models to try are set with gateway.fallback in svc.jsonc.',

@@ -1,39 +1,39 @@
 import { requireKey } from './authentication.ts';
-import type { Exchange } from './exchange.ts';
-import type { GatewayParts } from './parts.ts';
+import type { RequestContext } from './exchange.ts';
+import type { GatewayDeps } from './parts.ts';
 import type { Route } from './router.ts';
 
 /** What whoever runs the gateway asks of it. */
-export function operationRoutes(parts: GatewayParts, accepting: () => boolean): Route[] {
+export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Route[] {
   return [
-    { method: 'GET', path: '/healthz', handle: (exchange) => exchange.sendJson(200, { status: 'ok' }) },
+    { method: 'GET', path: '/healthz', handle: (context) => context.sendJson(200, { status: 'ok' }) },
     {
       method: 'GET',
       path: '/readyz',
-      handle: (exchange) => {
-        const ready = accepting() && !parts.ledger.full && parts.listing.listed;
-        const ledger = parts.ledger.broken ? 'failing' : 'ok';
-        const models = parts.listing.listed ? 'ok' : 'listing';
-        exchange.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models });
+      handle: (context) => {
+        const ready = accepting() && !deps.ledger.full && deps.listing.listed;
+        const ledger = deps.ledger.broken ? 'failing' : 'ok';
+        const models = deps.listing.listed ? 'ok' : 'listing';
+        context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models });
       },
     },
     {
       method: 'GET',
       path: '/metrics',
-      handle: async (exchange) => {
+      handle: async (context) => {
         // Names of models and sums of money: for this machine, or with a key.
-        if (!isLocal(exchange)) requireKey(exchange, parts.keys);
+        if (!isLocal(context)) requireKey(context, deps.keys);
         const { writeMetrics } = await import('./metrics-text.ts');
-        const { text, contentType } = await writeMetrics(parts);
-        exchange.sendBytes(200, Buffer.from(text), { 'content-type': contentType });
+        const { text, contentType } = await writeMetrics(deps);
+        context.sendBytes(200, Buffer.from(text), { 'content-type': contentType });
       },
     },
     {
       method: 'GET',
       path: '/openapi.json',
-      handle: async (exchange) => {
+      handle: async (context) => {
         const { openApi } = await import('./openapi.ts');
-        exchange.sendJson(200, openApi());
+        context.sendJson(200, openApi());
       },
     },
   ];
@@ -49,7 +49,7 @@ const PROXY_HEADERS = [
 const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
 /** From this machine and not through a proxy on it. nginx adds no header by itself, but sends HTTP/1.0. */
-function isLocal({ request }: Exchange): boolean {
+function isLocal({ request }: RequestContext): boolean {
   const { headers, httpVersion, socket } = request;
   if (PROXY_HEADERS.some((name) => headers[name] !== undefined) || httpVersion === '1.0') return false;
   return LOCAL_HOST.test(headers.host ?? '') && /^(::1|(::ffff:)?127\.)/.test(socket.remoteAddress ?? '');

@@ -1,10 +1,10 @@
 import type { Model } from '../catalog/model.ts';
-import { matches } from '../catalog/model-pattern.ts';
+import { matchesModelPattern } from '../catalog/model-pattern.ts';
 import type { Credential } from '../config/origin.ts';
 import type { OrganizationSettings, Settings } from '../config/settings.ts';
-import { GatewayError, invalidRequest } from '../wire/errors.ts';
+import { invalidRequest, SvcError } from '../wire/errors.ts';
 import type { Principal } from './authentication.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './exchange.ts';
 
 const ORGANIZATION_HEADER = 'x-organization-id';
 
@@ -12,14 +12,14 @@ const ORGANIZATION_HEADER = 'x-organization-id';
  * The organization that a request is made for: its key's own, or the one that `X-Organization-Id` names.
  * A key acts for its own organization only; without a key the header only filters lists.
  *
- * @throws GatewayError 400 for an organization that is not configured, 403 for somebody else's.
+ * @throws SvcError 400 for an organization that is not configured, 403 for somebody else's.
  */
-export function organizationOf(
-  exchange: Exchange,
+export function requestedOrganization(
+  context: RequestContext,
   principal: Principal | undefined,
   settings: Settings,
 ): OrganizationSettings | undefined {
-  const named = exchange.header(ORGANIZATION_HEADER)?.trim();
+  const named = context.header(ORGANIZATION_HEADER)?.trim();
   const own = principal?.organization;
   const id = named === undefined || named === '' ? own : named;
   if (id === undefined) return undefined;
@@ -29,7 +29,7 @@ export function organizationOf(
   if (organization === undefined) {
     throw invalidRequest('X-Organization-Id', `There is no organization “${id.slice(0, 100)}” at this gateway.`);
   }
-  exchange.facts.organization = organization.id;
+  context.facts.organization = organization.id;
   return organization;
 }
 
@@ -37,14 +37,14 @@ export function organizationOf(
 export function allows(organization: OrganizationSettings | undefined, ref: string): boolean {
   if (organization === undefined) return true;
   const { allow, deny } = organization.policy;
-  if (deny.some((pattern) => matches(pattern, ref))) return false;
-  return allow === undefined || allow.some((pattern) => matches(pattern, ref));
+  if (deny.some((pattern) => matchesModelPattern(pattern, ref))) return false;
+  return allow === undefined || allow.some((pattern) => matchesModelPattern(pattern, ref));
 }
 
-/** @throws GatewayError 403 model_not_allowed (spec 5.4). */
+/** @throws SvcError 403 model_not_allowed (spec 5.4). */
 export function requireAllowed(organization: OrganizationSettings | undefined, ref: string): void {
   if (allows(organization, ref)) return;
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'model_not_allowed',
     message: `The model ${ref} is not allowed for your team (${organization?.name}).`,
     action: 'Choose another model, or ask whoever sets the organization’s model policy.',
@@ -55,17 +55,17 @@ export function requireAllowed(organization: OrganizationSettings | undefined, r
 /**
  * The credential step: undefined for the gateway's own credential, else the organization's (BYOK).
  *
- * @throws GatewayError 503 credential_withheld.
+ * @throws SvcError 503 credential_withheld.
  */
 export function credentialFor(
   organization: OrganizationSettings | undefined,
   model: Pick<Model, 'provider' | 'endpoint' | 'key'>,
   settings: Settings,
 ): Credential | undefined {
-  const credential = byokOf(organization, model, settings);
+  const credential = organizationCredential(organization, model, settings);
   const { withheld } = model.endpoint;
   if (withheld === undefined) return credential;
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'credential_withheld',
     message: `A project’s configuration sends this model’s requests to ${withheld.to}; the key belongs to ${withheld.from} and is held back.`,
     action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
@@ -76,9 +76,9 @@ export function credentialFor(
  * The organization's own key for a model's provider. It is trusted, so it goes only where trusted
  * configuration alone would send the request.
  *
- * @throws GatewayError 503 credential_withheld.
+ * @throws SvcError 503 credential_withheld.
  */
-function byokOf(
+function organizationCredential(
   organization: OrganizationSettings | undefined,
   model: Pick<Model, 'provider' | 'endpoint' | 'key'>,
   settings: Settings,
@@ -87,7 +87,7 @@ function byokOf(
   if (credential === undefined) return undefined;
   const provider = settings.providers.get(model.provider);
   if (provider?.trust === 'untrusted' || (provider?.trust === 'mixed' && isMoved(provider, model.key))) {
-    throw new GatewayError({
+    throw new SvcError({
       errorType: 'credential_withheld',
       message: `The organization’s key for ${model.provider} is held back: a project’s configuration changes its address.`,
       action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
@@ -111,8 +111,8 @@ function isMoved(provider: ProviderEntry, key: string): boolean {
   return place(provider) !== place(trusted);
 }
 
-function notAMember(id: string): GatewayError {
-  return new GatewayError({
+function notAMember(id: string): SvcError {
+  return new SvcError({
     errorType: 'model_not_allowed',
     message: `This key does not belong to the organization “${id.slice(0, 100)}”.`,
     action: 'Use a key of that organization: svc keys create --org.',

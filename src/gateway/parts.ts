@@ -17,7 +17,7 @@ export interface Log {
 }
 
 /** Models that endpoints list themselves become known after the start. */
-export interface Listing {
+export interface ModelListing {
   /** Nothing is being asked for. */
   readonly listed: boolean;
   /** Resolves when `listed`, or when it takes too long. */
@@ -27,10 +27,10 @@ export interface Listing {
 }
 
 /** What the gateway is made of. Settings and registry are asked for at each request: they reload. */
-export interface GatewayParts {
+export interface GatewayDeps {
   readonly settings: () => Settings;
   readonly registry: () => Registry;
-  readonly listing: Listing;
+  readonly listing: ModelListing;
   readonly keys: KeyCheck;
   readonly ledger: Ledger;
   readonly metrics: Metrics;

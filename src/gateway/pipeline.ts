@@ -1,15 +1,15 @@
 import type { Model } from '../catalog/model.ts';
 import type { Credential } from '../config/origin.ts';
 import { isStaleConnection } from '../provider/retry.ts';
-import { asGatewayError, type GatewayError } from '../wire/errors.ts';
+import { asSvcError, type SvcError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import { admit, type Caller, identify, withinBudget } from './caller.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './exchange.ts';
 import { meter } from './metering.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { allows, credentialFor } from './organization.ts';
-import type { GatewayParts } from './parts.ts';
-import type { AnswerOutcome } from './relay-request.ts';
+import type { GatewayDeps } from './parts.ts';
+import type { RelayedAnswer } from './relay-request.ts';
 import { type JsonBody, parseBody, readBody } from './request-body.ts';
 import { findModel } from './requested-model.ts';
 import type { Route } from './router.ts';
@@ -31,15 +31,15 @@ export interface InferenceRoute<M extends ServedModel> {
   readonly path: string;
   /** Whose error shape the route's clients read. */
   readonly format?: FormatName;
-  /** Reads the body. @throws GatewayError 400, 413, 499, 503. */
-  read(exchange: Exchange): Promise<InferenceRequest<M>>;
+  /** Reads the body. @throws SvcError 400, 413, 499, 503. */
+  read(context: RequestContext): Promise<InferenceRequest<M>>;
 }
 
 /** A request whose body was read. */
 export interface InferenceRequest<M extends ServedModel> {
-  /** The requested model. @throws GatewayError 400 model_not_found. */
+  /** The requested model. @throws SvcError 400 model_not_found. */
   model(): Candidate<M> | Promise<Candidate<M>>;
-  /** Checks the rest of the body, once it is known that the caller may use the model. @throws GatewayError 400. */
+  /** Checks the rest of the body, once it is known that the caller may use the model. @throws SvcError 400. */
   check?(model: M): void;
   /** Whether the request can be sent again when the upstream had closed the kept connection. */
   readonly repeatable: boolean;
@@ -49,18 +49,18 @@ export interface InferenceRequest<M extends ServedModel> {
    * Sends the request to the model's upstream and the answer, passed through or translated, to the client.
    *
    * @returns what to account for; undefined: nothing.
-   * @throws GatewayError while nothing was sent to the client.
+   * @throws SvcError while nothing was sent to the client.
    */
-  send(candidate: Candidate<M>, byok: Credential | undefined): Promise<AnswerOutcome | undefined>;
+  send(candidate: Candidate<M>, byok: Credential | undefined): Promise<RelayedAnswer | undefined>;
 }
 
-export function inferenceRoute<M extends ServedModel>(parts: GatewayParts, route: InferenceRoute<M>): Route {
+export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: InferenceRoute<M>): Route {
   const { path, format } = route;
   return {
     method: 'POST',
     path,
     ...(format === undefined ? {} : { format }),
-    handle: (exchange) => serveInference(parts, exchange, route),
+    handle: (context) => serveInference(deps, context, route),
   };
 }
 
@@ -69,76 +69,76 @@ export function inferenceRoute<M extends ServedModel>(parts: GatewayParts, route
  * upstream's answer waits for a disk.
  */
 async function serveInference<M extends ServedModel>(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   route: InferenceRoute<M>,
 ): Promise<void> {
   // Key, rate of the key, organization: 401, 429, 403.
-  const caller = identify(parts, exchange);
+  const caller = identify(deps, context);
   // Body: 400, 413.
-  const request = await route.read(exchange);
+  const request = await route.read(context);
   // Model: 400.
   const requested = await request.model();
-  exchange.facts.model = requested.model.ref;
+  context.facts.model = requested.model.ref;
   // Policy of the organization, budget of the key: 403, 402.
-  admit(parts, caller, requested.model);
+  admit(deps, caller, requested.model);
   request.check?.(requested.model);
   // Credential, upstream, relay or translation, accounting; then the same with each fallback.
   const candidates = [requested, ...(request.fallbacks?.(caller, requested.model) ?? [])];
   for (const [index, candidate] of candidates.entries()) {
-    const error = await attempt(parts, exchange, caller, request, candidate);
+    const error = await attempt(deps, context, caller, request, candidate);
     if (error === undefined) return;
     const next = candidates[index + 1]?.model;
-    if (next === undefined || error.status < 503 || exchange.response.destroyed) throw error;
-    const fields = { id: exchange.id, model: candidate.model.ref, next: next.ref, error: error.message };
-    parts.log.warn(fields, 'fallback');
+    if (next === undefined || error.status < 503 || context.response.destroyed) throw error;
+    const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
+    deps.log.warn(fields, 'fallback');
   }
 }
 
 /** One upstream. Returns its failure while nothing was sent to the client, which a fallback may make good. */
 async function attempt<M extends ServedModel>(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   caller: Caller,
   request: InferenceRequest<M>,
   candidate: Candidate<M>,
-): Promise<GatewayError | undefined> {
+): Promise<SvcError | undefined> {
   const { model } = candidate;
   for (let again = request.repeatable; ; again = false) {
     let byok = false;
     try {
-      const credential = credentialFor(caller.organization, model, parts.settings());
+      const credential = credentialFor(caller.organization, model, deps.settings());
       byok = credential !== undefined;
       const answer = await request.send(candidate, credential);
-      if (answer) account(parts, exchange, caller, model, byok, answer);
+      if (answer) account(deps, context, caller, model, byok, answer);
       return undefined;
     } catch (thrown) {
-      const error = asGatewayError(thrown);
-      if (again && isStaleConnection(error) && !exchange.response.destroyed) continue;
-      noteFailure(parts, exchange, model, error, byok);
+      const error = asSvcError(thrown);
+      if (again && isStaleConnection(error) && !context.response.destroyed) continue;
+      noteFailure(deps, context, model, error, byok);
       return error;
     }
   }
 }
 
 function account(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   caller: Caller,
   model: ServedModel,
   byok: boolean,
-  answer: AnswerOutcome,
+  answer: RelayedAnswer,
 ): void {
-  if (answer.error) noteFailure(parts, exchange, model, answer.error, byok);
-  if (answer.outcome === 'client-gone') exchange.facts.errorType = 'client_disconnect';
-  meter(parts, exchange, caller, { ...answer, model, byok });
+  if (answer.error) noteFailure(deps, context, model, answer.error, byok);
+  if (answer.outcome === 'client-gone') context.facts.errorType = 'client_disconnect';
+  meter(deps, context, caller, { ...answer, model, byok });
 }
 
 /** The configured fallbacks of a model without those that the caller's policy or budget would not allow by itself. */
-export function configuredFallbacks(parts: GatewayParts, caller: Caller, model: ServedModel): Candidate[] {
-  const refs = parts.settings().gateway.fallback.get(model.ref);
+export function configuredFallbacks(deps: GatewayDeps, caller: Caller, model: ServedModel): Candidate[] {
+  const refs = deps.settings().gateway.fallback.get(model.ref);
   if (refs === undefined) return [];
-  const registry = parts.registry();
+  const registry = deps.registry();
   return refs.flatMap((ref) => {
     const found = findModel(registry, ref);
     // Policies name models, whichever variant of one is used.
@@ -147,29 +147,29 @@ export function configuredFallbacks(parts: GatewayParts, caller: Caller, model: 
   });
 }
 
-/** A body of JSON that names no model besides `model`. @throws GatewayError 400, 413, 499, 503. */
-export async function readJsonBody(parts: GatewayParts, exchange: Exchange): Promise<JsonBody> {
-  const body = parseBody(await readBody(exchange, parts.settings().gateway.maxBodyBytes));
+/** A body of JSON that names no model besides `model`. @throws SvcError 400, 413, 499, 503. */
+export async function readJsonBody(deps: GatewayDeps, context: RequestContext): Promise<JsonBody> {
+  const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   return body;
 }
 
 /** Counts a failure; one that only the operator of the gateway can correct is logged as an error. */
 function noteFailure(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   model: Pick<Model, 'ref' | 'provider'>,
-  error: GatewayError,
+  error: SvcError,
   byok: boolean,
 ): void {
-  exchange.facts.errorType = error.errorType;
+  context.facts.errorType = error.errorType;
   if (error.errorType === 'client_disconnect') return;
-  parts.metrics.upstreamError(model.provider, error.errorType);
+  deps.metrics.upstreamError(model.provider, error.errorType);
   const { upstreamStatus, code } = error;
   const ours = !byok && (upstreamStatus === 401 || upstreamStatus === 402 || upstreamStatus === 403);
-  const fields = { id: exchange.id, model: model.ref, provider: model.provider, upstreamStatus, code };
+  const fields = { id: context.id, model: model.ref, provider: model.provider, upstreamStatus, code };
   if (ours) {
     const what = upstreamStatus === 402 ? 'is out of funds' : 'is refused';
-    parts.log.error({ ...fields, alert: 'provider-account' }, `the gateway’s own account at ${model.provider} ${what}`);
-  } else parts.log.warn({ ...fields, error: error.message }, 'the upstream failed');
+    deps.log.error({ ...fields, alert: 'provider-account' }, `the gateway’s own account at ${model.provider} ${what}`);
+  } else deps.log.warn({ ...fields, error: error.message }, 'the upstream failed');
 }

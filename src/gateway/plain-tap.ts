@@ -1,19 +1,19 @@
 import { errorBody } from '../wire/error-body.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
-import { isObject, type JsonObject, objectOf, parseJson } from '../wire/json.ts';
+import { isObject, type JsonObject, objectOrEmpty, parseJson } from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { readChatUsage, readResponsesUsage } from '../wire/usage.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { modelOf } from './answer-facts.ts';
-import type { AnswerTap, TapEnd } from './answer-tap.ts';
+import type { ResponseTransform, TransformEnd } from './answer-tap.ts';
 import { countText } from './streamed-text.ts';
 import { mentionsUsage } from './usage-tap.ts';
 
 const NOTHING = Buffer.alloc(0);
 
 /** For answers that are no conversation (embeddings, transcripts): bytes pass, only their usage is read. */
-export class PlainTap implements AnswerTap {
+export class WholeBodyTransform implements ResponseTransform {
   readonly #provider: string;
   readonly #byok: boolean;
   #usage: Usage | undefined;
@@ -47,19 +47,19 @@ export class PlainTap implements AnswerTap {
   pass(frames: Buffer): Buffer {
     this.#characters += countText(frames);
     if (!mentionsUsage(frames)) return frames;
-    for (const { data } of new SseDecoder().push(frames)) this.#note(objectOf(parseJson(data)));
+    for (const { data } of new SseDecoder().push(frames)) this.#note(objectOrEmpty(parseJson(data)));
     return frames;
   }
 
-  firstError(): GatewayError | undefined {
+  firstError(): SvcError | undefined {
     return undefined;
   }
 
-  end(): TapEnd {
+  end(): TransformEnd {
     return { bytes: NOTHING };
   }
 
-  fail(error: GatewayError): Buffer {
+  fail(error: SvcError): Buffer {
     return Buffer.from(frameText({ data: JSON.stringify(errorBody(error)) }));
   }
 
@@ -68,7 +68,7 @@ export class PlainTap implements AnswerTap {
     const tail = body.subarray(Math.max(0, body.length - 1000));
     const head = body.subarray(0, 200);
     if (!tail.includes('"usage"') && !head.includes('"usage"') && !head.includes('"error"')) return body;
-    const value = objectOf(parseJson(body.toString('utf8')));
+    const value = objectOrEmpty(parseJson(body.toString('utf8')));
     if (isObject(value.error)) {
       const bodyText = JSON.stringify(value);
       throw vendorError({ provider: this.#provider, status: 200, bodyText, byok: this.#byok });

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Model } from '../catalog/model.ts';
 import type { UpstreamTarget } from '../provider/upstream-target.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
-import type { AnswerTap } from './answer-tap.ts';
+import type { ResponseTransform } from './answer-tap.ts';
 
 /** One upstream request and what its answer goes through. */
 export interface RelayRequest {
@@ -11,7 +11,7 @@ export interface RelayRequest {
   /** Its provider is named in errors, its endpoint has the time limits. */
   readonly model: Pick<Model, 'provider' | 'endpoint'>;
   readonly body: Buffer | Readable;
-  readonly tap: AnswerTap;
+  readonly transform: ResponseTransform;
   /** The credential is the caller's own (spec 5.5). */
   readonly byok: boolean;
   /** The client asked for a stream. */
@@ -21,11 +21,11 @@ export interface RelayRequest {
 }
 
 /** What is known of an answer when it is over. */
-export interface AnswerOutcome {
+export interface RelayedAnswer {
   readonly usage: Usage | undefined;
   /** How it ended after the head was sent. */
   readonly outcome: 'complete' | 'client-gone' | 'failed';
-  readonly error?: GatewayError | undefined;
+  readonly error?: SvcError | undefined;
   /** Milliseconds from the request to the first byte of its body. */
   readonly firstByteMs: number;
   /** Bytes of the request. */

@@ -6,9 +6,9 @@ import { contentDecoder, isEncoded } from '../provider/content-decoder.ts';
 import { CredentialFilter } from '../provider/credential-filter.ts';
 import { cleanError, errorsWithoutCredentials, withoutCredentials } from '../provider/echoed-credentials.ts';
 import { disconnectError, networkError } from '../provider/network-failure.ts';
-import { single } from '../provider/single-header.ts';
+import { singleHeader } from '../provider/single-header.ts';
 import { TimeLimits } from '../provider/time-limits.ts';
-import { asGatewayError, type GatewayError } from '../wire/errors.ts';
+import { asSvcError, type SvcError } from '../wire/errors.ts';
 import {
   answerTooLarge,
   emptyAnswer,
@@ -18,28 +18,28 @@ import {
   webPage,
 } from '../wire/upstream-errors.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
-import type { Exchange } from './exchange.ts';
-import { FrameCutter } from './frame-cutter.ts';
-import type { AnswerOutcome, RelayRequest } from './relay-request.ts';
+import type { RequestContext } from './exchange.ts';
+import { FrameSplitter } from './frame-cutter.ts';
+import type { RelayedAnswer, RelayRequest } from './relay-request.ts';
 import { clientGone } from './request-body.ts';
 import { countText } from './streamed-text.ts';
 
 const MAX_ERROR_BODY = 1024 * 1024;
 
 /** What the relay knows of an answer; its request's bytes are counted by who sends them. */
-type Relayed = Omit<AnswerOutcome, 'sent' | 'estimate'>;
+type Relayed = Omit<RelayedAnswer, 'sent' | 'estimate'>;
 
 /**
- * Passes one request through. Rejects with a `GatewayError` while nothing was sent to the client (the
+ * Passes one request through. Rejects with a `SvcError` while nothing was sent to the client (the
  * caller may go to the next upstream); after that it resolves, whatever happens.
  */
-export function relay(dispatcher: Dispatcher, exchange: Exchange, request: RelayRequest): Promise<Relayed> {
+export function relay(dispatcher: Dispatcher, context: RequestContext, request: RelayRequest): Promise<Relayed> {
   return new Promise((resolve, reject) => {
-    if (exchange.response.destroyed) {
+    if (context.response.destroyed) {
       reject(clientGone());
       return;
     }
-    const handler = new RelayHandler(exchange, request, resolve, reject);
+    const handler = new RelayHandler(context, request, resolve, reject);
     const { target, body } = request;
     const { origin, path, headers } = target;
     dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
@@ -49,17 +49,17 @@ export function relay(dispatcher: Dispatcher, exchange: Exchange, request: Relay
 /** As `relay`, for a body that is in memory. */
 export async function relayBody(
   dispatcher: Dispatcher,
-  exchange: Exchange,
+  context: RequestContext,
   request: RelayRequest & { readonly body: Buffer },
-): Promise<AnswerOutcome> {
-  return { ...(await relay(dispatcher, exchange, request)), sent: request.body.length };
+): Promise<RelayedAnswer> {
+  return { ...(await relay(dispatcher, context, request)), sent: request.body.length };
 }
 
 class RelayHandler implements Dispatcher.DispatchHandler {
-  readonly #exchange: Exchange;
+  readonly #context: RequestContext;
   readonly #request: RelayRequest;
   readonly #resolve: (outcome: Relayed) => void;
-  readonly #reject: (error: GatewayError) => void;
+  readonly #reject: (error: SvcError) => void;
   readonly #sentAt = performance.now();
   readonly #limits: TimeLimits;
   readonly #filter: CredentialFilter;
@@ -75,28 +75,28 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   /** The body of an error or of a whole answer, decoded, and its bytes. */
   readonly #collected: Buffer[] = [];
   #held = 0;
-  #cutter: FrameCutter | undefined;
+  #cutter: FrameSplitter | undefined;
   /** What came of a stream since it was last looked at, within this turn of the event loop. */
   #gathered: Buffer[] = [];
   #decoder: Transform | undefined;
   /** The connection broke; what had come before is still being undone. */
-  #broken: GatewayError | undefined;
+  #broken: SvcError | undefined;
   #ended = false;
   /** More than white space came of the body. */
   #begun = false;
 
   constructor(
-    exchange: Exchange,
+    context: RequestContext,
     request: RelayRequest,
     resolve: (outcome: Relayed) => void,
-    reject: (error: GatewayError) => void,
+    reject: (error: SvcError) => void,
   ) {
-    this.#exchange = exchange;
+    this.#context = context;
     this.#request = request;
     this.#filter = new CredentialFilter(request.target.headers);
     this.#resolve = resolve;
     this.#reject = reject;
-    exchange.response.once('close', this.#clientClosed);
+    context.response.once('close', this.#clientClosed);
     this.#limits = new TimeLimits(request.model.endpoint, (error) => this.#fail(error));
   }
 
@@ -109,9 +109,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    this.#contentType = single(headers['content-type']) ?? '';
-    if (status === 200 && isEventStreamType(this.#contentType)) this.#cutter = new FrameCutter();
-    const encoding = single(headers['content-encoding']);
+    this.#contentType = singleHeader(headers['content-type']) ?? '';
+    if (status === 200 && isEventStreamType(this.#contentType)) this.#cutter = new FrameSplitter();
+    const encoding = singleHeader(headers['content-encoding']);
     if (isEncoded(encoding)) this.#decode(encoding);
   }
 
@@ -121,7 +121,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     try {
       decoder = contentDecoder(encoding, this.#request.model.provider);
     } catch (thrown) {
-      return this.#fail(asGatewayError(thrown));
+      return this.#fail(asSvcError(thrown));
     }
     this.#decoder = decoder;
     decoder.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -162,9 +162,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const before = cutter.held;
     const frames = cutter.push(bytes);
     try {
-      this.#exchange.held.add(cutter.held - before);
+      this.#context.held.add(cutter.held - before);
     } catch (thrown) {
-      this.#fail(asGatewayError(thrown));
+      this.#fail(asSvcError(thrown));
     }
     return frames;
   }
@@ -174,24 +174,24 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const start = firstCharacter(chunk);
     this.#begun = start !== '';
     if (!startsStream(start)) return false;
-    this.#cutter = new FrameCutter();
+    this.#cutter = new FrameSplitter();
     return true;
   }
 
   #passFrames(frames: Buffer): void {
-    const { response } = this.#exchange;
-    const { tap } = this.#request;
+    const { response } = this.#context;
+    const { transform } = this.#request;
     let passed: Buffer;
     try {
-      passed = tap.pass(this.#withoutCredentials(frames));
+      passed = transform.pass(this.#withoutCredentials(frames));
     } catch (thrown) {
-      return this.#fail(asGatewayError(thrown));
+      return this.#fail(asSvcError(thrown));
     }
     if (!response.headersSent) {
       // An error that comes first is still an error with a status of its own.
-      const early = tap.firstError();
+      const early = transform.firstError();
       if (early) return this.#fail(early);
-      if (passed.length > 0) this.#exchange.writeStreamHead();
+      if (passed.length > 0) this.#context.writeStreamHead();
     }
     if (passed.length > 0 && !response.write(passed)) {
       this.#pause();
@@ -210,7 +210,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   #resume(): void {
-    if (!this.#paused || this.#settled || this.#exchange.response.writableNeedDrain) return;
+    if (!this.#paused || this.#settled || this.#context.response.writableNeedDrain) return;
     // A few bytes that are compressed may be many for the client: it drains before more of them is undone.
     this.#decoder?.resume();
     if (this.#decoder?.writableNeedDrain) return;
@@ -231,9 +231,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#held > most && this.#status === 200) return this.#fail(answerTooLarge());
     if (this.#held > most) return;
     try {
-      this.#exchange.held.add(chunk.length);
+      this.#context.held.add(chunk.length);
     } catch (thrown) {
-      return this.#fail(asGatewayError(thrown));
+      return this.#fail(asSvcError(thrown));
     }
     this.#collected.push(chunk);
   }
@@ -243,7 +243,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#decoder) return void this.#decoder.end();
     if (this.#cutter) return this.#end();
     this.#limits.stop();
-    this.#exchange.turn.later(() => this.#end());
+    this.#context.turn.later(() => this.#end());
   }
 
   #end(): void {
@@ -257,22 +257,22 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       this.#endWhole(body ?? Buffer.alloc(0));
     } catch (thrown) {
       // Called by timers and sockets: what a provider sent must not end the process.
-      this.#fail(asGatewayError(thrown));
+      this.#fail(asSvcError(thrown));
     }
   }
 
-  #endStream(cutter: FrameCutter): void {
-    const { response } = this.#exchange;
-    const { tap } = this.#request;
+  #endStream(cutter: FrameSplitter): void {
+    const { response } = this.#context;
+    const { transform } = this.#request;
     const rest = cutter.rest();
     if (rest) this.#passFrames(Buffer.concat([rest, BLANK_LINE]));
     if (this.#settled) return;
-    const { bytes, error } = tap.end();
+    const { bytes, error } = transform.end();
     if (!response.headersSent) {
       const early =
-        tap.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.model.provider) : undefined);
+        transform.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(this.#request.model.provider) : undefined);
       if (early) return this.#fail(early);
-      this.#exchange.writeStreamHead();
+      this.#context.writeStreamHead();
     }
     response.end(bytes);
     this.#finish(error === undefined ? 'complete' : 'failed', error);
@@ -285,9 +285,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #endWhole(received: Buffer): void {
     const body = errorsWithoutCredentials(this.#filter.whole(received), this.#request.target.headers);
-    const { model, byok, tap, stream, anyBody } = this.#request;
+    const { model, byok, transform, stream, anyBody } = this.#request;
     if (this.#status < 200 || this.#status >= 300) {
-      const header = (name: string) => single(this.#headers[name]);
+      const header = (name: string) => singleHeader(this.#headers[name]);
       const bodyText = withoutCredentials(body.toString('utf8'), this.#request.target.headers);
       return this.#fail(vendorError({ provider: model.provider, status: this.#status, header, bodyText, byok }));
     }
@@ -298,15 +298,15 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
     try {
       if (stream) {
-        const passed = tap.wholeAsStream(body);
-        this.#exchange.writeStreamHead().end(passed);
+        const passed = transform.wholeAsStream(body);
+        this.#context.writeStreamHead().end(passed);
       } else {
         const said = withoutCredentials(this.#contentType, this.#request.target.headers);
         const type = anyBody === true && said !== '' ? said : 'application/json';
-        this.#exchange.sendBytes(200, tap.whole(body), { 'content-type': type });
+        this.#context.sendBytes(200, transform.whole(body), { 'content-type': type });
       }
     } catch (thrown) {
-      return this.#fail(asGatewayError(thrown));
+      return this.#fail(asSvcError(thrown));
     }
     this.#finish('complete');
   }
@@ -319,11 +319,11 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   /** Before output the caller is told; after it the client is, in its own format. */
-  #fail(failure: GatewayError): void {
+  #fail(failure: SvcError): void {
     this.#passGathered();
     if (this.#settled) return;
     const error = cleanError(ofProvider(failure, this.#request.model.provider), this.#request.target.headers);
-    const { response } = this.#exchange;
+    const { response } = this.#context;
     if (!response.headersSent) {
       this.#settle();
       this.#controller?.abort(error);
@@ -331,7 +331,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       return;
     }
     try {
-      response.end(this.#request.tap.fail(error));
+      response.end(this.#request.transform.fail(error));
     } catch {
       // What the provider sent can't be written in the client's format: the answer breaks off.
       response.destroy();
@@ -347,12 +347,12 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('The client went away.'));
   };
 
-  #finish(outcome: Relayed['outcome'], error?: GatewayError): void {
+  #finish(outcome: Relayed['outcome'], error?: SvcError): void {
     this.#settle();
-    const { tap } = this.#request;
+    const { transform } = this.#request;
     const unsent = outcome === 'complete' ? 0 : this.#unsentCharacters();
-    const { usage, model: answeredBy } = tap;
-    const characters = unsent + (outcome !== 'complete' || !usage?.output ? tap.characters : 0);
+    const { usage, model: answeredBy } = transform;
+    const characters = unsent + (outcome !== 'complete' || !usage?.output ? transform.characters : 0);
     const [firstByteMs, received] = [this.#firstByteMs, this.#received];
     this.#resolve({ usage, characters, answeredBy, outcome, error, firstByteMs, received });
   }
@@ -367,7 +367,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const rest = cutter.rest();
     try {
       // Its usage may be among it.
-      if (frames !== undefined) this.#request.tap.pass(frames);
+      if (frames !== undefined) this.#request.transform.pass(frames);
     } catch {
       // The failure that ended the stream is the one that is told.
     }
@@ -378,7 +378,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#limits.stop();
     this.#decoder?.destroy();
-    this.#exchange.response.off('close', this.#clientClosed);
+    this.#context.response.off('close', this.#clientClosed);
   }
 }
 

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import { isObject, type JsonObject } from '../wire/json.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './exchange.ts';
 import { excessIn } from './json-limits.ts';
 
 const NOT_UTF8 = 'The body is not valid UTF-8.';
 
 /**
  * Reads a body of at most `limit` bytes.
- * @throws GatewayError 413; 503 when all requests hold too much; 499 when the client went away.
+ * @throws SvcError 413; 503 when all requests hold too much; 499 when the client went away.
  */
-export function readBody({ request, turn, held }: Exchange, limit: number): Promise<Buffer> {
+export function readBody({ request, turn, held }: RequestContext, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) return Promise.reject(tooLarge(limit));
   return new Promise((resolve, reject) => {
@@ -43,38 +43,38 @@ export interface JsonBody {
   readonly value: JsonObject;
 }
 
-/** A JSON object. @throws GatewayError 400 with the parser's position, or with what there is too much of. */
+/** A JSON object. @throws SvcError 400 with the parser's position, or with what there is too much of. */
 export function parseBody(body: Buffer): JsonBody {
   // Decoding would replace it, and what was checked would not be what another parser reads.
-  if (!isUtf8(body)) throw new GatewayError({ errorType: 'invalid_request', message: NOT_UTF8 });
+  if (!isUtf8(body)) throw new SvcError({ errorType: 'invalid_request', message: NOT_UTF8 });
   const text = body.toString('utf8');
   const excess = excessIn(text);
   if (excess !== undefined) {
-    throw new GatewayError({ errorType: 'invalid_request', message: `The body has ${excess}.` });
+    throw new SvcError({ errorType: 'invalid_request', message: `The body has ${excess}.` });
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unreadable';
-    throw new GatewayError({
+    throw new SvcError({
       errorType: 'invalid_request',
       message: `The body is not JSON: ${reason.slice(0, 200)}`,
       action: 'Send a JSON object.',
     });
   }
   if (isObject(value)) return { bytes: body, text, value };
-  throw new GatewayError({ errorType: 'invalid_request', message: 'The body must be a JSON object.' });
+  throw new SvcError({ errorType: 'invalid_request', message: 'The body must be a JSON object.' });
 }
 
-function tooLarge(limit: number): GatewayError {
-  return new GatewayError({
+function tooLarge(limit: number): SvcError {
+  return new SvcError({
     errorType: 'request_too_large',
     message: `The body is larger than ${limit} bytes.`,
     action: 'Send less, or raise gateway.maxBodyBytes.',
   });
 }
 
-export function clientGone(): GatewayError {
-  return new GatewayError({ errorType: 'client_disconnect', message: 'The client went away.' });
+export function clientGone(): SvcError {
+  return new SvcError({ errorType: 'client_disconnect', message: 'The client went away.' });
 }

@@ -1,25 +1,25 @@
 import type { Registry } from '../catalog/registry.ts';
-import { GatewayError, invalidRequest } from '../wire/errors.ts';
+import { invalidRequest, SvcError } from '../wire/errors.ts';
 import type { JsonObject } from '../wire/json.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 import type { Candidate } from './pipeline.ts';
 
-/** @throws GatewayError 400 invalid_request or model_not_found. */
-export function requestedModel(parts: GatewayParts, body: JsonObject): Candidate | Promise<Candidate> {
+/** @throws SvcError 400 invalid_request or model_not_found. */
+export function requestedModel(deps: GatewayDeps, body: JsonObject): Candidate | Promise<Candidate> {
   const ref = requestedRef(body);
-  return findModel(parts.registry(), ref) ?? listedModel(parts, ref);
+  return findModel(deps.registry(), ref) ?? listedModel(deps, ref);
 }
 
 /** Just after the start, and where a server has got the model meanwhile, a look at the lists finds it. */
-async function listedModel(parts: GatewayParts, ref: string): Promise<Candidate> {
-  const provider = parts.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
-  if (provider !== undefined) await parts.listing.lookAgain();
-  const found = findModel(parts.registry(), ref);
+async function listedModel(deps: GatewayDeps, ref: string): Promise<Candidate> {
+  const provider = deps.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
+  if (provider !== undefined) await deps.listing.lookAgain();
+  const found = findModel(deps.registry(), ref);
   if (found) return found;
   throw unknownModel(ref);
 }
 
-/** @throws GatewayError 400 invalid_request. */
+/** @throws SvcError 400 invalid_request. */
 export function requestedRef(body: JsonObject): string {
   const { model } = body;
   if (typeof model === 'string' && model !== '') return model;
@@ -37,8 +37,8 @@ export function findModel(registry: Registry, ref: string): Candidate | undefine
   return base?.variants.has(variant) ? { model: base, variant } : undefined;
 }
 
-export function unknownModel(ref: string): GatewayError {
-  return new GatewayError({
+export function unknownModel(ref: string): SvcError {
+  return new SvcError({
     errorType: 'model_not_found',
     message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
     action: 'GET /models lists what there is.',

@@ -1,6 +1,6 @@
-import { GatewayError } from '../wire/errors.ts';
+import { SvcError } from '../wire/errors.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './exchange.ts';
 
 export type RouteParams = Readonly<Record<string, string | undefined>>;
 
@@ -10,7 +10,7 @@ export interface Route {
   readonly path: string;
   /** Whose error shape the route's clients read. */
   readonly format?: FormatName;
-  readonly handle: (exchange: Exchange, params: RouteParams) => void | Promise<void>;
+  readonly handle: (context: RequestContext, params: RouteParams) => void | Promise<void>;
 }
 
 const NO_PARAMS: RouteParams = {};
@@ -31,16 +31,16 @@ export class Router {
     }
   }
 
-  /** @throws GatewayError 404 invalid_path, 405 method_not_allowed. */
-  find(exchange: Exchange): { readonly route: Route; readonly params: RouteParams } {
-    const { path } = exchange;
-    const method = exchange.request.method ?? 'GET';
+  /** @throws SvcError 404 invalid_path, 405 method_not_allowed. */
+  find(context: RequestContext): { readonly route: Route; readonly params: RouteParams } {
+    const { path } = context;
+    const method = context.request.method ?? 'GET';
     const own = METHODS.find((each) => each === method);
     const found = own && this.#match(own, path);
     if (found !== undefined) return found;
     const allowed = METHODS.filter((other) => this.#match(other, path) !== undefined);
     if (allowed.length > 0 && !path.includes('%')) {
-      throw new GatewayError({
+      throw new SvcError({
         errorType: 'method_not_allowed',
         message: `${path} takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`,
       });
@@ -73,8 +73,8 @@ function decodeName(name: string, path: string): string {
   }
 }
 
-function unknownPath(path: string): GatewayError {
-  return new GatewayError({
+function unknownPath(path: string): SvcError {
+  return new SvcError({
     errorType: 'invalid_path',
     message: `There is no ${path.slice(0, 200)} at this gateway.`,
     action: 'See /openapi.json for what there is.',

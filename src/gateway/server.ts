@@ -3,22 +3,22 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/error-body.ts';
-import { asGatewayError, type ErrorType, GatewayError } from '../wire/errors.ts';
+import { asSvcError, type ErrorType, SvcError } from '../wire/errors.ts';
 import { BodyMemory } from './body-memory.ts';
 import { catalogRoutes } from './catalog-routes.ts';
 import { countTokensRoute } from './count-tokens-route.ts';
 import { embeddingsRoute } from './embeddings-route.ts';
-import { Exchange, PAGE_GUARD_HEADERS } from './exchange.ts';
+import { PAGE_GUARD_HEADERS, RequestContext } from './exchange.ts';
 import { fimRoute } from './fim-route.ts';
 import { inferenceRoutes } from './inference-routes.ts';
 import { operationRoutes } from './operation-routes.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 import { withoutKeys } from './redact-path.ts';
 import { RequestIds } from './request-ids.ts';
 import { Router } from './router.ts';
 import { transcriptionRoute } from './transcription-route.ts';
-import { Turn } from './turn.ts';
-import { corsHeaders, guardAgainstPages } from './web-guard.ts';
+import { TickBatch } from './turn.ts';
+import { checkOrigin, corsHeaders } from './web-guard.ts';
 
 // An `import` of it reads all its exports, one of which loads Node's own copy of undici: a third of the way to the
 // first answer.
@@ -48,16 +48,16 @@ const DRAIN_MS = 10_000;
 const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
-export async function startGateway(parts: GatewayParts, listen: Listen): Promise<Gateway> {
+export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
   let draining = false;
   const router = new Router([
-    ...inferenceRoutes(parts),
-    countTokensRoute(parts),
-    fimRoute(parts),
-    embeddingsRoute(parts),
-    transcriptionRoute(parts),
-    ...catalogRoutes(parts),
-    ...operationRoutes(parts, () => !draining),
+    ...inferenceRoutes(deps),
+    countTokensRoute(deps),
+    fimRoute(deps),
+    embeddingsRoute(deps),
+    transcriptionRoute(deps),
+    ...catalogRoutes(deps),
+    ...operationRoutes(deps, () => !draining),
   ]);
   const headersTimeout = listen.headersTimeout ?? 20_000;
   const server = createServer({
@@ -67,11 +67,11 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
     keepAliveTimeout: 65_000,
     noDelay: true,
   });
-  const turn = new Turn(() => parts.metrics.active > 1);
+  const turn = new TickBatch(() => deps.metrics.active > 1);
   const ids = new RequestIds();
-  const memory = new BodyMemory(() => parts.settings().gateway.maxBufferedBytes);
+  const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes);
   server.on('request', (request, response) => {
-    void serve(parts, router, new Exchange(request, response, turn, memory.share(), ids.next()));
+    void serve(deps, router, new RequestContext(request, response, turn, memory.share(), ids.next()));
   });
   server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
@@ -84,52 +84,52 @@ export async function startGateway(parts: GatewayParts, listen: Listen): Promise
     url: `http://${host}:${port}`,
     close: (drainMs, cut) => {
       draining = true;
-      return drain(server, parts, drainMs ?? DRAIN_MS, cut);
+      return drain(server, deps, drainMs ?? DRAIN_MS, cut);
     },
   };
 }
 
-async function serve(parts: GatewayParts, router: Router, exchange: Exchange): Promise<void> {
-  const { request, response } = exchange;
-  parts.metrics.active += 1;
+async function serve(deps: GatewayDeps, router: Router, context: RequestContext): Promise<void> {
+  const { request, response } = context;
+  deps.metrics.active += 1;
   try {
-    guardAgainstPages(exchange, parts.settings().gateway);
-    if (exchange.header('origin') !== undefined) {
-      exchange.addHeaders(corsHeaders(exchange));
-      if (request.method === 'OPTIONS') return preflight(exchange);
+    checkOrigin(context, deps.settings().gateway);
+    if (context.header('origin') !== undefined) {
+      context.addHeaders(corsHeaders(context));
+      if (request.method === 'OPTIONS') return preflight(context);
     }
-    const { route, params } = router.find(exchange);
-    exchange.facts.route = route.path;
-    exchange.format = route.format;
-    await route.handle(exchange, params);
+    const { route, params } = router.find(context);
+    context.facts.route = route.path;
+    context.format = route.format;
+    await route.handle(context, params);
   } catch (thrown) {
-    const error = asGatewayError(thrown);
+    const error = asSvcError(thrown);
     // An unknown failure is ours: its words are for the log, not for strangers.
     if (error.errorType === 'internal_error') {
-      const path = withoutKeys(exchange.path, parts.keys);
-      parts.log.error({ id: exchange.id, path, error: error.cause ?? error.message }, 'internal error');
+      const path = withoutKeys(context.path, deps.keys);
+      deps.log.error({ id: context.id, path, error: error.cause ?? error.message }, 'internal error');
     }
     if (response.headersSent) response.destroy();
-    else exchange.sendError(error.errorType === 'internal_error' ? internal(exchange.id) : error);
+    else context.sendError(error.errorType === 'internal_error' ? internal(context.id) : error);
   } finally {
-    parts.metrics.active -= 1;
+    deps.metrics.active -= 1;
     // A client may take its time to read an answer that is held for it.
-    if (response.writableFinished || response.destroyed) exchange.held.release();
-    else response.once('close', () => exchange.held.release());
-    finished(parts, exchange);
+    if (response.writableFinished || response.destroyed) context.held.release();
+    else response.once('close', () => context.held.release());
+    finished(deps, context);
   }
 }
 
-function finished(parts: GatewayParts, exchange: Exchange): void {
-  const { facts, response, request, id, startedAt } = exchange;
+function finished(deps: GatewayDeps, context: RequestContext): void {
+  const { facts, response, request, id, startedAt } = context;
   const milliseconds = performance.now() - startedAt;
   const status = facts.errorType === 'client_disconnect' ? 499 : response.statusCode;
-  parts.metrics.request(facts.route ?? 'none', status, milliseconds / 1000);
-  parts.log.info(
+  deps.metrics.request(facts.route ?? 'none', status, milliseconds / 1000);
+  deps.log.info(
     {
       id,
       method: request.method,
-      route: facts.route ?? withoutKeys(exchange.path, parts.keys),
+      route: facts.route ?? withoutKeys(context.path, deps.keys),
       status,
       ms: Math.round(milliseconds * 100) / 100,
       ...facts,
@@ -138,17 +138,17 @@ function finished(parts: GatewayParts, exchange: Exchange): void {
   );
 }
 
-function internal(id: string): GatewayError {
-  return new GatewayError({
+function internal(id: string): SvcError {
+  return new SvcError({
     errorType: 'internal_error',
     message: `Something failed inside the gateway (${id}).`,
     action: 'The gateway’s log says what.',
   });
 }
 
-function preflight(exchange: Exchange): void {
-  const asked = exchange.request.headers['access-control-request-headers'];
-  const response = exchange.writeHead(204, {
+function preflight(context: RequestContext): void {
+  const asked = context.request.headers['access-control-request-headers'];
+  const response = context.writeHead(204, {
     'access-control-allow-methods': 'GET, POST',
     'access-control-allow-headers': asked ?? 'authorization, content-type',
     'access-control-max-age': '600',
@@ -172,18 +172,18 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
     'invalid_request',
     'This is not a valid HTTP request.',
   ];
-  const body = JSON.stringify(errorBody(new GatewayError({ status: Number.parseInt(status, 10), errorType, message })));
+  const body = JSON.stringify(errorBody(new SvcError({ status: Number.parseInt(status, 10), errorType, message })));
   const guard = Object.entries(PAGE_GUARD_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
   socket.end(`${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`, () => socket.destroy());
 }
 
-async function drain(server: Server, parts: GatewayParts, limit: number, atOnce?: AbortSignal): Promise<number> {
+async function drain(server: Server, deps: GatewayDeps, limit: number, atOnce?: AbortSignal): Promise<number> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let cut = 0;
   const cutAll = () => {
-    cut = parts.metrics.active;
+    cut = deps.metrics.active;
     server.closeAllConnections();
   };
   const timer = setTimeout(cutAll, limit);
@@ -195,19 +195,19 @@ async function drain(server: Server, parts: GatewayParts, limit: number, atOnce?
   clearTimeout(timer);
   clearInterval(idle);
   atOnce?.removeEventListener('abort', cutAll);
-  await accounted(parts);
+  await accounted(deps);
   return cut;
 }
 
 /** A request that was cut off learns of it a moment after its connection is gone, and its usage is counted then. */
-async function accounted({ metrics }: GatewayParts): Promise<void> {
+async function accounted({ metrics }: GatewayDeps): Promise<void> {
   const until = performance.now() + ACCOUNTING_MS;
   while (metrics.active > 0 && performance.now() < until) await sleep(5);
 }
 
-function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): GatewayError {
+function notListening(error: NodeJS.ErrnoException, { host, port }: Listen): SvcError {
   const taken = error.code === 'EADDRINUSE';
-  return new GatewayError({
+  return new SvcError({
     errorType: 'configuration_error',
     message: taken ? `Port ${port} of ${host} is in use.` : `Can’t listen on ${host}:${port}: ${error.message}.`,
     action: 'Choose another port with --port or gateway.listen.port.',

@@ -1,6 +1,6 @@
 import type { Provider } from '../catalog/model.ts';
-import { GatewayError } from '../wire/errors.ts';
-import type { GatewayParts } from './parts.ts';
+import { SvcError } from '../wire/errors.ts';
+import type { GatewayDeps } from './parts.ts';
 import type { Candidate, ServedModel } from './pipeline.ts';
 import { unknownModel } from './requested-model.ts';
 
@@ -8,14 +8,14 @@ import { unknownModel } from './requested-model.ts';
  * A model of a list of its own (`gateway.embeddingModels`, `gateway.transcriptionModels`): it need not be
  * among its provider's chat models.
  *
- * @throws GatewayError 400 model_not_found.
+ * @throws SvcError 400 model_not_found.
  */
 export function specialModel(
-  parts: GatewayParts,
+  deps: GatewayDeps,
   ref: string,
   list: ReadonlyMap<string, unknown>,
 ): Candidate<ServedModel> {
-  const registry = parts.registry();
+  const registry = deps.registry();
   const model = registry.models.get(ref);
   if (model) return { model, variant: undefined };
   const provider = registry.providers.get(ref.slice(0, ref.indexOf('/')));
@@ -25,10 +25,10 @@ export function specialModel(
   return { model: { ref, provider: id, key, id: key, endpoint }, variant: undefined };
 }
 
-/** @throws GatewayError 400 for a provider whose format has no such thing. */
+/** @throws SvcError 400 for a provider whose format has no such thing. */
 export function requireOpenAI({ provider, endpoint }: { provider: string; endpoint: Provider['endpoint'] }): void {
   if (endpoint.kind !== 'anthropic') return;
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'model_not_found',
     message: `${provider} has no such endpoint.`,
     param: 'model',

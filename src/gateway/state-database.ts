@@ -3,12 +3,12 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { svcFolder, type UserPlace } from '../base/user-folders.ts';
-import { pathsOf } from '../config/platform-paths.ts';
-import { GatewayError } from '../wire/errors.ts';
+import { platformPath } from '../config/platform-paths.ts';
+import { SvcError } from '../wire/errors.ts';
 
 /** Where keys and the usage ledger are kept: the platform's folder for data. */
 export function stateFile(place: UserPlace): string {
-  return pathsOf(place.platform).join(svcFolder('data', place), 'gateway.db');
+  return platformPath(place.platform).join(svcFolder('data', place), 'gateway.db');
 }
 
 /** Without waiting for the other end of a FIFO, which would be for ever; Windows has none. */
@@ -54,7 +54,7 @@ export function waitForOthers(database: DatabaseSync, serving: boolean): void {
  * disk: a killed process loses none of them, a machine that loses power the last ones.
  *
  * @param file absolute path, or `:memory:`.
- * @throws GatewayError configuration_error when it can't be opened.
+ * @throws SvcError configuration_error when it can't be opened.
  */
 export async function openState(file: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await import('node:sqlite');
@@ -65,7 +65,7 @@ export async function openState(file: string): Promise<DatabaseSync> {
     database.exec(SCHEMA);
     return database;
   } catch (thrown) {
-    throw new GatewayError({
+    throw new SvcError({
       errorType: 'configuration_error',
       message: `The gateway’s state in ${file} can’t be opened: ${thrown instanceof Error ? thrown.message : thrown}.`,
       action: 'Check the folder’s permissions and the free space, or set XDG_DATA_HOME to another folder.',

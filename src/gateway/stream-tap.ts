@@ -1,18 +1,26 @@
 import { errorBody, errorFrame } from '../wire/error-body.ts';
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 import type { Usage } from '../wire/event.ts';
 import type { Frame } from '../wire/format.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import { isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
+import {
+  arrayOrEmpty,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  parseJson,
+} from '../wire/json.ts';
 import { frameText, SseDecoder } from '../wire/sse.ts';
 import { answerCutShort, invalidJson } from '../wire/upstream-errors.ts';
 import { StreamUsage, usageInEvent } from '../wire/usage.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { charactersOfAnswer, modelOf, modelOfAnswer } from './answer-facts.ts';
-import type { AnswerTap, TapEnd } from './answer-tap.ts';
+import type { ResponseTransform, TransformEnd } from './answer-tap.ts';
 import { excessIn } from './json-limits.ts';
 import { countText } from './streamed-text.ts';
-import { mentionsUsage, tailOf, usageOfAnswer } from './usage-tap.ts';
+import { bodyTail, mentionsUsage, usageOfAnswer } from './usage-tap.ts';
 
 const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
@@ -29,21 +37,21 @@ const ERROR_WITHIN = 200;
 const LAST_EVENTS = { messages: ['message_stop'], responses: lastEvents() } as const;
 const LAST_MARKS = { messages: marksOf(LAST_EVENTS.messages), responses: marksOf(LAST_EVENTS.responses) } as const;
 
-export interface StreamTapOptions {
+export interface StreamTransformOptions {
   readonly format: FormatName;
   readonly provider: string;
   /** The credential is the caller's own. */
   readonly byok: boolean;
   /** For an upstream that answers whole where a stream was asked for. */
-  readonly converter: () => AnswerTap;
+  readonly converter: () => ResponseTransform;
 }
 
 /**
  * Watches whole frames on their way through. Only frames with usage are parsed; in Chat Completions
  * usage leaves in one last chunk with `choices: []`, wherever the upstream put it (spec 2.2, 4.2).
  */
-export class StreamTap implements AnswerTap {
-  readonly #options: StreamTapOptions;
+export class StreamTransform implements ResponseTransform {
+  readonly #options: StreamTransformOptions;
   readonly #format: FormatName;
   readonly #usage: StreamUsage;
   #usageOfWhole: Usage | undefined;
@@ -65,7 +73,7 @@ export class StreamTap implements AnswerTap {
   #characters = 0;
   #model: string | undefined;
 
-  constructor(options: StreamTapOptions) {
+  constructor(options: StreamTransformOptions) {
     this.#options = options;
     this.#format = options.format;
     this.#usage = new StreamUsage(options.format);
@@ -74,7 +82,7 @@ export class StreamTap implements AnswerTap {
   /** Of a whole answer it is read when it is asked for: the client has its answer by then. */
   get usage(): Usage | undefined {
     if (this.#whole === undefined) return this.#usage.total;
-    this.#usageOfWhole ??= usageOfAnswer(this.#format, this.#whole, tailOf(this.#whole));
+    this.#usageOfWhole ??= usageOfAnswer(this.#format, this.#whole, bodyTail(this.#whole));
     return this.#usageOfWhole;
   }
 
@@ -85,7 +93,7 @@ export class StreamTap implements AnswerTap {
   /** Beside the usage, where it is said last, else at the start. */
   get model(): string | undefined {
     if (this.#whole !== undefined) return modelOfAnswer(this.#whole);
-    return this.#model ?? modelOf(objectOf(parseJson(this.#opening)));
+    return this.#model ?? modelOf(objectOrEmpty(parseJson(this.#opening)));
   }
 
   /** The bytes to send on for whole frames that came. */
@@ -100,7 +108,7 @@ export class StreamTap implements AnswerTap {
   }
 
   /** The first frame as an error, when it is one: then nothing was said yet. */
-  firstError(): GatewayError | undefined {
+  firstError(): SvcError | undefined {
     const data = this.#first && parseJson(this.#first.data);
     this.#first = undefined;
     if (!isObject(data)) return undefined;
@@ -108,7 +116,7 @@ export class StreamTap implements AnswerTap {
     return failed ? this.#vendorError(JSON.stringify(data)) : undefined;
   }
 
-  end(): TapEnd {
+  end(): TransformEnd {
     if (this.#done) return { bytes: NOTHING };
     if (!this.#finished) {
       const error = answerCutShort({ provider: this.#options.provider });
@@ -119,10 +127,10 @@ export class StreamTap implements AnswerTap {
   }
 
   /** The error as the last thing of the stream. */
-  fail(error: GatewayError): Buffer {
+  fail(error: SvcError): Buffer {
     if (this.#format !== 'responses') return Buffer.from(frameText(errorFrame(error, this.#format)));
     const number = this.#lastNumber() + 1;
-    const said = objectOf(errorBody(error, 'responses').error);
+    const said = objectOrEmpty(errorBody(error, 'responses').error);
     const { code, message, param } = said;
     const first = { type: 'error', sequence_number: number, code, message, param, error: said };
     const response = { ...this.#answer, status: 'failed', error: { code, message } };
@@ -134,7 +142,7 @@ export class StreamTap implements AnswerTap {
   }
 
   whole(body: Buffer): Buffer {
-    const tail = tailOf(body);
+    const tail = bodyTail(body);
     // Some upstreams answer 200 with an error for a body; its key stands near the start.
     const start = tail.length === body.length ? tail : body.toString('latin1', 0, ERROR_WITHIN);
     const errorAt = start.indexOf('"error"');
@@ -162,7 +170,7 @@ export class StreamTap implements AnswerTap {
     this.#opening = first.data;
     // What is nested more deeply than can be written is not repeated.
     if (this.#format !== 'responses' || excessIn(first.data) !== undefined) return;
-    this.#answer = objectOf(objectOf(parseJson(first.data)).response);
+    this.#answer = objectOrEmpty(objectOrEmpty(parseJson(first.data)).response);
   }
 
   #finishes(frames: Buffer): boolean {
@@ -172,13 +180,13 @@ export class StreamTap implements AnswerTap {
       // A model that writes about these formats writes their names too.
       return new SseDecoder()
         .push(frames)
-        .some(({ event = '', data }) => ends.includes(textOf(objectOf(parseJson(data)).type) ?? event));
+        .some(({ event = '', data }) => ends.includes(nonEmptyString(objectOrEmpty(parseJson(data)).type) ?? event));
     }
     const at = frames.lastIndexOf(FINISH_REASON);
     return at >= 0 && frames[valueAt(frames, at + FINISH_REASON.length)] === 0x22;
   }
 
-  #vendorError(bodyText: string): GatewayError {
+  #vendorError(bodyText: string): SvcError {
     const { provider, byok } = this.#options;
     return vendorError({ provider, status: 200, bodyText, byok });
   }
@@ -216,7 +224,7 @@ export class StreamTap implements AnswerTap {
     this.#model = modelOf(chunk) ?? this.#model;
     const { usage, ...rest } = chunk;
     this.#lastChunk = JSON.stringify({ ...rest, choices: [], usage });
-    return listOf(chunk.choices).length === 0 ? '' : frameText({ data: JSON.stringify(rest) });
+    return arrayOrEmpty(chunk.choices).length === 0 ? '' : frameText({ data: JSON.stringify(rest) });
   }
 
   #usageChunk(): Buffer {
@@ -226,7 +234,7 @@ export class StreamTap implements AnswerTap {
   }
 
   #noteUsage(frame: Frame): void {
-    const data = objectOf(parseJson(frame.data));
+    const data = objectOrEmpty(parseJson(frame.data));
     const usage = usageInEvent(this.#format, data);
     if (!isObject(usage)) return;
     this.#usage.add(usage);
@@ -235,7 +243,7 @@ export class StreamTap implements AnswerTap {
 
   #lastNumber(): number {
     const last = new SseDecoder().push(this.#latest).at(-1);
-    return numberOf(objectOf(parseJson(last?.data ?? '')).sequence_number) ?? 0;
+    return finiteNumber(objectOrEmpty(parseJson(last?.data ?? '')).sequence_number) ?? 0;
   }
 }
 

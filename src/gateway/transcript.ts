@@ -1,5 +1,5 @@
 import type { Usage } from '../wire/event.ts';
-import { isObject, numberOf, objectOf, parseJson, textOf } from '../wire/json.ts';
+import { finiteNumber, isObject, nonEmptyString, objectOrEmpty, parseJson } from '../wire/json.ts';
 
 /** Tokens of a second of a recording, as OpenAI's transcription models count them. */
 const TOKENS_A_SECOND = 10;
@@ -13,7 +13,7 @@ const CUE = /-->[ \t]*(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,]\d{1,3}/g;
 export function estimateTranscript(body: Buffer | undefined, streamed: number, sentBytes: number): Usage {
   const text = body?.toString('utf8') ?? '';
   const value = parseJson(text);
-  const said = isObject(value) ? (textOf(value.text) ?? '') : text;
+  const said = isObject(value) ? (nonEmptyString(value.text) ?? '') : text;
   const seconds = (isObject(value) ? saidSeconds(value) : lastCue(text)) ?? sentBytes / BYTES_A_SECOND;
   // No recording is longer than one byte a token allows.
   const input = Math.min(Math.ceil(seconds * TOKENS_A_SECOND), sentBytes);
@@ -22,7 +22,7 @@ export function estimateTranscript(body: Buffer | undefined, streamed: number, s
 
 /** `usage.seconds` of a model that is paid by time, or `duration` of `verbose_json`. */
 function saidSeconds(value: Readonly<Record<string, unknown>>): number | undefined {
-  const seconds = numberOf(objectOf(value.usage).seconds) ?? numberOf(value.duration);
+  const seconds = finiteNumber(objectOrEmpty(value.usage).seconds) ?? finiteNumber(value.duration);
   return seconds !== undefined && seconds >= 0 ? seconds : undefined;
 }
 

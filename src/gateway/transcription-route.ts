@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { upstreamTarget } from '../provider/upstream-target.ts';
 import { invalidRequest } from '../wire/errors.ts';
-import { type JsonObject, objectOf, textOf } from '../wire/json.ts';
-import type { Exchange } from './exchange.ts';
+import { type JsonObject, nonEmptyString, objectOrEmpty } from '../wire/json.ts';
+import type { RequestContext } from './exchange.ts';
 import { filePart, multipartEnd, newBoundary, textPart } from './multipart.ts';
-import type { GatewayParts } from './parts.ts';
+import type { GatewayDeps } from './parts.ts';
 import { type InferenceRequest, inferenceRoute, readJsonBody, type ServedModel } from './pipeline.ts';
-import { PlainTap } from './plain-tap.ts';
+import { WholeBodyTransform } from './plain-tap.ts';
 import { relay } from './relay.ts';
 import { requestedRef } from './requested-model.ts';
 import type { Route } from './router.ts';
@@ -14,20 +14,20 @@ import { requireOpenAI, specialModel } from './special-model.ts';
 import { estimateTranscript } from './transcript.ts';
 
 /** `POST /audio/transcriptions`: multipart as OpenAI has it, or JSON with `input_audio`. */
-export function transcriptionRoute(parts: GatewayParts): Route {
-  return inferenceRoute(parts, {
+export function transcriptionRoute(deps: GatewayDeps): Route {
+  return inferenceRoute(deps, {
     path: '/audio/transcriptions',
-    read: (exchange) => {
-      const isForm = /^multipart\/form-data\b/i.test(exchange.header('content-type') ?? '');
-      return isForm ? readForm(parts, exchange) : readJson(parts, exchange);
+    read: (context) => {
+      const isForm = /^multipart\/form-data\b/i.test(context.header('content-type') ?? '');
+      return isForm ? readForm(deps, context) : readJson(deps, context);
     },
   });
 }
 
-async function readJson(parts: GatewayParts, exchange: Exchange): Promise<InferenceRequest<ServedModel>> {
-  const { value } = await readJsonBody(parts, exchange);
+async function readJson(deps: GatewayDeps, context: RequestContext): Promise<InferenceRequest<ServedModel>> {
+  const { value } = await readJsonBody(deps, context);
   return {
-    ...commonSteps(parts, () => requestedRef(value)),
+    ...commonSteps(deps, () => requestedRef(value)),
     repeatable: true,
     check: (model) => {
       requireOpenAI(model);
@@ -41,17 +41,17 @@ async function readJson(parts: GatewayParts, exchange: Exchange): Promise<Infere
       pieces.push(filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
       const body = Buffer.concat([...pieces, Buffer.from(base64, 'base64'), multipartEnd(boundary)]);
       const form = { body, boundary, sent: () => body.length };
-      return send(parts, exchange, model, credential?.secret.reveal(), form);
+      return send(deps, context, model, credential?.secret.reveal(), form);
     },
   };
 }
 
 /** The form's parts are sent on as they come; only the model's name is another one. */
-async function readForm(parts: GatewayParts, exchange: Exchange): Promise<InferenceRequest<ServedModel>> {
+async function readForm(deps: GatewayDeps, context: RequestContext): Promise<InferenceRequest<ServedModel>> {
   const { FormRelay } = await import('./form-relay.ts');
-  const form = new FormRelay(exchange, parts.settings().gateway.maxBodyBytes);
+  const form = new FormRelay(context, deps.settings().gateway.maxBodyBytes);
   return {
-    ...commonSteps(parts, () => form.model()),
+    ...commonSteps(deps, () => form.model()),
     // The file is read once, while it is sent.
     repeatable: false,
     send: async ({ model }, credential) => {
@@ -59,7 +59,7 @@ async function readForm(parts: GatewayParts, exchange: Exchange): Promise<Infere
       const body = Readable.from(form.parts(boundary, model.id));
       const sending = { body, boundary, sent: () => form.sent };
       try {
-        return await send(parts, exchange, model, credential?.secret.reveal(), sending);
+        return await send(deps, context, model, credential?.secret.reveal(), sending);
       } finally {
         // Its source may be a client that went away; that error has been told.
         body.on('error', () => undefined).destroy();
@@ -68,9 +68,9 @@ async function readForm(parts: GatewayParts, exchange: Exchange): Promise<Infere
   };
 }
 
-function commonSteps(parts: GatewayParts, ref: () => string | Promise<string>) {
+function commonSteps(deps: GatewayDeps, ref: () => string | Promise<string>) {
   return {
-    model: async () => specialModel(parts, await ref(), parts.settings().gateway.transcriptionModels),
+    model: async () => specialModel(deps, await ref(), deps.settings().gateway.transcriptionModels),
     check: requireOpenAI,
   };
 }
@@ -83,8 +83,8 @@ interface Form {
 }
 
 async function send(
-  parts: GatewayParts,
-  exchange: Exchange,
+  deps: GatewayDeps,
+  context: RequestContext,
   model: ServedModel,
   apiKey: string | undefined,
   { body, boundary, sent }: Form,
@@ -92,19 +92,19 @@ async function send(
   const byok = apiKey !== undefined;
   const { headers, ...place } = upstreamTarget(model.endpoint, '/audio/transcriptions', undefined, apiKey);
   const target = { ...place, headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}` } };
-  const tap = new PlainTap(model.provider, byok);
-  const request = { target, model, body, tap, byok, stream: false, anyBody: true };
-  const answer = await relay(parts.dispatcher, exchange, request);
-  return { ...answer, sent: sent(), estimate: estimateTranscript(tap.body, answer.characters, sent()) };
+  const transform = new WholeBodyTransform(model.provider, byok);
+  const request = { target, model, body, transform, byok, stream: false, anyBody: true };
+  const answer = await relay(deps.dispatcher, context, request);
+  return { ...answer, sent: sent(), estimate: estimateTranscript(transform.body, answer.characters, sent()) };
 }
 
 function inputAudio(body: JsonObject): { base64: string; format: string } {
-  const { data, format } = objectOf(body.input_audio);
-  const base64 = textOf(data);
+  const { data, format } = objectOrEmpty(body.input_audio);
+  const base64 = nonEmptyString(data);
   if (base64 === undefined || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) {
     throw invalidRequest('input_audio.data', '`input_audio.data` must be base64.');
   }
-  const name = textOf(format);
+  const name = nonEmptyString(format);
   if (name === undefined || !/^[a-z0-9]{1,10}$/.test(name)) {
     throw invalidRequest('input_audio.format', '`input_audio.format` must be a format such as "wav" or "mp3".');
   }

@@ -1,11 +1,11 @@
-import { asGatewayError, type GatewayError } from '../wire/errors.ts';
+import { asSvcError, type SvcError } from '../wire/errors.ts';
 import type { Event, Usage } from '../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
 import { LineFrames, SseDecoder } from '../wire/sse.ts';
 import { answerCutShort, excessiveAnswer, invalidJson } from '../wire/upstream-errors.ts';
 import { charactersOf } from './answer-facts.ts';
-import type { AnswerTap, TapEnd } from './answer-tap.ts';
+import type { ResponseTransform, TransformEnd } from './answer-tap.ts';
 import { excessIn } from './json-limits.ts';
 
 /** The text of an answer is kept until its end, where some formats repeat it. */
@@ -19,7 +19,7 @@ interface TranslatedStream {
 }
 
 /** Writes one format's answer in another, event by event, with no step in between that waits. */
-export class TranslatingTap implements AnswerTap {
+export class TranslatingTransform implements ResponseTransform {
   readonly #upstream: Format;
   readonly #client: Format;
   readonly #context: AnswerContext;
@@ -28,10 +28,10 @@ export class TranslatingTap implements AnswerTap {
   #usage: Usage | undefined;
   #characters = 0;
   #model: string | undefined;
-  #early: GatewayError | undefined;
+  #early: SvcError | undefined;
   #shown = false;
   #over = false;
-  #failure: GatewayError | undefined;
+  #failure: SvcError | undefined;
   /** Bytes of a stream. */
   #received = 0;
 
@@ -65,18 +65,18 @@ export class TranslatingTap implements AnswerTap {
     return Buffer.from(text);
   }
 
-  firstError(): GatewayError | undefined {
+  firstError(): SvcError | undefined {
     return this.#early;
   }
 
-  end(): TapEnd {
+  end(): TransformEnd {
     const { decoder, reader } = this.#open();
     const frames = decoder.end().flatMap((frame) => reader.read(frame));
     const bytes = this.#write([...frames, ...reader.end()]);
     return this.#failure === undefined ? { bytes } : { bytes, error: this.#failure };
   }
 
-  fail(error: GatewayError): Buffer {
+  fail(error: SvcError): Buffer {
     return this.#write([{ type: 'error', error }]);
   }
 
@@ -86,7 +86,7 @@ export class TranslatingTap implements AnswerTap {
     try {
       return Buffer.from(JSON.stringify(this.#client.writeAnswer(this.#context, events)));
     } catch (thrown) {
-      throw asGatewayError(thrown);
+      throw asSvcError(thrown);
     }
   }
 
@@ -144,7 +144,7 @@ export class TranslatingTap implements AnswerTap {
   }
 }
 
-/** @throws GatewayError for JSON that would hold all other requests up. */
+/** @throws SvcError for JSON that would hold all other requests up. */
 function refuseExcess(json: string): void {
   const excess = excessIn(json);
   if (excess !== undefined) throw excessiveAnswer(excess);

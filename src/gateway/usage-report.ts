@@ -36,7 +36,7 @@ const SUMS = `count(*) AS requests, total(input) AS input_tokens, total(output) 
 const LABELS = { model: 'model', key: 'key', organization: 'organization', day: "date(at / 1000, 'unixepoch')" };
 
 /** What the ledger comes to, the dearest first. */
-export function readUsage(database: DatabaseSync, { since, key, by }: UsageQuestion): UsageReport {
+export function readUsageReport(database: DatabaseSync, { since, key, by }: UsageQuestion): UsageReport {
   const where = 'WHERE at >= ?1 AND (?2 IS NULL OR key = ?2)';
   const label = LABELS[by];
   const order = by === 'day' ? '1' : 'cost DESC, requests DESC, 1';

@@ -1,7 +1,7 @@
 import type { Usage } from '../wire/event.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import { objectOf, parseJson } from '../wire/json.ts';
-import { readUsage } from '../wire/usage.ts';
+import { objectOrEmpty, parseJson } from '../wire/json.ts';
+import { readReportedUsage } from '../wire/usage.ts';
 import { textEnd } from './json-limits.ts';
 
 /** Without the quote that it starts with: JSON is full of those, and each would be looked at. */
@@ -25,17 +25,17 @@ const TAIL_BYTES = 2048;
  * The end of a whole answer, which for most answers is all of it: one look into the bytes serves every question
  * about them. Each byte is one character, whatever it means; what is looked for is ASCII.
  */
-export function tailOf(body: Buffer): string {
+export function bodyTail(body: Buffer): string {
   return body.toString('latin1', Math.max(0, body.length - TAIL_BYTES));
 }
 
-/** The usage of a whole answer, read from its bytes without parsing the rest of it. @param tail `tailOf(body)`. */
+/** The usage of a whole answer, read from its bytes without parsing the rest of it. @param tail `textTail(body)`. */
 export function usageOfAnswer(format: FormatName, body: Buffer, tail: string): Usage | undefined {
   const usage = usageIn(format, tail);
   if (usage !== undefined) return usage;
   if (tail.length === body.length ? !tail.includes('"usage"') : !body.includes(USAGE)) return undefined;
   // Text of the answer may itself say "usage": then the whole body is parsed.
-  return readUsage(format, objectOf(parseJson(body.toString('utf8'))).usage);
+  return readReportedUsage(format, objectOrEmpty(parseJson(body.toString('utf8'))).usage);
 }
 
 /**
@@ -55,7 +55,7 @@ function usageIn(format: FormatName, text: string): Usage | undefined {
     else if (code === 0x7d && --depth === 0) {
       // A member deeper inside (`metadata` of the request, which some upstreams return) is not the usage.
       if (depthOf(text.slice(end + 1)) !== -1) return undefined;
-      return readUsage(format, parseJson(text.slice(open, end + 1)));
+      return readReportedUsage(format, parseJson(text.slice(open, end + 1)));
     }
   }
   return undefined;

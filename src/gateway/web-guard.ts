@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { GatewaySettings } from '../config/settings.ts';
-import { GatewayError } from '../wire/errors.ts';
-import type { Exchange } from './exchange.ts';
+import { SvcError } from '../wire/errors.ts';
+import type { RequestContext } from './exchange.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -11,11 +11,11 @@ const LET_IN = new WeakMap<Socket, { readonly host: string; readonly settings: G
 /**
  * Keeps web pages out: a page that a person visits must not spend the person's keys, neither with a
  * cross-origin request (Origin) nor by making its own name point here (Host, DNS rebinding).
- * @throws GatewayError 403 origin_not_allowed.
+ * @throws SvcError 403 origin_not_allowed.
  */
-export function guardAgainstPages(exchange: Exchange, settings: GatewaySettings): void {
-  const host = onlyHost(exchange);
-  const { socket } = exchange.request;
+export function checkOrigin(context: RequestContext, settings: GatewaySettings): void {
+  const host = onlyHost(context);
+  const { socket } = context.request;
   const last = LET_IN.get(socket);
   if (last === undefined || last.host !== host || last.settings !== settings) {
     if (!hostAllowed(host, socket.localAddress, settings)) {
@@ -23,20 +23,20 @@ export function guardAgainstPages(exchange: Exchange, settings: GatewaySettings)
     }
     LET_IN.set(socket, { host, settings });
   }
-  const origin = exchange.header('origin');
+  const origin = context.header('origin');
   if (origin !== undefined && !settings.allowedOrigins.includes(origin)) {
     throw refused(`Requests from web pages at ${quoted(origin)} are refused.`, 'gateway.allowedOrigins');
   }
   // Fetch Metadata: a browser says so also where it sends no Origin (images, scripts, links, GET of another site).
-  const site = exchange.request.headers['sec-fetch-site'];
+  const site = context.request.headers['sec-fetch-site'];
   if (origin === undefined && site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw refused('Requests that web pages of other sites make without CORS are refused.', 'gateway.allowedOrigins');
   }
 }
 
 /** The CORS headers of an allowed page; none for programs. */
-export function corsHeaders(exchange: Exchange): Record<string, string> {
-  const origin = exchange.header('origin');
+export function corsHeaders(context: RequestContext): Record<string, string> {
+  const origin = context.header('origin');
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
@@ -45,15 +45,15 @@ export function corsHeaders(exchange: Exchange): Record<string, string> {
   };
 }
 
-/** @throws GatewayError 400 for several, which a proxy in front may read in another order. */
-function onlyHost({ request }: Exchange): string {
+/** @throws SvcError 400 for several, which a proxy in front may read in another order. */
+function onlyHost({ request }: RequestContext): string {
   const { rawHeaders } = request;
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') seen += 1;
   }
   if (seen === 1) return request.headers.host ?? '';
-  throw new GatewayError({ errorType: 'invalid_request', message: 'There must be one Host header.' });
+  throw new SvcError({ errorType: 'invalid_request', message: 'There must be one Host header.' });
 }
 
 /** Loopback names, our own address (rebinding needs a name), what is listed. */
@@ -69,8 +69,8 @@ function hostAllowed(host: string, address: string | undefined, settings: Gatewa
 
 const quoted = (text: string | undefined) => `“${(text ?? '').slice(0, 100)}”`;
 
-function refused(message: string, key: string): GatewayError {
-  return new GatewayError({
+function refused(message: string, key: string): SvcError {
+  return new SvcError({
     errorType: 'origin_not_allowed',
     message,
     action: `List it under ${key} in svc.jsonc if it is meant to be let in.`,

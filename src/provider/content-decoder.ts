@@ -1,12 +1,12 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { GatewayError, msg } from '../wire/errors.ts';
+import { msg, SvcError } from '../wire/errors.ts';
 
 /**
  * What undoes a `Content-Encoding` that an upstream used although nobody asked for it. Gives what a flush of the
  * upstream lets out at once, so that a frame does not wait for the next.
  *
- * @throws GatewayError upstream_invalid_response for one that is not known: its bytes would be read as an answer.
+ * @throws SvcError upstream_invalid_response for one that is not known: its bytes would be read as an answer.
  */
 export function contentDecoder(encoding: string, provider?: string): Transform {
   switch (encoding.trim().toLowerCase()) {
@@ -19,7 +19,7 @@ export function contentDecoder(encoding: string, provider?: string): Transform {
       return createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH });
   }
   const who = provider ?? 'The provider';
-  throw new GatewayError({
+  throw new SvcError({
     errorType: 'upstream_invalid_response',
     message: msg('{0} answered in the encoding {1}, which was not asked for.', who, encoding.slice(0, 40)),
     ...(provider === undefined ? {} : { provider }),

@@ -1,12 +1,12 @@
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { asGatewayError } from '../wire/errors.ts';
+import { asSvcError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
 import { isObject, requestJson } from '../wire/json.ts';
-import { type ExchangeOptions, exchange } from './exchange.ts';
+import { type SendOptions, sendAndStream } from './exchange.ts';
 import { conversationRequest, type RequestChoices } from './request.ts';
 
-export interface ConverseOptions extends ExchangeOptions, RequestChoices {}
+export interface ConverseOptions extends SendOptions, RequestChoices {}
 
 /**
  * Has a model answer a conversation. Streams when `conversation.stream` says so, gives the same
@@ -22,12 +22,12 @@ export async function* converse(
   try {
     request = conversationRequest(model, conversation, options);
   } catch (thrown) {
-    yield { type: 'error', error: asGatewayError(thrown) };
+    yield { type: 'error', error: asSvcError(thrown) };
     return;
   }
   const { format, url, headers, body } = request;
   const { timeout, chunkTimeout } = model.endpoint;
-  yield* exchange(
+  yield* sendAndStream(
     {
       provider: model.provider,
       url,

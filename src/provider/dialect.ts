@@ -1,9 +1,9 @@
 import type { Model, ProviderKind } from '../catalog/model.ts';
-import { isObject, type JsonObject, listOf, objectOf } from '../wire/json.ts';
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../wire/json.ts';
 
-/** Upstreams that pass Anthropic's breakpoints on in Chat Completions. */
+/** LiveConfiguration that pass Anthropic's breakpoints on in Chat Completions. */
 const KEEPS_CACHE_CONTROL: ReadonlySet<ProviderKind> = new Set(['openrouter', 'svc']);
-/** Upstreams that refuse, or bill, what they don't know about reasoning in the history. */
+/** LiveConfiguration that refuse, or bill, what they don't know about reasoning in the history. */
 const NO_REASONING_HISTORY: ReadonlySet<ProviderKind> = new Set(['openai', 'azure', 'mistral', 'inception']);
 const NO_TOP_K: ReadonlySet<ProviderKind> = new Set(['openai', 'azure', 'mistral', 'inception', 'deepseek']);
 /** Azure serves other vendors' models too; those know `max_tokens` only. */
@@ -15,10 +15,10 @@ export function adaptBody(model: Model, body: Record<string, unknown>): Record<s
   const { kind } = model.endpoint;
   const adapted: Record<string, unknown> = {
     ...body,
-    messages: listOf(body.messages).map((message) => adaptMessage(kind, message)),
+    messages: arrayOrEmpty(body.messages).map((message) => adaptMessage(kind, message)),
   };
   if (NO_TOP_K.has(kind)) delete adapted.top_k;
-  if (Array.isArray(body.tools)) adapted.tools = body.tools.map((tool) => adaptTool(kind, objectOf(tool)));
+  if (Array.isArray(body.tools)) adapted.tools = body.tools.map((tool) => adaptTool(kind, objectOrEmpty(tool)));
   if (wantsCompletionTokens(model)) rename(adapted, 'max_tokens', 'max_completion_tokens');
   if (kind === 'mistral') adaptForMistral(adapted);
   if (kind === 'openrouter' && typeof body.reasoning_effort === 'string') {
@@ -78,7 +78,7 @@ function withoutCacheControl(value: unknown): unknown {
 }
 
 function adaptTool(kind: ProviderKind, tool: JsonObject): unknown {
-  const kept = KEEPS_CACHE_CONTROL.has(kind) ? tool : objectOf(withoutCacheControl(tool));
+  const kept = KEEPS_CACHE_CONTROL.has(kind) ? tool : objectOrEmpty(withoutCacheControl(tool));
   if (kind !== 'mistral' || !isObject(kept.function)) return kept;
   const { strict: _, ...definition } = kept.function;
   return { ...kept, function: definition };

@@ -1,4 +1,4 @@
-import { formatMessage, type GatewayError } from '../wire/errors.ts';
+import { formatMessage, type SvcError } from '../wire/errors.ts';
 import { defined } from '../wire/json.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export function errorsWithoutCredentials(bytes: Buffer, headers: Headers): Buffe
 }
 
 /** The error with its vendor's words cleaned. */
-export function cleanError(error: GatewayError, headers: Headers): GatewayError {
+export function cleanError(error: SvcError, headers: Headers): SvcError {
   const clean = (text: string | undefined) => (text === undefined ? undefined : withoutCredentials(text, headers));
   const { template, values } = error.text;
   const message = { template, values: values.map((value) => withoutCredentials(value, headers)) };

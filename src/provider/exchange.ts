@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asGatewayError, GatewayError, msg } from '../wire/errors.ts';
+import { asSvcError, msg, SvcError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
 import type { Frame, StreamReader } from '../wire/format.ts';
 import { isObject, parseJson } from '../wire/json.ts';
@@ -24,12 +24,12 @@ import type { Transport, TransportResponse } from './transport.ts';
 export interface Retry {
   /** From 1. */
   readonly attempt: number;
-  readonly error: GatewayError;
+  readonly error: SvcError;
   /** Milliseconds until the next attempt. */
   readonly delayMs: number;
 }
 
-export interface ExchangeOptions {
+export interface SendOptions {
   readonly transport: Transport;
   readonly signal: AbortSignal;
   readonly retry?: Partial<RetryPolicy>;
@@ -39,7 +39,7 @@ export interface ExchangeOptions {
 }
 
 /** One request that is answered with events. */
-export interface Exchange {
+export interface StreamedRequest {
   /** Provider id. */
   readonly provider: string;
   readonly url: string;
@@ -61,11 +61,11 @@ const DRAIN_MS = 250;
  * Sends, retries while nothing was shown, and yields events: always ends with one `finish` or one
  * `error`. Stopping the iteration, or the signal, closes the socket at once.
  */
-export async function* exchange(request: Exchange, options: ExchangeOptions): AsyncGenerator<Event> {
+export async function* sendAndStream(request: StreamedRequest, options: SendOptions): AsyncGenerator<Event> {
   const policy = { ...DEFAULT_RETRY, ...options.retry };
   for (let attempt = 0; ; attempt++) {
     let shown = false;
-    let failure: GatewayError | undefined;
+    let failure: SvcError | undefined;
     // Start and usage show nothing yet: they wait, so that a retry does not repeat them.
     const waiting: Event[] = [];
     for await (const event of attemptOnce(request, options)) {
@@ -96,7 +96,7 @@ export async function* exchange(request: Exchange, options: ExchangeOptions): As
 }
 
 /** One attempt. Ends with `finish` or `error`; never throws. */
-async function* attemptOnce(request: Exchange, options: ExchangeOptions): AsyncGenerator<Event> {
+async function* attemptOnce(request: StreamedRequest, options: SendOptions): AsyncGenerator<Event> {
   const deadline = new Deadline(options.signal, request);
   const { url, headers, body } = request;
   let drained: Promise<void> | undefined;
@@ -138,7 +138,7 @@ function afterFailure(reader: StreamReader, thrown: unknown, signal: AbortSignal
   const rest = reader.end();
   const last = rest.at(-1);
   if (last?.type === 'finish' && last.reason !== 'closed') return rest;
-  return [{ type: 'error', error: asGatewayError(thrown) }];
+  return [{ type: 'error', error: asSvcError(thrown) }];
 }
 
 type Bytes = AsyncIterator<Uint8Array>;
@@ -168,7 +168,7 @@ async function firstBytes(bytes: Bytes, deadline: Deadline): Promise<Uint8Array 
 }
 
 /** By what the body starts with, since servers get the content type wrong in both directions. */
-function isStream(request: Exchange, response: TransportResponse, first: Uint8Array | undefined): boolean {
+function isStream(request: StreamedRequest, response: TransportResponse, first: Uint8Array | undefined): boolean {
   const type = response.header('content-type') ?? '';
   const start = first === undefined ? '' : firstCharacter(first);
   if (start === '<') throw webPage(type);
@@ -178,7 +178,7 @@ function isStream(request: Exchange, response: TransportResponse, first: Uint8Ar
 }
 
 async function* streamEvents(
-  request: Exchange,
+  request: StreamedRequest,
   reader: StreamReader,
   first: Uint8Array | undefined,
   bytes: Bytes,
@@ -213,13 +213,13 @@ async function drain(bytes: Bytes, deadline: Deadline): Promise<void> {
   }
 }
 
-async function failureOf(response: TransportResponse, request: Exchange, byok: boolean): Promise<GatewayError> {
+async function failureOf(response: TransportResponse, request: StreamedRequest, byok: boolean): Promise<SvcError> {
   let bodyText = '';
   try {
     bodyText = await textUpTo(response.body, MAX_ERROR_BYTES);
   } catch (thrown) {
     // Its status says enough when the explanation broke off, unless it never came in time.
-    const error = asGatewayError(thrown);
+    const error = asSvcError(thrown);
     if (error.errorType === 'upstream_timeout') return error;
   }
   return vendorError({ provider: request.provider, status: response.status, header: response.header, bodyText, byok });
@@ -262,6 +262,6 @@ async function wholeBody(
   return value;
 }
 
-function cancelled(): GatewayError {
-  return new GatewayError({ errorType: 'client_disconnect', message: msg('Cancelled.') });
+function cancelled(): SvcError {
+  return new SvcError({ errorType: 'client_disconnect', message: msg('Cancelled.') });
 }

@@ -1,17 +1,17 @@
 import type { Endpoint, Model } from '../catalog/model.ts';
-import { asGatewayError } from '../wire/errors.ts';
+import { asSvcError } from '../wire/errors.ts';
 import type { Event } from '../wire/event.ts';
-import { type FimRequest, writeHole } from '../wire/fim.ts';
+import { type FimHttpRequest, writeFimRequest } from '../wire/fim.ts';
 import { FimReader, readFimAnswer } from '../wire/fim-answer.ts';
-import type { FimDialect, Hole } from '../wire/hole.ts';
+import type { FimDialect, FimRequest } from '../wire/hole.ts';
 import { requestJson } from '../wire/json.ts';
-import { type ExchangeOptions, exchange } from './exchange.ts';
+import { type SendOptions, sendAndStream } from './exchange.ts';
 import { upstreamHeaders } from './headers.ts';
 import { withOptions } from './model-options.ts';
 import type { RetryPolicy } from './retry.ts';
 import { joinURL, notConfigured, requireBase, upstreamURL, withoutVersion } from './url.ts';
 
-export interface FillOptions extends ExchangeOptions {
+export interface CompleteCodeOptions extends SendOptions {
   /** Default true. */
   readonly stream?: boolean;
   /** Instead of the endpoint's own key (BYOK). */
@@ -25,25 +25,29 @@ const FILL_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: 
  * Has a model fill a hole. All text belongs to part 0; ends with exactly one `finish` or one `error`.
  * `maxTokens` out of 1 to 1000 is refused before anything is sent (spec 2.4).
  */
-export async function* fill(model: Model, hole: Omit<Hole, 'model'>, options: FillOptions): AsyncGenerator<Event> {
+export async function* completeCode(
+  model: Model,
+  fimRequest: Omit<FimRequest, 'model'>,
+  options: CompleteCodeOptions,
+): AsyncGenerator<Event> {
   const { endpoint } = model;
   const stream = options.stream ?? true;
-  let request: FimRequest;
+  let request: FimHttpRequest;
   let url: string;
   let headers: Record<string, string>;
   let body: string;
   try {
     const dialect = endpoint.fim ?? dialectOf(endpoint);
-    request = writeHole(dialect, { ...hole, model: model.id }, stream);
+    request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream);
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
     body = requestJson(withOptions(model, request.body));
   } catch (thrown) {
-    yield { type: 'error', error: asGatewayError(thrown) };
+    yield { type: 'error', error: asSvcError(thrown) };
     return;
   }
   const { timeout, chunkTimeout } = endpoint;
-  yield* exchange(
+  yield* sendAndStream(
     {
       provider: model.provider,
       url,

@@ -10,7 +10,7 @@ const ANTHROPIC_VERSION = '2023-06-01';
  * The headers of a request to an endpoint, lower case. Configured headers go over ours.
  *
  * @param apiKey instead of the endpoint's own (BYOK).
- * @throws GatewayError configuration_error for a value that no header can hold.
+ * @throws SvcError configuration_error for a value that no header can hold.
  */
 export function upstreamHeaders(
   endpoint: Endpoint,

@@ -1,7 +1,7 @@
 import type { ListModels } from '../catalog/live-registry.ts';
 import type { Endpoint } from '../catalog/model.ts';
-import { GatewayError, msg } from '../wire/errors.ts';
-import { countOf, defined, isObject, objectOf, parseJson, textOf } from '../wire/json.ts';
+import { msg, SvcError } from '../wire/errors.ts';
+import { defined, isObject, nonEmptyString, objectOrEmpty, parseJson, tokenCount } from '../wire/json.ts';
 import { vendorError } from '../wire/vendor-errors.ts';
 import { cleanError, withoutCredentials } from './echoed-credentials.ts';
 import { textUpTo } from './exchange.ts';
@@ -41,19 +41,19 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /**
  * `GET {baseURL}/models`, and with `/v1` in front of it (or taken away) when nothing is there.
- * @throws GatewayError that says whether the address, the key or the network is wrong.
+ * @throws SvcError that says whether the address, the key or the network is wrong.
  */
 export async function listModels(endpoint: Endpoint, options: ListOptions): Promise<readonly ListedModel[]> {
   const addresses = listAddresses(endpoint);
   const headers = upstreamHeaders(endpoint, endpoint.format);
-  let failure: GatewayError | undefined;
+  let failure: SvcError | undefined;
   for (const url of addresses) {
     const deadline = new Deadline(options.signal, { timeout: options.timeout ?? LIST_TIMEOUT_MS });
     try {
       return await fetchList(url, headers, options, deadline.signal);
     } catch (thrown) {
       options.signal.throwIfAborted();
-      if (!(thrown instanceof GatewayError)) throw thrown;
+      if (!(thrown instanceof SvcError)) throw thrown;
       const error = cleanError(thrown, headers);
       failure = failure && !isElsewhere(failure) ? failure : error;
       if (!isElsewhere(error)) throw error;
@@ -65,7 +65,7 @@ export async function listModels(endpoint: Endpoint, options: ListOptions): Prom
 }
 
 /** Nothing of the kind at this address, so the other one is worth a try. */
-function isElsewhere(error: GatewayError): boolean {
+function isElsewhere(error: SvcError): boolean {
   return (
     error.upstreamStatus === 404 || error.upstreamStatus === 405 || error.errorType === 'upstream_invalid_response'
   );
@@ -99,25 +99,25 @@ async function fetchList(
 }
 
 function listed(value: unknown): ListedModel | undefined {
-  const item = objectOf(value);
-  const id = textOf(item.id) ?? textOf(item.name) ?? textOf(value);
+  const item = objectOrEmpty(value);
+  const id = nonEmptyString(item.id) ?? nonEmptyString(item.name) ?? nonEmptyString(value);
   if (id === undefined) return undefined;
-  const top = objectOf(item.top_provider);
+  const top = objectOrEmpty(item.top_provider);
   return defined({
     id,
-    name: textOf(item.display_name) ?? (item.name === id ? undefined : textOf(item.name)),
+    name: nonEmptyString(item.display_name) ?? (item.name === id ? undefined : nonEmptyString(item.name)),
     // OpenRouter and ours; vLLM; Mistral; LM Studio; llama.cpp.
     contextLength:
-      countOf(item.context_length) ??
-      countOf(item.max_model_len) ??
-      countOf(item.max_context_length) ??
-      countOf(objectOf(item.meta).n_ctx_train),
-    maxOutputTokens: countOf(top.max_completion_tokens) ?? countOf(item.max_tokens),
+      tokenCount(item.context_length) ??
+      tokenCount(item.max_model_len) ??
+      tokenCount(item.max_context_length) ??
+      tokenCount(objectOrEmpty(item.meta).n_ctx_train),
+    maxOutputTokens: tokenCount(top.max_completion_tokens) ?? tokenCount(item.max_tokens),
   });
 }
 
-function noList(): GatewayError {
-  return new GatewayError({
+function noList(): SvcError {
+  return new SvcError({
     errorType: 'upstream_invalid_response',
     message: msg('The address does not answer with a list of models.'),
     action: msg('Check the base URL, or enter the models by hand.'),
@@ -127,7 +127,7 @@ function noList(): GatewayError {
 /** What a try of an endpoint came to. */
 export type ConnectionTest =
   | { readonly ok: true; readonly models: readonly ListedModel[] }
-  | { readonly ok: false; readonly error: GatewayError };
+  | { readonly ok: false; readonly error: SvcError };
 
 /** Whether an endpoint answers and takes its key, by asking for its models. Throws only when the signal fires. */
 export async function testConnection(endpoint: Endpoint, options: ListOptions): Promise<ConnectionTest> {
@@ -135,7 +135,7 @@ export async function testConnection(endpoint: Endpoint, options: ListOptions): 
     return { ok: true, models: await listModels(endpoint, options) };
   } catch (thrown) {
     options.signal.throwIfAborted();
-    if (thrown instanceof GatewayError) return { ok: false, error: thrown };
+    if (thrown instanceof SvcError) return { ok: false, error: thrown };
     throw thrown;
   }
 }

@@ -1,6 +1,6 @@
 import type { Model } from '../catalog/model.ts';
 import { revealOptions } from '../config/secret.ts';
-import { GatewayError, msg } from '../wire/errors.ts';
+import { msg, SvcError } from '../wire/errors.ts';
 import { mergeDeep } from '../wire/json.ts';
 
 /** The body with the model's `options` and the variant's fields merged in, which may replace anything but the model. */
@@ -8,7 +8,7 @@ export function withOptions(model: Model, body: Record<string, unknown>, variant
   const chosen = variant === undefined ? undefined : model.variants.get(variant);
   if (variant !== undefined && chosen === undefined) {
     const known = [...model.variants.keys()].join(', ') || 'none';
-    throw new GatewayError({
+    throw new SvcError({
       errorType: 'invalid_request',
       message: msg('{0} has no variant "{1}" (it has: {2}).', model.ref, variant, known),
       param: 'variant',

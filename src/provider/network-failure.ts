@@ -1,5 +1,5 @@
-import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
-import { entryOf, isObject, objectOf, textOf } from '../wire/json.ts';
+import { type MessageText, msg, SvcError } from '../wire/errors.ts';
+import { isObject, nonEmptyString, objectOrEmpty, ownEntry } from '../wire/json.ts';
 import { answerCutShort } from '../wire/upstream-errors.ts';
 
 /** What happened at the host `{0}`, by the code `{1}` of the system. Each is a key of l10n/. */
@@ -30,7 +30,7 @@ const TEMPLATES: Readonly<Record<string, string>> = {
 export function failureCode(thrown: unknown): string | undefined {
   let current: unknown = thrown;
   for (let depth = 0; depth < 6 && isObject(current); depth++) {
-    const code = textOf(current.code);
+    const code = nonEmptyString(current.code);
     if (code !== undefined) return code;
     const attempts = current.errors;
     current = Array.isArray(attempts) ? attempts[0] : current.cause;
@@ -39,11 +39,11 @@ export function failureCode(thrown: unknown): string | undefined {
 }
 
 /** A failure of the network as the error of the house. `url` gives the host to name; nothing else of it is told. */
-export function networkError(thrown: unknown, url: string): GatewayError {
-  if (thrown instanceof GatewayError) return thrown;
+export function networkError(thrown: unknown, url: string): SvcError {
+  if (thrown instanceof SvcError) return thrown;
   const code = failureCode(thrown);
   const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
-  return new GatewayError({
+  return new SvcError({
     errorType: 'network_error',
     message: networkMessage(thrown, hostOf(url), code, trust),
     retryable: !trust,
@@ -57,7 +57,7 @@ export function networkError(thrown: unknown, url: string): GatewayError {
 
 function networkMessage(thrown: unknown, host: string, code: string | undefined, trust: boolean): MessageText {
   if (code !== undefined) {
-    const template = entryOf(TEMPLATES, code);
+    const template = ownEntry(TEMPLATES, code);
     if (template !== undefined) return { template, values: [host, code] };
     if (trust) return msg('{0} has a TLS problem ({1}).', host, code);
   }
@@ -73,9 +73,9 @@ function networkMessage(thrown: unknown, host: string, code: string | undefined,
 }
 
 /** The connection broke while an answer was on its way. */
-export function disconnectError(thrown: unknown): GatewayError {
-  if (thrown instanceof GatewayError) return thrown;
-  const code = textOf(objectOf(thrown).code) ?? failureCode(thrown);
+export function disconnectError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  const code = nonEmptyString(objectOrEmpty(thrown).code) ?? failureCode(thrown);
   return answerCutShort({ code, cause: thrown });
 }
 

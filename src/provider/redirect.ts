@@ -1,4 +1,4 @@
-import { GatewayError, msg } from '../wire/errors.ts';
+import { msg, SvcError } from '../wire/errors.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 const MAX_REDIRECTS = 3;
@@ -35,14 +35,14 @@ async function discard(response: TransportResponse): Promise<void> {
   for await (const _ of response.body) break;
 }
 
-function refused(origin: string, target: URL | undefined, upstreamStatus: number): GatewayError {
+function refused(origin: string, target: URL | undefined, upstreamStatus: number): SvcError {
   const message =
     target === undefined
       ? msg('{0} redirects to an invalid address; the request was not sent there.', origin)
       : target.origin === origin
         ? msg('{0} redirects to itself again and again; the request was not sent there.', origin)
         : msg('{0} redirects to {1}; the request was not sent there.', origin, target.origin);
-  return new GatewayError({
+  return new SvcError({
     errorType: 'upstream_invalid_response',
     message,
     action: msg('Set the base URL to the address that answers.'),

@@ -4,7 +4,7 @@ import type { Conversation } from '../wire/conversation.ts';
 import { msg, unsupportedField } from '../wire/errors.ts';
 import type { Format } from '../wire/format.ts';
 import { FORMATS } from '../wire/formats.ts';
-import { idRuleOf, normalizeIds, type RepairChange, repairConversation } from '../wire/tool-call-repair.ts';
+import { normalizeIds, type RepairChange, repairConversation, toolCallIdRule } from '../wire/tool-call-repair.ts';
 import { adaptBody } from './dialect.ts';
 import { withOptions } from './model-options.ts';
 import { upstreamTarget } from './upstream-target.ts';
@@ -25,7 +25,7 @@ export interface UpstreamRequest {
   readonly body: Record<string, unknown>;
 }
 
-/** Where a conversation goes, and what of it. @throws GatewayError as `conversationBody`, 500 configuration_error. */
+/** Where a conversation goes, and what of it. @throws SvcError as `conversationBody`, 500 configuration_error. */
 export function conversationRequest(
   model: Model,
   conversation: Conversation,
@@ -46,7 +46,7 @@ export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body
  * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
  * model's options and the variant merged in.
  *
- * @throws GatewayError 400 that names what the model can't take.
+ * @throws SvcError 400 that names what the model can't take.
  */
 export function conversationBody(
   model: Model,
@@ -58,7 +58,7 @@ export function conversationBody(
   checkAbilities(model, conversation);
   const repairs: RepairChange[] = [];
   const repaired = repairConversation(conversation, repairs);
-  const idRule = idRuleOf(endpoint.kind, endpoint.format);
+  const idRule = toolCallIdRule(endpoint.kind, endpoint.format);
   const fitted = fit(model, idRule ? normalizeIds(repaired, idRule, repairs) : repaired, choices);
   const written = adaptBody(model, format.writeRequest(fitted));
   return { format, body: withOptions(model, written, choices.variant), repairs };

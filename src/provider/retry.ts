@@ -1,4 +1,4 @@
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 
 export interface RetryPolicy {
   /** Most repetitions; 0: none. */
@@ -16,7 +16,7 @@ export interface RetryPolicy {
 export const DEFAULT_RETRY: RetryPolicy = { limit: 5, baseMs: 500, maxMs: 8_000, maxAskedMs: 60_000 };
 
 /** Milliseconds before repetition number `attempt` (from 0), `undefined`: don't. */
-export function retryDelay(error: GatewayError, attempt: number, policy: RetryPolicy): number | undefined {
+export function retryDelay(error: SvcError, attempt: number, policy: RetryPolicy): number | undefined {
   if (!error.retryable || attempt >= policy.limit) return undefined;
   const connection = error.errorType === 'network_error' || error.errorType === 'upstream_disconnect';
   if (policy.connectionOnly && !connection) return undefined;
@@ -28,6 +28,6 @@ export function retryDelay(error: GatewayError, attempt: number, policy: RetryPo
 const STALE_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Whether a kept connection had been closed by the upstream: the request never reached it, and can be sent again. */
-export function isStaleConnection({ errorType, code }: GatewayError): boolean {
+export function isStaleConnection({ errorType, code }: SvcError): boolean {
   return errorType === 'network_error' && code !== undefined && STALE_CODES.has(code);
 }

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors.ts';
 import { SseDecoder } from '../wire/sse.ts';
 import { fellSilent, notAnswered } from '../wire/upstream-errors.ts';
 
@@ -18,7 +18,7 @@ const CHECK_MS = 20;
 /** How long an upstream may send nothing: until its first byte, between two pieces of a body or two events of a stream. */
 export class TimeLimits {
   readonly #settings: TimeLimitSettings;
-  readonly #exceeded: (error: GatewayError) => void;
+  readonly #exceeded: (error: SvcError) => void;
   #awaited: 'start' | 'piece' | 'event' = 'start';
   /** The milliseconds that count now; undefined: none do. */
   #limit: number | undefined;
@@ -29,7 +29,7 @@ export class TimeLimits {
   #next: TimeLimits | undefined;
 
   /** Counts from now to the first byte. */
-  constructor(settings: TimeLimitSettings, exceeded: (error: GatewayError) => void) {
+  constructor(settings: TimeLimitSettings, exceeded: (error: SvcError) => void) {
     this.#settings = settings;
     this.#exceeded = exceeded;
     this.#startTimeout();

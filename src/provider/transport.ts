@@ -21,6 +21,6 @@ export interface TransportResponse {
  * certificates), undici in the terminal and the gateway (several times less work a request).
  */
 export interface Transport {
-  /** @throws GatewayError network_error when nobody answered, or the signal's reason when it fired. */
+  /** @throws SvcError network_error when nobody answered, or the signal's reason when it fired. */
   send(request: TransportRequest): Promise<TransportResponse>;
 }

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { contentDecoder, isEncoded } from './content-decoder.ts';
 import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
-import { single } from './single-header.ts';
+import { singleHeader } from './single-header.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface UndiciTransport extends Transport {
@@ -71,14 +71,14 @@ async function send(dispatcher: Dispatcher, request: TransportRequest): Promise<
   }
   return {
     status: response.statusCode,
-    header: (name) => single(response.headers[name]),
+    header: (name) => singleHeader(response.headers[name]),
     body: readBody(decoded(response), response, signal),
   };
 }
 
-/** @throws GatewayError for an encoding that can't be undone. */
+/** @throws SvcError for an encoding that can't be undone. */
 function decoded({ body, headers }: Dispatcher.ResponseData): AsyncIterable<Uint8Array> {
-  const encoding = single(headers['content-encoding']);
+  const encoding = singleHeader(headers['content-encoding']);
   if (!isEncoded(encoding)) return body;
   try {
     const decoder = contentDecoder(encoding);

@@ -19,7 +19,7 @@ const KNOWN = new WeakMap<Endpoint, Map<string, UpstreamTarget>>();
  * The target of requests to a path of an endpoint.
  *
  * @param apiKey instead of the endpoint's own (BYOK).
- * @throws GatewayError configuration_error.
+ * @throws SvcError configuration_error.
  */
 export function upstreamTarget(
   endpoint: Endpoint,

@@ -1,7 +1,7 @@
 import { upToFirst, withoutTrailing } from '../base/text.ts';
 import type { Endpoint } from '../catalog/model.ts';
-import { GatewayError, type MessageText, msg } from '../wire/errors.ts';
-import { textOf } from '../wire/json.ts';
+import { type MessageText, msg, SvcError } from '../wire/errors.ts';
+import { nonEmptyString } from '../wire/json.ts';
 
 /**
  * `path` under `base`. A trailing slash, a query (`?api-version=…`), a base that already ends with the
@@ -22,7 +22,7 @@ export function withoutVersion(base: string): string {
   return withoutTrailing(base, '/').replace(/\/v\d+$/, '');
 }
 
-/** Where requests of the endpoint's format go. @throws GatewayError configuration_error without an address. */
+/** Where requests of the endpoint's format go. @throws SvcError configuration_error without an address. */
 export function upstreamURL(endpoint: Endpoint, path: string): string {
   return joinURL(versionedBase(endpoint), path);
 }
@@ -36,7 +36,7 @@ function versionedBase(endpoint: Endpoint): string {
       // learn.microsoft.com, "Azure OpenAI v1 API": https://NAME.openai.azure.com/openai/v1/
       const azure = bare && hostname.endsWith('.azure.com') ? joinURL(base, '/openai/v1') : base;
       const versioned = /\/openai\/*$/.test(new URL(azure).pathname) ? joinURL(azure, '/v1') : azure;
-      return withApiVersion(versioned, textOf(endpoint.options.apiVersion));
+      return withApiVersion(versioned, nonEmptyString(endpoint.options.apiVersion));
     }
     case 'anthropic':
       // Anthropic's own SDK takes the base without /v1, others with it.
@@ -59,10 +59,10 @@ function withApiVersion(base: string, version: string | undefined): string {
   return `${base}${base.includes('?') ? '&' : '?'}api-version=${encodeURIComponent(version)}`;
 }
 
-/** @throws GatewayError configuration_error that says why the provider can't be called. */
+/** @throws SvcError configuration_error that says why the provider can't be called. */
 export function requireBase(endpoint: Endpoint): string {
   if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
-  const resource = textOf(endpoint.options.resourceName);
+  const resource = nonEmptyString(endpoint.options.resourceName);
   const azure = endpoint.kind === 'azure' && resource !== undefined;
   const base = endpoint.baseURL ?? (azure ? `https://${resource}.openai.azure.com/openai/v1` : undefined);
   if (base === undefined) throw notConfigured(msg('The provider has no base URL.'));
@@ -71,8 +71,8 @@ export function requireBase(endpoint: Endpoint): string {
   return base;
 }
 
-export function notConfigured(message: MessageText): GatewayError {
-  return new GatewayError({
+export function notConfigured(message: MessageText): SvcError {
+  return new SvcError({
     errorType: 'configuration_error',
     message,
     action: msg('Correct it in svc.jsonc.'),

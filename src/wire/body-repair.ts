@@ -1,5 +1,5 @@
 import type { FormatName } from './format-name.ts';
-import { append, isObject, type JsonObject, objectOf, textOf } from './json.ts';
+import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from './json.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 
 export interface RepairedBody {
@@ -27,7 +27,7 @@ export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule):
 
 /** Whether an item may hold a call or a result of any format: most conversations have none, and nothing to pair. */
 function ofTools(value: unknown): boolean {
-  const { role, tool_calls, content, type } = objectOf(value);
+  const { role, tool_calls, content, type } = objectOrEmpty(value);
   if (type === 'function_call' || type === 'function_call_output') return true;
   return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
@@ -94,11 +94,11 @@ class BodyRepair {
   #chatTurn(assistant: readonly unknown[], rest: readonly unknown[]): readonly unknown[] {
     const calls: Calls = { open: new Set(), answered: new Set() };
     const kept = assistant.map((message) =>
-      this.#list(message, 'tool_calls', (call) => this.#keepCall(textOf(call.id), calls)),
+      this.#list(message, 'tool_calls', (call) => this.#keepCall(nonEmptyString(call.id), calls)),
     );
     const results = rest.filter((value) => {
-      const message = objectOf(value);
-      return message.role !== 'tool' || this.#keepResult(textOf(message.tool_call_id), calls);
+      const message = objectOrEmpty(value);
+      return message.role !== 'tool' || this.#keepResult(nonEmptyString(message.tool_call_id), calls);
     });
     const placeholders = this.#missing(calls).map((tool_call_id) => ({
       role: 'tool',
@@ -111,11 +111,15 @@ class BodyRepair {
   #messagesTurn(assistant: readonly unknown[], rest: readonly unknown[]): readonly unknown[] {
     const calls: Calls = { open: new Set(), answered: new Set() };
     const kept = assistant.map((message) =>
-      this.#list(message, 'content', (block) => block.type !== 'tool_use' || this.#keepCall(textOf(block.id), calls)),
+      this.#list(
+        message,
+        'content',
+        (block) => block.type !== 'tool_use' || this.#keepCall(nonEmptyString(block.id), calls),
+      ),
     );
     const results = rest.flatMap((message) => {
       const repaired = this.#list(message, 'content', (block) => {
-        return block.type !== 'tool_result' || this.#keepResult(textOf(block.tool_use_id), calls);
+        return block.type !== 'tool_result' || this.#keepResult(nonEmptyString(block.tool_use_id), calls);
       });
       const emptied = repaired !== message && Array.isArray(repaired.content) && repaired.content.length === 0;
       return emptied ? [] : [repaired];
@@ -130,10 +134,10 @@ class BodyRepair {
 
   /** The object with its list filtered; the object itself when all stays. */
   #list(value: unknown, field: string, keep: (item: JsonObject) => boolean): JsonObject {
-    const object = objectOf(value);
+    const object = objectOrEmpty(value);
     const list = object[field];
     if (!Array.isArray(list)) return object;
-    const kept = list.filter((item) => keep(objectOf(item)));
+    const kept = list.filter((item) => keep(objectOrEmpty(item)));
     if (kept.length === list.length) return object;
     if (field === 'content' || kept.length > 0) return { ...object, [field]: kept };
     const { [field]: _, ...rest } = object;
@@ -150,8 +154,8 @@ class BodyRepair {
     /** Where the last call of each id is in `kept`. */
     const placed = new Map<string, number>();
     for (const value of items) {
-      const item = objectOf(value);
-      const id = textOf(item.call_id);
+      const item = objectOrEmpty(value);
+      const id = nonEmptyString(item.call_id);
       if (item.type === 'function_call') {
         if (id !== undefined && calls.answered.has(id)) {
           // The same id in a later turn begins anew.
@@ -169,8 +173,8 @@ class BodyRepair {
     let row: JsonObject[] = [];
     kept.forEach((value, index) => {
       result.push(value);
-      const { type, call_id } = objectOf(value);
-      const id = type === 'function_call' ? textOf(call_id) : undefined;
+      const { type, call_id } = objectOrEmpty(value);
+      const id = type === 'function_call' ? nonEmptyString(call_id) : undefined;
       if (id !== undefined && missing.has(id) && placed.get(id) === index) {
         row.push({ type: 'function_call_output', call_id: id, output: PLACEHOLDER_RESULT });
       }
@@ -187,7 +191,7 @@ function isAssistant(value: unknown): boolean {
 }
 
 function isAssistantItem(value: unknown): boolean {
-  const item = objectOf(value);
+  const item = objectOrEmpty(value);
   return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
 }
 
@@ -211,14 +215,14 @@ function normalizeBodyIds(
   changes: RepairChange[],
 ): readonly unknown[] {
   const rename = (value: unknown, field: string, call: boolean): unknown => {
-    const object = objectOf(value);
+    const object = objectOrEmpty(value);
     const id = object[field];
     if (typeof id !== 'string' || rule.valid.test(id)) return value;
     if (call) changes.push({ kind: 'normalized-id', id });
     return { ...object, [field]: rule.make(id) };
   };
   return items.map((value) => {
-    const item = objectOf(value);
+    const item = objectOrEmpty(value);
     if (format === 'responses') {
       const paired = item.type === 'function_call' || item.type === 'function_call_output';
       return paired ? rename(value, 'call_id', item.type === 'function_call') : value;
@@ -228,7 +232,7 @@ function normalizeBodyIds(
       return mapList(value, 'tool_calls', (call) => rename(call, 'id', true));
     }
     return mapList(value, 'content', (block) => {
-      const { type } = objectOf(block);
+      const { type } = objectOrEmpty(block);
       if (type === 'tool_use') return rename(block, 'id', true);
       return type === 'tool_result' ? rename(block, 'tool_use_id', false) : block;
     });
@@ -236,7 +240,7 @@ function normalizeBodyIds(
 }
 
 function mapList(value: unknown, field: string, map: (item: unknown) => unknown): unknown {
-  const object = objectOf(value);
+  const object = objectOrEmpty(value);
   const list = object[field];
   if (!Array.isArray(list)) return value;
   const mapped = list.map(map);

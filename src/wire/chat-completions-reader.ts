@@ -1,20 +1,20 @@
 import { ChatToolCalls } from './chat-tool-calls.ts';
-import { type GatewayError, msg } from './errors.ts';
+import { msg, type SvcError } from './errors.ts';
 import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
   append,
+  arrayOrEmpty,
   defined,
-  entryOf,
+  finiteNumber,
   isObject,
   type JsonObject,
-  listOf,
-  numberOf,
-  objectOf,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
   parseJson,
-  textOf,
 } from './json.ts';
-import { ReasoningDetails, sealsOfDetails, textOfDetails } from './reasoning-details.ts';
+import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
 import { invalidEvent } from './upstream-errors.ts';
 import { readChatUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
@@ -67,26 +67,26 @@ export class ChatStreamReader implements StreamReader {
       events.push(
         defined({
           type: 'start' as const,
-          id: textOf(chunk.id),
-          model: textOf(chunk.model),
-          created: numberOf(chunk.created),
+          id: nonEmptyString(chunk.id),
+          model: nonEmptyString(chunk.model),
+          created: finiteNumber(chunk.created),
         }),
       );
     }
     const usage = readChatUsage(chunk.usage);
     if (usage) events.push({ type: 'usage', usage });
-    const choice = listOf(chunk.choices)[0];
+    const choice = arrayOrEmpty(chunk.choices)[0];
     if (!isObject(choice)) {
       if (usage && this.#finish !== undefined) append(events, this.end());
       return events;
     }
-    this.#readDelta(objectOf(choice.delta ?? choice.message), events);
-    const reason = textOf(choice.finish_reason);
+    this.#readDelta(objectOrEmpty(choice.delta ?? choice.message), events);
+    const reason = nonEmptyString(choice.finish_reason);
     if (reason === 'error' || reason === 'insufficient_system_resource') {
       const error = vendorErrorValue(choice.error ?? { code: 503 });
       const message = msg('The provider ended the answer: {0}.', reason);
       append(events, this.#fail(choice.error === undefined || choice.error === null ? error.with({ message }) : error));
-    } else if (reason !== undefined) this.#finish = entryOf(FINISH, reason) ?? 'stop';
+    } else if (reason !== undefined) this.#finish = ownEntry(FINISH, reason) ?? 'stop';
     return events;
   }
 
@@ -111,7 +111,7 @@ export class ChatStreamReader implements StreamReader {
     return events;
   }
 
-  #fail(error: GatewayError): readonly Event[] {
+  #fail(error: SvcError): readonly Event[] {
     this.#over = true;
     return [{ type: 'error', error }];
   }
@@ -126,20 +126,20 @@ export class ChatStreamReader implements StreamReader {
   }
 
   #readDelta(delta: JsonObject, events: Event[]): void {
-    const details = listOf(delta.reasoning_details);
+    const details = arrayOrEmpty(delta.reasoning_details);
     if (details.length > 0) this.#details.add(details);
-    const plain = textOf(delta.reasoning_content) ?? textOf(delta.reasoning);
+    const plain = nonEmptyString(delta.reasoning_content) ?? nonEmptyString(delta.reasoning);
     if (plain !== undefined) this.#plainReasoning = true;
     // Details repeat the plain text where there is any, maybe in one piece at the end.
-    const reasoning = plain ?? (this.#plainReasoning ? '' : textOfDetails(details));
+    const reasoning = plain ?? (this.#plainReasoning ? '' : reasoningDetailsText(details));
     if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: reasoning });
     const content = delta.content;
     if (typeof content === 'string') {
       if (content !== '') events.push({ type: 'text', part: this.#part('text', events), text: content });
     } else if (Array.isArray(content)) this.#readContentList(content, events);
-    const refusal = textOf(delta.refusal);
+    const refusal = nonEmptyString(delta.refusal);
     if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal', events), text: refusal });
-    const annotations = listOf(delta.annotations);
+    const annotations = arrayOrEmpty(delta.annotations);
     if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text', events), text: '', annotations });
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
       if (this.#open?.kind === 'reasoning') this.#seal(events);
@@ -150,11 +150,11 @@ export class ChatStreamReader implements StreamReader {
   /** Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */
   #readContentList(content: readonly unknown[], events: Event[]): void {
     for (const value of content) {
-      const item = objectOf(value);
-      const text = textOf(item.text);
+      const item = objectOrEmpty(value);
+      const text = nonEmptyString(item.text);
       if (item.type === 'thinking') {
-        const thought = listOf(item.thinking).map((inner) => textOf(objectOf(inner).text) ?? '');
-        const joined = textOf(item.thinking) ?? thought.join('');
+        const thought = arrayOrEmpty(item.thinking).map((inner) => nonEmptyString(objectOrEmpty(inner).text) ?? '');
+        const joined = nonEmptyString(item.thinking) ?? thought.join('');
         if (joined !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: joined });
       } else if (text !== undefined) events.push({ type: 'text', part: this.#part('text', events), text });
     }
@@ -165,7 +165,7 @@ export class ChatStreamReader implements StreamReader {
     if (details.length === 0) return;
     // Details without a word of text (sealed reasoning) still are a part of their own.
     this.#reasoningPart ??= this.#next++;
-    for (const reasoning of sealsOfDetails(details, undefined)) {
+    for (const reasoning of readReasoningDetails(details, undefined)) {
       for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#reasoningPart, seal });
     }
   }

@@ -15,7 +15,7 @@ import type {
 import { msg, unsupportedField } from './errors.ts';
 import { append, defined } from './json.ts';
 import { mediaUrl } from './media.ts';
-import { detailsOfSeals } from './reasoning-details.ts';
+import { writeReasoningDetails } from './reasoning-details.ts';
 
 /** The body for an upstream that speaks Chat Completions. Ask for usage in the last chunk when streaming. */
 export function writeChatRequest(conversation: Conversation): Record<string, unknown> {
@@ -38,7 +38,7 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
       tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation.toolChoice) : undefined,
       parallel_tool_calls: conversation.tools.length > 0 ? conversation.parallelToolCalls : undefined,
       response_format: writeResponseFormat(conversation.responseFormat),
-      reasoning_effort: reasoning?.effort ?? effortOf(reasoning, conversation.maxTokens),
+      reasoning_effort: reasoning?.effort ?? reasoningEffort(reasoning, conversation.maxTokens),
       user: conversation.user,
       metadata: conversation.metadata,
     }),
@@ -47,7 +47,10 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
 }
 
 /** A budget as the nearest effort (shares of the answer's limit as AI SDKs use them: 10, 30, 60 percent). */
-export function effortOf(reasoning: Conversation['reasoning'], maxTokens: number | undefined): string | undefined {
+export function reasoningEffort(
+  reasoning: Conversation['reasoning'],
+  maxTokens: number | undefined,
+): string | undefined {
   if (reasoning === undefined || reasoning.mode === 'disabled') return undefined;
   if (reasoning.budgetTokens === undefined) return undefined;
   const share = reasoning.budgetTokens / (maxTokens ?? 32_000);
@@ -154,7 +157,7 @@ function writeAssistant(parts: readonly AssistantPart[], name: string | undefine
     else if (part.type === 'reasoning') reasoning.push(part);
     else calls.push(writeToolCall(part));
   }
-  const details = detailsOfSeals(reasoning);
+  const details = writeReasoningDetails(reasoning);
   return defined({
     role: 'assistant',
     content: text.length > 0 ? text.join('') : calls.length > 0 || refusal.length > 0 ? null : '',

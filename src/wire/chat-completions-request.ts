@@ -1,7 +1,15 @@
 import { readCacheControl, readChatMessages } from './chat-messages.ts';
 import type { Conversation, ResponseFormat, Tool, ToolChoice } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
+import {
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+} from './json.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -9,7 +17,7 @@ import {
   optionalString,
   requiredList,
   requiredModel,
-  restOf,
+  unknownMembers,
 } from './request-fields.ts';
 
 /** Fields that `Conversation` has a word for; the rest is carried as `extra`. */
@@ -19,14 +27,14 @@ const KNOWN = new Set(
   metadata n functions function_call modalities`.split(/\s+/),
 );
 
-/** @throws GatewayError 400 that names the field. */
+/** @throws SvcError 400 that names the field. */
 export function readChatRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   const messages = requiredList(body, 'messages');
   refuseUncarried(body);
   const { system, turns } = readChatMessages(messages);
-  const tools = listOf(body.tools).map((tool, index) => readTool(tool, `tools.${index}`));
-  const extra = restOf(body, KNOWN);
+  const tools = arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools.${index}`));
+  const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
     system,
@@ -54,7 +62,7 @@ export function readChatRequest(body: JsonObject): Conversation {
 }
 
 function refuseUncarried(body: JsonObject): void {
-  if (numberOf(body.n) !== undefined && body.n !== 1) {
+  if (finiteNumber(body.n) !== undefined && body.n !== 1) {
     throw unsupportedField('n', 'Only one choice can be carried to this model; leave `n` out or send 1.');
   }
   for (const field of ['functions', 'function_call']) {
@@ -62,7 +70,7 @@ function refuseUncarried(body: JsonObject): void {
       throw unsupportedField(field, `\`${field}\` is not supported; use \`tools\` and \`tool_choice\`.`);
     }
   }
-  const modalities = listOf(body.modalities).filter((modality) => modality !== 'text');
+  const modalities = arrayOrEmpty(body.modalities).filter((modality) => modality !== 'text');
   if (modalities.length > 0) throw unsupportedField('modalities', 'Only text output can be carried to this model.');
 }
 
@@ -81,9 +89,9 @@ function readStop(value: unknown): readonly string[] | undefined {
 }
 
 function readReasoning(body: JsonObject): Conversation['reasoning'] {
-  const asked = objectOf(body.reasoning);
-  const effort = textOf(body.reasoning_effort) ?? textOf(asked.effort);
-  const budgetTokens = numberOf(asked.max_tokens);
+  const asked = objectOrEmpty(body.reasoning);
+  const effort = nonEmptyString(body.reasoning_effort) ?? nonEmptyString(asked.effort);
+  const budgetTokens = finiteNumber(asked.max_tokens);
   const mode =
     asked.enabled === false ? ('disabled' as const) : asked.enabled === true ? ('enabled' as const) : undefined;
   if (effort === undefined && budgetTokens === undefined && mode === undefined) return undefined;
@@ -92,16 +100,16 @@ function readReasoning(body: JsonObject): Conversation['reasoning'] {
 
 function readResponseFormat(value: unknown): ResponseFormat | undefined {
   if (value === undefined || value === null) return undefined;
-  const format = objectOf(value);
+  const format = objectOrEmpty(value);
   if (format.type === 'text') return { type: 'text' };
   if (format.type === 'json_object') return { type: 'json' };
-  const schema = objectOf(format.json_schema);
+  const schema = objectOrEmpty(format.json_schema);
   if (format.type === 'json_schema' && isObject(schema.schema)) {
     return defined({
       type: 'json-schema' as const,
-      name: textOf(schema.name) ?? 'response',
+      name: nonEmptyString(schema.name) ?? 'response',
       schema: schema.schema,
-      description: textOf(schema.description),
+      description: nonEmptyString(schema.description),
       strict: optionalBoolean(schema, 'strict'),
     });
   }
@@ -109,16 +117,16 @@ function readResponseFormat(value: unknown): ResponseFormat | undefined {
 }
 
 function readTool(value: unknown, at: string): Tool {
-  const tool = objectOf(value);
-  const definition = objectOf(tool.function);
-  const name = textOf(definition.name);
+  const tool = objectOrEmpty(value);
+  const definition = objectOrEmpty(tool.function);
+  const name = nonEmptyString(definition.name);
   if (tool.type !== 'function' && tool.type !== undefined) {
     throw unsupportedField(`${at}.type`, `Tools of type "${String(tool.type)}" can't be carried to this model.`);
   }
   if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool needs a name.');
   return defined({
     name,
-    description: textOf(definition.description),
+    description: nonEmptyString(definition.description),
     parameters: isObject(definition.parameters) ? definition.parameters : { type: 'object', properties: {} },
     strict: optionalBoolean(definition, 'strict'),
     cacheControl: readCacheControl(tool),
@@ -128,7 +136,7 @@ function readTool(value: unknown, at: string): Tool {
 function readToolChoice(value: unknown): ToolChoice | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const name = textOf(objectOf(objectOf(value).function).name);
+  const name = nonEmptyString(objectOrEmpty(objectOrEmpty(value).function).name);
   if (name !== undefined) return { type: 'tool', name };
   throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
 }

@@ -1,10 +1,10 @@
 import { writeToolCall } from './chat-completions-request-writer.ts';
 import { errorFrame } from './error-body.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
-import { fold } from './fold.ts';
+import { foldEvents } from './fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
-import { defined, quoted } from './json.ts';
-import { detailOfSeal, detailsOfSeals } from './reasoning-details.ts';
+import { defined, quoteJson } from './json.ts';
+import { writeReasoningDetail, writeReasoningDetails } from './reasoning-details.ts';
 import { answerCutShort } from './upstream-errors.ts';
 
 const NOTHING: readonly Frame[] = [];
@@ -34,18 +34,18 @@ export class ChatStreamWriter implements StreamWriter {
       case 'start':
         return NOTHING;
       case 'text': {
-        const content = event.text === '' ? '' : `"content":${quoted(event.text)}`;
+        const content = event.text === '' ? '' : `"content":${quoteJson(event.text)}`;
         const annotations = event.annotations ? `"annotations":${JSON.stringify(event.annotations)}` : '';
         const delta = content && annotations ? `${content},${annotations}` : content || annotations;
         return delta === '' ? NOTHING : this.#delta(delta);
       }
       case 'refusal':
-        return this.#delta(`"refusal":${quoted(event.text)}`);
+        return this.#delta(`"refusal":${quoteJson(event.text)}`);
       case 'reasoning':
         this.#reasoning.set(event.part, (this.#reasoning.get(event.part) ?? '') + event.text);
-        return this.#delta(`"reasoning_content":${quoted(event.text)}`);
+        return this.#delta(`"reasoning_content":${quoteJson(event.text)}`);
       case 'reasoning-seal': {
-        const details = detailOfSeal(event.seal, this.#reasoning.get(event.part) ?? '');
+        const details = writeReasoningDetail(event.seal, this.#reasoning.get(event.part) ?? '');
         this.#reasoning.delete(event.part);
         return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
       }
@@ -101,7 +101,7 @@ export class ChatStreamWriter implements StreamWriter {
 }
 
 function argumentsDelta(index: number, json: string): string {
-  return `"tool_calls":[{"index":${index},"function":{"arguments":${quoted(json)}}}]`;
+  return `"tool_calls":[{"index":${index},"function":{"arguments":${quoteJson(json)}}}]`;
 }
 
 export function writeChatUsage(usage: Usage): Record<string, unknown> {
@@ -118,16 +118,16 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
   });
 }
 
-/** @throws GatewayError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
 export function writeChatAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
-  const answer = fold(events);
+  const answer = foldEvents(events);
   if (answer.error) throw answer.error;
   if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   const texts = answer.parts.filter((part) => part.type === 'text');
   const refusals = answer.parts.filter((part) => part.type === 'refusal');
   const reasoning = answer.parts.filter((part) => part.type === 'reasoning');
   const calls = answer.parts.filter((part) => part.type === 'tool-call');
-  const details = detailsOfSeals(reasoning);
+  const details = writeReasoningDetails(reasoning);
   const annotations = texts.flatMap((part) => part.annotations ?? []);
   const content = texts.map((part) => part.text).join('');
   const message = defined({

@@ -13,18 +13,18 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { append, defined, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
-import { mediaOfUrl } from './media.ts';
-import { sealsOfDetails } from './reasoning-details.ts';
+import { append, arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from './json.ts';
+import { parseMediaUrl } from './media.ts';
+import { readReasoningDetails } from './reasoning-details.ts';
 
 /** Anthropic's breakpoint, which several Chat Completions vendors accept on parts and tools. */
 export function readCacheControl(value: JsonObject): CacheControl | undefined {
   const control = value.cache_control;
   if (!isObject(control) || control.type !== 'ephemeral') return undefined;
-  return defined({ type: 'ephemeral' as const, ttl: textOf(control.ttl) });
+  return defined({ type: 'ephemeral' as const, ttl: nonEmptyString(control.ttl) });
 }
 
-/** Messages as system text and turns. @throws GatewayError 400 that names the field. */
+/** Messages as system text and turns. @throws SvcError 400 that names the field. */
 export function readChatMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
@@ -42,7 +42,7 @@ export function readChatMessages(messages: readonly unknown[]): { system: TextPa
       return;
     }
     results = undefined;
-    const name = textOf(value.name);
+    const name = nonEmptyString(value.name);
     switch (value.role) {
       case 'system':
       case 'developer': {
@@ -65,7 +65,7 @@ export function readChatMessages(messages: readonly unknown[]): { system: TextPa
 }
 
 function readToolMessage(message: JsonObject, at: string): ToolResultPart {
-  const id = textOf(message.tool_call_id);
+  const id = nonEmptyString(message.tool_call_id);
   if (id === undefined) throw invalidRequest(`${at}.tool_call_id`, 'A tool message needs the id of its call.');
   const content = readContent(message.content, `${at}.content`).filter((part) => part.type !== 'audio');
   return { type: 'tool-result', id, content };
@@ -86,7 +86,7 @@ function readContent(content: unknown, at: string): (TextPart | ImagePart | File
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (content === null || content === undefined) return [];
   if (!Array.isArray(content)) throw invalidRequest(at, 'Content must be a string or a list of parts.');
-  return content.map((part, index) => readContentPart(objectOf(part), `${at}.${index}`));
+  return content.map((part, index) => readContentPart(objectOrEmpty(part), `${at}.${index}`));
 }
 
 function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | FilePart | AudioPart {
@@ -97,16 +97,21 @@ function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | F
       return defined({ type: 'text' as const, text: part.text, cacheControl });
     case 'image_url': {
       const image = isObject(part.image_url) ? part.image_url : { url: part.image_url };
-      const url = textOf(image.url);
+      const url = nonEmptyString(image.url);
       if (url === undefined) throw invalidRequest(`${at}.image_url.url`, 'An image needs a URL.');
-      return defined({ type: 'image' as const, media: mediaOfUrl(url), detail: textOf(image.detail), cacheControl });
+      return defined({
+        type: 'image' as const,
+        media: parseMediaUrl(url),
+        detail: nonEmptyString(image.detail),
+        cacheControl,
+      });
     }
     case 'file':
-      return defined({ ...readFile(objectOf(part.file), at), cacheControl });
+      return defined({ ...readFile(objectOrEmpty(part.file), at), cacheControl });
     case 'input_audio': {
-      const audio = objectOf(part.input_audio);
-      const format = textOf(audio.format) ?? 'wav';
-      const data = textOf(audio.data);
+      const audio = objectOrEmpty(part.input_audio);
+      const format = nonEmptyString(audio.format) ?? 'wav';
+      const data = nonEmptyString(audio.data);
       if (data === undefined) throw invalidRequest(`${at}.input_audio.data`, 'A recording needs its data.');
       return { type: 'audio', format, media: { kind: 'data', mediaType: `audio/${format}`, base64: data } };
     }
@@ -116,11 +121,11 @@ function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | F
 }
 
 function readFile(file: JsonObject, at: string): FilePart {
-  const id = textOf(file.file_id);
-  const data = textOf(file.file_data);
+  const id = nonEmptyString(file.file_id);
+  const data = nonEmptyString(file.file_data);
   if (id === undefined && data === undefined) throw invalidRequest(`${at}.file`, 'A file needs data or an id.');
-  const media: Media = data === undefined ? { kind: 'id', id: id ?? '' } : mediaOfUrl(data);
-  return defined({ type: 'file' as const, media, filename: textOf(file.filename) });
+  const media: Media = data === undefined ? { kind: 'id', id: id ?? '' } : parseMediaUrl(data);
+  return defined({ type: 'file' as const, media, filename: nonEmptyString(file.filename) });
 }
 
 function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
@@ -128,8 +133,8 @@ function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
   if (typeof message.content === 'string') {
     if (message.content !== '') parts.push({ type: 'text', text: message.content });
   } else {
-    listOf(message.content).forEach((value, index) => {
-      const part = objectOf(value);
+    arrayOrEmpty(message.content).forEach((value, index) => {
+      const part = objectOrEmpty(value);
       if (part.type === 'refusal' && typeof part.refusal === 'string')
         parts.push({ type: 'refusal', text: part.refusal });
       else {
@@ -140,19 +145,19 @@ function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
       }
     });
   }
-  const refusal = textOf(message.refusal);
+  const refusal = nonEmptyString(message.refusal);
   if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
-  listOf(message.tool_calls).forEach((value, index) => {
-    parts.push(readToolCall(objectOf(value), `${at}.tool_calls.${index}`));
+  arrayOrEmpty(message.tool_calls).forEach((value, index) => {
+    parts.push(readToolCall(objectOrEmpty(value), `${at}.tool_calls.${index}`));
   });
   return parts;
 }
 
 /** A call as the format writes it; arguments that came as an object (Ollama, older vLLM) become text. */
 function readToolCall(call: JsonObject, at: string): ToolCallPart {
-  const definition = objectOf(call.function);
-  const name = textOf(definition.name);
-  const id = textOf(call.id);
+  const definition = objectOrEmpty(call.function);
+  const name = nonEmptyString(definition.name);
+  const id = nonEmptyString(call.id);
   if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool call needs the name of its function.');
   if (id === undefined) throw invalidRequest(`${at}.id`, 'A tool call needs an id.');
   const args = definition.arguments;
@@ -161,8 +166,8 @@ function readToolCall(call: JsonObject, at: string): ToolCallPart {
 }
 
 function readReasoningPart(message: JsonObject): ReasoningPart[] | undefined {
-  const text = textOf(message.reasoning_content) ?? textOf(message.reasoning);
-  const details = listOf(message.reasoning_details);
-  if (details.length > 0) return sealsOfDetails(details, text);
+  const text = nonEmptyString(message.reasoning_content) ?? nonEmptyString(message.reasoning);
+  const details = arrayOrEmpty(message.reasoning_details);
+  if (details.length > 0) return readReasoningDetails(details, text);
   return text === undefined ? undefined : [{ type: 'reasoning', text, seals: [] }];
 }

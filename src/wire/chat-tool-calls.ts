@@ -1,6 +1,6 @@
-import { GatewayError, msg } from './errors.ts';
+import { msg, SvcError } from './errors.ts';
 import type { Event } from './event.ts';
-import { type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { finiteNumber, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from './json.ts';
 import { JsonNesting } from './json-nesting.ts';
 
 interface Call {
@@ -47,20 +47,20 @@ export class ChatToolCalls {
 
   read(fragments: readonly unknown[], events: Event[]): void {
     fragments.forEach((value, position) => {
-      const fragment = objectOf(value);
-      const definition = objectOf(fragment.function);
+      const fragment = objectOrEmpty(value);
+      const definition = objectOrEmpty(fragment.function);
       const call = this.#find(fragment, definition, position);
-      if (call.id === undefined) this.#name(call, textOf(fragment.id));
-      call.name ??= textOf(definition.name);
+      if (call.id === undefined) this.#name(call, nonEmptyString(fragment.id));
+      call.name ??= nonEmptyString(definition.name);
       this.#add(call, argumentText(definition.arguments), events);
     });
   }
 
   /** The stream is over. Returns an error when a call never got a name: it can't be run. */
-  close(events: Event[]): GatewayError | undefined {
+  close(events: Event[]): SvcError | undefined {
     for (const call of this.#calls) {
       if (call.name === undefined) {
-        return new GatewayError({
+        return new SvcError({
           errorType: 'upstream_invalid_response',
           message: msg('The provider sent a tool call without a name.'),
         });
@@ -98,9 +98,9 @@ export class ChatToolCalls {
   }
 
   #find(fragment: JsonObject, definition: JsonObject, position: number): Call {
-    const id = textOf(fragment.id);
-    const name = textOf(definition.name);
-    const index = numberOf(fragment.index);
+    const id = nonEmptyString(fragment.id);
+    const name = nonEmptyString(definition.name);
+    const index = finiteNumber(fragment.index);
     const byId = id === undefined ? undefined : this.#byId.get(id);
     if (byId && (index === undefined || byId.index === undefined || byId.index === index)) return byId;
     const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);

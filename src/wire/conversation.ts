@@ -1,4 +1,4 @@
-import type { ReasoningSeal } from './event.ts';
+import type { ReasoningSignature } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
 /** A prompt-cache breakpoint as Messages says it; other formats have no word for it. */
@@ -57,7 +57,7 @@ export interface ToolResultPart {
 export interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
-  readonly seals: readonly ReasoningSeal[];
+  readonly seals: readonly ReasoningSignature[];
 }
 export interface RefusalPart {
   readonly type: 'refusal';

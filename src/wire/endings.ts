@@ -2,10 +2,10 @@
  * What a person must be told about how an answer ended (spec 7, client behaviour).
  * `incomplete`: it stopped at its limit. `reasoning-only`: the whole answer went into reasoning.
  */
-export type Ending = 'complete' | 'incomplete' | 'reasoning-only' | 'filtered' | 'interrupted';
+export type AnswerEnding = 'complete' | 'incomplete' | 'reasoning-only' | 'filtered' | 'interrupted';
 
 /** The warning of an ending as a sentence, `undefined` when there is nothing to warn of. */
-export function endingWarning(ending: Ending): string | undefined {
+export function endingWarning(ending: AnswerEnding): string | undefined {
   switch (ending) {
     case 'complete':
       return undefined;

@@ -1,4 +1,4 @@
-import type { GatewayError } from './errors.ts';
+import type { SvcError } from './errors.ts';
 import type { Frame } from './format.ts';
 import type { FormatName } from './format-name.ts';
 
@@ -32,7 +32,7 @@ function typeFor(format: FormatName | undefined, status: number): string {
   return MESSAGES_TYPES[status] ?? 'api_error';
 }
 
-function messageOf(error: GatewayError): string {
+function messageOf(error: SvcError): string {
   return error.action === undefined ? error.message : `${error.message} ${error.action}`;
 }
 
@@ -40,7 +40,7 @@ function messageOf(error: GatewayError): string {
  * The body of an error answer (spec 7), one that both official SDKs read: `error.message` for
  * OpenAI's, `type: "error"` for Anthropic's, `error_type` for clients that match on it.
  */
-export function errorBody(error: GatewayError, format?: FormatName): Record<string, unknown> {
+export function errorBody(error: SvcError, format?: FormatName): Record<string, unknown> {
   const message = messageOf(error);
   const body = {
     error: {
@@ -60,7 +60,7 @@ export function errorBody(error: GatewayError, format?: FormatName): Record<stri
  * An error after output has begun. Responses numbers its events and has to fail its answer too, so
  * its writer makes that frame (wire/responses-writer.ts).
  */
-export function errorFrame(error: GatewayError, format: 'chat-completions' | 'messages'): Frame {
+export function errorFrame(error: SvcError, format: 'chat-completions' | 'messages'): Frame {
   const data = JSON.stringify(errorBody(error, format));
   return format === 'messages' ? { event: 'error', data } : { data };
 }

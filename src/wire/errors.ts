@@ -84,7 +84,7 @@ export function formatMessage({ template, values }: MessageText): string {
   return template.replace(/\{(\d)\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder);
 }
 
-export interface GatewayErrorInit {
+export interface SvcErrorInit {
   readonly errorType: ErrorType;
   /**
    * One sentence for the user. Never holds a credential. A string is shown as it is: the words of a provider, and
@@ -110,8 +110,8 @@ export interface GatewayErrorInit {
   readonly cause?: unknown;
 }
 
-export class GatewayError extends Error {
-  override readonly name = 'GatewayError';
+export class SvcError extends Error {
+  override readonly name = 'SvcError';
   readonly status: number;
   readonly errorType: ErrorType;
   /** `message` before it is formatted. */
@@ -123,9 +123,9 @@ export class GatewayError extends Error {
   readonly code: string | undefined;
   readonly provider: string | undefined;
   readonly upstreamStatus: number | undefined;
-  readonly #init: GatewayErrorInit;
+  readonly #init: SvcErrorInit;
 
-  constructor(init: GatewayErrorInit) {
+  constructor(init: SvcErrorInit) {
     const text = typeof init.message === 'string' ? verbatim(init.message) : init.message;
     super(formatMessage(text), init.cause === undefined ? undefined : { cause: init.cause });
     this.#init = init;
@@ -147,15 +147,15 @@ export class GatewayError extends Error {
   }
 
   /** The same error with some members replaced. */
-  with(changes: Partial<GatewayErrorInit>): GatewayError {
-    return new GatewayError({ ...this.#init, ...changes });
+  with(changes: Partial<SvcErrorInit>): SvcError {
+    return new SvcError({ ...this.#init, ...changes });
   }
 }
 
-/** Any thrown value as a `GatewayError`; an unknown one becomes `internal_error` with its cause kept. */
-export function asGatewayError(thrown: unknown): GatewayError {
-  if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError({
+/** Any thrown value as a `SvcError`; an unknown one becomes `internal_error` with its cause kept. */
+export function asSvcError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  return new SvcError({
     errorType: 'internal_error',
     message: thrown instanceof Error ? thrown.message : msg('Something failed inside Svc.'),
     cause: thrown,
@@ -163,11 +163,11 @@ export function asGatewayError(thrown: unknown): GatewayError {
 }
 
 /** A field of a request to the API has a value that it can't have. `param` is its dotted path. */
-export function invalidRequest(param: string, message: string): GatewayError {
-  return new GatewayError({ errorType: 'invalid_request', message, param });
+export function invalidRequest(param: string, message: string): SvcError {
+  return new SvcError({ errorType: 'invalid_request', message, param });
 }
 
 /** A field that is understood but can't be carried out here. */
-export function unsupportedField(param: string, message: MessageText | string): GatewayError {
-  return new GatewayError({ errorType: 'unsupported_field', message, param });
+export function unsupportedField(param: string, message: MessageText | string): SvcError {
+  return new SvcError({ errorType: 'unsupported_field', message, param });
 }

@@ -1,4 +1,4 @@
-import type { GatewayError } from './errors.ts';
+import type { SvcError } from './errors.ts';
 
 /**
  * Why an answer ended, truthfully (spec 2.2). `closed` is ours: the connection ended without a
@@ -21,7 +21,7 @@ export interface Usage {
  * What lets reasoning be carried back to the vendor that made it. `vendor` names the format that
  * issued it, since only that vendor accepts it again.
  */
-export type ReasoningSeal =
+export type ReasoningSignature =
   | { readonly vendor: 'messages'; readonly signature: string }
   | { readonly vendor: 'messages'; readonly redacted: string }
   | { readonly vendor: 'responses'; readonly id: string; readonly encrypted?: string }
@@ -40,10 +40,10 @@ export type Event =
   | { readonly type: 'text'; readonly part: number; readonly text: string; readonly annotations?: readonly unknown[] }
   | { readonly type: 'refusal'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly part: number; readonly text: string }
-  | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSeal }
+  | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSignature }
   | { readonly type: 'tool-call'; readonly part: number; readonly id: string; readonly name: string }
   /** `last`: the upstream said that the call is complete; not every format can. */
   | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string; readonly last?: true }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
-  | { readonly type: 'error'; readonly error: GatewayError };
+  | { readonly type: 'error'; readonly error: SvcError };

@@ -1,10 +1,19 @@
 import { writeChatUsage } from './chat-completions-writer.ts';
 import { errorFrame } from './error-body.ts';
-import { GatewayError, msg } from './errors.ts';
+import { msg, SvcError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
-import { fold } from './fold.ts';
+import { foldEvents } from './fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from './format.ts';
-import { defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import {
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  parseJson,
+} from './json.ts';
 import { answerCutShort, invalidEvent } from './upstream-errors.ts';
 import { readFimUsage } from './usage.ts';
 import { vendorErrorValue } from './vendor-errors.ts';
@@ -35,11 +44,11 @@ export class FimReader implements StreamReader {
     const events: Event[] = [];
     if (!this.#started) {
       this.#started = true;
-      const id = textOf(chunk.id);
-      const model = textOf(chunk.model);
-      events.push(defined({ type: 'start' as const, id, model, created: numberOf(chunk.created) }));
+      const id = nonEmptyString(chunk.id);
+      const model = nonEmptyString(chunk.model);
+      events.push(defined({ type: 'start' as const, id, model, created: finiteNumber(chunk.created) }));
     }
-    const choice = objectOf(listOf(chunk.choices)[0]);
+    const choice = objectOrEmpty(arrayOrEmpty(chunk.choices)[0]);
     const text = fimText(chunk, choice);
     if (text !== undefined) events.push({ type: 'text', part: 0, text });
     const usage = readFimUsage(chunk);
@@ -60,7 +69,7 @@ export class FimReader implements StreamReader {
     return this.end();
   }
 
-  #fail(error: GatewayError): readonly Event[] {
+  #fail(error: SvcError): readonly Event[] {
     this.#over = true;
     return [{ type: 'error', error }];
   }
@@ -68,21 +77,22 @@ export class FimReader implements StreamReader {
 
 function fimText(chunk: JsonObject, choice: JsonObject): string | undefined {
   return (
-    contentText(objectOf(choice.delta).content) ??
-    textOf(choice.text) ??
-    contentText(objectOf(choice.message).content) ??
-    textOf(chunk.content) ??
-    textOf(chunk.response)
+    contentText(objectOrEmpty(choice.delta).content) ??
+    nonEmptyString(choice.text) ??
+    contentText(objectOrEmpty(choice.message).content) ??
+    nonEmptyString(chunk.content) ??
+    nonEmptyString(chunk.response)
   );
 }
 
 function contentText(content: unknown): string | undefined {
-  if (!Array.isArray(content)) return textOf(content);
-  return textOf(content.map((part) => textOf(objectOf(part).text) ?? '').join(''));
+  if (!Array.isArray(content)) return nonEmptyString(content);
+  return nonEmptyString(content.map((part) => nonEmptyString(objectOrEmpty(part).text) ?? '').join(''));
 }
 
 function fimFinish(chunk: JsonObject, choice: JsonObject): FinishReason | undefined {
-  const reason = textOf(choice.finish_reason) ?? textOf(chunk.done_reason) ?? textOf(chunk.stop_type);
+  const reason =
+    nonEmptyString(choice.finish_reason) ?? nonEmptyString(chunk.done_reason) ?? nonEmptyString(chunk.stop_type);
   if (reason === 'content_filter') return 'content_filter';
   if (reason === 'length' || reason === 'limit' || reason === 'model_length') return 'length';
   // Older llama.cpp says why in flags; `stop_type: "none"` stands in frames before the last one.
@@ -96,7 +106,7 @@ export function readFimAnswer(body: unknown): readonly Event[] {
   const answer = Array.isArray(body) ? body[0] : body;
   if (!isObject(answer)) {
     const message = msg('The provider’s answer is not a completion.');
-    return [{ type: 'error', error: new GatewayError({ errorType: 'upstream_invalid_response', message }) }];
+    return [{ type: 'error', error: new SvcError({ errorType: 'upstream_invalid_response', message }) }];
   }
   const reader = new FimReader();
   const events = [...reader.readChunk(answer), ...reader.end()];
@@ -144,12 +154,12 @@ export class FimStreamWriter implements StreamWriter {
   }
 }
 
-/** @throws GatewayError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
 export function writeFimAnswer(
   context: Pick<AnswerContext, 'id' | 'model' | 'created'>,
   events: readonly Event[],
 ): Record<string, unknown> {
-  const answer = fold(events);
+  const answer = foldEvents(events);
   if (answer.error) throw answer.error;
   if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');

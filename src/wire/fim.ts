@@ -1,10 +1,10 @@
-import { GatewayError, invalidRequest, msg } from './errors.ts';
-import { type FimDialect, type Hole, MAX_FIM_TOKENS } from './hole.ts';
+import { invalidRequest, msg, SvcError } from './errors.ts';
+import { type FimDialect, type FimRequest, MAX_FIM_TOKENS } from './hole.ts';
 import { defined, type JsonObject } from './json.ts';
 import { optionalBoolean, optionalNumber, requiredModel } from './request-fields.ts';
 
 /** A hole as one upstream wants it: `path` is joined to the FIM base. */
-export interface FimRequest {
+export interface FimHttpRequest {
   readonly path: string;
   readonly body: Record<string, unknown>;
   /** How a streamed answer is cut into events. */
@@ -46,15 +46,15 @@ const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
 
 /**
  * The request for a hole in a dialect.
- * @throws GatewayError 400 when `maxTokens` is not from 1 to 1000 (spec 2.4), before anything is sent.
+ * @throws SvcError 400 when `maxTokens` is not from 1 to 1000 (spec 2.4), before anything is sent.
  */
-export function writeHole(dialect: FimDialect, hole: Hole, stream: boolean): FimRequest {
-  checkMaxTokens(hole.maxTokens);
-  const stop = hole.stop && hole.stop.length > 0 ? hole.stop : undefined;
+export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
+  checkMaxTokens(fimRequest.maxTokens);
+  const stop = fimRequest.stop && fimRequest.stop.length > 0 ? fimRequest.stop : undefined;
   const template = TEMPLATES[dialect];
-  if (template) return writeTemplate(template, hole, stream);
-  const { model, prefix: prompt, maxTokens: max_tokens, temperature } = hole;
-  const suffix = hole.suffix === '' ? undefined : hole.suffix;
+  if (template) return writeTemplate(template, fimRequest, stream);
+  const { model, prefix: prompt, maxTokens: max_tokens, temperature } = fimRequest;
+  const suffix = fimRequest.suffix === '' ? undefined : fimRequest.suffix;
   switch (dialect) {
     case 'llamacpp-infill':
       return {
@@ -62,7 +62,7 @@ export function writeHole(dialect: FimDialect, hole: Hole, stream: boolean): Fim
         framing: 'sse',
         body: defined({
           input_prefix: prompt,
-          input_suffix: hole.suffix,
+          input_suffix: fimRequest.suffix,
           n_predict: max_tokens,
           temperature,
           stop,
@@ -97,21 +97,21 @@ export function writeHole(dialect: FimDialect, hole: Hole, stream: boolean): Fim
   }
 }
 
-function writeTemplate(template: Template, hole: Hole, stream: boolean): FimRequest {
+function writeTemplate(template: Template, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
   return sse(
     defined({
-      model: hole.model,
-      prompt: template.write(hole.prefix, hole.suffix),
-      max_tokens: hole.maxTokens,
-      temperature: hole.temperature,
-      stop: [...template.stop, ...(hole.stop ?? [])],
+      model: fimRequest.model,
+      prompt: template.write(fimRequest.prefix, fimRequest.suffix),
+      max_tokens: fimRequest.maxTokens,
+      temperature: fimRequest.temperature,
+      stop: [...template.stop, ...(fimRequest.stop ?? [])],
       stream,
       ...usageOption(stream),
     }),
   );
 }
 
-function sse(body: Record<string, unknown>): FimRequest {
+function sse(body: Record<string, unknown>): FimHttpRequest {
   return { path: '/completions', body, framing: 'sse' };
 }
 
@@ -132,15 +132,15 @@ function checkMaxTokens(value: unknown): number {
   return value;
 }
 
-/** Reads `POST {fim_url}/completions` (spec 2.4). @throws GatewayError 400 that names the field. */
-export function readFimRequest(body: JsonObject): { readonly hole: Hole; readonly stream: boolean } {
+/** Reads `POST {fim_url}/completions` (spec 2.4). @throws SvcError 400 that names the field. */
+export function readFimRequest(body: JsonObject): { readonly fimRequest: FimRequest; readonly stream: boolean } {
   const model = requiredModel(body);
   if (typeof body.prompt !== 'string') throw invalidRequest('prompt', '`prompt` is required and must be a string.');
   if (body.suffix !== undefined && body.suffix !== null && typeof body.suffix !== 'string') {
     throw invalidRequest('suffix', '`suffix` must be a string.');
   }
   const maxTokens = checkMaxTokens(body.max_tokens);
-  const hole = defined({
+  const fimRequest = defined({
     model,
     prefix: body.prompt,
     suffix: body.suffix ?? '',
@@ -148,7 +148,7 @@ export function readFimRequest(body: JsonObject): { readonly hole: Hole; readonl
     temperature: optionalNumber(body, 'temperature', 0, 2),
     stop: readStop(body.stop),
   });
-  return { hole, stream: optionalBoolean(body, 'stream') ?? false };
+  return { fimRequest, stream: optionalBoolean(body, 'stream') ?? false };
 }
 
 function readStop(value: unknown): readonly string[] | undefined {
@@ -166,8 +166,8 @@ export function fimFamily(modelId: string): 'mistral' | 'inception' | undefined 
 }
 
 /** 400: the model is not of a family that fills holes. */
-export function unsupportedFimModel(model: string): GatewayError {
-  return new GatewayError({
+export function unsupportedFimModel(model: string): SvcError {
+  return new SvcError({
     errorType: 'unsupported_fim_model',
     message: msg("{0} can't complete code. Use a Codestral (Mistral) or Mercury (Inception) model.", model),
     param: 'model',

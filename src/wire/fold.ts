@@ -1,10 +1,10 @@
 import type { AssistantPart } from './conversation.ts';
-import type { GatewayError } from './errors.ts';
-import type { Event, FinishReason, ReasoningSeal, Usage } from './event.ts';
+import type { SvcError } from './errors.ts';
+import type { Event, FinishReason, ReasoningSignature, Usage } from './event.ts';
 import { append } from './json.ts';
 
 /** A whole answer: what a stream of events comes to. */
-export interface Answer {
+export interface FoldedAnswer {
   readonly id?: string;
   readonly model?: string;
   readonly created?: number;
@@ -14,20 +14,20 @@ export interface Answer {
   /** Absent while the stream has not ended, or when it ended with `error`. */
   readonly finish?: FinishReason;
   readonly stopSequence?: string;
-  readonly error?: GatewayError;
+  readonly error?: SvcError;
 }
 
 interface Draft {
   type: AssistantPart['type'];
   text: string[];
-  seals: ReasoningSeal[];
+  seals: ReasoningSignature[];
   annotations: unknown[];
   id: string;
   name: string;
 }
 
 /** Adds a stream up. Text received before an error is kept. */
-export function fold(events: Iterable<Event>): Answer {
+export function foldEvents(events: Iterable<Event>): FoldedAnswer {
   const drafts: (Draft | undefined)[] = [];
   const draft = (part: number, type: AssistantPart['type']): Draft => {
     const present = drafts[part];
@@ -36,7 +36,7 @@ export function fold(events: Iterable<Event>): Answer {
     drafts[part] = made;
     return made;
   };
-  const answer: { -readonly [K in keyof Answer]: Answer[K] } = { parts: [] };
+  const answer: { -readonly [K in keyof FoldedAnswer]: FoldedAnswer[K] } = { parts: [] };
   for (const event of events) {
     switch (event.type) {
       case 'start':
@@ -78,11 +78,11 @@ export function fold(events: Iterable<Event>): Answer {
         event satisfies never;
     }
   }
-  answer.parts = drafts.flatMap((made) => (made ? [partOf(made)] : []));
+  answer.parts = drafts.flatMap((made) => (made ? [itemPart(made)] : []));
   return answer;
 }
 
-function partOf(draft: Draft): AssistantPart {
+function itemPart(draft: Draft): AssistantPart {
   const text = draft.text.join('');
   switch (draft.type) {
     case 'text':

@@ -37,13 +37,13 @@ export interface Format {
   readonly name: FormatName;
   /** Path under the base URL, `/chat/completions`. */
   readonly path: string;
-  /** @throws GatewayError 400 that names the field. */
+  /** @throws SvcError 400 that names the field. */
   readRequest(body: Readonly<Record<string, unknown>>): Conversation;
   writeRequest(conversation: Conversation): Record<string, unknown>;
   streamReader(): StreamReader;
   streamWriter(context: AnswerContext): StreamWriter;
   /** A whole answer as events, in the order that its stream would have had. */
   readAnswer(body: Readonly<Record<string, unknown>>): readonly Event[];
-  /** Folds events into a whole answer. @throws GatewayError of an `error` event. */
+  /** Folds events into a whole answer. @throws SvcError of an `error` event. */
   writeAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown>;
 }

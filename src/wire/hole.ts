@@ -1,5 +1,5 @@
 /** Code before and after a cursor, and how much may be written between (spec 2.4). */
-export interface Hole {
+export interface FimRequest {
   /** The model as the upstream is told. */
   readonly model: string;
   readonly prefix: string;

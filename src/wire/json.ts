@@ -5,12 +5,12 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The value as an object, or an empty one. */
-export function objectOf(value: unknown): JsonObject {
+export function objectOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
 /** The value as a list, or an empty one. */
-export function listOf(value: unknown): readonly unknown[] {
+export function arrayOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
@@ -20,12 +20,12 @@ export function append<T>(list: T[], more: readonly T[]): void {
 }
 
 /** The value if it is a string with something in it. */
-export function textOf(value: unknown): string | undefined {
+export function nonEmptyString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The value if it is a finite number. */
-export function numberOf(value: unknown): number | undefined {
+export function finiteNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
@@ -33,11 +33,11 @@ export function numberOf(value: unknown): number | undefined {
 const MOST_TOKENS = 1e12;
 
 /** The value as a count of tokens if it can be one; vendors have sent negative ones and broken ones. */
-export function countOf(value: unknown): number | undefined {
+export function tokenCount(value: unknown): number | undefined {
   return Number.isInteger(value) ? amountOf(value) : undefined;
 }
 
-/** As `countOf`, for what may have a fraction. */
+/** As `tokenCount`, for what may have a fraction. */
 export function amountOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : undefined;
 }
@@ -46,7 +46,7 @@ export function amountOf(value: unknown): number | undefined {
 const ESCAPED = /[\u0000-\u001f"\\\ud800-\udfff]/;
 
 /** A text as JSON. Most pieces of a stream need no escape, and asking is cheaper than `JSON.stringify`. */
-export function quoted(text: string): string {
+export function quoteJson(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
@@ -64,7 +64,7 @@ export function requestJson(value: unknown): string {
 }
 
 /** What a table says of a name that somebody else chose: `constructor` and `__proto__` stand in no table. */
-export function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+export function ownEntry<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 

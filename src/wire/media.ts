@@ -4,7 +4,7 @@ import type { Media } from './conversation.ts';
  * `data:` and other URLs as media. A data URL may carry parameters before `base64`
  * (`data:text/plain;charset=utf-8;base64,…`) and may be percent-encoded instead.
  */
-export function mediaOfUrl(url: string): Media {
+export function parseMediaUrl(url: string): Media {
   if (!/^data:/i.test(url)) return { kind: 'url', url };
   const comma = url.indexOf(',');
   if (comma === -1) return { kind: 'url', url };
@@ -39,7 +39,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
 ];
 
 /** A concrete image type: Messages refuses `image/*`, so the first bytes decide. */
-export function imageTypeOf(media: { readonly mediaType: string; readonly base64: string }): string {
+export function imageTypeOfData(media: { readonly mediaType: string; readonly base64: string }): string {
   const known = SIGNATURES.find(([start]) => media.base64.startsWith(start))?.[1];
   const said = media.mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (known !== undefined && (said === '' || said.endsWith('/*') || !said.startsWith('image/'))) return known;

@@ -1,17 +1,17 @@
-import type { GatewayError } from './errors.ts';
+import type { SvcError } from './errors.ts';
 import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
 import {
   append,
+  arrayOrEmpty,
   defined,
-  entryOf,
+  finiteNumber,
   isObject,
   type JsonObject,
-  listOf,
-  numberOf,
-  objectOf,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
   parseJson,
-  textOf,
 } from './json.ts';
 import { invalidEvent } from './upstream-errors.ts';
 import { StreamUsage } from './usage.ts';
@@ -74,7 +74,7 @@ export class MessagesStreamReader implements StreamReader {
     return [{ type: 'finish', ...(this.#finish ?? { reason: 'closed' as const }) }];
   }
 
-  #fail(error: GatewayError): readonly Event[] {
+  #fail(error: SvcError): readonly Event[] {
     this.#over = true;
     return [{ type: 'error', error }];
   }
@@ -82,19 +82,19 @@ export class MessagesStreamReader implements StreamReader {
   #readEvent(value: JsonObject, events: Event[]): void {
     switch (value.type) {
       case 'message_start':
-        this.#start(objectOf(value.message), events);
+        this.#start(objectOrEmpty(value.message), events);
         break;
       case 'content_block_start':
-        this.#open(numberOf(value.index) ?? this.#blocks.size, objectOf(value.content_block), events);
+        this.#open(finiteNumber(value.index) ?? this.#blocks.size, objectOrEmpty(value.content_block), events);
         break;
       case 'content_block_delta':
-        this.#delta(this.#blocks.get(numberOf(value.index) ?? -1), objectOf(value.delta), events);
+        this.#delta(this.#blocks.get(finiteNumber(value.index) ?? -1), objectOrEmpty(value.delta), events);
         break;
       case 'content_block_stop':
-        this.#close(this.#blocks.get(numberOf(value.index) ?? -1), events);
+        this.#close(this.#blocks.get(finiteNumber(value.index) ?? -1), events);
         break;
       case 'message_delta':
-        this.#messageDelta(objectOf(value.delta), value.usage, events);
+        this.#messageDelta(objectOrEmpty(value.delta), value.usage, events);
         break;
       case 'message_stop':
         append(events, this.complete());
@@ -112,7 +112,9 @@ export class MessagesStreamReader implements StreamReader {
   #start(message: JsonObject, events: Event[]): void {
     if (this.#started) return;
     this.#started = true;
-    events.push(defined({ type: 'start' as const, id: textOf(message.id), model: textOf(message.model) }));
+    events.push(
+      defined({ type: 'start' as const, id: nonEmptyString(message.id), model: nonEmptyString(message.model) }),
+    );
     this.#count(message.usage, events);
   }
 
@@ -125,23 +127,27 @@ export class MessagesStreamReader implements StreamReader {
     switch (block.type) {
       case 'text': {
         const opened = this.#block(index, 'text');
-        const text = textOf(block.text);
-        const annotations = listOf(block.citations);
+        const text = nonEmptyString(block.text);
+        const annotations = arrayOrEmpty(block.citations);
         if (annotations.length > 0) events.push({ type: 'text', part: opened.part, text: text ?? '', annotations });
         else if (text !== undefined) events.push({ type: 'text', part: opened.part, text });
         break;
       }
       case 'thinking': {
         const { part } = this.#block(index, 'reasoning');
-        events.push({ type: 'reasoning', part, text: textOf(block.thinking) ?? '' });
-        const signature = textOf(block.signature);
+        events.push({ type: 'reasoning', part, text: nonEmptyString(block.thinking) ?? '' });
+        const signature = nonEmptyString(block.signature);
         if (signature !== undefined)
           events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', signature } });
         break;
       }
       case 'redacted_thinking': {
         const { part } = this.#block(index, 'reasoning');
-        events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', redacted: textOf(block.data) ?? '' } });
+        events.push({
+          type: 'reasoning-seal',
+          part,
+          seal: { vendor: 'messages', redacted: nonEmptyString(block.data) ?? '' },
+        });
         break;
       }
       case 'tool_use': {
@@ -150,8 +156,8 @@ export class MessagesStreamReader implements StreamReader {
         events.push({
           type: 'tool-call',
           part: opened.part,
-          id: textOf(block.id) ?? `toolu_${index}`,
-          name: textOf(block.name) ?? '',
+          id: nonEmptyString(block.id) ?? `toolu_${index}`,
+          name: nonEmptyString(block.name) ?? '',
         });
       }
     }
@@ -200,9 +206,12 @@ export class MessagesStreamReader implements StreamReader {
 
   #messageDelta(delta: JsonObject, usage: unknown, events: Event[]): void {
     this.#count(usage, events);
-    const reason = textOf(delta.stop_reason);
+    const reason = nonEmptyString(delta.stop_reason);
     if (reason === undefined) return;
-    this.#finish = defined({ reason: entryOf(FINISH, reason) ?? 'stop', stopSequence: textOf(delta.stop_sequence) });
+    this.#finish = defined({
+      reason: ownEntry(FINISH, reason) ?? 'stop',
+      stopSequence: nonEmptyString(delta.stop_sequence),
+    });
   }
 }
 
@@ -212,7 +221,7 @@ export function readMessagesAnswer(body: JsonObject): readonly Event[] {
   const feed = (value: JsonObject): readonly Event[] => reader.readValue(value);
   if (body.type === 'error') return feed(body);
   const events: Event[] = [...feed({ type: 'message_start', message: { ...body, usage: undefined } })];
-  listOf(body.content).forEach((block, index) => {
+  arrayOrEmpty(body.content).forEach((block, index) => {
     append(events, feed({ type: 'content_block_start', index, content_block: block }));
     append(events, feed({ type: 'content_block_stop', index }));
   });

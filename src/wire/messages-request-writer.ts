@@ -12,8 +12,8 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { msg, unsupportedField } from './errors.ts';
-import { append, defined, entryOf, isObject, parseJson } from './json.ts';
-import { imageTypeOf } from './media.ts';
+import { append, defined, isObject, ownEntry, parseJson } from './json.ts';
+import { imageTypeOfData } from './media.ts';
 import { messagesSchema } from './messages-schema.ts';
 
 /** Messages requires `max_tokens`; a provider sets the model's own limit before it comes to this. */
@@ -34,7 +34,7 @@ const ADAPTIVE = /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|cl
 
 type Body = Record<string, unknown>;
 
-/** The body for an upstream that speaks Messages. @throws GatewayError 400 for what it has no word for. */
+/** The body for an upstream that speaks Messages. @throws SvcError 400 for what it has no word for. */
 export function writeMessagesRequest(conversation: Conversation): Body {
   const { sampling } = conversation;
   const system = [...conversation.system, ...midSystem(conversation.turns)].filter((part) => part.text !== '');
@@ -96,14 +96,14 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
   if (budgetTokens !== undefined || mode === 'enabled') {
     const budget_tokens = Math.max(
       LEAST_BUDGET,
-      budgetTokens ?? Math.floor(maxTokens * (entryOf(BUDGET_SHARE, effort ?? '') ?? 0)),
+      budgetTokens ?? Math.floor(maxTokens * (ownEntry(BUDGET_SHARE, effort ?? '') ?? 0)),
     );
     return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens, ...display } } };
   }
   if (effort === undefined) return { thinking: false, fields: {} };
   if (ADAPTIVE.test(conversation.model))
     return { thinking: true, fields: { thinking: { type: 'adaptive' }, ...config } };
-  const budget_tokens = Math.max(LEAST_BUDGET, Math.floor(maxTokens * (entryOf(BUDGET_SHARE, effort) ?? 0.3)));
+  const budget_tokens = Math.max(LEAST_BUDGET, Math.floor(maxTokens * (ownEntry(BUDGET_SHARE, effort) ?? 0.3)));
   return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
 }
 
@@ -214,7 +214,9 @@ function writeMedia(part: ImagePart | FilePart): Body {
   if (part.type === 'image') {
     const { media } = part;
     const source =
-      media.kind === 'data' ? { type: 'base64', media_type: imageTypeOf(media), data: media.base64 } : elsewhere(media);
+      media.kind === 'data'
+        ? { type: 'base64', media_type: imageTypeOfData(media), data: media.base64 }
+        : elsewhere(media);
     return defined({ type: 'image', source, cache_control: part.cacheControl });
   }
   return defined({

@@ -14,7 +14,16 @@ import type {
   UserPart,
 } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { append, defined, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.ts';
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+} from './json.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -22,7 +31,7 @@ import {
   refuseState,
   requiredList,
   requiredModel,
-  restOf,
+  unknownMembers,
 } from './request-fields.ts';
 
 const KNOWN = new Set(
@@ -30,7 +39,7 @@ const KNOWN = new Set(
   output_config output_format metadata`.split(/\s+/),
 );
 
-/** @throws GatewayError 400 that names the field. */
+/** @throws SvcError 400 that names the field. */
 export function readMessagesRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   const messages = requiredList(body, 'messages');
@@ -38,14 +47,14 @@ export function readMessagesRequest(body: JsonObject): Conversation {
     container: 'Containers are run by Anthropic and can’t be carried to this model.',
     mcp_servers: 'MCP servers are run by Anthropic and can’t be carried to this model.',
   });
-  const extra = restOf(body, KNOWN);
+  const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
     system: readSystem(body.system, 'system'),
     turns: readTurns(messages),
-    tools: listOf(body.tools).map((tool, index) => readTool(objectOf(tool), `tools.${index}`)),
-    toolChoice: readToolChoice(objectOf(body.tool_choice)),
-    parallelToolCalls: objectOf(body.tool_choice).disable_parallel_tool_use === true ? false : undefined,
+    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
+    toolChoice: readToolChoice(objectOrEmpty(body.tool_choice)),
+    parallelToolCalls: objectOrEmpty(body.tool_choice).disable_parallel_tool_use === true ? false : undefined,
     sampling: defined({
       temperature: optionalNumber(body, 'temperature', 0, 1),
       topP: optionalNumber(body, 'top_p', 0, 1),
@@ -56,7 +65,7 @@ export function readMessagesRequest(body: JsonObject): Conversation {
     responseFormat: readResponseFormat(body),
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
-    user: textOf(objectOf(body.metadata).user_id),
+    user: nonEmptyString(objectOrEmpty(body.metadata).user_id),
     extra: extra && { messages: extra },
   });
 }
@@ -68,19 +77,24 @@ function readStop(value: unknown): readonly string[] | undefined {
 }
 
 function readResponseFormat(body: JsonObject): ResponseFormat | undefined {
-  const format = objectOf(objectOf(body.output_config).format ?? body.output_format);
+  const format = objectOrEmpty(objectOrEmpty(body.output_config).format ?? body.output_format);
   if (format.type !== 'json_schema' || !isObject(format.schema)) return undefined;
-  return { type: 'json-schema', name: textOf(format.name) ?? 'response', schema: format.schema };
+  return { type: 'json-schema', name: nonEmptyString(format.name) ?? 'response', schema: format.schema };
 }
 
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {
-  const thinking = objectOf(body.thinking);
+  const thinking = objectOrEmpty(body.thinking);
   const { type } = thinking;
   const mode: ReasoningRequest['mode'] =
     type === 'enabled' || type === 'adaptive' || type === 'disabled' ? type : undefined;
-  const effort = textOf(objectOf(body.output_config).effort);
+  const effort = nonEmptyString(objectOrEmpty(body.output_config).effort);
   if (mode === undefined && effort === undefined) return undefined;
-  return defined({ effort, budgetTokens: numberOf(thinking.budget_tokens), mode, summary: textOf(thinking.display) });
+  return defined({
+    effort,
+    budgetTokens: finiteNumber(thinking.budget_tokens),
+    mode,
+    summary: nonEmptyString(thinking.display),
+  });
 }
 
 function readTool(tool: JsonObject, at: string): Tool {
@@ -90,11 +104,11 @@ function readTool(tool: JsonObject, at: string): Tool {
       `The tool "${String(tool.type)}" is run by Anthropic and can’t be carried to this model.`,
     );
   }
-  const name = textOf(tool.name);
+  const name = nonEmptyString(tool.name);
   if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
   return defined({
     name,
-    description: textOf(tool.description),
+    description: nonEmptyString(tool.description),
     parameters: isObject(tool.input_schema) ? tool.input_schema : { type: 'object', properties: {} },
     strict: optionalBoolean(tool, 'strict'),
     cacheControl: readCacheControl(tool),
@@ -118,12 +132,12 @@ function readToolChoice(choice: JsonObject): ToolChoice | undefined {
 
 function readSystem(value: unknown, at: string): TextPart[] {
   if (typeof value === 'string') return [{ type: 'text', text: value }];
-  return listOf(value).map((block, index) => readText(objectOf(block), `${at}.${index}`));
+  return arrayOrEmpty(value).map((block, index) => readText(objectOrEmpty(block), `${at}.${index}`));
 }
 
 function readText(block: JsonObject, at: string): TextPart {
   if (block.type !== 'text' || typeof block.text !== 'string') throw invalidRequest(at, 'A text block needs a text.');
-  const citations = listOf(block.citations);
+  const citations = arrayOrEmpty(block.citations);
   return defined({
     type: 'text' as const,
     text: block.text,
@@ -137,7 +151,7 @@ function readTurns(messages: readonly unknown[]): Turn[] {
   const turns: Turn[] = [];
   let assistant: AssistantPart[] | undefined;
   messages.forEach((message, index) => {
-    const turn = readMessage(objectOf(message), `messages.${index}`);
+    const turn = readMessage(objectOrEmpty(message), `messages.${index}`);
     if (turn.role !== 'assistant') {
       assistant = undefined;
       turns.push(turn);
@@ -159,21 +173,22 @@ function readMessage(message: JsonObject, at: string): Turn {
   const inside = `${at}.content`;
   if (role === 'system') return { role, parts: readSystem(blocks, inside) };
   if (role === 'user') {
-    return { role, parts: blocks.map((block, index) => readUserBlock(objectOf(block), `${inside}.${index}`)) };
+    return { role, parts: blocks.map((block, index) => readUserBlock(objectOrEmpty(block), `${inside}.${index}`)) };
   }
   if (role !== 'assistant') throw invalidRequest(`${at}.role`, 'A message needs a role: user or assistant.');
-  return { role, parts: blocks.map((block, index) => readAssistantBlock(objectOf(block), `${inside}.${index}`)) };
+  return { role, parts: blocks.map((block, index) => readAssistantBlock(objectOrEmpty(block), `${inside}.${index}`)) };
 }
 
 function readUserBlock(block: JsonObject, at: string): UserPart {
   if (block.type !== 'tool_result') return readContentBlock(block, at);
-  const id = textOf(block.tool_use_id);
+  const id = nonEmptyString(block.tool_use_id);
   if (id === undefined) throw invalidRequest(`${at}.tool_use_id`, 'A tool result needs the id of its call.');
-  const content = typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : listOf(block.content);
+  const content =
+    typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : arrayOrEmpty(block.content);
   return defined({
     type: 'tool-result' as const,
     id,
-    content: content.map((inner, index) => readContentBlock(objectOf(inner), `${at}.content.${index}`)),
+    content: content.map((inner, index) => readContentBlock(objectOrEmpty(inner), `${at}.content.${index}`)),
     isError: block.is_error === true ? true : undefined,
     cacheControl: readCacheControl(block),
   });
@@ -185,10 +200,10 @@ function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart |
     case 'text':
       return readText(block, at);
     case 'image':
-      return defined({ type: 'image' as const, media: readSource(objectOf(block.source), at), cacheControl });
+      return defined({ type: 'image' as const, media: readSource(objectOrEmpty(block.source), at), cacheControl });
     case 'document': {
-      const media = readSource(objectOf(block.source), at);
-      return defined({ type: 'file' as const, media, filename: textOf(block.title), cacheControl });
+      const media = readSource(objectOrEmpty(block.source), at);
+      return defined({ type: 'file' as const, media, filename: nonEmptyString(block.title), cacheControl });
     }
     default:
       throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
@@ -196,11 +211,11 @@ function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart |
 }
 
 function readSource(source: JsonObject, at: string): Media {
-  const data = textOf(source.data);
-  const url = textOf(source.url);
-  const id = textOf(source.file_id);
+  const data = nonEmptyString(source.data);
+  const url = nonEmptyString(source.url);
+  const id = nonEmptyString(source.file_id);
   if (source.type === 'base64' && data !== undefined) {
-    return { kind: 'data', mediaType: textOf(source.media_type) ?? 'application/octet-stream', base64: data };
+    return { kind: 'data', mediaType: nonEmptyString(source.media_type) ?? 'application/octet-stream', base64: data };
   }
   if (source.type === 'text' && data !== undefined) {
     return { kind: 'data', mediaType: 'text/plain', base64: Buffer.from(data, 'utf8').toString('base64') };
@@ -215,15 +230,19 @@ function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
     case 'text':
       return readText(block, at);
     case 'thinking': {
-      const signature = textOf(block.signature);
+      const signature = nonEmptyString(block.signature);
       const seals = signature === undefined ? [] : [{ vendor: 'messages' as const, signature }];
-      return { type: 'reasoning', text: textOf(block.thinking) ?? '', seals };
+      return { type: 'reasoning', text: nonEmptyString(block.thinking) ?? '', seals };
     }
     case 'redacted_thinking':
-      return { type: 'reasoning', text: '', seals: [{ vendor: 'messages', redacted: textOf(block.data) ?? '' }] };
+      return {
+        type: 'reasoning',
+        text: '',
+        seals: [{ vendor: 'messages', redacted: nonEmptyString(block.data) ?? '' }],
+      };
     case 'tool_use': {
-      const id = textOf(block.id);
-      const name = textOf(block.name);
+      const id = nonEmptyString(block.id);
+      const name = nonEmptyString(block.name);
       if (id === undefined || name === undefined) throw invalidRequest(at, 'A tool call needs an id and a name.');
       const json = JSON.stringify(block.input ?? {});
       return defined({ type: 'tool-call' as const, id, name, arguments: json, cacheControl: readCacheControl(block) });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf } from './json.ts';
+import { arrayOrEmpty, isObject, type JsonObject } from './json.ts';
 
 /** docs.anthropic.com, "Structured outputs", "JSON Schema limitations". */
 const FORMATS = new Set([
@@ -34,15 +34,15 @@ export function messagesSchema(schema: JsonObject): JsonObject {
     if (PLAIN.has(key)) kept[key] = value;
     else if (key === 'properties' || key === '$defs' || key === 'definitions') kept[key] = each(value);
     else if (key === 'items') kept.items = below(value);
-    else if (key === 'anyOf' || key === 'allOf') kept[key] = listOf(value).map(below);
-    else if (key === 'oneOf') kept.anyOf = [...listOf(kept.anyOf), ...listOf(value).map(below)];
+    else if (key === 'anyOf' || key === 'allOf') kept[key] = arrayOrEmpty(value).map(below);
+    else if (key === 'oneOf') kept.anyOf = [...arrayOrEmpty(kept.anyOf), ...arrayOrEmpty(value).map(below)];
     else if (key === 'format' && typeof value === 'string' && FORMATS.has(value)) kept.format = value;
     else if (key === 'minItems' && (value === 0 || value === 1)) kept.minItems = value;
   }
   if (kept.type === 'object' || isObject(kept.properties)) kept.additionalProperties = false;
   const limits = LIMITS.filter((key) => schema[key] !== undefined && schema[key] !== false && kept[key] === undefined);
   if (limits.length > 0) {
-    const words = `${limits.map((key) => `${key}: ${textOf(schema[key])}`).join('; ')}.`;
+    const words = `${limits.map((key) => `${key}: ${messageText(schema[key])}`).join('; ')}.`;
     kept.description = typeof kept.description === 'string' ? `${kept.description}\n${words}` : words;
   }
   return kept;
@@ -62,6 +62,6 @@ function each(value: unknown): unknown {
   return result;
 }
 
-function textOf(value: unknown): string {
+function messageText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,9 +1,9 @@
 import type { AssistantPart } from './conversation.ts';
 import { errorFrame } from './error-body.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
-import { fold } from './fold.ts';
+import { foldEvents } from './fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
-import { defined, quoted } from './json.ts';
+import { defined, quoteJson } from './json.ts';
 import { messagesCitations, toolInput } from './messages-request-writer.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
 import { answerCutShort } from './upstream-errors.ts';
@@ -93,7 +93,7 @@ export class MessagesStreamWriter implements StreamWriter {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        if (event.text !== '') this.#delta('{"type":"text_delta","text":', quoted(event.text));
+        if (event.text !== '') this.#delta('{"type":"text_delta","text":', quoteJson(event.text));
         if (event.type === 'text' && event.annotations !== undefined) {
           for (const citation of messagesCitations(event) ?? []) {
             this.#delta('{"type":"citations_delta","citation":', JSON.stringify(citation));
@@ -101,15 +101,15 @@ export class MessagesStreamWriter implements StreamWriter {
         }
         break;
       case 'reasoning':
-        if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoted(event.text));
+        if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoteJson(event.text));
         break;
       case 'reasoning-seal':
         if (event.seal.vendor === 'messages' && 'signature' in event.seal) {
-          this.#delta('{"type":"signature_delta","signature":', quoted(event.seal.signature));
+          this.#delta('{"type":"signature_delta","signature":', quoteJson(event.seal.signature));
         }
         break;
       case 'tool-arguments':
-        if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoted(event.json));
+        if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoteJson(event.json));
     }
   }
 
@@ -179,9 +179,9 @@ function writeMessagesUsage(usage: Usage): Record<string, unknown> {
   });
 }
 
-/** @throws GatewayError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
 export function writeMessagesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
-  const answer = fold(events);
+  const answer = foldEvents(events);
   if (answer.error) throw answer.error;
   if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   return {

@@ -7,7 +7,7 @@ export class NdjsonDecoder {
   #line: string[] = [];
   #held = 0;
 
-  /** @throws GatewayError upstream_invalid_response for a line of absurd size. */
+  /** @throws SvcError upstream_invalid_response for a line of absurd size. */
   push(bytes: Uint8Array): readonly Frame[] {
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }

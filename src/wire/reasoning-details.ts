@@ -1,6 +1,6 @@
 import type { ReasoningPart } from './conversation.ts';
-import type { ReasoningSeal } from './event.ts';
-import { defined, isObject, type JsonObject, numberOf, objectOf, textOf } from './json.ts';
+import type { ReasoningSignature } from './event.ts';
+import { defined, finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from './json.ts';
 
 /**
  * `reasoning_details`, the list in which Chat Completions vendors carry what reasoning needs to be
@@ -11,7 +11,7 @@ import { defined, isObject, type JsonObject, numberOf, objectOf, textOf } from '
 const MESSAGES_FORMAT = 'anthropic-claude-v1';
 const RESPONSES_FORMAT = 'openai-responses-v1';
 
-export function detailOfSeal(seal: ReasoningSeal, text: string): readonly unknown[] {
+export function writeReasoningDetail(seal: ReasoningSignature, text: string): readonly unknown[] {
   if (seal.vendor === 'chat-completions') return seal.details;
   if (seal.vendor === 'responses') {
     return [defined({ type: 'reasoning.encrypted', id: seal.id, data: seal.encrypted, format: RESPONSES_FORMAT })];
@@ -22,21 +22,27 @@ export function detailOfSeal(seal: ReasoningSeal, text: string): readonly unknow
 }
 
 /** The text is written with the first seal of its part: a provider may send any number of them. */
-export function detailsOfSeals(parts: readonly ReasoningPart[]): unknown[] {
-  return parts.flatMap((part) => part.seals.flatMap((seal, index) => detailOfSeal(seal, index === 0 ? part.text : '')));
+export function writeReasoningDetails(parts: readonly ReasoningPart[]): unknown[] {
+  return parts.flatMap((part) =>
+    part.seals.flatMap((seal, index) => writeReasoningDetail(seal, index === 0 ? part.text : '')),
+  );
 }
 
 /** Reasoning of a Chat Completions message; `text` is its `reasoning_content`. */
-export function sealsOfDetails(details: readonly unknown[], text: string | undefined): ReasoningPart[] {
+export function readReasoningDetails(details: readonly unknown[], text: string | undefined): ReasoningPart[] {
   const foreign = details.map(foreignSeal);
   if (foreign.some((seal) => seal === undefined)) {
     return [
-      { type: 'reasoning', text: text ?? textOfDetails(details), seals: [{ vendor: 'chat-completions', details }] },
+      {
+        type: 'reasoning',
+        text: text ?? reasoningDetailsText(details),
+        seals: [{ vendor: 'chat-completions', details }],
+      },
     ];
   }
   const parts = details.flatMap((detail, index): ReasoningPart[] => {
     const seal = foreign[index];
-    return seal ? [{ type: 'reasoning', text: detailText(objectOf(detail)), seals: [seal] }] : [];
+    return seal ? [{ type: 'reasoning', text: detailText(objectOrEmpty(detail)), seals: [seal] }] : [];
   });
   // Sealed reasoning of Responses has its text beside the seal.
   const first = parts[0];
@@ -44,25 +50,25 @@ export function sealsOfDetails(details: readonly unknown[], text: string | undef
   return parts;
 }
 
-function foreignSeal(value: unknown): ReasoningSeal | undefined {
-  const detail = objectOf(value);
-  const data = textOf(detail.data);
-  if (detail.format === RESPONSES_FORMAT && textOf(detail.id) !== undefined) {
+function foreignSeal(value: unknown): ReasoningSignature | undefined {
+  const detail = objectOrEmpty(value);
+  const data = nonEmptyString(detail.data);
+  if (detail.format === RESPONSES_FORMAT && nonEmptyString(detail.id) !== undefined) {
     return defined({ vendor: 'responses' as const, id: String(detail.id), encrypted: data });
   }
   if (detail.format !== MESSAGES_FORMAT) return undefined;
   if (detail.type === 'reasoning.encrypted' && data !== undefined) return { vendor: 'messages', redacted: data };
-  const signature = textOf(detail.signature);
+  const signature = nonEmptyString(detail.signature);
   return signature === undefined ? undefined : { vendor: 'messages', signature };
 }
 
 /** The readable text of a list of details. */
-export function textOfDetails(details: readonly unknown[]): string {
-  return details.map((detail) => detailText(objectOf(detail))).join('');
+export function reasoningDetailsText(details: readonly unknown[]): string {
+  return details.map((detail) => detailText(objectOrEmpty(detail))).join('');
 }
 
 function detailText(detail: JsonObject): string {
-  return textOf(detail.text) ?? textOf(detail.summary) ?? '';
+  return nonEmptyString(detail.text) ?? nonEmptyString(detail.summary) ?? '';
 }
 
 type Detail = Record<string, unknown>;
@@ -87,7 +93,7 @@ export class ReasoningDetails {
   }
 
   #add(fragment: JsonObject): void {
-    const index = numberOf(fragment.index);
+    const index = finiteNumber(fragment.index);
     const byType = index === undefined ? undefined : (this.#known.get(index) ?? new Map<unknown, Detail>());
     const present = byType?.get(fragment.type);
     if (present !== undefined) return extend(present, fragment);

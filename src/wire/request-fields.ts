@@ -1,13 +1,13 @@
-import { GatewayError, invalidRequest } from './errors.ts';
-import { type JsonObject, listOf, objectOf } from './json.ts';
+import { invalidRequest, SvcError } from './errors.ts';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from './json.ts';
 
-/** The model of a request. @throws GatewayError 400. */
+/** The model of a request. @throws SvcError 400. */
 export function requiredModel(body: JsonObject): string {
   if (typeof body.model === 'string' && body.model.trim() !== '') return body.model;
   throw invalidRequest('model', '`model` is required: "<vendor>/<model_name>".');
 }
 
-/** @throws GatewayError 400 when the field is no list. */
+/** @throws SvcError 400 when the field is no list. */
 export function requiredList(body: JsonObject, field: string): readonly unknown[] {
   const value = body[field];
   if (!Array.isArray(value)) throw invalidRequest(field, `\`${field}\` must be a list.`);
@@ -15,7 +15,7 @@ export function requiredList(body: JsonObject, field: string): readonly unknown[
   return value;
 }
 
-/** A number within limits (spec 8); `null` counts as absent. @throws GatewayError 400. */
+/** A number within limits (spec 8); `null` counts as absent. @throws SvcError 400. */
 export function optionalNumber(body: JsonObject, field: string, least: number, most: number): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -28,7 +28,7 @@ export function optionalNumber(body: JsonObject, field: string, least: number, m
   return value;
 }
 
-/** A count of tokens, at least 1. @throws GatewayError 400. */
+/** A count of tokens, at least 1. @throws SvcError 400. */
 export function optionalCount(body: JsonObject, field: string): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -38,7 +38,7 @@ export function optionalCount(body: JsonObject, field: string): number | undefin
   return value;
 }
 
-/** @throws GatewayError 400. */
+/** @throws SvcError 400. */
 export function optionalBoolean(body: JsonObject, field: string): boolean | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -46,7 +46,7 @@ export function optionalBoolean(body: JsonObject, field: string): boolean | unde
   return value;
 }
 
-/** @throws GatewayError 400. */
+/** @throws SvcError 400. */
 export function optionalString(body: JsonObject, field: string): string | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -57,12 +57,12 @@ export function optionalString(body: JsonObject, field: string): string | undefi
 /** Messages or items of a request, parts of one of them, and tools: more than the longest histories have. */
 const MAX_ITEMS = 10_000;
 
-/** @throws GatewayError 400 that names the list with too many items. */
+/** @throws SvcError 400 that names the list with too many items. */
 export function limitItems(body: JsonObject): void {
   for (const field of ['messages', 'input', 'tools', 'system']) limitList(body[field], field);
   for (const field of ['messages', 'input']) {
-    listOf(body[field]).forEach((value, index) => {
-      const { content, tool_calls, output, summary, reasoning_details } = objectOf(value);
+    arrayOrEmpty(body[field]).forEach((value, index) => {
+      const { content, tool_calls, output, summary, reasoning_details } = objectOrEmpty(value);
       limitList(content, `${field}.${index}.content`);
       limitList(tool_calls, `${field}.${index}.tool_calls`);
       limitList(output, `${field}.${index}.output`);
@@ -78,7 +78,7 @@ function limitList(value: unknown, at: string): void {
 }
 
 /** The fields that are not in `known`, `undefined` when there are none. */
-export function restOf(body: JsonObject, known: ReadonlySet<string>): Record<string, unknown> | undefined {
+export function unknownMembers(body: JsonObject, known: ReadonlySet<string>): Record<string, unknown> | undefined {
   const rest = Object.entries(body).filter(
     ([field, value]) => !known.has(field) && value !== undefined && value !== null,
   );
@@ -87,7 +87,7 @@ export function restOf(body: JsonObject, known: ReadonlySet<string>): Record<str
 
 /**
  * The limits of spec 8 on a Chat Completions body that is passed on unread.
- * @throws GatewayError 400 that names the field.
+ * @throws SvcError 400 that names the field.
  */
 export function checkSampling(body: JsonObject): void {
   optionalNumber(body, 'temperature', 0, 2);
@@ -103,6 +103,6 @@ export function refuseState(body: JsonObject, fields: Readonly<Record<string, st
   for (const [field, message] of Object.entries(fields)) {
     const value = body[field];
     if (value === undefined || value === null || value === false) continue;
-    throw new GatewayError({ errorType: 'unsupported_field', param: field, message });
+    throw new SvcError({ errorType: 'unsupported_field', param: field, message });
   }
 }

@@ -4,7 +4,7 @@ import type { PartEvent } from './part-sequence.ts';
 export type Item = Record<string, unknown>;
 
 /** The item that is open, as it grows. */
-export interface Open {
+export interface OpenItem {
   readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
   readonly id: string;
   readonly head: Item;
@@ -16,7 +16,7 @@ export interface Open {
 }
 
 /** The item that an event begins; `suffix` makes its id unique within the answer. */
-export function openOf(event: PartEvent, suffix: string): Open {
+export function openItem(event: PartEvent, suffix: string): OpenItem {
   const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
   switch (event.type) {
     case 'text':
@@ -40,25 +40,25 @@ export function openOf(event: PartEvent, suffix: string): Open {
 }
 
 /** What an item has when it is added. */
-export function emptyOf(open: Open): Item {
+export function emptyItem(open: OpenItem): Item {
   if (open.kind === 'reasoning') return { summary: [] };
   return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
 }
 
 /** A message's only part of content. */
-export function partOf(open: Open, text: string): Item {
+export function itemPart(open: OpenItem, text: string): Item {
   if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
   return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
 }
 
 /** The item as it stands in the finished response. */
-export function doneItem(open: Open, text: string): Item {
+export function doneItem(open: OpenItem, text: string): Item {
   if (open.kind === 'reasoning') {
     const summary = text === '' ? [] : [{ type: 'summary_text', text }];
     return defined({ ...open.head, summary, encrypted_content: open.encrypted });
   }
   if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
-  return { ...open.head, content: [partOf(open, text)], status: 'completed' };
+  return { ...open.head, content: [itemPart(open, text)], status: 'completed' };
 }
 
 /** A delta's event, and what stands before its sequence number and behind its text. */

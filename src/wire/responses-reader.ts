@@ -1,7 +1,17 @@
-import { type GatewayError, msg } from './errors.ts';
+import { msg, type SvcError } from './errors.ts';
 import type { Event, FinishReason } from './event.ts';
 import type { Frame, StreamReader } from './format.ts';
-import { append, defined, isObject, type JsonObject, listOf, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  parseJson,
+} from './json.ts';
 import { readReasoningItem } from './responses-request.ts';
 import { invalidEvent } from './upstream-errors.ts';
 import { readResponsesUsage } from './usage.ts';
@@ -36,7 +46,7 @@ export class ResponsesStreamReader implements StreamReader {
     const value = parseJson(frame.data);
     if (!isObject(value)) return this.#fail(invalidEvent(frame.data));
     const events: Event[] = [];
-    this.#readEvent(textOf(value.type) ?? frame.event ?? '', value, events);
+    this.#readEvent(nonEmptyString(value.type) ?? frame.event ?? '', value, events);
     return events;
   }
 
@@ -50,8 +60,8 @@ export class ResponsesStreamReader implements StreamReader {
   readResponse(response: JsonObject): readonly Event[] {
     const events: Event[] = [];
     this.#start(response, events);
-    listOf(response.output).forEach((value, index) => {
-      const item = objectOf(value);
+    arrayOrEmpty(response.output).forEach((value, index) => {
+      const item = objectOrEmpty(value);
       this.#itemDone({ item, output_index: index }, events);
     });
     const usage = readResponsesUsage(response.usage);
@@ -61,7 +71,7 @@ export class ResponsesStreamReader implements StreamReader {
     return events;
   }
 
-  #fail(error: GatewayError): readonly Event[] {
+  #fail(error: SvcError): readonly Event[] {
     this.#over = true;
     return [{ type: 'error', error }];
   }
@@ -69,34 +79,34 @@ export class ResponsesStreamReader implements StreamReader {
   #start(response: JsonObject, events: Event[]): void {
     if (this.#started) return;
     this.#started = true;
-    const id = textOf(response.id);
-    const created = numberOf(response.created_at);
-    events.push(defined({ type: 'start' as const, id, model: textOf(response.model), created }));
+    const id = nonEmptyString(response.id);
+    const created = finiteNumber(response.created_at);
+    events.push(defined({ type: 'start' as const, id, model: nonEmptyString(response.model), created }));
   }
 
   #readEvent(type: string, value: JsonObject, events: Event[]): void {
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
-        this.#start(objectOf(value.response), events);
+        this.#start(objectOrEmpty(value.response), events);
         break;
       case 'response.output_item.added':
         this.#itemAdded(value, events);
         break;
       case 'response.output_text.delta':
-        this.#delta('text', value, numberOf(value.content_index) ?? 0, events);
+        this.#delta('text', value, finiteNumber(value.content_index) ?? 0, events);
         break;
       case 'response.refusal.delta':
-        this.#delta('refusal', value, numberOf(value.content_index) ?? 0, events);
+        this.#delta('refusal', value, finiteNumber(value.content_index) ?? 0, events);
         break;
       case 'response.reasoning_summary_text.delta':
-        this.#reasoning(value, `summary ${numberOf(value.summary_index) ?? 0}`, events);
+        this.#reasoning(value, `summary ${finiteNumber(value.summary_index) ?? 0}`, events);
         break;
       case 'response.reasoning_text.delta':
-        this.#reasoning(value, `content ${numberOf(value.content_index) ?? 0}`, events);
+        this.#reasoning(value, `content ${finiteNumber(value.content_index) ?? 0}`, events);
         break;
       case 'response.output_text.annotation.added': {
-        const part = this.#part(value, numberOf(value.content_index) ?? 0);
+        const part = this.#part(value, finiteNumber(value.content_index) ?? 0);
         events.push({ type: 'text', part, text: '', annotations: [value.annotation] });
         break;
       }
@@ -110,7 +120,7 @@ export class ResponsesStreamReader implements StreamReader {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        append(events, this.readResponse(objectOf(value.response)));
+        append(events, this.readResponse(objectOrEmpty(value.response)));
         break;
       case 'error':
         append(events, this.#fail(vendorErrorValue(isObject(value.error) ? value.error : value)));
@@ -122,9 +132,11 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #item(value: JsonObject): Item {
-    const index = numberOf(value.output_index);
+    const index = finiteNumber(value.output_index);
     if (index !== undefined && index === this.#lastIndex && this.#lastItem !== undefined) return this.#lastItem;
-    const item = this.#itemOf(String(index ?? textOf(value.item_id) ?? textOf(objectOf(value.item).id) ?? 0));
+    const item = this.#itemOf(
+      String(index ?? nonEmptyString(value.item_id) ?? nonEmptyString(objectOrEmpty(value.item).id) ?? 0),
+    );
     if (index !== undefined) {
       this.#lastIndex = index;
       this.#lastItem = item;
@@ -141,10 +153,10 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #part(value: JsonObject, content: number): number {
-    return this.#partOf(this.#item(value), content);
+    return this.#itemPart(this.#item(value), content);
   }
 
-  #partOf(item: Item, content: number): number {
+  #itemPart(item: Item, content: number): number {
     const present = item.parts.get(content);
     if (present !== undefined) return present;
     const part = this.#next++;
@@ -153,33 +165,33 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #delta(type: 'text' | 'refusal', value: JsonObject, content: number, events: Event[]): void {
-    const text = textOf(value.delta);
+    const text = nonEmptyString(value.delta);
     if (text === undefined) return;
     const item = this.#item(value);
     item.told = true;
-    events.push({ type, part: this.#partOf(item, content), text });
+    events.push({ type, part: this.#itemPart(item, content), text });
   }
 
   #reasoning(value: JsonObject, summary: string, events: Event[]): void {
-    const text = textOf(value.delta);
+    const text = nonEmptyString(value.delta);
     if (text === undefined) return;
     const item = this.#item(value);
     const gap = item.summary !== undefined && item.summary !== summary ? '\n\n' : '';
     item.summary = summary;
     item.told = true;
-    events.push({ type: 'reasoning', part: this.#partOf(item, 0), text: gap === '' ? text : gap + text });
+    events.push({ type: 'reasoning', part: this.#itemPart(item, 0), text: gap === '' ? text : gap + text });
   }
 
   #arguments(value: JsonObject, events: Event[]): void {
-    const json = textOf(value.delta);
+    const json = nonEmptyString(value.delta);
     if (json === undefined) return;
     const item = this.#item(value);
     item.told = true;
-    events.push({ type: 'tool-arguments', part: this.#partOf(item, 0), json });
+    events.push({ type: 'tool-arguments', part: this.#itemPart(item, 0), json });
   }
 
   #itemAdded(value: JsonObject, events: Event[]): void {
-    const item = objectOf(value.item);
+    const item = objectOrEmpty(value.item);
     if (item.type === 'function_call') this.#call(value, item, events);
   }
 
@@ -188,8 +200,8 @@ export class ResponsesStreamReader implements StreamReader {
     if (known !== undefined) return known;
     const part = this.#part(value, 0);
     this.#calls++;
-    const id = textOf(item.call_id) ?? textOf(item.id) ?? `call_${part}`;
-    events.push({ type: 'tool-call', part, id, name: textOf(item.name) ?? '' });
+    const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? `call_${part}`;
+    events.push({ type: 'tool-call', part, id, name: nonEmptyString(item.name) ?? '' });
     return part;
   }
 
@@ -198,11 +210,11 @@ export class ResponsesStreamReader implements StreamReader {
     const known = this.#item(value);
     if (known.done) return;
     known.done = true;
-    const item = objectOf(value.item);
+    const item = objectOrEmpty(value.item);
     switch (item.type) {
       case 'function_call': {
         const part = this.#call(value, item, events);
-        const json = known.told ? '' : (textOf(item.arguments) ?? '');
+        const json = known.told ? '' : (nonEmptyString(item.arguments) ?? '');
         events.push({ type: 'tool-arguments', part, json, last: true });
         break;
       }
@@ -219,11 +231,11 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #message(value: JsonObject, item: JsonObject, events: Event[]): void {
-    listOf(item.content).forEach((content, index) => {
-      const part = objectOf(content);
-      const refusal = textOf(part.refusal);
-      const text = textOf(part.text);
-      const annotations = listOf(part.annotations);
+    arrayOrEmpty(item.content).forEach((content, index) => {
+      const part = objectOrEmpty(content);
+      const refusal = nonEmptyString(part.refusal);
+      const text = nonEmptyString(part.text);
+      const annotations = arrayOrEmpty(part.annotations);
       if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part(value, index), text: refusal });
       else if (text !== undefined) {
         const said = annotations.length > 0 ? { text, annotations } : { text };
@@ -242,7 +254,7 @@ export class ResponsesStreamReader implements StreamReader {
       };
     }
     if (response.status === 'incomplete') {
-      const { reason } = objectOf(response.incomplete_details);
+      const { reason } = objectOrEmpty(response.incomplete_details);
       return { type: 'finish', reason: reason === 'content_filter' ? 'content_filter' : 'length' };
     }
     // Tool calls show in the output, not in the status.

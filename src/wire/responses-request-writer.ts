@@ -1,4 +1,4 @@
-import { effortOf } from './chat-completions-request-writer.ts';
+import { reasoningEffort } from './chat-completions-request-writer.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -46,7 +46,8 @@ export function writeResponsesRequest(conversation: Conversation): Body {
 
 function writeReasoning(conversation: Conversation): Body | undefined {
   const asked = conversation.reasoning;
-  const effort = asked?.mode === 'disabled' ? 'none' : (asked?.effort ?? effortOf(asked, conversation.maxTokens));
+  const effort =
+    asked?.mode === 'disabled' ? 'none' : (asked?.effort ?? reasoningEffort(asked, conversation.maxTokens));
   const summary =
     asked?.summary === 'auto' || asked?.summary === 'concise' || asked?.summary === 'detailed'
       ? asked.summary
@@ -111,7 +112,7 @@ function writePart(part: UserPart): Body {
     case 'image':
       return defined({ type: 'input_image', ...imageOf(part.media), detail: part.detail });
     case 'file':
-      return defined({ type: 'input_file', filename: part.filename, ...fileOf(part.media, part.filename) });
+      return defined({ type: 'input_file', filename: part.filename, ...configurationFile(part.media, part.filename) });
     case 'audio':
       if (part.media.kind !== 'data')
         throw unsupportedField('messages', msg('A recording must be sent with its data.'));
@@ -126,7 +127,7 @@ function imageOf(media: Media): Body {
 }
 
 /** Data needs a name beside it, or the API refuses it. */
-function fileOf(media: Media, filename: string | undefined): Body {
+function configurationFile(media: Media, filename: string | undefined): Body {
   if (media.kind === 'id') return { file_id: media.id };
   if (media.kind === 'url') return { file_url: media.url };
   return { file_data: mediaUrl(media), filename: filename ?? 'file' };

@@ -15,8 +15,8 @@ import type {
   Turn,
 } from './conversation.ts';
 import { invalidRequest, unsupportedField } from './errors.ts';
-import { append, defined, isObject, type JsonObject, listOf, objectOf, textOf } from './json.ts';
-import { mediaOfUrl } from './media.ts';
+import { append, arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from './json.ts';
+import { parseMediaUrl } from './media.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -24,7 +24,7 @@ import {
   optionalString,
   refuseState,
   requiredModel,
-  restOf,
+  unknownMembers,
 } from './request-fields.ts';
 
 const KNOWN = new Set(
@@ -41,25 +41,25 @@ const STATEFUL = {
   prompt: 'Stored prompts can’t be carried to this model.',
 };
 
-/** What needs the vendor's own storage, refused also where the body is passed on. @throws GatewayError 400. */
+/** What needs the vendor's own storage, refused also where the body is passed on. @throws SvcError 400. */
 export function refuseStatefulResponses(body: JsonObject): void {
   refuseState(body, STATEFUL);
 }
 
-/** @throws GatewayError 400 that names the field. */
+/** @throws SvcError 400 that names the field. */
 export function readResponsesRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   refuseStatefulResponses(body);
   const { system, turns } = readInput(body.input);
   const instructions = optionalString(body, 'instructions');
-  const extra = restOf(body, KNOWN);
-  const { verbosity } = objectOf(body.text);
+  const extra = unknownMembers(body, KNOWN);
+  const { verbosity } = objectOrEmpty(body.text);
   const carried = verbosity === undefined ? extra : { ...extra, text: { verbosity } };
   return defined({
     model,
     system: instructions ? [{ type: 'text' as const, text: instructions }, ...system] : system,
     turns,
-    tools: listOf(body.tools).map((tool, index) => readTool(objectOf(tool), `tools.${index}`)),
+    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
     toolChoice: readToolChoice(body.tool_choice),
     parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
     sampling: defined({
@@ -67,7 +67,7 @@ export function readResponsesRequest(body: JsonObject): Conversation {
       topP: optionalNumber(body, 'top_p', 0, 1),
     }),
     maxTokens: optionalCount(body, 'max_output_tokens'),
-    responseFormat: readTextFormat(objectOf(body.text).format),
+    responseFormat: readTextFormat(objectOrEmpty(body.text).format),
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
     user: optionalString(body, 'user'),
@@ -79,14 +79,18 @@ export function readResponsesRequest(body: JsonObject): Conversation {
 }
 
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {
-  const asked = objectOf(body.reasoning);
-  const includeEncrypted = listOf(body.include).includes('reasoning.encrypted_content') ? true : undefined;
-  const reasoning = defined({ effort: textOf(asked.effort), summary: textOf(asked.summary), includeEncrypted });
+  const asked = objectOrEmpty(body.reasoning);
+  const includeEncrypted = arrayOrEmpty(body.include).includes('reasoning.encrypted_content') ? true : undefined;
+  const reasoning = defined({
+    effort: nonEmptyString(asked.effort),
+    summary: nonEmptyString(asked.summary),
+    includeEncrypted,
+  });
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
 }
 
 function readTextFormat(value: unknown): ResponseFormat | undefined {
-  const format = objectOf(value);
+  const format = objectOrEmpty(value);
   if (format.type === 'text') return { type: 'text' };
   if (format.type === 'json_object') return { type: 'json' };
   if (format.type === undefined) return undefined;
@@ -95,9 +99,9 @@ function readTextFormat(value: unknown): ResponseFormat | undefined {
   }
   return defined({
     type: 'json-schema' as const,
-    name: textOf(format.name) ?? 'response',
+    name: nonEmptyString(format.name) ?? 'response',
     schema: format.schema,
-    description: textOf(format.description),
+    description: nonEmptyString(format.description),
     strict: optionalBoolean(format, 'strict'),
   });
 }
@@ -109,11 +113,11 @@ function readTool(tool: JsonObject, at: string): Tool {
       `The tool "${String(tool.type)}" can’t be carried to this model: only functions.`,
     );
   }
-  const name = textOf(tool.name);
+  const name = nonEmptyString(tool.name);
   if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
   return defined({
     name,
-    description: textOf(tool.description),
+    description: nonEmptyString(tool.description),
     parameters: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
     strict: optionalBoolean(tool, 'strict'),
   });
@@ -122,7 +126,7 @@ function readTool(tool: JsonObject, at: string): Tool {
 function readToolChoice(value: unknown): ToolChoice | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const choice = objectOf(value);
+  const choice = objectOrEmpty(value);
   if (choice.type === 'function' && typeof choice.name === 'string') return { type: 'tool', name: choice.name };
   if (choice.type === 'function' || typeof value === 'string') {
     throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
@@ -153,7 +157,7 @@ function readInput(input: unknown): Reading {
   if (!Array.isArray(input)) throw invalidRequest('input', '`input` must be a string or a list of items.');
   const reader = new InputReader();
   input.forEach((item, index) => {
-    reader.read(objectOf(item), `input.${index}`);
+    reader.read(objectOrEmpty(item), `input.${index}`);
   });
   return reader.end();
 }
@@ -249,7 +253,7 @@ function readMessage(item: JsonObject, at: string, reading: Reading): void {
 function readContent(content: unknown, at: string): (TextPart | ImagePart | FilePart | AudioPart)[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) throw invalidRequest(at, 'Content must be a string or a list of parts.');
-  return content.map((part, index) => readContentPart(objectOf(part), `${at}.${index}`));
+  return content.map((part, index) => readContentPart(objectOrEmpty(part), `${at}.${index}`));
 }
 
 function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | FilePart | AudioPart {
@@ -260,18 +264,18 @@ function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | F
       if (typeof part.text !== 'string') throw invalidRequest(`${at}.text`, 'A text part needs a text.');
       return { type: 'text', text: part.text };
     case 'input_image': {
-      const url = textOf(part.image_url);
-      const id = textOf(part.file_id);
+      const url = nonEmptyString(part.image_url);
+      const id = nonEmptyString(part.file_id);
       if (url === undefined && id === undefined) throw invalidRequest(at, 'An image needs a URL or a file id.');
-      const media: Media = url === undefined ? { kind: 'id', id: id ?? '' } : mediaOfUrl(url);
-      return defined({ type: 'image' as const, media, detail: textOf(part.detail) });
+      const media: Media = url === undefined ? { kind: 'id', id: id ?? '' } : parseMediaUrl(url);
+      return defined({ type: 'image' as const, media, detail: nonEmptyString(part.detail) });
     }
     case 'input_file':
       return readFile(part, at);
     case 'input_audio': {
-      const audio = objectOf(part.input_audio);
-      const format = textOf(audio.format) ?? 'wav';
-      const base64 = textOf(audio.data);
+      const audio = objectOrEmpty(part.input_audio);
+      const format = nonEmptyString(audio.format) ?? 'wav';
+      const base64 = nonEmptyString(audio.data);
       if (base64 === undefined) throw invalidRequest(`${at}.input_audio.data`, 'A recording needs its data.');
       return { type: 'audio', format, media: { kind: 'data', mediaType: `audio/${format}`, base64 } };
     }
@@ -281,16 +285,16 @@ function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | F
 }
 
 function readFile(part: JsonObject, at: string): FilePart {
-  const filename = textOf(part.filename);
-  const url = textOf(part.file_url) ?? textOf(part.file_data);
-  const id = textOf(part.file_id);
+  const filename = nonEmptyString(part.filename);
+  const url = nonEmptyString(part.file_url) ?? nonEmptyString(part.file_data);
+  const id = nonEmptyString(part.file_id);
   if (url === undefined && id === undefined) throw invalidRequest(at, 'A file needs data, a URL or an id.');
-  const media: Media = url === undefined ? { kind: 'id', id: id ?? '' } : mediaOfUrl(url);
+  const media: Media = url === undefined ? { kind: 'id', id: id ?? '' } : parseMediaUrl(url);
   return defined({ type: 'file' as const, media, filename });
 }
 
 function readOutput(item: JsonObject, at: string): ToolResultPart {
-  const id = textOf(item.call_id);
+  const id = nonEmptyString(item.call_id);
   if (id === undefined) throw invalidRequest(`${at}.call_id`, 'A tool result needs the id of its call.');
   const content = readContent(item.output ?? '', `${at}.output`).filter((part) => part.type !== 'audio');
   return { type: 'tool-result', id, content };
@@ -299,27 +303,29 @@ function readOutput(item: JsonObject, at: string): ToolResultPart {
 function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
   if (item.type === 'reasoning') return [readReasoningItem(item)];
   if (item.type === 'function_call') {
-    const id = textOf(item.call_id) ?? textOf(item.id);
-    const name = textOf(item.name);
+    const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id);
+    const name = nonEmptyString(item.name);
     if (id === undefined || name === undefined) throw invalidRequest(at, 'A function call needs `call_id` and `name`.');
-    return [{ type: 'tool-call', id, name, arguments: textOf(item.arguments) ?? '' }];
+    return [{ type: 'tool-call', id, name, arguments: nonEmptyString(item.arguments) ?? '' }];
   }
   if (typeof item.content === 'string') return [{ type: 'text', text: item.content }];
-  return listOf(item.content).map((value, index): AssistantPart => {
-    const part = objectOf(value);
-    if (part.type === 'refusal') return { type: 'refusal', text: textOf(part.refusal) ?? '' };
+  return arrayOrEmpty(item.content).map((value, index): AssistantPart => {
+    const part = objectOrEmpty(value);
+    if (part.type === 'refusal') return { type: 'refusal', text: nonEmptyString(part.refusal) ?? '' };
     if (typeof part.text !== 'string')
       throw invalidRequest(`${at}.content.${index}`, 'An assistant message holds text.');
-    const annotations = listOf(part.annotations);
+    const annotations = arrayOrEmpty(part.annotations);
     return annotations.length > 0 ? { type: 'text', text: part.text, annotations } : { type: 'text', text: part.text };
   });
 }
 
 /** A `reasoning` item: what can be read of it, and the seal that lets it be carried back. */
 export function readReasoningItem(item: JsonObject): ReasoningPart {
-  const texts = [...listOf(item.summary), ...listOf(item.content)].map((part) => textOf(objectOf(part).text) ?? '');
-  const id = textOf(item.id);
-  const encrypted = textOf(item.encrypted_content);
+  const texts = [...arrayOrEmpty(item.summary), ...arrayOrEmpty(item.content)].map(
+    (part) => nonEmptyString(objectOrEmpty(part).text) ?? '',
+  );
+  const id = nonEmptyString(item.id);
+  const encrypted = nonEmptyString(item.encrypted_content);
   const text = texts.filter((part) => part !== '').join('\n\n');
   if (id === undefined && encrypted === undefined) return { type: 'reasoning', text, seals: [] };
   return { type: 'reasoning', text, seals: [defined({ vendor: 'responses' as const, id: id ?? '', encrypted })] };

@@ -1,10 +1,19 @@
 import { errorBody } from './error-body.ts';
-import type { GatewayError } from './errors.ts';
+import type { SvcError } from './errors.ts';
 import type { Event, FinishReason, Usage } from './event.ts';
 import type { AnswerContext, Frame, StreamWriter } from './format.ts';
-import { defined, objectOf, quoted } from './json.ts';
+import { defined, objectOrEmpty, quoteJson } from './json.ts';
 import { type PartEvent, PartSequence } from './part-sequence.ts';
-import { DELTAS, doneItem, emptyOf, INDEXES, type Item, type Open, openOf, partOf } from './responses-item.ts';
+import {
+  DELTAS,
+  doneItem,
+  emptyItem,
+  INDEXES,
+  type Item,
+  itemPart,
+  type OpenItem,
+  openItem,
+} from './responses-item.ts';
 import { responsesAnnotations, writeResponsesRequest } from './responses-request-writer.ts';
 import { answerCutShort } from './upstream-errors.ts';
 
@@ -20,7 +29,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   #begun = false;
   #over = false;
   #usage: Usage | undefined;
-  #open: Open | undefined;
+  #open: OpenItem | undefined;
   /** The finished response, for a whole answer. */
   result: Item | undefined;
   readonly #sequence = new PartSequence({
@@ -76,9 +85,9 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #openItem(event: PartEvent): void {
     this.#begin();
-    const open = openOf(event, `${this.#context.id.replace(/^resp_/, '')}_${this.#output.length}`);
+    const open = openItem(event, `${this.#context.id.replace(/^resp_/, '')}_${this.#output.length}`);
     this.#open = open;
-    const item = JSON.stringify({ ...open.head, ...emptyOf(open) });
+    const item = JSON.stringify({ ...open.head, ...emptyItem(open) });
     this.#push('response.output_item.added', `"output_index":${this.#output.length},"item":${item}`);
     if (open.kind === 'reasoning') {
       const part = '"part":{"type":"summary_text","text":""}';
@@ -86,7 +95,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     } else if (open.kind !== 'call') {
       this.#push(
         'response.content_part.added',
-        `${this.#at('content_index')},"part":${JSON.stringify(partOf(open, ''))}`,
+        `${this.#at('content_index')},"part":${JSON.stringify(itemPart(open, ''))}`,
       );
     }
   }
@@ -109,7 +118,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
   }
 
-  #annotate(open: Open, annotations: readonly unknown[]): void {
+  #annotate(open: OpenItem, annotations: readonly unknown[]): void {
     for (const annotation of annotations) {
       const members = { annotation_index: open.annotations.length, annotation };
       open.annotations.push(annotation);
@@ -118,11 +127,11 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
   }
 
-  #delta(open: Open, delta: string): void {
+  #delta(open: OpenItem, delta: string): void {
     open.text.push(delta);
     const { event, start, end } = DELTAS[open.kind];
     open.deltaMiddle ??= [',', this.#at(INDEXES[open.kind]), ',"delta":'].join('');
-    this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoted(delta) + end });
+    this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoteJson(delta) + end });
   }
 
   #closeItem(): void {
@@ -142,7 +151,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       const at = this.#at('content_index');
       if (open.kind === 'refusal') this.#push('response.refusal.done', `${at},"refusal":${json}`);
       else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":[]`);
-      this.#push('response.content_part.done', `${at},"part":${JSON.stringify(partOf(open, text))}`);
+      this.#push('response.content_part.done', `${at},"part":${JSON.stringify(itemPart(open, text))}`);
     }
     const item = doneItem(open, text);
     this.#push('response.output_item.done', `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
@@ -160,11 +169,11 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#push(cut ? 'response.incomplete' : 'response.completed', `"response":${JSON.stringify(this.result)}`);
   }
 
-  #fail(error: GatewayError): void {
+  #fail(error: SvcError): void {
     this.#over = true;
     this.#begin();
     const body = errorBody(error, 'responses');
-    const said = objectOf(body.error);
+    const said = objectOrEmpty(body.error);
     const { code, message, param } = said;
     this.#push(
       'error',
@@ -202,7 +211,7 @@ function echo(request: AnswerContext['request']): Item {
     max_output_tokens: said.max_output_tokens ?? null,
     metadata: said.metadata ?? {},
     parallel_tool_calls: request.parallelToolCalls ?? true,
-    reasoning: { effort: null, summary: null, ...objectOf(said.reasoning) },
+    reasoning: { effort: null, summary: null, ...objectOrEmpty(said.reasoning) },
     temperature: said.temperature ?? null,
     text: said.text ?? { format: { type: 'text' } },
     tool_choice: said.tool_choice ?? 'auto',
@@ -214,7 +223,7 @@ function echo(request: AnswerContext['request']): Item {
 }
 
 /** OpenAI's codes of a failed response. */
-function failureCode(error: GatewayError): string {
+function failureCode(error: SvcError): string {
   return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
 }
 
@@ -228,7 +237,7 @@ function writeResponsesUsage(usage: Usage): Item {
   };
 }
 
-/** @throws GatewayError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
 export function writeResponsesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
   const writer = new ResponsesStreamWriter(context);
   for (const event of events) {

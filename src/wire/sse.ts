@@ -1,5 +1,5 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { GatewayError, msg } from './errors.ts';
+import { msg, SvcError } from './errors.ts';
 import type { Frame } from './format.ts';
 
 /** Longest event that is held in memory, in characters: far above any real frame, far below harm. */
@@ -28,7 +28,7 @@ export class SseDecoder {
     });
   }
 
-  /** @throws GatewayError upstream_invalid_response for an event that is too large. */
+  /** @throws SvcError upstream_invalid_response for an event that is too large. */
   push(bytes: Uint8Array): readonly Frame[] {
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }
@@ -52,13 +52,13 @@ export class SseDecoder {
   }
 }
 
-/** @throws GatewayError for an event that is too large to be held. @param length characters so far. */
+/** @throws SvcError for an event that is too large to be held. @param length characters so far. */
 export function refuseEndless(length: number): void {
   if (length > MAX_EVENT_CHARACTERS) throw tooLarge();
 }
 
-function tooLarge(): GatewayError {
-  return new GatewayError({
+function tooLarge(): SvcError {
+  return new SvcError({
     errorType: 'upstream_invalid_response',
     message: msg('The provider sent a single event larger than 64 MB.'),
   });

@@ -26,7 +26,7 @@ export const ANTHROPIC_IDS: IdRule = { valid: /^[a-zA-Z0-9_-]{1,64}$/, make: (id
 export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => hash(id).slice(0, 9) };
 
 /** The rule of an upstream, if it has one. `kind` is an `Endpoint.kind`. */
-export function idRuleOf(kind: string, format: FormatName): IdRule | undefined {
+export function toolCallIdRule(kind: string, format: FormatName): IdRule | undefined {
   if (kind === 'mistral') return MISTRAL_IDS;
   return format === 'messages' || kind === 'anthropic' ? ANTHROPIC_IDS : undefined;
 }

@@ -1,4 +1,4 @@
-import { GatewayError, type MessageText, msg } from './errors.ts';
+import { type MessageText, msg, SvcError } from './errors.ts';
 import { defined } from './json.ts';
 
 /**
@@ -15,34 +15,34 @@ interface Details {
 }
 
 /** The connection ended, or broke, before the answer was complete. */
-export function answerCutShort(details: Details = {}): GatewayError {
+export function answerCutShort(details: Details = {}): SvcError {
   return disconnected(msg('The provider closed the connection before the answer was complete.'), details);
 }
 
 /** The answer has no content at all. */
-export function emptyAnswer(provider: string): GatewayError {
+export function emptyAnswer(provider: string): SvcError {
   return disconnected(msg('The provider closed the connection before it said anything.'), { provider });
 }
 
-function disconnected(message: MessageText, details: Details): GatewayError {
-  return new GatewayError({
+function disconnected(message: MessageText, details: Details): SvcError {
+  return new SvcError({
     ...{ errorType: 'upstream_disconnect', retryable: true, message },
     ...defined({ ...details }),
   });
 }
 
 /** No first byte within `timeout` milliseconds. */
-export function notAnswered(timeout: number): GatewayError {
+export function notAnswered(timeout: number): SvcError {
   return timedOut(msg('The provider did not answer within {0}.', seconds(timeout)));
 }
 
 /** Nothing more for so many milliseconds. */
-export function fellSilent(limit: number): GatewayError {
+export function fellSilent(limit: number): SvcError {
   return timedOut(msg('The provider sent nothing for {0}.', seconds(limit)));
 }
 
-function timedOut(message: MessageText): GatewayError {
-  return new GatewayError({
+function timedOut(message: MessageText): SvcError {
+  return new SvcError({
     errorType: 'upstream_timeout',
     message,
     retryable: true,
@@ -54,7 +54,7 @@ function seconds(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-export function webPage(contentType: string): GatewayError {
+export function webPage(contentType: string): SvcError {
   return otherAnswer(
     contentType === ''
       ? msg('The provider answered with a web page.')
@@ -63,14 +63,14 @@ export function webPage(contentType: string): GatewayError {
 }
 
 /** @param text the answer, of which the start is shown. */
-export function notJson(contentType: string, text: string): GatewayError {
+export function notJson(contentType: string, text: string): SvcError {
   const type = contentType === '' ? 'no content type' : contentType;
   return otherAnswer(msg('The provider’s answer is not JSON ({0}): {1}', type, text.slice(0, 80)));
 }
 
 /** An answer that starts as JSON and is none. */
-export function invalidJson(): GatewayError {
-  return new GatewayError({
+export function invalidJson(): SvcError {
+  return new SvcError({
     errorType: 'upstream_invalid_response',
     message: msg('The provider’s answer is not complete JSON.'),
     retryable: true,
@@ -78,13 +78,13 @@ export function invalidJson(): GatewayError {
 }
 
 /** An answer that is something else than the API's, which a wrong address explains. */
-function otherAnswer(message: MessageText): GatewayError {
+function otherAnswer(message: MessageText): SvcError {
   const action = msg('Check the base URL of this provider.');
-  return new GatewayError({ errorType: 'upstream_invalid_response', message, action });
+  return new SvcError({ errorType: 'upstream_invalid_response', message, action });
 }
 
 /** An event of a stream. @param data of which the start is shown. */
-export function invalidEvent(data: string): GatewayError {
+export function invalidEvent(data: string): SvcError {
   return unusable(msg('The provider sent an event that is not JSON: {0}', data.slice(0, 80)));
 }
 
@@ -92,20 +92,20 @@ export function invalidEvent(data: string): GatewayError {
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** More than `MAX_ANSWER_BYTES`. */
-export function answerTooLarge(): GatewayError {
+export function answerTooLarge(): SvcError {
   return unusable(msg('The provider’s answer is larger than 64 MB.'));
 }
 
 /** @param what there is too much of. */
-export function excessiveAnswer(what: string): GatewayError {
+export function excessiveAnswer(what: string): SvcError {
   return unusable(msg('The provider answered with {0}.', what));
 }
 
-function unusable(message: MessageText): GatewayError {
-  return new GatewayError({ errorType: 'upstream_invalid_response', message });
+function unusable(message: MessageText): SvcError {
+  return new SvcError({ errorType: 'upstream_invalid_response', message });
 }
 
 /** The error with the provider's id, where it has none. */
-export function ofProvider(error: GatewayError, provider: string): GatewayError {
+export function ofProvider(error: SvcError, provider: string): SvcError {
   return error.provider === undefined || error.provider === '' ? error.with({ provider }) : error;
 }

@@ -1,6 +1,6 @@
 import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
-import { amountOf, countOf, defined, isObject, type JsonObject, objectOf } from './json.ts';
+import { amountOf, defined, isObject, type JsonObject, objectOrEmpty, tokenCount } from './json.ts';
 
 /**
  * The tokens that an answer reports, read in one place for each format: the readers of `src/wire` and the gateway's
@@ -14,29 +14,29 @@ const READERS: Readonly<Record<FormatName, (usage: unknown) => Usage | undefined
 };
 
 /** The `usage` object of a format's answer; undefined when it reports no tokens. */
-export function readUsage(format: FormatName, usage: unknown): Usage | undefined {
+export function readReportedUsage(format: FormatName, usage: unknown): Usage | undefined {
   return READERS[format](usage);
 }
 
 export function readChatUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
-  const prompt = objectOf(usage.prompt_tokens_details);
+  const prompt = objectOrEmpty(usage.prompt_tokens_details);
   return totals(usage.prompt_tokens, usage.completion_tokens, {
     // DeepSeek's own name: prompt_cache_hit_tokens.
-    cacheRead: countOf(prompt.cached_tokens) ?? countOf(usage.prompt_cache_hit_tokens),
-    cacheWrite: countOf(prompt.cache_write_tokens),
-    reasoning: countOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
+    cacheRead: tokenCount(prompt.cached_tokens) ?? tokenCount(usage.prompt_cache_hit_tokens),
+    cacheWrite: tokenCount(prompt.cache_write_tokens),
+    reasoning: tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens),
     cost: amountOf(usage.cost),
   });
 }
 
 export function readResponsesUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
-  const input = objectOf(usage.input_tokens_details);
+  const input = objectOrEmpty(usage.input_tokens_details);
   return totals(usage.input_tokens, usage.output_tokens, {
-    cacheRead: countOf(input.cached_tokens),
-    cacheWrite: countOf(input.cache_write_tokens),
-    reasoning: countOf(objectOf(usage.output_tokens_details).reasoning_tokens),
+    cacheRead: tokenCount(input.cached_tokens),
+    cacheWrite: tokenCount(input.cache_write_tokens),
+    reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).reasoning_tokens),
     cost: amountOf(usage.cost),
   });
 }
@@ -44,12 +44,12 @@ export function readResponsesUsage(usage: unknown): Usage | undefined {
 /** Anthropic's `input_tokens` does not include cached tokens; ours does. */
 export function readMessagesUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
-  const cacheRead = countOf(usage.cache_read_input_tokens);
-  const cacheWrite = countOf(usage.cache_creation_input_tokens);
+  const cacheRead = tokenCount(usage.cache_read_input_tokens);
+  const cacheWrite = tokenCount(usage.cache_creation_input_tokens);
   const read = totals(usage.input_tokens, usage.output_tokens, {
     cacheRead,
     cacheWrite,
-    reasoning: countOf(objectOf(usage.output_tokens_details).thinking_tokens),
+    reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
     cost: amountOf(usage.cost),
   });
   return read && { ...read, input: read.input + (cacheRead ?? 0) + (cacheWrite ?? 0) };
@@ -60,7 +60,7 @@ function totals(
   output: unknown,
   details: Readonly<Record<'cacheRead' | 'cacheWrite' | 'reasoning' | 'cost', number | undefined>>,
 ): Usage | undefined {
-  const [read, written] = [countOf(input), countOf(output)];
+  const [read, written] = [tokenCount(input), tokenCount(output)];
   if (read === undefined && written === undefined) return undefined;
   return defined({ input: read ?? 0, output: written ?? 0, ...details });
 }
@@ -70,15 +70,15 @@ export function readFimUsage(chunk: JsonObject): Usage | undefined {
   const usage = readChatUsage(chunk.usage);
   if (usage) return usage;
   if (chunk.done !== true && chunk.stop !== true) return undefined;
-  const input = countOf(chunk.prompt_eval_count) ?? countOf(chunk.tokens_evaluated);
-  const output = countOf(chunk.eval_count) ?? countOf(chunk.tokens_predicted);
+  const input = tokenCount(chunk.prompt_eval_count) ?? tokenCount(chunk.tokens_evaluated);
+  const output = tokenCount(chunk.eval_count) ?? tokenCount(chunk.tokens_predicted);
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 }
 
 /** The `usage` object that an event of a format's stream, or a chunk of it, has. */
 export function usageInEvent(format: FormatName, event: JsonObject): unknown {
-  if (format === 'responses') return objectOf(event.response).usage;
-  return format === 'messages' ? (objectOf(event.message).usage ?? event.usage) : event.usage;
+  if (format === 'responses') return objectOrEmpty(event.response).usage;
+  return format === 'messages' ? (objectOrEmpty(event.message).usage ?? event.usage) : event.usage;
 }
 
 /** What `readMessagesUsage` reads: nothing else of what a provider sends is kept. */
@@ -108,7 +108,7 @@ export class StreamUsage {
 
   /** Takes one `usage` object; undefined when it reports no tokens. */
   add(usage: unknown): Usage | undefined {
-    const read = readUsage(this.#format, this.#format === 'messages' ? this.#merged(usage) : usage);
+    const read = readReportedUsage(this.#format, this.#format === 'messages' ? this.#merged(usage) : usage);
     this.#total = read ?? this.#total;
     return read;
   }

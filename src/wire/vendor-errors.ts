@@ -1,5 +1,14 @@
-import { formatMessage, GatewayError, type GatewayErrorInit, type MessageText, msg, verbatim } from './errors.ts';
-import { defined, entryOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from './json.ts';
+import { formatMessage, type MessageText, msg, SvcError, type SvcErrorInit, verbatim } from './errors.ts';
+import {
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
+  parseJson,
+} from './json.ts';
 
 /** A header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
@@ -61,7 +70,7 @@ const LIMIT_WORDS = [
 ];
 
 /** One error from whatever an upstream answered (spec 7; statuses as design and docs/errors.md settle them). */
-export function vendorError(failure: VendorFailure): GatewayError {
+export function vendorError(failure: VendorFailure): SvcError {
   const body = parseJson(failure.bodyText);
   const said = describe(body, failure.bodyText);
   const status = effectiveStatus(failure.status, said);
@@ -72,7 +81,7 @@ export function vendorError(failure: VendorFailure): GatewayError {
     param: said.param,
     retryAfterMs: failure.header ? retryAfterMs(failure.header, Date.now()) : undefined,
   });
-  const make = (init: GatewayErrorInit): GatewayError => new GatewayError({ ...base, ...init });
+  const make = (init: SvcErrorInit): SvcError => new SvcError({ ...base, ...init });
   if (saysContextExceeded(said, status)) return make(contextExceeded(said));
   // What stands inside a stream has a status of its own; a redirect or a 304 is told as what it is.
   const message =
@@ -111,7 +120,7 @@ export function vendorError(failure: VendorFailure): GatewayError {
 }
 
 /** An error that stands inside a stream or in a body with status 200. `error` is the vendor's own value. */
-export function vendorErrorValue(error: unknown, provider = ''): GatewayError {
+export function vendorErrorValue(error: unknown, provider = ''): SvcError {
   return vendorError({ provider, status: 200, bodyText: JSON.stringify({ error }), byok: true });
 }
 
@@ -135,17 +144,22 @@ function describe(body: unknown, text: string): Said {
 function describeObject(body: JsonObject): Said {
   const inner = body.error ?? (Array.isArray(body.errors) ? body.errors[0] : undefined);
   const error: JsonObject = isObject(inner) ? inner : typeof inner === 'string' ? { ...body, message: inner } : body;
-  const message = textOf(error.message) ?? textOf(error.detail) ?? detailMessage(error.detail) ?? textOf(body.message);
-  const metadata = objectOf(error.metadata);
-  const raw = textOf(metadata.raw);
-  const code = textOf(error.code) ?? textOf(body.error_type);
+  const message =
+    nonEmptyString(error.message) ??
+    nonEmptyString(error.detail) ??
+    detailMessage(error.detail) ??
+    nonEmptyString(body.message);
+  const metadata = objectOrEmpty(error.metadata);
+  const raw = nonEmptyString(metadata.raw);
+  const code = nonEmptyString(error.code) ?? nonEmptyString(body.error_type);
   return defined({
     // OpenRouter says "Provider returned error" and keeps the vendor's words in metadata.raw.
     message: clean(raw === undefined ? message : `${message ?? ''} ${rawMessage(raw)}`.trim()),
-    type: textOf(error.type) ?? textOf(body.type),
+    type: nonEmptyString(error.type) ?? nonEmptyString(body.type),
     code,
-    param: textOf(error.param),
-    status: numberOf(error.code) ?? numberOf(error.status_code) ?? numberOf(error.status) ?? numberOf(code),
+    param: nonEmptyString(error.param),
+    status:
+      finiteNumber(error.code) ?? finiteNumber(error.status_code) ?? finiteNumber(error.status) ?? finiteNumber(code),
   });
 }
 
@@ -156,8 +170,8 @@ function rawMessage(raw: string): string {
 
 /** FastAPI's list of validation problems. */
 function detailMessage(detail: unknown): string | undefined {
-  if (!Array.isArray(detail)) return isObject(detail) ? textOf(detail.message) : undefined;
-  const lines = detail.map((item) => textOf(objectOf(item).msg)).filter((line) => line !== undefined);
+  if (!Array.isArray(detail)) return isObject(detail) ? nonEmptyString(detail.message) : undefined;
+  const lines = detail.map((item) => nonEmptyString(objectOrEmpty(item).msg)).filter((line) => line !== undefined);
   return lines.length > 0 ? lines.join('; ') : undefined;
 }
 
@@ -193,7 +207,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 function effectiveStatus(status: number, said: Said): number {
   if (status >= 400) return status;
   if (said.status !== undefined && said.status >= 400 && said.status < 600) return said.status;
-  return entryOf(STATUS_OF_TYPE, said.type ?? '') ?? entryOf(STATUS_OF_TYPE, said.code ?? '') ?? 500;
+  return ownEntry(STATUS_OF_TYPE, said.type ?? '') ?? ownEntry(STATUS_OF_TYPE, said.code ?? '') ?? 500;
 }
 
 function saysContextExceeded(said: Said, status: number): boolean {
@@ -203,7 +217,7 @@ function saysContextExceeded(said: Said, status: number): boolean {
   return message !== undefined && CONTEXT_WORDS.some((words) => words.test(message));
 }
 
-function contextExceeded({ message }: Said): GatewayErrorInit {
+function contextExceeded({ message }: Said): SvcErrorInit {
   const limit = LIMIT_WORDS.map((words) => words.exec(message ?? '')?.[1]).find((found) => found !== undefined);
   return {
     errorType: 'context_length_exceeded',
@@ -227,12 +241,12 @@ function contextMessage(limit: string | undefined, words: string | undefined): M
       );
 }
 
-const UNAVAILABLE: GatewayErrorInit = {
+const UNAVAILABLE: SvcErrorInit = {
   errorType: 'temporarily_unavailable',
   message: msg('The provider is temporarily unavailable.'),
 };
 
-function paymentProblem({ provider, byok }: VendorFailure, words: string): GatewayErrorInit {
+function paymentProblem({ provider, byok }: VendorFailure, words: string): SvcErrorInit {
   if (!byok) return UNAVAILABLE;
   return {
     errorType: 'insufficient_credits',
@@ -241,7 +255,7 @@ function paymentProblem({ provider, byok }: VendorFailure, words: string): Gatew
   };
 }
 
-function accessProblem({ byok }: VendorFailure, status: 401 | 403, message: MessageText): GatewayErrorInit {
+function accessProblem({ byok }: VendorFailure, status: 401 | 403, message: MessageText): SvcErrorInit {
   if (!byok) return UNAVAILABLE;
   return status === 401
     ? { errorType: 'authentication_required', message, action: msg('Check the API key of this provider.') }

@@ -5,9 +5,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createParser } from 'eventsource-parser';
-import { FrameCutter } from '../../src/gateway/frame-cutter.ts';
-import { StreamTap } from '../../src/gateway/stream-tap.ts';
-import { TranslatingTap } from '../../src/gateway/translating-tap.ts';
+import { FrameSplitter } from '../../src/gateway/frame-cutter.ts';
+import { StreamTransform } from '../../src/gateway/stream-tap.ts';
+import { TranslatingTransform } from '../../src/gateway/translating-tap.ts';
 import type { Format } from '../../src/wire/format.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
@@ -68,24 +68,24 @@ const read =
 const translate =
   (upstream: Format, client: Format): Work =>
   (chunks) => {
-    const tap = new TranslatingTap(upstream, client, contextOf(client));
+    const transform = new TranslatingTransform(upstream, client, contextOf(client));
     let bytes = 0;
-    for (const chunk of chunks) bytes += tap.pass(chunk).length;
-    return bytes + tap.end().bytes.length;
+    for (const chunk of chunks) bytes += transform.pass(chunk).length;
+    return bytes + transform.end().bytes.length;
   };
 
 const pass =
   (format: Format): Work =>
   (chunks) => {
-    const converter = () => new TranslatingTap(format, format, contextOf(format));
-    const tap = new StreamTap({ format: format.name, provider: 'p', byok: false, converter });
-    const cutter = new FrameCutter();
+    const converter = () => new TranslatingTransform(format, format, contextOf(format));
+    const transform = new StreamTransform({ format: format.name, provider: 'p', byok: false, converter });
+    const cutter = new FrameSplitter();
     let bytes = 0;
     for (const chunk of chunks) {
       const frames = cutter.push(chunk);
-      if (frames) bytes += tap.pass(frames).length;
+      if (frames) bytes += transform.pass(frames).length;
     }
-    return bytes + tap.end().bytes.length;
+    return bytes + transform.end().bytes.length;
   };
 
 interface Measured {

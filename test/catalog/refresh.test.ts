@@ -9,7 +9,7 @@ import {
   CatalogRefresher,
   cachedCatalog,
   catalogCacheFile,
-  combine,
+  mergeCatalogs,
   refreshAllowed,
   refreshCatalog,
 } from '../../src/catalog/refresh.ts';
@@ -168,7 +168,7 @@ describe('refreshing the catalog', () => {
   });
 
   it('never changes where a known provider is reached or which variables are read', () => {
-    const combined = combine(CATALOG, fromModelsDev(api));
+    const combined = mergeCatalogs(CATALOG, fromModelsDev(api));
     const openai = catalogProvider(combined, 'openai');
     assert.deepEqual([openai?.api, openai?.npm, openai?.env], [undefined, '@ai-sdk/openai', ['OPENAI_API_KEY']]);
     assert.equal(catalogModel(openai, 'gpt-9')?.api, undefined);

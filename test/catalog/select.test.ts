@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { type SelectionQuestion, selectCompletionModel, selectModel } from '../../src/catalog/select.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { type SelectionRequest, selectCompletionModel, selectModel } from '../../src/catalog/select.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import { type Given, registryOf, settingsOf } from './registry-of.ts';
 
 const base: Given = {
   mine: { provider: { openai: { blacklist: ['gpt-4o'] }, anthropic: {}, mistral: {} } },
 };
 
-async function ask(over: Partial<SelectionQuestion> = {}, given: Given = base): Promise<SelectionQuestion> {
+async function ask(over: Partial<SelectionRequest> = {}, given: Given = base): Promise<SelectionRequest> {
   return { settings: await settingsOf(given), registry: await registryOf(given), ...over };
 }
 
@@ -32,7 +32,7 @@ describe('which model is active', () => {
     assert.throws(
       () => selectModel(question),
       (error) => {
-        assert.ok(error instanceof GatewayError);
+        assert.ok(error instanceof SvcError);
         assert.equal(error.errorType, 'model_not_found');
         assert.match(error.message, /Did you mean openai\/gpt-5/);
         return true;

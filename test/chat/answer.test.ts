@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AnswerWriter } from '../../src/chat/answer.ts';
-import { applyPatch, EMPTY, type Message, type Patch } from '../../src/chat/transcript.ts';
+import { applyPatch, EMPTY_TRANSCRIPT, type Message, type Patch } from '../../src/chat/transcript.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { modelAt, toolNamed } from './sessions.ts';
 
@@ -15,7 +15,7 @@ describe('writing an answer', () => {
       patch: (patch) => patches.push(patch),
     });
     for (const event of events) writer.take(event);
-    const transcript = patches.reduce(applyPatch, applyPatch(EMPTY, { type: 'add', message }));
+    const transcript = patches.reduce(applyPatch, applyPatch(EMPTY_TRANSCRIPT, { type: 'add', message }));
     return transcript.messages[0]?.parts ?? [];
   }
 
@@ -54,7 +54,7 @@ describe('writing an answer', () => {
 
   it('reads a history that lost a line of its middle', () => {
     const message: Message = { id: 'a', role: 'assistant', parts: [], createdAt: 0 };
-    const begun = applyPatch(EMPTY, { type: 'add', message });
+    const begun = applyPatch(EMPTY_TRANSCRIPT, { type: 'add', message });
     const read = applyPatch(begun, { type: 'append', message: 'a', part: 2, kind: 'text', text: 'Kept.' });
     assert.deepEqual(read.messages[0]?.parts, [{ type: 'step' }, { type: 'step' }, { type: 'text', text: 'Kept.' }]);
   });

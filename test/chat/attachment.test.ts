@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { attachmentPart, chipOf, mediaAttachment, textAttachment } from '../../src/chat/attachment.ts';
+import { attachmentChip, attachmentPart, mediaAttachment, textAttachment } from '../../src/chat/attachment.ts';
 import { expandCommand, isCompact } from '../../src/chat/slash-commands.ts';
 
 describe('what is attached to a message', () => {
@@ -39,7 +39,7 @@ describe('what is attached to a message', () => {
 
   it('keeps its text and its bytes from the page', () => {
     const picture = mediaAttachment('1', 'x.pdf', 'application/pdf', 'SECRET');
-    const shown = JSON.stringify([chipOf(attached('SECRET')), picture && chipOf(picture)]);
+    const shown = JSON.stringify([attachmentChip(attached('SECRET')), picture && attachmentChip(picture)]);
     assert.doesNotMatch(shown, /SECRET/);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { textOf } from '../../src/chat/transcript.ts';
+import { messageText } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, toolNamed } from './sessions.ts';
 
@@ -33,7 +33,7 @@ describe('compaction', () => {
     assert.doesNotMatch(summary ?? '', /And pears/);
     assert.match(answer ?? '', /It was about apples\..*And pears\?/);
     assert.doesNotMatch(answer ?? '', /A long one/);
-    assert.equal(session.messages.map(textOf)[0], 'About apples', 'the original stays in the transcript');
+    assert.equal(session.messages.map(messageText)[0], 'About apples', 'the original stays in the transcript');
   });
 
   it('goes by limit.input where it is set', async () => {
@@ -81,7 +81,7 @@ describe('compaction', () => {
       ['user', 'assistant', 'summary', 'assistant'],
     );
     assert.match(bodies()[1] ?? '', /Tool look/);
-    assert.equal(session.messages.map(textOf).at(-1), 'Done.');
+    assert.equal(session.messages.map(messageText).at(-1), 'Done.');
   });
 
   it('shows its own failure, keeps the question and sends nothing further', async () => {
@@ -106,6 +106,10 @@ describe('compaction', () => {
     await session.send({ text: 'Two [[scenario:context-openai]]' });
     upstream.respond(scripted({ text: ['Shorter.'] }, { text: ['Works.'] }));
     await session.compactAndRetry();
-    assert.deepEqual(session.messages.map(textOf).slice(-3), ['Two [[scenario:context-openai]]', 'Shorter.', 'Works.']);
+    assert.deepEqual(session.messages.map(messageText).slice(-3), [
+      'Two [[scenario:context-openai]]',
+      'Shorter.',
+      'Works.',
+    ]);
   });
 });

@@ -5,14 +5,14 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { History } from '../../src/chat/history.ts';
-import { applyPatch, EMPTY, type Patch } from '../../src/chat/transcript.ts';
+import { applyPatch, EMPTY_TRANSCRIPT, type Patch } from '../../src/chat/transcript.ts';
 
 const HEAD = { id: 'c1', createdAt: 5, workspace: 'w' };
 const message = (id: string) => ({ id, role: 'assistant' as const, parts: [], createdAt: 1 });
 const append = (text: string, part: number): Patch => ({ type: 'append', message: 'a1', part, kind: 'text', text });
 const BEFORE: readonly Patch[] = [{ type: 'add', message: message('a1') }, append('Hello – ', 0), append('wörld', 1)];
 const AFTER: readonly Patch[] = [append(' 👋', 1), { type: 'title', title: 'Kept' }];
-const EXPECTED = [...BEFORE, ...AFTER].reduce(applyPatch, EMPTY);
+const EXPECTED = [...BEFORE, ...AFTER].reduce(applyPatch, EMPTY_TRANSCRIPT);
 
 /** The prototype of Node's file handles, whose class is not exported. */
 async function handles(): Promise<{ write: (bytes: Buffer, offset: number) => Promise<{ bytesWritten: number }> }> {

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJson, exportMarkdown, importJson } from '../../src/chat/export.ts';
 import { History } from '../../src/chat/history.ts';
-import { applyPatch, EMPTY, type Patch, type Transcript, textOf } from '../../src/chat/transcript.ts';
+import { applyPatch, EMPTY_TRANSCRIPT, messageText, type Patch, type Transcript } from '../../src/chat/transcript.ts';
 
 const HEAD = { id: 'c1', createdAt: 5, workspace: 'w' };
 const add = (id: string, text: string, parent?: string): Patch => ({
@@ -53,7 +53,7 @@ describe('history', () => {
   it('gives back what was held', async () => {
     await keep(PATCHES);
     const stored = await new History(folder).load('c1');
-    assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY));
+    assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY_TRANSCRIPT));
     assert.deepEqual([stored?.createdAt, stored?.workspace], [5, 'w']);
   });
 
@@ -69,11 +69,11 @@ describe('history', () => {
       const expected = complete
         .slice(1)
         .map((row): Patch => JSON.parse(row))
-        .reduce(applyPatch, EMPTY);
+        .reduce(applyPatch, EMPTY_TRANSCRIPT);
       const stored = await new History(folder).load('c1');
       assert.deepEqual(
-        stored?.transcript ?? EMPTY,
-        expected.messages.length === 0 ? EMPTY : expected,
+        stored?.transcript ?? EMPTY_TRANSCRIPT,
+        expected.messages.length === 0 ? EMPTY_TRANSCRIPT : expected,
         `at byte ${length}`,
       );
     }
@@ -85,7 +85,7 @@ describe('history', () => {
     truncateSync(file, length - 10);
     await keep([add('u2', 'Next', 'a1')]);
     const stored = await new History(folder).load('c1');
-    assert.deepEqual(stored?.transcript.messages.map(textOf), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
+    assert.deepEqual(stored?.transcript.messages.map(messageText), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
   });
 
   it('reads past lines that are not its own', async () => {
@@ -96,7 +96,7 @@ describe('history', () => {
     );
     await keep([add('u2', 'Next', 'a1')]);
     const stored = await new History(folder).load('c1');
-    assert.deepEqual(stored?.transcript.messages.map(textOf), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
+    assert.deepEqual(stored?.transcript.messages.map(messageText), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
   });
 
   it('lets two windows write into one conversation', async () => {
@@ -107,7 +107,7 @@ describe('history', () => {
     one.write({ type: 'append', message: 'u1', part: 0, kind: 'text', text: ', more' });
     await Promise.all([one.flush(), two.flush()]);
     const stored = await new History(folder).load('c1');
-    assert.deepEqual(stored?.transcript.messages.map(textOf), ['From one, more', 'From two']);
+    assert.deepEqual(stored?.transcript.messages.map(messageText), ['From one, more', 'From two']);
   });
 
   it('loses nothing while the disk can’t be written to, and says so', async () => {
@@ -123,7 +123,7 @@ describe('history', () => {
     await writer.flush();
     assert.equal(failures.length, 1);
     const stored = await new History(place).load('c1');
-    assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY));
+    assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY_TRANSCRIPT));
   });
 
   it('keeps steps in their order while the disk can’t be written to, and each once', async () => {
@@ -224,7 +224,7 @@ describe('history', () => {
   });
 
   it('takes back what it exported, and refuses anything else', () => {
-    const transcript: Transcript = PATCHES.reduce(applyPatch, EMPTY);
+    const transcript: Transcript = PATCHES.reduce(applyPatch, EMPTY_TRANSCRIPT);
     assert.deepEqual(importJson(exportJson(transcript)), transcript);
     for (const text of ['', '{}', '[]', '{"svcConversation":1,"transcript":{"messages":[{}]}}']) {
       assert.equal(importJson(text), undefined);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { misleads } from '../../src/chat/misleading-link.ts';
+import { isMisleadingLink } from '../../src/chat/misleading-link.ts';
 
 describe('a link in an answer', () => {
   for (const [href, shown, expected] of [
@@ -16,7 +16,7 @@ describe('a link in an answer', () => {
     ['https://exаmple.com/', 'the documentation', true],
   ] as const) {
     it(`${expected ? 'misleads' : 'is what it says'}: “${shown}” to ${href}`, () => {
-      assert.equal(misleads(href, shown), expected);
+      assert.equal(isMisleadingLink(href, shown), expected);
     });
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ChatSession } from '../../src/chat/session.ts';
-import { textOf, versionsIn } from '../../src/chat/transcript.ts';
+import { messageText, versionsIn } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, whenPatch } from './sessions.ts';
 
@@ -18,7 +18,7 @@ describe('a chat session', () => {
     upstream.respond(scripted({ text: ['One', ' two'], usage: { input: 1000, output: 200, cached: 900 } }));
     await session.send({ text: 'Hi' });
     const answer = session.messages.at(-1);
-    assert.equal(answer && textOf(answer), 'One two');
+    assert.equal(answer && messageText(answer), 'One two');
     assert.deepEqual(answer?.usage, { input: 1000, output: 200, cacheRead: 900 });
     assert.equal(answer?.price, (100 * 3 + 900 * 0.3 + 200 * 15) / 1e6);
     assert.equal(session.transcript.title, 'Hi');
@@ -37,7 +37,7 @@ describe('a chat session', () => {
       await session.send(say(scenario));
       const answer = session.messages.at(-1);
       assert.deepEqual(answer?.ending, ending);
-      assert.equal(answer && textOf(answer), text);
+      assert.equal(answer && messageText(answer), text);
     });
   }
 
@@ -45,7 +45,7 @@ describe('a chat session', () => {
     const { session } = sessionAt(upstream);
     await session.send(say('reset-mid-stream'));
     const answer = session.messages.at(-1);
-    assert.equal(answer && textOf(answer), 'Hello, wörld ');
+    assert.equal(answer && messageText(answer), 'Hello, wörld ');
     assert.equal(answer?.ending?.type === 'failed' && answer.ending.error.action, 'retry');
   });
 
@@ -57,7 +57,7 @@ describe('a chat session', () => {
     await sent;
     const answer = session.messages.at(-1);
     assert.deepEqual(answer?.ending, { type: 'stopped' });
-    assert.equal(answer && textOf(answer), 'Hello, wörld ');
+    assert.equal(answer && messageText(answer), 'Hello, wörld ');
     assert.equal(await (await upstream.request(0)).closed, true);
   });
 
@@ -82,12 +82,12 @@ describe('a chat session', () => {
     await session.send({ text: 'Old question' });
     const [question] = session.messages;
     await session.edit(question?.id ?? '', { text: 'New question' });
-    assert.deepEqual(session.messages.map(textOf), ['New question', 'second']);
+    assert.deepEqual(session.messages.map(messageText), ['New question', 'second']);
     assert.doesNotMatch(JSON.stringify((await upstream.request(1)).body), /Old question/);
     const versions = question ? versionsIn(session.transcript)(question) : [];
-    assert.deepEqual(versions.map(textOf), ['Old question', 'New question']);
+    assert.deepEqual(versions.map(messageText), ['Old question', 'New question']);
     session.select(question?.id ?? '');
-    assert.deepEqual(session.messages.map(textOf), ['Old question', 'first']);
+    assert.deepEqual(session.messages.map(messageText), ['Old question', 'first']);
     await session.send({ text: 'And then?' });
     assert.doesNotMatch(JSON.stringify((await upstream.request(2)).body), /New question/);
   });
@@ -99,9 +99,9 @@ describe('a chat session', () => {
     const first = session.messages.at(-1)?.id ?? '';
     await session.send({ text: 'More' });
     await session.regenerate(first);
-    assert.deepEqual(session.messages.map(textOf), ['Question', 'second']);
+    assert.deepEqual(session.messages.map(messageText), ['Question', 'second']);
     session.select(first);
-    assert.deepEqual(session.messages.map(textOf), ['Question', 'first', 'More', 'follow-up']);
+    assert.deepEqual(session.messages.map(messageText), ['Question', 'first', 'More', 'follow-up']);
   });
 
   it('counts no version for a failure that said nothing', async () => {

@@ -1,6 +1,6 @@
 import type { Model } from '../../src/catalog/model.ts';
 import { ChatSession } from '../../src/chat/session.ts';
-import type { SessionParts } from '../../src/chat/session-parts.ts';
+import type { SessionDeps } from '../../src/chat/session-parts.ts';
 import type { ChatTool } from '../../src/chat/tools.ts';
 import type { ModelLabel, Patch } from '../../src/chat/transcript.ts';
 import { converse } from '../../src/provider/converse.ts';
@@ -45,7 +45,7 @@ export function modelAt(upstream: Pick<Upstream, 'url'>, more: Partial<Model> = 
 export function sessionAt(
   upstream: Upstream,
   more: Partial<Model> = {},
-  parts: Partial<SessionParts> = {},
+  deps: Partial<SessionDeps> = {},
 ): { readonly session: ChatSession; readonly patches: Patch[] } {
   const transport = undiciTransport();
   const model = modelAt(upstream, more);
@@ -56,7 +56,7 @@ export function sessionAt(
       converse(chosen, conversation, { transport, signal, retry: { limit: 0 }, ...choices }),
     newId: () => String(++id),
     now: () => 1000,
-    ...parts,
+    ...deps,
   });
   const patches: Patch[] = [];
   session.onPatch((patch) => patches.push(patch));

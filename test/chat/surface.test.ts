@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textAttachment } from '../../src/chat/attachment.ts';
 import type { ToPage } from '../../src/chat/page-messages.ts';
-import { textOf } from '../../src/chat/transcript.ts';
+import { messageText } from '../../src/chat/transcript.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
 import { waitingConversations } from './waiting-conversations.ts';
@@ -124,6 +124,6 @@ describe('a page and its conversation', () => {
     say({ type: 'send', text: 'Hello' });
     while (conversation.session.messages.length === 0) await new Promise(setImmediate);
     assert.deepEqual(conversation.draft, { text: '', attachments: [] });
-    assert.deepEqual(conversation.session.messages.slice(0, 1).map(textOf), ['Hello']);
+    assert.deepEqual(conversation.session.messages.slice(0, 1).map(messageText), ['Hello']);
   });
 });

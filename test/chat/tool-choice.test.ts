@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MOST_TOOLS, offeredTools, toolGroups, turnedOff } from '../../src/chat/tool-choice.ts';
+import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../src/chat/tool-choice.ts';
 import type { ChatTool } from '../../src/chat/tools.ts';
 
 const tool = (name: string, origin = 'Svc'): ChatTool => ({
@@ -37,14 +37,14 @@ describe('which tools a model is offered', () => {
   });
 
   it('is remembered as what was turned off: a tool that is new is offered', () => {
-    assert.deepEqual(turnedOff([READ, SEARCH, USAGES], new Set(['usages']), []), ['read_file', 'search_text']);
+    assert.deepEqual(disabledTools([READ, SEARCH, USAGES], new Set(['usages']), []), ['read_file', 'search_text']);
     assert.deepEqual(
-      turnedOff([READ, SEARCH, USAGES], new Set(['read_file', 'search_text', 'usages']), ['usages']),
+      disabledTools([READ, SEARCH, USAGES], new Set(['read_file', 'search_text', 'usages']), ['usages']),
       [],
     );
   });
 
   it('leaves alone what is not there just now', () => {
-    assert.deepEqual(turnedOff([READ], new Set(['read_file']), ['mcp_db_query', 'read_file']), ['mcp_db_query']);
+    assert.deepEqual(disabledTools([READ], new Set(['read_file']), ['mcp_db_query', 'read_file']), ['mcp_db_query']);
   });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Caution } from '../../src/chat/caution.ts';
 import { ToolRunner } from '../../src/chat/tool-runner.ts';
-import type { Decision } from '../../src/chat/tools.ts';
+import type { ToolDecision } from '../../src/chat/tools.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { toolNamed } from './sessions.ts';
 
 const call = (part: number, name: string) => ({ part, id: `call_${part}`, name, text: '{}' });
 
 /** Runs calls of tools that ask, each of which is decided by `decide`; says which asked and what each came to. */
-async function run(names: readonly string[], decide: (name: string) => Decision | 'stop', output = 'done') {
+async function run(names: readonly string[], decide: (name: string) => ToolDecision | 'stop', output = 'done') {
   const ran: string[] = [];
   const asked: string[] = [];
   const patches: Patch[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ChatSession } from '../../src/chat/session.ts';
-import type { ChatTool, Decision } from '../../src/chat/tools.ts';
+import type { ChatTool, ToolDecision } from '../../src/chat/tools.ts';
 import type { Part, ToolState } from '../../src/chat/transcript.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
@@ -67,7 +67,7 @@ describe('tools in a conversation', () => {
     assert.match(JSON.stringify((await upstream.request(1)).body), /did not allow this call\. Reason: I am indoors\./);
   });
 
-  const DECISIONS: readonly [Decision['type'], asked: number, always: boolean][] = [
+  const DECISIONS: readonly [ToolDecision['type'], asked: number, always: boolean][] = [
     ['once', 2, false],
     ['session', 1, false],
     ['always', 1, true],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { decimalOf } from '../../src/cli/decimal.ts';
+import { parseDecimal } from '../../src/cli/decimal.ts';
 
 describe('a number of the command line', () => {
   it('is read as people write amounts, and nothing else is taken for one', () => {
     const read = { '0': 0, '20': 20, '0.5': 0.5, '007': 7 };
-    for (const [text, value] of Object.entries(read)) assert.equal(decimalOf(text), value, text);
+    for (const [text, value] of Object.entries(read)) assert.equal(parseDecimal(text), value, text);
     const refused = ['', ' ', '0x10', '1e3', '-1', '+1', '.5', '5.', '1,5', 'NaN', 'Infinity', '1 2', '9'.repeat(400)];
-    for (const text of refused) assert.equal(decimalOf(text), undefined, text);
+    for (const text of refused) assert.equal(parseDecimal(text), undefined, text);
   });
 });

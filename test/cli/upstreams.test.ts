@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Io } from '../../src/cli/io.ts';
-import { Upstreams } from '../../src/cli/upstreams.ts';
+import { LiveConfiguration } from '../../src/cli/upstreams.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 
@@ -31,7 +31,7 @@ describe('the models of a process that runs on', () => {
       changed = resolve;
     });
     const io = ioIn(folder);
-    const upstreams = await Upstreams.open(io, transport, { changed, unlisted: () => undefined });
+    const upstreams = await LiveConfiguration.open(io, transport, { changed, unlisted: () => undefined });
     try {
       assert.ok(upstreams.registry.models.has('up/first'));
       folder.global(withModels('first', 'second'));
@@ -54,7 +54,7 @@ describe('the models of a process that runs on', () => {
     const transport = undiciTransport();
     const change = Promise.withResolvers<void>();
     const changed = () => change.resolve();
-    const upstreams = await Upstreams.open(ioIn(folder), transport, { changed, unlisted: () => undefined });
+    const upstreams = await LiveConfiguration.open(ioIn(folder), transport, { changed, unlisted: () => undefined });
     const check = () => {
       const model = upstreams.registry.models.get('up/m');
       assert.deepEqual([model?.id, model?.cost?.input, model?.endpoint.baseURL], ['m', 1, baseURL]);

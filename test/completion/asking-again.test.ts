@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/completion-settings.ts';
 import type { NotSent } from '../../src/completion/trigger.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import { MODEL, Person } from './person.ts';
 
 /** As the face does it: the editor is asked again where nothing could be suggested. */
@@ -71,7 +71,7 @@ describe('where nothing could be suggested', () => {
   it('is asked again once when the person has repaired what failed', async () => {
     const person = new Person('x = |\n');
     const reopened = reopens(person);
-    person.answers = () => new GatewayError({ status: 401, errorType: 'authentication_required', message: 'No.' });
+    person.answers = () => new SvcError({ status: 401, errorType: 'authentication_required', message: 'No.' });
     person.ask();
     await person.clock.pass(1000);
     assert.equal(person.suggester.state.kind, 'problem');
@@ -188,7 +188,7 @@ describe('context that is kept from one request to the next', () => {
     const sent = async () => {
       person.edit('x + ');
       await person.clock.pass(1000);
-      return person.asked.at(-1)?.hole.prefix.match(/of \w+\.ts/g) ?? [];
+      return person.asked.at(-1)?.fimRequest.prefix.match(/of \w+\.ts/g) ?? [];
     };
     assert.deepEqual(await sent(), ['of other.ts', 'of tab.ts']);
     excluded = 'other.ts';

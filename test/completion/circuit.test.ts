@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { Circuit } from '../../src/completion/circuit.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { CircuitBreaker } from '../../src/completion/circuit.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-const busy = new GatewayError({ errorType: 'temporarily_unavailable', message: 'Busy.', retryable: true });
-const noKey = new GatewayError({ errorType: 'authentication_required', message: 'No key.' });
+const busy = new SvcError({ errorType: 'temporarily_unavailable', message: 'Busy.', retryable: true });
+const noKey = new SvcError({ errorType: 'authentication_required', message: 'No key.' });
 
 describe('the circuit breaker', () => {
   it('admits requests until one fails, and none during the window after it', async () => {
     const clock = new VirtualClock();
-    const circuit = new Circuit(clock);
+    const circuit = new CircuitBreaker(clock);
     assert.ok(circuit.admits() && circuit.admits());
     circuit.failed(busy);
     await clock.pass(1_999);
@@ -20,7 +20,7 @@ describe('the circuit breaker', () => {
 
   it('admits one probe after the window, and everything after the probe has succeeded', async () => {
     const clock = new VirtualClock();
-    const circuit = new Circuit(clock);
+    const circuit = new CircuitBreaker(clock);
     circuit.failed(busy);
     await clock.pass(2_000);
     assert.deepEqual([circuit.admits(), circuit.admits()], [true, false]);
@@ -30,7 +30,7 @@ describe('the circuit breaker', () => {
 
   it('admits another probe when the first was stopped', async () => {
     const clock = new VirtualClock();
-    const circuit = new Circuit(clock);
+    const circuit = new CircuitBreaker(clock);
     circuit.failed(busy);
     await clock.pass(2_000);
     assert.ok(circuit.admits());
@@ -40,7 +40,7 @@ describe('the circuit breaker', () => {
 
   it('doubles the window with each failed probe, up to two minutes', async () => {
     const clock = new VirtualClock();
-    const circuit = new Circuit(clock);
+    const circuit = new CircuitBreaker(clock);
     const windows: number[] = [];
     for (let failures = 0; failures < 8; failures++) {
       assert.ok(circuit.admits());
@@ -53,14 +53,14 @@ describe('the circuit breaker', () => {
 
   it('counts requests that fail within the window once', () => {
     const clock = new VirtualClock();
-    const circuit = new Circuit(clock);
+    const circuit = new CircuitBreaker(clock);
     for (let failures = 0; failures < 3; failures++) circuit.failed(busy);
     assert.equal(circuit.open?.until, 2_000);
   });
 
   it('waits a minute where only the user can help, and as long as the provider asks for', () => {
     const clock = new VirtualClock();
-    const circuit = new Circuit(clock);
+    const circuit = new CircuitBreaker(clock);
     circuit.failed(noKey);
     assert.deepEqual([circuit.open?.until, circuit.open?.needsPerson], [60_000, true]);
     circuit.reset();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Alike } from '../../src/completion/context.ts';
+import { SimilarSnippets } from '../../src/completion/context.ts';
 import type { DocumentText } from '../../src/completion/document-text.ts';
 
 interface Paper extends DocumentText {
@@ -30,19 +30,19 @@ describe('the piece of another file that is most like this place', () => {
 
   it('is the window of 24 lines with most words in common', () => {
     const document = paper('basket.ts', [...filler(30), 'export const shipping = basket.total();', ...filler(40)]);
-    const [found] = new Alike(8).find([document], near);
+    const [found] = new SimilarSnippets(8).find([document], near);
     assert.equal(found?.line, 24);
     assert.match(found?.text ?? '', /shipping = basket\.total/);
     assert.equal(found?.document, document);
   });
 
   it('is none where no word is the same', () => {
-    assert.deepEqual(new Alike(8).find([paper('other.ts', ['while (true) return;'])], near), []);
-    assert.deepEqual(new Alike(8).find([paper('other.ts', ['basket'])], ''), []);
+    assert.deepEqual(new SimilarSnippets(8).find([paper('other.ts', ['while (true) return;'])], near), []);
+    assert.deepEqual(new SimilarSnippets(8).find([paper('other.ts', ['basket'])], ''), []);
   });
 
   it('is looked for without reading a file again that has not changed', () => {
-    const alike = new Alike(8);
+    const alike = new SimilarSnippets(8);
     const document = paper('basket.ts', ['basket shipping']);
     const first = alike.find([document], near);
     assert.equal(document.read, 1);
@@ -53,7 +53,7 @@ describe('the piece of another file that is most like this place', () => {
   });
 
   it('is looked for in a start of a file that is huge or wide, and few files are remembered', () => {
-    const alike = new Alike(2);
+    const alike = new SimilarSnippets(2);
     const wide = paper(
       'wide.ts',
       Array.from({ length: 5_000 }, () => `${'x '.repeat(50_000)}`),

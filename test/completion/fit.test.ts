@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { fit as fitRest } from '../../src/completion/fit.ts';
-import { languageOf } from '../../src/completion/languages.ts';
+import { fitAnswer as fitRest } from '../../src/completion/fit.ts';
+import { findLanguage } from '../../src/completion/languages.ts';
 import { Person } from './person.ts';
 
 describe('what stands behind the caret', () => {
@@ -21,7 +21,7 @@ describe('what stands behind the caret', () => {
   ];
   for (const [name, head, tail, rest, below, expected] of cases) {
     it(name, () => {
-      const fitted = fitRest(rest, { language: languageOf('typescript'), head, tail, below });
+      const fitted = fitRest(rest, { language: findLanguage('typescript'), head, tail, below });
       const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
       assert.equal(result, expected);
     });
@@ -39,7 +39,7 @@ describe('a line of 100,000 characters', () => {
       person.ask();
       await person.clock.pass(1000);
       assert.equal(person.ghost, 'answer();');
-      assert.ok((person.asked[0]?.hole.prefix.length ?? 0) < 14_000);
+      assert.ok((person.asked[0]?.fimRequest.prefix.length ?? 0) < 14_000);
     });
   }
 });

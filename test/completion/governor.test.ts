@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CompletionModel } from '../../src/completion/completion-settings.ts';
-import { Governor } from '../../src/completion/governor.ts';
+import { UsageBudget } from '../../src/completion/governor.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -11,7 +11,7 @@ const usage = (input: number) => ({ input, output: 0 });
 
 describe('the budget of completions', () => {
   it('is normal below 70 % of the hour, slow from there, and stops when it is spent', () => {
-    const governor = new Governor(new VirtualClock());
+    const governor = new UsageBudget(new VirtualClock());
     const levels = [690_000, 10_000, 290_000, 10_000].map((tokens) => {
       governor.landed(PRICED, usage(tokens), 0, 0);
       return governor.level(1);
@@ -20,14 +20,14 @@ describe('the budget of completions', () => {
   });
 
   it('of 0 limits nothing', () => {
-    const governor = new Governor(new VirtualClock());
+    const governor = new UsageBudget(new VirtualClock());
     governor.landed(PRICED, usage(1e9), 0, 0);
     assert.equal(governor.level(0), 'normal');
   });
 
   it('has room again when enough of what was spent is an hour old', async () => {
     const clock = new VirtualClock();
-    const governor = new Governor(clock);
+    const governor = new UsageBudget(clock);
     governor.landed(PRICED, usage(600_000), 0, 0);
     await clock.pass(1_000);
     governor.landed(PRICED, usage(600_000), 0, 0);
@@ -37,7 +37,7 @@ describe('the budget of completions', () => {
   });
 
   it('estimates tokens that a provider does not count, at four characters each', () => {
-    const governor = new Governor(new VirtualClock());
+    const governor = new UsageBudget(new VirtualClock());
     governor.sent();
     assert.equal(governor.landed(PRICED, undefined, 400, 10), 103 / 1_000_000);
     const { requests, inputTokens, outputTokens, estimated } = governor.counts();
@@ -53,14 +53,14 @@ describe('the budget of completions', () => {
   });
 
   it('knows no cost once a model without a price has answered', () => {
-    const governor = new Governor(new VirtualClock());
+    const governor = new UsageBudget(new VirtualClock());
     governor.landed(PRICED, usage(1), 0, 0);
     assert.equal(governor.landed(UNPRICED, usage(1), 0, 0), undefined);
     assert.equal(governor.counts().cost, undefined);
   });
 
   it('tells the cost of a character that was accepted', () => {
-    const governor = new Governor(new VirtualClock());
+    const governor = new UsageBudget(new VirtualClock());
     governor.landed(PRICED, usage(1_000_000), 0, 10);
     assert.equal(governor.counts().costPerAcceptedCharacter, undefined);
     governor.accepted(4);
@@ -68,7 +68,7 @@ describe('the budget of completions', () => {
   });
 
   it('tells the share of recent answers that was accepted, after three of them', () => {
-    const governor = new Governor(new VirtualClock());
+    const governor = new UsageBudget(new VirtualClock());
     for (let answers = 0; answers < 2; answers++) {
       governor.landed(PRICED, usage(1), 0, 10);
       governor.accepted(10);

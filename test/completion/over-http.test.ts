@@ -3,7 +3,7 @@ import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/completion-set
 import { Suggester } from '../../src/completion/suggest.ts';
 import type { Suggestion } from '../../src/completion/suggestion.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { fill } from '../../src/provider/fill.ts';
+import { completeCode } from '../../src/provider/fill.ts';
 import { Oracle } from '../bench/typist/oracle.ts';
 import { type OracleServer, startOracle } from '../bench/typist/oracle-server.ts';
 import { modelAt } from '../provider/models.ts';
@@ -28,7 +28,7 @@ describe('the engine over HTTP', () => {
     const model = modelAt(server.url, { kind: 'mistral', fim: 'mistral', fimURL: `${server.url}/v1/fim` });
     const transport = fetchTransport(globalThis.fetch);
     suggester = new Suggester({
-      fill: () => (hole, signal) => fill(model, hole, { transport, signal }),
+      fill: () => (fimRequest, signal) => completeCode(model, fimRequest, { transport, signal }),
       model: () => ({ ref: model.ref, contextTokens: 32_000, cost: { input: 0.3, output: 0.9 } }),
       settings: () => DEFAULT_COMPLETION_SETTINGS,
     });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { Pace } from '../../src/completion/pace.ts';
+import { AdaptiveDebounce } from '../../src/completion/pace.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A debounce after some keystrokes, `gap` milliseconds apart. */
-async function typed(gap: number, keys = 10): Promise<Pace> {
+async function typed(gap: number, keys = 10): Promise<AdaptiveDebounce> {
   const clock = new VirtualClock();
-  const pace = new Pace(clock);
+  const pace = new AdaptiveDebounce(clock);
   for (let key = 0; key < keys; key++) {
     pace.edited();
     await clock.pass(gap);
@@ -43,7 +43,7 @@ describe('the debounce of completions', () => {
 
   it('does not count a pause as a gap', async () => {
     const clock = new VirtualClock();
-    const pace = new Pace(clock);
+    const pace = new AdaptiveDebounce(clock);
     for (const gap of [100, 100, 100, 5_000, 100, 100]) {
       pace.edited();
       await clock.pass(gap);
@@ -54,7 +54,7 @@ describe('the debounce of completions', () => {
 
   it('takes the connection for closed before the first request and after 30 seconds without one', async () => {
     const clock = new VirtualClock();
-    const pace = new Pace(clock);
+    const pace = new AdaptiveDebounce(clock);
     assert.equal(pace.cold, true);
     pace.sent();
     await clock.pass(30_000);
@@ -64,7 +64,7 @@ describe('the debounce of completions', () => {
   });
 
   it('gives up on an answer after four times the median latency, and not before 1.5 seconds', async () => {
-    const pace = new Pace(new VirtualClock());
+    const pace = new AdaptiveDebounce(new VirtualClock());
     assert.equal(pace.overdueAfter, 1_600);
     for (const latency of [900, 1_000, 5_000]) pace.answered(latency);
     assert.deepEqual([pace.measuredLatency, pace.overdueAfter], [1_000, 4_000]);

@@ -4,10 +4,10 @@ import {
   DEFAULT_COMPLETION_SETTINGS,
 } from '../../src/completion/completion-settings.ts';
 import type { DocumentText, Position } from '../../src/completion/document-text.ts';
-import type { Fill, FillHole } from '../../src/completion/in-flight.ts';
-import { Suggester, type SuggesterPorts } from '../../src/completion/suggest.ts';
+import type { CompletionRequest, SendFimRequest } from '../../src/completion/in-flight.ts';
+import { Suggester, type SuggesterDeps } from '../../src/completion/suggest.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from '../../src/completion/suggestion.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -50,12 +50,12 @@ export class Paper {
 /** A person at the keyboard: a document, an engine and a model that answers what it is told to. */
 export class Person {
   readonly clock = new VirtualClock();
-  readonly asked: { hole: FillHole; stopped: boolean }[] = [];
+  readonly asked: { fimRequest: SendFimRequest; stopped: boolean }[] = [];
   readonly grown: string[] = [];
   readonly log: string[] = [];
   settings: CompletionSettings = { ...DEFAULT_COMPLETION_SETTINGS, speculation: 'off' };
   /** Pieces of the answer to a hole, or an error. */
-  answers: (hole: FillHole) => readonly string[] | GatewayError = () => [];
+  answers: (fimRequest: SendFimRequest) => readonly string[] | SvcError = () => [];
   firstTextMs = 100;
   pieceMs = 20;
   finish: 'stop' | 'length' = 'stop';
@@ -64,7 +64,7 @@ export class Person {
   visible: readonly Suggestion[] = [];
   #controller = new AbortController();
 
-  constructor(text: string, ports: Partial<SuggesterPorts> = {}) {
+  constructor(text: string, deps: Partial<SuggesterDeps> = {}) {
     this.paper = new Paper(text);
     this.suggester = new Suggester({
       fill: () => this.fill,
@@ -72,7 +72,7 @@ export class Person {
       settings: () => this.settings,
       clock: this.clock,
       log: (line) => this.log.push(line),
-      ...ports,
+      ...deps,
     });
     this.suggester.onDidGrow((uri) => {
       this.grown.push(uri);
@@ -80,15 +80,19 @@ export class Person {
     });
   }
 
-  readonly fill: Fill = async function* (this: Person, hole: FillHole, signal: AbortSignal): AsyncGenerator<Event> {
-    const entry = { hole, stopped: false };
+  readonly fill: CompletionRequest = async function* (
+    this: Person,
+    fimRequest: SendFimRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<Event> {
+    const entry = { fimRequest, stopped: false };
     this.asked.push(entry);
     signal.addEventListener('abort', () => {
       entry.stopped = true;
     });
     await this.clock.sleep(this.firstTextMs);
-    const answer = this.answers(hole);
-    if (answer instanceof GatewayError) {
+    const answer = this.answers(fimRequest);
+    if (answer instanceof SvcError) {
       yield { type: 'error', error: answer };
       return;
     }

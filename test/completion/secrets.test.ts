@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Exclusions } from '../../src/completion/exclusion.ts';
-import { insideSecret, Restoring, redact } from '../../src/completion/redact.ts';
+import { insideSecret, redact, SecretRestorer } from '../../src/completion/redact.ts';
 import { SECRET_KINDS } from '../hostile/secret-kinds.ts';
 import { Person } from './person.ts';
 
@@ -49,7 +49,7 @@ describe('secrets in what is sent', () => {
     const { text, secrets } = redact(`a = '${KEY}'; password = "correct-horse9"`);
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (sizes) => {
-        const restoring = new Restoring(secrets);
+        const restoring = new SecretRestorer(secrets);
         let out = '';
         for (let at = 0, i = 0; at < text.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
@@ -72,7 +72,7 @@ describe('secrets in what is sent', () => {
 
   it('never leave in a request, and are in the suggestion again', async () => {
     const person = new Person(`const key = '${KEY}';\nconst copy = |`);
-    person.answers = (hole) => [/'([^']+)'/.exec(hole.prefix)?.[0] ?? ''];
+    person.answers = (fimRequest) => [/'([^']+)'/.exec(fimRequest.prefix)?.[0] ?? ''];
     person.ask();
     await person.clock.pass(2_000);
     assert.ok(!JSON.stringify(person.asked).includes(KEY));
@@ -175,7 +175,7 @@ describe('files that are never sent', () => {
     person.paper.uri = 'file:///c%3A/work/a.ts';
     person.ask();
     await person.clock.pass(2_000);
-    const prefix = person.asked[0]?.hole.prefix ?? '';
+    const prefix = person.asked[0]?.fimRequest.prefix ?? '';
     assert.equal(prefix, '// Path: src/b.ts\nexport const b = 1;\n\n// Path: a.ts\na = ');
   });
 });

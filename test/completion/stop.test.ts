@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { languageOf } from '../../src/completion/languages.ts';
-import { Settling, type Site } from '../../src/completion/stop.ts';
+import { findLanguage } from '../../src/completion/languages.ts';
+import { CompletionTrimmer, type InsertionContext } from '../../src/completion/stop.ts';
 
-const SITE: Site = {
-  language: languageOf('typescript'),
+const SITE: InsertionContext = {
+  language: findLanguage('typescript'),
   head: '  ',
   tail: '',
   above: 'function f() {',
@@ -16,15 +16,15 @@ const SITE: Site = {
   indentation: { insertSpaces: true, tabSize: 2 },
 };
 
-function settled(answer: string, site: Partial<Site> = {}, whole = true): string {
-  const settling = new Settling({ ...SITE, ...site });
+function settled(answer: string, site: Partial<InsertionContext> = {}, whole = true): string {
+  const settling = new CompletionTrimmer({ ...SITE, ...site });
   settling.push(answer);
   settling.end(whole);
   return settling.text;
 }
 
 describe('what is kept of an answer', () => {
-  const cases: readonly (readonly [string, string, Partial<Site>, string, boolean?])[] = [
+  const cases: readonly (readonly [string, string, Partial<InsertionContext>, string, boolean?])[] = [
     ['a whole answer', 'return 1;', {}, 'return 1;'],
     ['CRLF and lone CR as LF', 'a();\r\nb();\rc();', {}, 'a();\nb();\nc();'],
     ['no more closers than the document needs', 'return 1;\n}\n}', {}, 'return 1;\n}'],
@@ -94,7 +94,7 @@ describe('what is kept of an answer', () => {
       fc.property(fc.array(line, { maxLength: 12 }), fc.array(fc.nat(8), { minLength: 1 }), (lines, sizes) => {
         const answer = lines.join('\r\n');
         const site = { below: ['c(1,', 'zzz();'] };
-        const settling = new Settling({ ...SITE, ...site });
+        const settling = new CompletionTrimmer({ ...SITE, ...site });
         let before = '';
         for (let at = 0, i = 0; at < answer.length; i++) {
           const size = 1 + (sizes[i % sizes.length] ?? 0);

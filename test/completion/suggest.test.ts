@@ -81,7 +81,7 @@ describe('a suggestion and the editor', () => {
 
   it('continues the item that is selected in the list', async () => {
     const person = new Person('person.na|\n');
-    person.answers = (hole) => (hole.prefix.endsWith('person.name') ? ['.trim();'] : ['wrong']);
+    person.answers = (fimRequest) => (fimRequest.prefix.endsWith('person.name') ? ['.trim();'] : ['wrong']);
     const selectedCompletion = { text: 'name', startCharacter: 7, endCharacter: 9 };
     person.ask({ selectedCompletion });
     await person.clock.pass(1000);
@@ -102,12 +102,12 @@ describe('a suggestion and the editor', () => {
     person.ask();
     await person.clock.pass(1000);
     assert.equal(person.ghost, '{\r\n  a: 1,\r\n});');
-    assert.ok(!person.asked[0]?.hole.prefix.includes('\r'));
+    assert.ok(!person.asked[0]?.fimRequest.prefix.includes('\r'));
   });
 
   it('offers another one by hand, behind the one on screen', async () => {
     const person = new Person('x = |\n');
-    person.answers = (hole) => [hole.temperature === undefined ? 'first;' : 'second;'];
+    person.answers = (fimRequest) => [fimRequest.temperature === undefined ? 'first;' : 'second;'];
     person.ask();
     await person.clock.pass(1000);
     person.ask({ trigger: 'invoke' });
@@ -216,7 +216,7 @@ describe('a suggestion and the editor', () => {
 describe('a request', () => {
   it('is stopped only when another one goes out because of what was typed', async () => {
     const person = new Person('x = |\n');
-    person.answers = (hole) => [hole.prefix.endsWith('q') ? 'uick();' : 'first();'];
+    person.answers = (fimRequest) => [fimRequest.prefix.endsWith('q') ? 'uick();' : 'first();'];
     person.firstTextMs = 600;
     person.ask();
     await person.clock.pass(200);
@@ -234,8 +234,8 @@ describe('a request', () => {
     const free = { ref: 'local/fim', contextTokens: 0, cost: { input: 0, output: 0 } };
     const person = new Person('|\n', { model: () => free });
     person.settings = { ...person.settings, speculation: 'free' };
-    person.answers = (hole) =>
-      hole.prefix.endsWith('a();') ? ['\nb();'] : hole.prefix.endsWith('b();') ? [] : ['a();'];
+    person.answers = (fimRequest) =>
+      fimRequest.prefix.endsWith('a();') ? ['\nb();'] : fimRequest.prefix.endsWith('b();') ? [] : ['a();'];
     person.ask();
     await person.clock.pass(1000);
     assert.equal(person.ghost, 'a();');
@@ -259,11 +259,11 @@ describe('a request', () => {
       person.edit(`call${i}();\n`);
       await person.clock.pass(1000);
     }
-    const prefixes = person.asked.map(({ hole }) => hole.prefix);
+    const prefixes = person.asked.map(({ fimRequest }) => fimRequest.prefix);
     assert.ok(prefixes.length >= 15);
     const moved = prefixes.filter((prefix, i) => i > 0 && !prefix.startsWith(prefixes[i - 1] ?? ''));
     assert.ok(moved.length <= 1, `${moved.length}`);
-    const suffixes = new Set(person.asked.map(({ hole }) => hole.suffix));
+    const suffixes = new Set(person.asked.map(({ fimRequest }) => fimRequest.suffix));
     assert.equal(suffixes.size, 1);
   });
 
@@ -301,7 +301,7 @@ describe('a request', () => {
     person.ask({ document, position: { line: 25_000, character: 100_000 } });
     await person.clock.pass(1000);
     assert.equal(person.asked.length, 1);
-    assert.ok((person.asked[0]?.hole.prefix.length ?? 0) <= 9_100);
+    assert.ok((person.asked[0]?.fimRequest.prefix.length ?? 0) <= 9_100);
     assert.ok(read.size < 700, `${read.size}`);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import { hash } from '../bench/typist/oracle.ts';
 import { Person } from './person.ts';
 
@@ -48,8 +48,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 function writer(wrongPercent: number): Person {
   const start = FILE.indexOf('export function total');
   const person = new Person(`${FILE.slice(0, start)}|`);
-  person.answers = (hole) => {
-    const offset = FILE.indexOf(hole.prefix.slice(-20)) + 20;
+  person.answers = (fimRequest) => {
+    const offset = FILE.indexOf(fimRequest.prefix.slice(-20)) + 20;
     if (offset < 20 || hash(`${offset}`) % 100 < wrongPercent) return ['const wrong = guess();\n', 'return wrong;'];
     return (
       FILE.slice(offset)
@@ -194,7 +194,7 @@ describe('whatever a person does at the keyboard', () => {
       const person = writer(0);
       const retryable = status === 429 || status === 503;
       const init = { status, errorType, message: 'No.', retryable, ...(retryable ? { retryAfterMs: 60_000 } : {}) };
-      person.answers = () => new GatewayError(init);
+      person.answers = () => new SvcError(init);
       person.ask();
       for (let i = 0; i < 200; i++) {
         await person.clock.pass(140);

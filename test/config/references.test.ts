@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { fileOf, isWrittenInside } from '../../src/config/references.ts';
+import { isWrittenInside, referencedFile } from '../../src/config/references.ts';
 import { readRegularFile } from '../../src/config/regular-file.ts';
 import { reportSettings } from '../../src/config/report.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
@@ -351,7 +351,7 @@ describe('paths of references on each platform', () => {
     it(`${platform}: ${name} is ${inside ? 'inside' : 'outside'}`, () => {
       const root = platform === 'win32' ? windows : posix;
       const home = platform === 'win32' ? 'C:\\Users\\ann' : '/home/ann';
-      const file = fileOf(name, { platform, folder: root.opened, home });
+      const file = referencedFile(name, { platform, folder: root.opened, home });
       assert.equal(file, expected);
       assert.equal(isWrittenInside(file, root, platform), inside);
     });

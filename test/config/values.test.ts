@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spotOf } from '../../src/config/report.ts';
+import { sourceLocation } from '../../src/config/report.ts';
 import { ProjectFolder } from './project-folder.ts';
 
 describe('values that are in force', () => {
@@ -11,7 +11,7 @@ describe('values that are in force', () => {
     const near = folder.write('project/svc.jsonc', '{ "provider": { "p": {\n  // nearer\n  "name": "Near" } } }');
     const { values } = await folder.load();
     assert.deepEqual(
-      values.all().map(({ path, value, origin }) => [path.join('.'), value, spotOf(origin)]),
+      values.all().map(({ path, value, origin }) => [path.join('.'), value, sourceLocation(origin)]),
       [
         ['model', 'p/one', `${global}:2:12`],
         ['provider.p.name', 'Near', `${near}:3:11`],

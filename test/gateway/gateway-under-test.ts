@@ -5,14 +5,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { KeyRing } from '../../src/gateway/key-ring.ts';
+import { KeyCache } from '../../src/gateway/key-ring.ts';
 import { KeyStore } from '../../src/gateway/key-store.ts';
 import { Ledger } from '../../src/gateway/ledger.ts';
 import { Metrics } from '../../src/gateway/metrics.ts';
 import type { Log } from '../../src/gateway/parts.ts';
 import { type Listen, startGateway } from '../../src/gateway/server.ts';
 import { openState } from '../../src/gateway/state-database.ts';
-import { readUsage, type UsageReport } from '../../src/gateway/usage-report.ts';
+import { readUsageReport, type UsageReport } from '../../src/gateway/usage-report.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
@@ -70,7 +70,7 @@ export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<
   const registry = buildRegistry({ settings, catalog: EMPTY_CATALOG, env });
   const database = await openState(path.join(folder, 'gateway.db'));
   const store = new KeyStore(database);
-  const keys = new KeyRing(store, [KEY]);
+  const keys = new KeyCache(store, [KEY]);
   const lines: string[] = [];
   const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
   const log: Log = { debug: write, info: write, warn: write, error: write };
@@ -94,7 +94,7 @@ export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<
     lines,
     usage: () => {
       ledger.flush();
-      return readUsage(database, { since: 0, by: 'model' });
+      return readUsageReport(database, { since: 0, by: 'model' });
     },
     rows: () => {
       ledger.flush();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hashKey } from '../../src/gateway/authentication.ts';
-import { KeyRing } from '../../src/gateway/key-ring.ts';
+import { KeyCache } from '../../src/gateway/key-ring.ts';
 import { KeyStore } from '../../src/gateway/key-store.ts';
 import { openState } from '../../src/gateway/state-database.ts';
 
@@ -33,7 +33,7 @@ describe('a key that has expired', () => {
   };
 
   /** Looks at the store as the gateway does each second. */
-  const follow = (keys: KeyRing) => {
+  const follow = (keys: KeyCache) => {
     keys.follow((thrown) => assert.fail(String(thrown)));
     keys.dispose();
   };
@@ -48,7 +48,7 @@ describe('a key that has expired', () => {
   })) {
     it(`stays expired when the clock is set back, ${what}`, () => {
       const hash = hashKey(make());
-      const keys = new KeyRing(store, []);
+      const keys = new KeyCache(store, []);
       assert.ok(keys.find(hash));
       setClock(2 * DAY);
       assert.equal(keys.find(hash), undefined);
@@ -57,15 +57,15 @@ describe('a key that has expired', () => {
       keys.reload();
       assert.equal(keys.find(hash), undefined, 'after the keys were read again');
       follow(keys);
-      assert.equal(new KeyRing(store, []).find(hash), undefined, 'in the next process');
+      assert.equal(new KeyCache(store, []).find(hash), undefined, 'in the next process');
     });
 
     it(`stays expired although nobody has used it meanwhile, ${what}`, () => {
       const hash = hashKey(make());
       setClock(2 * DAY);
-      follow(new KeyRing(store, []));
+      follow(new KeyCache(store, []));
       setClock(0);
-      assert.equal(new KeyRing(store, []).find(hash), undefined);
+      assert.equal(new KeyCache(store, []).find(hash), undefined);
     });
   }
 
@@ -76,7 +76,7 @@ describe('a key that has expired', () => {
     ];
     store.create({ name: 'k', expiresAt: now() + DAY });
     setClock(2 * DAY);
-    const keys = new KeyRing(store, []);
+    const keys = new KeyCache(store, []);
     follow(keys);
     assert.ok(keys.find(hashKey(other)));
     assert.ok(keys.find(hashKey(later)));

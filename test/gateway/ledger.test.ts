@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Account } from '../../src/gateway/account.ts';
-import { KeyRing } from '../../src/gateway/key-ring.ts';
+import { KeyCache } from '../../src/gateway/key-ring.ts';
 import { KeyStore } from '../../src/gateway/key-store.ts';
 import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
 import { openState } from '../../src/gateway/state-database.ts';
@@ -22,7 +22,7 @@ const row = (account: Account, more: Partial<LedgerRow> = {}): LedgerRow => ({
   usage: { input: 1, output: 1 },
   cost: 0.5,
   estimated: false,
-  durationMs: 1,
+  parseDuration: 1,
   firstByteMs: 1,
   ...more,
 });
@@ -107,7 +107,7 @@ describe('the ledger', () => {
   it('counts the money of the gateway’s own account alone, in memory and in the state', () => {
     const store = new KeyStore(database);
     store.create({ name: 'k', budget: 10 });
-    const keys = new KeyRing(store, []);
+    const keys = new KeyCache(store, []);
     const account = keys.account('k');
     const ledger = new Ledger(database, failed);
     ledger.record(row(account));
@@ -122,7 +122,7 @@ describe('the ledger', () => {
     keys.reload();
     assert.equal(account.spent, 0.5);
     assert.equal(store.list()[0]?.spent, 0.5);
-    assert.equal(new KeyRing(store, []).account('k').spent, 0.5, 'after a restart');
+    assert.equal(new KeyCache(store, []).account('k').spent, 0.5, 'after a restart');
   });
 
   it('is readable by nobody else on the machine, in none of its files', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { openLog, redacted } from '../../src/gateway/log.ts';
-import { isObject, objectOf } from '../../src/wire/json.ts';
+import { isObject, objectOrEmpty } from '../../src/wire/json.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -73,7 +73,7 @@ describe('the log', () => {
 
   it('says when, how grave and which process, and what an error was', async () => {
     const [line = ''] = await written([[{ id: 'x', error: new Error('broke') }, 'said']]);
-    const { time, level, pid, id, error, msg } = objectOf(JSON.parse(line));
+    const { time, level, pid, id, error, msg } = objectOrEmpty(JSON.parse(line));
     assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual({ level, pid, id, msg }, { level: 30, pid: process.pid, id: 'x', msg: 'said' });
     assert.match(String(error), /^Error: broke\n {4}at /);

@@ -158,11 +158,11 @@ describe('the way through', () => {
   });
 
   it('fills holes in one shape, streamed and not, and stops when the client does', async () => {
-    const hole = { model: 'mistral/codestral-x', prompt: 'a', suffix: 'b', max_tokens: 10 };
-    const whole = JSON.parse(await (await under.post('/v1/fim/completions', hole)).text());
+    const fimRequest = { model: 'mistral/codestral-x', prompt: 'a', suffix: 'b', max_tokens: 10 };
+    const whole = JSON.parse(await (await under.post('/v1/fim/completions', fimRequest)).text());
     assert.equal(whole.object, 'fim.completion');
     assert.equal(whole.choices[0].text, whole.choices[0].message.content);
-    const text = await (await under.post('/fim/completions', { ...hole, stream: true })).text();
+    const text = await (await under.post('/fim/completions', { ...fimRequest, stream: true })).text();
     const frames = [...text.matchAll(/^data: (.*)$/gm)].map((match) => match[1] ?? '');
     assert.equal(frames.at(-1), '[DONE]');
     const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame));

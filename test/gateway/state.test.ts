@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry.ts';
 import { Account } from '../../src/gateway/account.ts';
-import { FrameCutter } from '../../src/gateway/frame-cutter.ts';
+import { FrameSplitter } from '../../src/gateway/frame-cutter.ts';
 import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
 import { credentialFor } from '../../src/gateway/organization.ts';
 import { RateWindow } from '../../src/gateway/rate-window.ts';
 import { openState, stateFile } from '../../src/gateway/state-database.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { gatewayUnderTest } from './gateway-under-test.ts';
 
@@ -25,7 +25,7 @@ const row = (account: Account): LedgerRow => ({
   usage: { input: 1, output: 1 },
   cost: 0.5,
   estimated: false,
-  durationMs: 1,
+  parseDuration: 1,
   firstByteMs: 1,
 });
 
@@ -108,7 +108,7 @@ describe('an organization’s own key', () => {
       folder.global(withKey);
       folder.write('project/svc.jsonc', { provider: { up: change } });
       await assert.rejects(byokIn(folder), (error) => {
-        assert.ok(error instanceof GatewayError);
+        assert.ok(error instanceof SvcError);
         assert.equal(error.errorType, 'credential_withheld');
         return true;
       });
@@ -144,7 +144,7 @@ describe('small parts', () => {
     const piece = fc.stringMatching(/^[\r\nab]{0,4}$/);
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
-        const cutter = new FrameCutter();
+        const cutter = new FrameSplitter();
         const passed = pieces.flatMap((text) => cutter.push(Buffer.from(text)) ?? []);
         for (const frames of passed) assert.match(frames.toString(), /(\n\n|\r\r|\n\r|[\r\n]\r\n)$/);
         const rest = cutter.rest()?.toString() ?? '';
@@ -174,7 +174,7 @@ describe('small parts', () => {
   });
 
   it('a frame without an end is not held for ever', () => {
-    const cutter = new FrameCutter();
+    const cutter = new FrameSplitter();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let passed = 0;
     for (let n = 0; n < 20; n += 1) passed += cutter.push(piece)?.length ?? 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Turn } from '../../src/gateway/turn.ts';
+import { TickBatch } from '../../src/gateway/turn.ts';
 
 /** Resolves when the turn after the next reading is over. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -8,7 +8,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(() => setImme
 describe('work that waits for the rest of its turn', () => {
   it('is done in the order of asking, what is asked for meanwhile behind it', async () => {
     const done: string[] = [];
-    const turn = new Turn(() => true);
+    const turn = new TickBatch(() => true);
     turn.later(() => {
       done.push('first');
       turn.later(() => done.push('asked for by the first'));
@@ -22,7 +22,7 @@ describe('work that waits for the rest of its turn', () => {
   it('is done at once while nothing else is under way, but never before what waits already', async () => {
     const done: string[] = [];
     let busy = false;
-    const turn = new Turn(() => busy);
+    const turn = new TickBatch(() => busy);
     turn.later(() => done.push('alone'));
     assert.deepEqual(done, ['alone']);
     busy = true;
@@ -36,7 +36,7 @@ describe('work that waits for the rest of its turn', () => {
 
   it('takes nothing from others when one throws', async () => {
     const done: string[] = [];
-    const turn = new Turn(() => true);
+    const turn = new TickBatch(() => true);
     const listeners = process.listeners('uncaughtException');
     process.removeAllListeners('uncaughtException');
     const thrown = once(process, 'uncaughtException');

@@ -5,7 +5,7 @@ import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import type { Transport } from '../../src/provider/transport.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import { ask, modelAt } from '../provider/models.ts';
 import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import type { Responder } from '../upstream/upstream.ts';
@@ -73,7 +73,7 @@ describe('how long is waited', () => {
       for await (const event of converse(modelAt(`${under.upstream.url}/v1`, limits), ask('Hi'), options)) {
         events.push(event);
       }
-      const { parts, finish, error } = fold(events);
+      const { parts, finish, error } = foldEvents(events);
       assert.deepEqual([parts, finish, error], [[{ type: 'text', text: SAID }], 'stop', undefined]);
     };
     const limits = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plainOutput } from '../../src/chat/terminal-output.ts';
-import { Restoring, redact } from '../../src/completion/redact.ts';
+import { redact, SecretRestorer } from '../../src/completion/redact.ts';
 import { proposalsAt, subjectAt } from '../../src/config/assist.ts';
 import { providersIn } from '../../src/config/edit.ts';
 import { load } from '../../src/config/load.ts';
@@ -91,7 +91,7 @@ describe('text from a provider or a program', () => {
       100_000,
       (size) => text.repeat(size / 8),
       (answer) => {
-        const restoring = new Restoring(secrets);
+        const restoring = new SecretRestorer(secrets);
         for (let at = 0; at < answer.length; at += 7) restoring.push(answer.slice(at, at + 7));
       },
     );

@@ -6,7 +6,7 @@ import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import type { Transport } from '../../src/provider/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../../src/provider/undici-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { type Answer, fold } from '../../src/wire/fold.ts';
+import { type FoldedAnswer, foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
@@ -17,7 +17,7 @@ const SAID = 'Hello, wörld 👋.';
 /** Milliseconds: long enough for a busy machine to give an answer that does come. */
 const SOON = 1_000;
 
-interface Outcome extends Answer {
+interface Outcome extends FoldedAnswer {
   readonly text: string;
   readonly retries: readonly Retry[];
   readonly events: readonly Event[];
@@ -64,7 +64,7 @@ describe('converse', () => {
     };
     for await (const event of converse(target, ask(`[[scenario:${scenario}]]`, { stream }), options))
       events.push(event);
-    const answer = fold(events);
+    const answer = foldEvents(events);
     const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const ends = events.filter((event) => event.type === 'finish' || event.type === 'error');
     assert.equal(ends.length, 1, 'exactly one end');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { converse } from '../../src/provider/converse.ts';
-import { fill } from '../../src/provider/fill.ts';
+import { completeCode } from '../../src/provider/fill.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import { startUpstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './models.ts';
@@ -16,8 +16,8 @@ describe('a text that was cut inside of an emoji', () => {
         const model = modelAt(`${upstream.url}/v1`, { format });
         for await (const _ of converse(model, ask(half), options));
       }
-      const hole = { model: 'm', prefix: half, suffix: '👋'.slice(1), maxTokens: 10 };
-      for await (const _ of fill(modelAt(`${upstream.url}/v1`), hole, { ...options, stream: false }));
+      const fimRequest = { model: 'm', prefix: half, suffix: '👋'.slice(1), maxTokens: 10 };
+      for await (const _ of completeCode(modelAt(`${upstream.url}/v1`), fimRequest, { ...options, stream: false }));
       assert.equal(upstream.requests.length, 4);
       for (const { bytes, path } of upstream.requests) {
         assert.doesNotMatch(bytes.toString(), /\\ud[89a-f]/, path);

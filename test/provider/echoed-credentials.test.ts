@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { fill } from '../../src/provider/fill.ts';
+import { completeCode } from '../../src/provider/fill.ts';
 import { testConnection } from '../../src/provider/list-models.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
@@ -85,8 +85,8 @@ describe('an upstream that repeats the credentials of a request', () => {
             ...endpoint,
           });
           for (const stream of [true, false]) said.push(await lastOf(converse(model, ask('Hi', { stream }), options)));
-          const hole = { model: 'm', prefix: 'a', suffix: 'b', maxTokens: 10, stop: [], stream: false };
-          said.push(await lastOf(fill(model, hole, options)));
+          const fimRequest = { model: 'm', prefix: 'a', suffix: 'b', maxTokens: 10, stop: [], stream: false };
+          said.push(await lastOf(completeCode(model, fimRequest, options)));
           said.push(await testConnection(model.endpoint, options));
         }
       }

@@ -4,7 +4,7 @@ import { brotliCompressSync, createBrotliCompress, createDeflate, createGzip, de
 import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './models.ts';
@@ -51,7 +51,7 @@ describe('answers that are compressed', () => {
       if (event.type === 'text') shown?.(event.text);
       events.push(event);
     }
-    const answer = fold(events);
+    const answer = foldEvents(events);
     return { ...answer, text: answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') };
   }
   const head = (response: ServerResponse, encoding: string, type = 'text/event-stream', status = 200) =>

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './models.ts';
 
@@ -44,7 +44,7 @@ describe('an upstream that never ends', () => {
         for await (const event of converse(modelAt(`${upstream.url}/v1`), ask('Hi', { stream }), options)) {
           events.push(event);
         }
-        assert.equal(fold(events).error?.errorType, errorType);
+        assert.equal(foldEvents(events).error?.errorType, errorType);
         assert.equal(await (await upstream.request(at)).closed, true);
       });
     }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Endpoint } from '../../src/catalog/model.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { fill } from '../../src/provider/fill.ts';
+import { completeCode } from '../../src/provider/fill.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { fold } from '../../src/wire/fold.ts';
-import type { FimDialect, Hole } from '../../src/wire/hole.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
+import type { FimDialect, FimRequest } from '../../src/wire/hole.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './models.ts';
 
@@ -20,14 +20,14 @@ describe('fill', () => {
 
   async function run(
     endpoint: Partial<Endpoint>,
-    hole: Partial<Hole> = {},
+    fimRequest: Partial<FimRequest> = {},
     stream = true,
     id = 'codestral',
   ): Promise<Event[]> {
     const events: Event[] = [];
     const model = modelAt(`${upstream.url}/v1`, endpoint, { id });
     const options = { transport, signal: new AbortController().signal, stream };
-    for await (const event of fill(model, { ...HOLE, ...hole }, options)) events.push(event);
+    for await (const event of completeCode(model, { ...HOLE, ...fimRequest }, options)) events.push(event);
     return events;
   }
 
@@ -76,7 +76,7 @@ describe('fill', () => {
   for (const [fim, path, body] of dialects) {
     it(`asks in ${fim}, streamed and whole, and reads the same`, async () => {
       for (const stream of [true, false]) {
-        const answer = fold(await run({ fim }, {}, stream));
+        const answer = foldEvents(await run({ fim }, {}, stream));
         assert.deepEqual(answer.parts, [{ type: 'text', text: 'Hello, wörld 👋.' }]);
         assert.equal(answer.finish, 'stop');
         assert.deepEqual([answer.usage?.input, answer.usage?.output], [11, 7]);
@@ -107,7 +107,7 @@ describe('fill', () => {
 
   for (const maxTokens of [1001, 0, -1, 1.5, Number.NaN]) {
     it(`refuses ${maxTokens} tokens before anything is sent`, async () => {
-      const { error } = fold(await run({ fim: 'mistral' }, { maxTokens }));
+      const { error } = foldEvents(await run({ fim: 'mistral' }, { maxTokens }));
       assert.deepEqual([error?.status, error?.errorType, error?.param], [400, 'invalid_request', 'max_tokens']);
       assert.equal(upstream.requests.length, 0);
     });
@@ -120,10 +120,10 @@ describe('fill', () => {
   });
 
   it('does not ask again after an answer that says no, and does after a connection that broke', async () => {
-    const no = fold(await run({ kind: 'mistral' }, {}, true, 'scenario:status-503'));
+    const no = foldEvents(await run({ kind: 'mistral' }, {}, true, 'scenario:status-503'));
     assert.equal(no.error?.errorType, 'temporarily_unavailable');
     assert.equal(upstream.requests.length, 1);
-    const broke = fold(await run({ kind: 'mistral' }, {}, true, 'scenario:reset-before-headers-1-times'));
+    const broke = foldEvents(await run({ kind: 'mistral' }, {}, true, 'scenario:reset-before-headers-1-times'));
     assert.equal(broke.finish, 'stop');
     assert.equal(upstream.requests.length, 3);
   });
@@ -158,7 +158,7 @@ describe('fill', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(frames.map((frame) => `${frame}\r\n\r\n`).join(''));
       });
-      const answer = fold(await run({ kind: 'mistral' }));
+      const answer = foldEvents(await run({ kind: 'mistral' }));
       assert.deepEqual(answer.parts, [{ type: 'text', text: 'ab' }]);
       assert.equal(answer.finish, 'stop');
     });
@@ -168,12 +168,14 @@ describe('fill', () => {
     upstream.respond(
       (_, response) => void response.end(JSON.stringify([{ content: 'ab', stop: true }, { content: 'cd' }])),
     );
-    assert.deepEqual(fold(await run({ fim: 'llamacpp-infill' }, {}, false)).parts, [{ type: 'text', text: 'ab' }]);
+    assert.deepEqual(foldEvents(await run({ fim: 'llamacpp-infill' }, {}, false)).parts, [
+      { type: 'text', text: 'ab' },
+    ]);
   });
 
   it('says when it stopped at its limit', async () => {
     for (const fim of ['mistral', 'openai-completions', 'ollama-generate'] as const) {
-      assert.equal(fold(await run({ fim }, {}, true, 'scenario:length')).finish, 'length');
+      assert.equal(foldEvents(await run({ fim }, {}, true, 'scenario:length')).finish, 'length');
     }
   });
 });

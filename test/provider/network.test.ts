@@ -16,7 +16,7 @@ import { converse } from '../../src/provider/converse.ts';
 import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import type { Transport } from '../../src/provider/transport.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { streamFrames } from '../upstream/answers.ts';
@@ -81,7 +81,7 @@ describe('the network between us and a provider', () => {
     const options = { transport, signal: new AbortController().signal, retry: { baseMs: 1, limit: 0 } };
     const events = [];
     for await (const event of converse(model, ask('Hi'), options)) events.push(event);
-    return fold(events);
+    return foldEvents(events);
   }
 
   const WAYS: readonly (readonly [string, () => Transport & { close?: () => Promise<void> }])[] = [

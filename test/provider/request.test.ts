@@ -4,7 +4,7 @@ import { upstreamHeaders } from '../../src/provider/headers.ts';
 import { conversationRequest } from '../../src/provider/request.ts';
 import { joinURL, upstreamURL } from '../../src/provider/url.ts';
 import type { Conversation } from '../../src/wire/conversation.ts';
-import { GatewayError, msg } from '../../src/wire/errors.ts';
+import { msg, SvcError } from '../../src/wire/errors.ts';
 import { ask, credential, modelAt } from './models.ts';
 
 const endpoint = (over: Partial<Endpoint>): Endpoint => modelAt('https://x.test/v1', over).endpoint;
@@ -54,7 +54,7 @@ describe('where a request goes', () => {
     for (const bad of [without, endpoint({ baseURL: 'file:///etc' }), endpoint({ problem: msg('No.') })]) {
       assert.throws(
         () => upstreamURL(bad, '/p'),
-        (error) => error instanceof GatewayError && error.errorType === 'configuration_error',
+        (error) => error instanceof SvcError && error.errorType === 'configuration_error',
       );
     }
   });

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { converse } from '../../src/provider/converse.ts';
 import { DEFAULT_RETRY, retryDelay } from '../../src/provider/retry.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { GatewayError, type GatewayErrorInit } from '../../src/wire/errors.ts';
+import { SvcError, type SvcErrorInit } from '../../src/wire/errors.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { play } from '../upstream/scenarios.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './models.ts';
 
-const failure = (more: Partial<GatewayErrorInit> = {}) =>
-  new GatewayError({ status: 503, errorType: 'upstream_error', message: 'x', retryable: true, ...more });
+const failure = (more: Partial<SvcErrorInit> = {}) =>
+  new SvcError({ status: 503, errorType: 'upstream_error', message: 'x', retryable: true, ...more });
 
 describe('the wait before a request is sent again', () => {
   it('doubles up to its cap, is half of that at least, and never the same for all', () => {

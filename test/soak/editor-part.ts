@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Converse } from '../../src/chat/session-parts.ts';
-import type { Fill } from '../../src/completion/in-flight.ts';
+import type { CompletionRequest } from '../../src/completion/in-flight.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { GatewayError, type GatewayErrorInit } from '../../src/wire/errors.ts';
+import { SvcError, type SvcErrorInit } from '../../src/wire/errors.ts';
 import { ours } from '../bench/typist/contestants.ts';
 import { Oracle } from '../bench/typist/oracle.ts';
 import { oracleFill } from '../bench/typist/oracle-fill.ts';
@@ -23,7 +23,7 @@ type Weather = (typeof WEATHER)[number];
 /** Chat scenarios of the simulated provider that end by themselves. */
 const TALK = ['text', 'reasoning', 'length', 'reset-mid-stream', 'status-429', 'split-bytes'] as const;
 
-const FAULTS: Readonly<Partial<Record<Weather, GatewayErrorInit>>> = {
+const FAULTS: Readonly<Partial<Record<Weather, SvcErrorInit>>> = {
   offline: { status: 503, errorType: 'network_error', message: 'There is no network.', retryable: true },
   'out-of-credit': { status: 402, errorType: 'insufficient_credits', message: 'No credits are left.' },
 };
@@ -138,7 +138,7 @@ class Day {
     await this.#clock.pass(120_000);
   }
 
-  #fill(oracle: Oracle): Fill {
+  #fill(oracle: Oracle): CompletionRequest {
     const traffic = { requests: 0, sent: 0, tokens: 0, tokensBeforeStop: 0, shared: 0, sharable: 0 };
     const answers = { fine: 150, slow: 3_000 } as const;
     const by = {
@@ -148,16 +148,16 @@ class Day {
     const figures = this.#figures;
     const weather = () => this.#weather;
     const clock = this.#clock;
-    return async function* fill(hole, signal) {
+    return async function* fill(fimRequest, signal) {
       const now = weather();
       const fault = FAULTS[now];
       figures.open += 1;
       try {
-        if (fault === undefined) yield* (now === 'slow' ? by.slow : by.fine)(hole, signal);
+        if (fault === undefined) yield* (now === 'slow' ? by.slow : by.fine)(fimRequest, signal);
         else {
           figures.vain.requests += 1;
           await clock.sleep(20);
-          yield { type: 'error', error: new GatewayError(fault) };
+          yield { type: 'error', error: new SvcError(fault) };
         }
       } finally {
         figures.open -= 1;

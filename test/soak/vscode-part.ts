@@ -195,8 +195,8 @@ function answer(weather: Weather, request: ReceivedRequest, response: ServerResp
     response.write(`data: ${JSON.stringify({ id: 'x', object, model: 'coder', choices })}\n\n`);
   };
   // Never the line above once more: that is not shown.
-  const hole = [' ready', `${request.occurrence} + 1;`];
-  for (const piece of fim ? hole : (ANSWER.match(/.{1,4}/gs) ?? [])) frame({ content: piece }, null);
+  const fimRequest = [' ready', `${request.occurrence} + 1;`];
+  for (const piece of fim ? fimRequest : (ANSWER.match(/.{1,4}/gs) ?? [])) frame({ content: piece }, null);
   frame({}, 'stop');
   response.end('data: [DONE]\n\n');
 }

@@ -5,7 +5,7 @@ import { errorSources } from '../../scripts/localization.ts';
 import { errorCard } from '../../src/chat/error-card.ts';
 import { cleanError } from '../../src/provider/echoed-credentials.ts';
 import { networkError } from '../../src/provider/network-failure.ts';
-import { asGatewayError, formatMessage, GatewayError, type MessageText, msg } from '../../src/wire/errors.ts';
+import { asSvcError, formatMessage, type MessageText, msg, SvcError } from '../../src/wire/errors.ts';
 import { vendorError } from '../../src/wire/vendor-errors.ts';
 
 const GERMAN: Readonly<Record<string, string>> = JSON.parse(
@@ -19,12 +19,12 @@ function inGerman({ template, values }: MessageText): string {
 
 describe('an error', () => {
   it('has the status of its type unless it names another one', () => {
-    assert.equal(new GatewayError({ errorType: 'rate_limit_exceeded', message: 'No.' }).status, 429);
-    assert.equal(new GatewayError({ errorType: 'model_not_found', status: 404, message: 'No.' }).status, 404);
+    assert.equal(new SvcError({ errorType: 'rate_limit_exceeded', message: 'No.' }).status, 429);
+    assert.equal(new SvcError({ errorType: 'model_not_found', status: 404, message: 'No.' }).status, 404);
   });
 
   it('has its message and action in English and as templates with values', () => {
-    const error = new GatewayError({
+    const error = new SvcError({
       errorType: 'model_not_found',
       message: msg('There is no model {0}. Did you mean {1}?', 'a/b', '{0}'),
       action: msg('Run `svc models` for those that are available.'),
@@ -37,13 +37,13 @@ describe('an error', () => {
   });
 
   it('leaves a message that is given as a string untranslated', () => {
-    const error = asGatewayError(new Error('Cancelled.'));
+    const error = asSvcError(new Error('Cancelled.'));
     assert.deepEqual(error.text, { template: '{0}', values: ['Cancelled.'] });
     assert.equal(inGerman(error.text), 'Cancelled.');
   });
 
   it('keeps everything else when a part of it is replaced', () => {
-    const error = new GatewayError({ errorType: 'invalid_request', status: 408, message: msg('{0}!', 'a'), code: 'c' });
+    const error = new SvcError({ errorType: 'invalid_request', status: 408, message: msg('{0}!', 'a'), code: 'c' });
     const other = error.with({ provider: 'acme' });
     assert.deepEqual([other.status, other.message, other.code, other.provider], [408, 'a!', 'c', 'acme']);
   });
@@ -87,7 +87,7 @@ describe('an error', () => {
   it('that the editor can show is made with a template, not with a string', () => {
     const found = errorSources().flatMap((file) => {
       const source = readFileSync(file, 'utf8');
-      return [...source.matchAll(/new GatewayError\(\{[^}]*?\b(?:message|action): ['"`][^\n]*/g)].map(
+      return [...source.matchAll(/new SvcError\(\{[^}]*?\b(?:message|action): ['"`][^\n]*/g)].map(
         ([text]) => `${file}: ${text}`,
       );
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Conversation, Turn } from '../../src/wire/conversation.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { frameText, SseDecoder } from '../../src/wire/sse.ts';
 import { streamFrames } from '../upstream/answers.ts';
@@ -12,7 +12,7 @@ describe('a whole answer is a folded stream', () => {
     for (const [name, script] of Object.entries(SCRIPTS)) {
       it(`of ${format.name}: ${name}`, () => {
         // Reasoning of a Messages block starts with an empty delta: what it comes to is the same.
-        assert.deepEqual(fold(streamedEvents(format, script)), fold(wholeEvents(format, script)));
+        assert.deepEqual(foldEvents(streamedEvents(format, script)), foldEvents(wholeEvents(format, script)));
       });
     }
 
@@ -22,12 +22,12 @@ describe('a whole answer is a folded stream', () => {
           .map((frame) => `${frame}\n\n`)
           .join(''),
       );
-      const expected = fold(streamedEvents(format, SCRIPTS.text ?? {}));
+      const expected = foldEvents(streamedEvents(format, SCRIPTS.text ?? {}));
       for (let at = 0; at <= bytes.length; at++) {
         const decoder = new SseDecoder();
         const reader = format.streamReader();
         const frames = [...decoder.push(bytes.subarray(0, at)), ...decoder.push(bytes.subarray(at)), ...decoder.end()];
-        assert.deepEqual(fold([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]), expected);
+        assert.deepEqual(foldEvents([...frames.flatMap((frame) => reader.read(frame)), ...reader.end()]), expected);
       }
     });
   }
@@ -37,9 +37,9 @@ describe('an answer carried between formats', () => {
   for (const { from, to } of PAIRS) {
     for (const [name, script] of Object.entries(SCRIPTS)) {
       it(`says the same from ${from.name} to ${to.name}: ${name}`, () => {
-        const original = fold(streamedEvents(from, script));
+        const original = foldEvents(streamedEvents(from, script));
         const frames = written(to, streamedEvents(from, script)).map((frame) => frameText(frame).trimEnd());
-        const carried = fold(eventsOf(to, frames));
+        const carried = foldEvents(eventsOf(to, frames));
         const shown = (answer: typeof original): unknown => ({
           ...answer,
           id: '',

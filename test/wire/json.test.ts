@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { quoted, requestJson } from '../../src/wire/json.ts';
+import { quoteJson, requestJson } from '../../src/wire/json.ts';
 
 describe('a text as JSON', () => {
   it('is what JSON.stringify makes of it', () => {
@@ -10,7 +10,7 @@ describe('a text as JSON', () => {
       fc.array(special).map((parts) => parts.join('')),
     );
     fc.assert(
-      fc.property(texts, (text) => assert.equal(quoted(text), JSON.stringify(text))),
+      fc.property(texts, (text) => assert.equal(quoteJson(text), JSON.stringify(text))),
       { numRuns: 2_000 },
     );
   });

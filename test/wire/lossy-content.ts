@@ -35,7 +35,7 @@ const thinks: NonNullable<Shown['becomes']> = (written) => {
   const expected = adaptive ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 2457 };
   assert.deepEqual(written.thinking, expected);
 };
-const budgetOf = (budget_tokens: number, effort: string): Shown => ({
+const promptBudget = (budget_tokens: number, effort: string): Shown => ({
   from: 'messages',
   said: messages({ max_tokens: 10_000, thinking: { type: 'enabled', budget_tokens } }),
   becomes: (written, to) =>
@@ -187,7 +187,7 @@ export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
       becomes: thinks,
     },
   ]),
-  'a thinking budget': [budgetOf(1500, 'low'), budgetOf(3000, 'medium'), budgetOf(8000, 'high')],
+  'a thinking budget': [promptBudget(1500, 'low'), promptBudget(3000, 'medium'), promptBudget(8000, 'high')],
   'reasoning together with a forced tool': [
     {
       from: 'chat-completions',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { LOSSES, type Loss } from '../../src/wire/lossy.ts';
@@ -23,7 +23,7 @@ function show(happens: Loss['happens'], shown: Shown, to: FormatName): void {
       assert.throws(
         () => carried(shown, said, to),
         (error) =>
-          error instanceof GatewayError &&
+          error instanceof SvcError &&
           error.status === 400 &&
           error.errorType === 'unsupported_field' &&
           error.param === param,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { lossTable } from '../../src/wire/lossy.ts';
@@ -128,7 +128,7 @@ describe('what formats can’t say to each other', () => {
     it(`says which field of a ${format} request is wrong: ${param}`, () => {
       assert.throws(
         () => FORMATS[format].readRequest({ model: 'm', ...body }),
-        (error) => error instanceof GatewayError && error.errorType === 'invalid_request' && error.param === param,
+        (error) => error instanceof SvcError && error.errorType === 'invalid_request' && error.param === param,
       );
     });
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chatCompletions } from '../../src/wire/chat-completions.ts';
-import { GatewayError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { messages } from '../../src/wire/messages.ts';
 import { responses } from '../../src/wire/responses.ts';
@@ -132,7 +132,7 @@ describe('the order of a stream', () => {
     assert.deepEqual(kinds(written(chatCompletions, events)), ['role+content', 'finish stop', '[DONE]']);
   });
 
-  const error = new GatewayError({ status: 503, errorType: 'upstream_disconnect', message: 'Gone.' });
+  const error = new SvcError({ status: 503, errorType: 'upstream_disconnect', message: 'Gone.' });
   const endings: Record<string, string[]> = {
     'chat-completions': ['error'],
     responses: ['error', 'response.failed'],

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { repairBody } from '../../src/wire/body-repair.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { type JsonObject, listOf, objectOf } from '../../src/wire/json.ts';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/wire/json.ts';
 import {
   ANTHROPIC_IDS,
-  idRuleOf,
   MISTRAL_IDS,
   normalizeIds,
   PLACEHOLDER_RESULT,
   repairConversation,
+  toolCallIdRule,
 } from '../../src/wire/tool-call-repair.ts';
 
 /** A history in shorthand: `u` a user's word, `a:x,y` calls x and y, `r:x` a result. */
@@ -49,7 +49,7 @@ const writers: Record<FormatName, (kind: string, ids: string[]) => JsonObject[]>
 
 /** The same shorthand, read back: `p` for a placeholder. */
 function shorthand(format: FormatName, body: JsonObject): string {
-  const items = listOf(format === 'responses' ? body.input : body.messages).map(objectOf);
+  const items = arrayOrEmpty(format === 'responses' ? body.input : body.messages).map(objectOrEmpty);
   const steps: string[] = [];
   const result = (id: unknown, content: unknown): string => `${content === PLACEHOLDER_RESULT ? 'p' : 'r'}:${id}`;
   for (const item of items) {
@@ -58,13 +58,13 @@ function shorthand(format: FormatName, body: JsonObject): string {
     else if (item.type === 'function_call') steps.push(`c:${item.call_id}`);
     else if (item.role === 'user' && typeof item.content === 'string') steps.push('u');
     else if (item.role === 'user') {
-      for (const block of listOf(item.content).map(objectOf)) {
+      for (const block of arrayOrEmpty(item.content).map(objectOrEmpty)) {
         steps.push(block.type === 'tool_result' ? result(block.tool_use_id, block.content) : 'u');
       }
     } else {
       steps.push('a');
-      for (const call of listOf(item.tool_calls).map(objectOf)) steps.push(`c:${call.id}`);
-      for (const block of listOf(item.content).map(objectOf))
+      for (const call of arrayOrEmpty(item.tool_calls).map(objectOrEmpty)) steps.push(`c:${call.id}`);
+      for (const block of arrayOrEmpty(item.content).map(objectOrEmpty))
         if (block.type === 'tool_use') steps.push(`c:${block.id}`);
     }
   }
@@ -102,7 +102,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     it(`${format}: a valid history is the same object`, () => {
       const body = history(format, 'u a u a:x,y r:x,y a:z r:z u');
       const before = JSON.stringify(body);
-      assert.equal(repairBody(format, body, idRuleOf('openai', 'chat-completions')).body, body);
+      assert.equal(repairBody(format, body, toolCallIdRule('openai', 'chat-completions')).body, body);
       assert.equal(JSON.stringify(body), before);
     });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chatCompletions } from '../../src/wire/chat-completions.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import { messages } from '../../src/wire/messages.ts';
 import { responses } from '../../src/wire/responses.ts';
 import { eventsOf, kinds, written } from './carry.ts';
@@ -18,7 +18,9 @@ function calls(...fragments: readonly (readonly unknown[])[]): Event[] {
 }
 
 function called(events: readonly Event[]): unknown[] {
-  return fold(events).parts.map((part) => (part.type === 'tool-call' ? [part.id, part.name, part.arguments] : part));
+  return foldEvents(events).parts.map((part) =>
+    part.type === 'tool-call' ? [part.id, part.name, part.arguments] : part,
+  );
 }
 
 describe('names that every JavaScript object has', () => {
@@ -163,19 +165,19 @@ describe('tool calls in a Chat Completions stream', () => {
   });
 
   it('mints an id where none comes', () => {
-    const [call] = fold(calls([{ index: 0, function: { name: 'f', arguments: '{}' } }])).parts;
+    const [call] = foldEvents(calls([{ index: 0, function: { name: 'f', arguments: '{}' } }])).parts;
     assert.match(call?.type === 'tool-call' ? call.id : '', /^call_\w{32}$/);
   });
 
   it('says that a call without a name can’t be run', () => {
-    const { error } = fold(calls([{ index: 0, id: 'a', function: { arguments: '{}' } }]));
+    const { error } = foldEvents(calls([{ index: 0, id: 'a', function: { arguments: '{}' } }]));
     assert.equal(error?.errorType, 'upstream_invalid_response');
   });
 
   it('calls it tool_calls when the vendor says stop', () => {
     const tool = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
     const events = eventsOf(chatCompletions, [chunk({ tool_calls: [tool] }), chunk({}, 'stop'), done]);
-    assert.equal(fold(events).finish, 'tool_calls');
+    assert.equal(foldEvents(events).finish, 'tool_calls');
   });
 
   it('writes {} for a call without arguments, to Chat Completions and Responses', () => {
@@ -193,7 +195,7 @@ describe('other oddities of streams', () => {
   it('usage after the finish, with choices missing, and a null role', () => {
     const usage = 'data: {"id":"x","usage":{"prompt_tokens":3,"completion_tokens":4}}';
     const events = eventsOf(chatCompletions, [chunk({ role: null, content: 'a' }), chunk({}, 'stop'), usage, done]);
-    assert.deepEqual(fold(events).usage, { input: 3, output: 4 });
+    assert.deepEqual(foldEvents(events).usage, { input: 3, output: 4 });
     const frames = written(messages, events);
     assert.deepEqual(kinds(frames).slice(-2), ['message_delta', 'message_stop']);
     assert.equal(JSON.parse(frames.at(-2)?.data ?? '').usage.output_tokens, 4);
@@ -210,7 +212,10 @@ describe('other oddities of streams', () => {
 
   it('negative counts are not counts', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":-5}}';
-    assert.equal(fold(eventsOf(chatCompletions, [chunk({ content: 'a' }, 'stop'), usage, done])).usage, undefined);
+    assert.equal(
+      foldEvents(eventsOf(chatCompletions, [chunk({ content: 'a' }, 'stop'), usage, done])).usage,
+      undefined,
+    );
   });
 
   it('an Azure prologue and empty choices in between', () => {
@@ -223,7 +228,7 @@ describe('other oddities of streams', () => {
       chunk({}, 'stop'),
       done,
     ]);
-    const answer = fold(events);
+    const answer = foldEvents(events);
     assert.deepEqual([answer.parts, answer.finish], [[{ type: 'text', text: 'ab' }], 'stop']);
   });
 
@@ -235,7 +240,7 @@ describe('other oddities of streams', () => {
       chunk({}, 'stop'),
       done,
     ]);
-    assert.deepEqual(fold(events).parts, [
+    assert.deepEqual(foldEvents(events).parts, [
       { type: 'reasoning', text: 'hm', seals: [] },
       { type: 'text', text: 'a' },
     ]);
@@ -245,7 +250,7 @@ describe('other oddities of streams', () => {
     const first = { reasoning_content: 'h', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'h' }] };
     const second = { reasoning_content: 'm', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'm' }] };
     const events = eventsOf(chatCompletions, [chunk(first), chunk(second), chunk({ content: 'a' }, 'stop'), done]);
-    assert.deepEqual(fold(events).parts[0], {
+    assert.deepEqual(foldEvents(events).parts[0], {
       type: 'reasoning',
       text: 'hm',
       seals: [{ vendor: 'chat-completions', details: [{ type: 'reasoning.text', index: 0, text: 'hm' }] }],
@@ -257,7 +262,7 @@ describe('other oddities of streams', () => {
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] }, 'stop'),
       done,
     ]);
-    const [part] = fold(events).parts;
+    const [part] = foldEvents(events).parts;
     assert.equal(part?.type === 'reasoning' && part.text, 'hm');
   });
 
@@ -271,7 +276,7 @@ describe('other oddities of streams', () => {
     const sign = event({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 's' } });
     const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } });
     const events = eventsOf(messages, [start, block, sign, event({ type: 'content_block_stop', index: 0 }), end, stop]);
-    assert.deepEqual(fold(events).parts, [
+    assert.deepEqual(foldEvents(events).parts, [
       { type: 'reasoning', text: '', seals: [{ vendor: 'messages', signature: 's' }] },
     ]);
     assert.match(
@@ -288,7 +293,7 @@ describe('other oddities of streams', () => {
       delta: { stop_reason: 'end_turn' },
       usage: { input_tokens: 9, output_tokens: 2 },
     });
-    assert.deepEqual(fold(eventsOf(messages, [start, end, stop])).usage, { input: 9, output: 2 });
+    assert.deepEqual(foldEvents(eventsOf(messages, [start, end, stop])).usage, { input: 9, output: 2 });
   });
 
   it('a second message_start begins nothing', () => {
@@ -310,14 +315,14 @@ describe('other oddities of streams', () => {
 
   it('errors in the middle keep their kind', () => {
     const overloaded = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
-    assert.equal(fold(eventsOf(messages, [start, overloaded])).error?.errorType, 'temporarily_unavailable');
+    assert.equal(foldEvents(eventsOf(messages, [start, overloaded])).error?.errorType, 'temporarily_unavailable');
     const limited = 'data: {"error":{"message":"slow down","code":429}}';
     assert.equal(
-      fold(eventsOf(chatCompletions, [chunk({ content: 'a' }), limited])).error?.errorType,
+      foldEvents(eventsOf(chatCompletions, [chunk({ content: 'a' }), limited])).error?.errorType,
       'rate_limit_exceeded',
     );
     const failed = { status: 'failed', error: { code: 'server_error', message: 'Broke' }, output: [] };
     const events = eventsOf(responses, [event({ type: 'response.failed', response: failed })]);
-    assert.equal(fold(events).error?.errorType, 'upstream_error');
+    assert.equal(foldEvents(events).error?.errorType, 'upstream_error');
   });
 });

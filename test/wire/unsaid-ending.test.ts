@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chatCompletions } from '../../src/wire/chat-completions.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { FimReader } from '../../src/wire/fim-answer.ts';
-import { fold } from '../../src/wire/fold.ts';
+import { foldEvents } from '../../src/wire/fold.ts';
 import { messages } from '../../src/wire/messages.ts';
 import { CONTEXT, eventsOf, FORMAT_LIST } from './carry.ts';
 
@@ -12,7 +12,7 @@ const call = (args: string) => chunk({ tool_calls: [{ index: 0, id: 'a', functio
 const done = 'data: [DONE]';
 const event = (value: { type: string } & Record<string, unknown>) =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}`;
-const finish = (events: readonly Event[]) => fold(events).finish;
+const finish = (events: readonly Event[]) => foldEvents(events).finish;
 
 /** Servers that never say why they ended: docs/formats.md, "An answer that does not say why it ended". */
 describe('an answer that does not say why it ended', () => {

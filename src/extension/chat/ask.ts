@@ -1,10 +1,10 @@
-import type { ChosenModel, Converse } from '../../chat/session-parts.ts';
-import { GatewayError, msg } from '../../wire/errors.ts';
+import type { Converse, SessionModel } from '../../chat/session-parts.ts';
+import { msg, SvcError } from '../../wire/errors.ts';
 
 /** One question, one answer, outside of any conversation. */
-export async function ask(
+export async function askModel(
   converse: Converse,
-  { model, label }: ChosenModel,
+  { model, label }: SessionModel,
   question: { readonly system: string; readonly text: string },
   signal: AbortSignal,
 ): Promise<string> {
@@ -26,8 +26,8 @@ export async function ask(
   return answer;
 }
 
-function incomplete(): GatewayError {
-  return new GatewayError({
+function incomplete(): SvcError {
+  return new SvcError({
     errorType: 'upstream_error',
     message: msg('The model reached its output limit before it was done.'),
     action: msg('Select less, or raise `limit.output` for this model.'),
@@ -35,7 +35,7 @@ function incomplete(): GatewayError {
 }
 
 /** The code out of an answer that may have put it into a fence. */
-export function codeOf(answer: string): string {
+export function extractCode(answer: string): string {
   const fenced = /^\s*```[^\n]*\n([\s\S]*?)\n?```\s*$/.exec(answer);
   return fenced?.[1] ?? answer;
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { findRealPath } from '../../base/real-path.ts';
 import { isSecretFile } from '../../base/secret-files.ts';
-import { fileAt, relativePath } from './workspace-path.ts';
+import { fileAt, workspaceRelativePath } from './workspace-path.ts';
 
 /**
  * Whether a file's text may be sent with a message. The user is asked, one file at a time, about one that holds secrets
@@ -17,7 +17,7 @@ export async function mayAttach(uri: vscode.Uri): Promise<boolean> {
 
 async function questionAbout(uri: vscode.Uri): Promise<string | undefined> {
   if (uri.scheme === 'untitled') return undefined;
-  const name = relativePath(uri);
+  const name = workspaceRelativePath(uri);
   const real = uri.scheme === 'file' ? await findRealPath(uri.fsPath) : uri.path;
   if (real === undefined || isSecretFile(real) || isSecretFile(uri.path)) {
     return vscode.l10n.t('{0} is of a kind that holds secrets. Attach it?', name);

@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
 import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../chat/attachment.ts';
-import { entryOf } from '../../wire/json.ts';
+import { ownEntry } from '../../wire/json.ts';
 import { mayAttach } from './attach-approval.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
 import { terminalText } from './terminal-text.ts';
-import { relativePath } from './workspace-path.ts';
+import { workspaceRelativePath } from './workspace-path.ts';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -49,7 +49,7 @@ export class Attach {
   }
 
   document(document: vscode.TextDocument): Attachment {
-    const path = relativePath(document.uri);
+    const path = workspaceRelativePath(document.uri);
     const { languageId: language } = document;
     return textAttachment({
       ...{ id: this.#newId(), kind: 'file', label: baseName(path), detail: path, language },
@@ -58,7 +58,7 @@ export class Attach {
   }
 
   range(document: vscode.TextDocument, range: vscode.Range): Attachment {
-    const path = relativePath(document.uri);
+    const path = workspaceRelativePath(document.uri);
     const lines = `${range.start.line + 1}-${range.end.line + 1}`;
     return textAttachment({
       ...{ id: this.#newId(), kind: 'selection', label: `${baseName(path)}:${lines}`, detail: `${path}:${lines}` },
@@ -72,9 +72,9 @@ export class Attach {
     const { type, size } = await vscode.workspace.fs.stat(uri);
     if (type & vscode.FileType.Directory) return [await this.folder(uri)];
     if (!(await mayAttach(uri))) return [];
-    const path = relativePath(uri);
+    const path = workspaceRelativePath(uri);
     const label = baseName(path);
-    const mediaType = entryOf(MEDIA_TYPES, label.slice(label.lastIndexOf('.') + 1).toLowerCase());
+    const mediaType = ownEntry(MEDIA_TYPES, label.slice(label.lastIndexOf('.') + 1).toLowerCase());
     if (size > (mediaType ? MAX_MEDIA_BYTES : MAX_FILE_BYTES)) {
       refused(label, 'too-large');
       return [];
@@ -93,13 +93,13 @@ export class Attach {
   }
 
   async folder(uri: vscode.Uri): Promise<Attachment> {
-    const path = relativePath(uri);
+    const path = workspaceRelativePath(uri);
     const files = await vscode.workspace.findFiles(
       new vscode.RelativePattern(uri, '**/*'),
       undefined,
       MAX_FOLDER_ENTRIES,
     );
-    const text = files.map(relativePath).sort().join('\n');
+    const text = files.map(workspaceRelativePath).sort().join('\n');
     return textAttachment({ id: this.#newId(), kind: 'folder', label: `${baseName(path)}/`, detail: path, text });
   }
 

@@ -4,8 +4,8 @@ import { outputTokens, usableTokens } from '../../catalog/limits.ts';
 import type { Attachment } from '../../chat/attachment.ts';
 import { History } from '../../chat/history.ts';
 import type { ModelView } from '../../chat/page-messages.ts';
-import type { SessionParts } from '../../chat/session-parts.ts';
-import { asGatewayError } from '../../wire/errors.ts';
+import type { SessionDeps } from '../../chat/session-parts.ts';
+import { asSvcError } from '../../wire/errors.ts';
 import { errorText } from '../error-text.ts';
 import { workspaceId } from '../models/models.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
@@ -26,7 +26,7 @@ import { Proposals } from './proposals.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
 import { chooseTools, chosenTools } from './tool-picker.ts';
 
-export interface ChatViewParts extends SessionParts {
+export interface ChatViewDeps extends SessionDeps {
   readonly extension: vscode.Uri;
   /** Which conversation the side bar shows, and the standing permissions of tools. */
   readonly drafts: vscode.Memento;
@@ -51,7 +51,7 @@ const COMMANDS = {
 
 /** The chat: its conversations and the places where they are shown – the side bar, editor tabs, windows of their own. */
 export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable {
-  readonly #parts: ChatViewParts;
+  readonly #deps: ChatViewDeps;
   readonly #conversations: Conversations;
   readonly #proposals = new Proposals();
   readonly #terminals = new CommandTerminals();
@@ -65,17 +65,17 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
   #saidNotKept = false;
 
-  constructor(parts: ChatViewParts) {
-    this.#parts = parts;
-    const permissions = new StoredPermissions(parts.drafts);
+  constructor(deps: ChatViewDeps) {
+    this.#deps = deps;
+    const permissions = new StoredPermissions(deps.drafts);
     this.#conversations = new Conversations({
-      session: { ...parts, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions },
-      history: new History(vscode.Uri.joinPath(parts.storage, 'conversations').fsPath),
+      session: { ...deps, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions },
+      history: new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath),
       workspace: workspaceId(),
       onRemove: (id) => this.#leave(id),
       onError: (what, error) => this.#notKept(what, error),
     });
-    this.#attach = new Attach(parts.newId);
+    this.#attach = new Attach(deps.newId);
     this.#complete = new Complete(this.#attach);
     this.#host = this.#surfaceHost();
     const postModels = () => {
@@ -85,7 +85,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#disposables.add(
       this.#proposals,
       this.#terminals,
-      parts.onModelChange(postModels),
+      deps.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
     );
   }
@@ -103,7 +103,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** The side bar makes the view, again after each move and each time it was hidden. */
   async resolveWebviewView(view: vscode.WebviewView): Promise<void> {
-    const last = this.#parts.drafts.get<string>(LAST);
+    const last = this.#deps.drafts.get<string>(LAST);
     const conversation = last === undefined ? this.#conversations.create() : await this.#conversations.open(last);
     const surface = this.#place(view.webview, conversation);
     this.#side = { view, surface };
@@ -140,7 +140,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         if (session) await exportConversation(session);
       },
       'svc.chat.import': async () => {
-        const id = await importConversation(this.#conversations, this.#parts.newId, workspaceId());
+        const id = await importConversation(this.#conversations, this.#deps.newId, workspaceId());
         if (id !== undefined) await this.#show(await this.#focused(), id);
       },
       'svc.proposal.apply': ([uri]) => this.#proposals.act(uri, 'all'),
@@ -148,7 +148,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       'svc.proposal.discard': ([uri]) => this.#proposals.act(uri, 'none'),
       ...editorCommands({
         ...{ attach: this.#attach, proposals: this.#proposals },
-        ...{ converse: this.#parts.converse, model: this.#parts.model, newId: this.#parts.newId },
+        ...{ converse: this.#deps.converse, model: this.#deps.model, newId: this.#deps.newId },
         compose: async (attachments) => (await this.#focused()).attach(attachments),
         begin: (text, attachments) => this.#begin(text, attachments),
       }),
@@ -159,11 +159,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     return {
       model: () => this.#modelView(),
       trusted: () => vscode.workspace.isTrusted,
-      newId: this.#parts.newId,
-      ignored: () => this.#parts.log.warn('The panel sent a message that is not one of its own; it was ignored.'),
+      newId: this.#deps.newId,
+      ignored: () => this.#deps.log.warn('The panel sent a message that is not one of its own; it was ignored.'),
       failed: (error) => {
-        this.#parts.log.error('The panel failed.', String(error));
-        void vscode.window.showErrorMessage(errorText(asGatewayError(error)));
+        this.#deps.log.error('The panel failed.', String(error));
+        void vscode.window.showErrorMessage(errorText(asSvcError(error)));
       },
       refused,
       show: (surface, id) => this.#show(surface, id),
@@ -192,10 +192,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   #modelView(): ModelView | null {
-    const chosen = this.#parts.model();
+    const chosen = this.#deps.model();
     if (!chosen) return null;
     const { model, label } = chosen;
-    const usable = usableTokens(model, outputTokens(model, this.#parts.outputCap));
+    const usable = usableTokens(model, outputTokens(model, this.#deps.outputCap));
     return {
       ...label,
       ...(usable === undefined ? {} : { usable }),
@@ -219,14 +219,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       const next = id === undefined ? this.#conversations.create() : await this.#conversations.open(id);
       surface.change(next);
       this.#conversations.release(before);
-      if (this.#side?.surface === surface) await this.#parts.drafts.update(LAST, next.session.id);
+      if (this.#side?.surface === surface) await this.#deps.drafts.update(LAST, next.session.id);
     }
     if (focus) surface.focusInput();
   }
 
   /** Said once: a disk that is full stays so for a while, and what waits is written when it can be. */
   #notKept(what: string, error: unknown): void {
-    this.#parts.log.error(what, String(error));
+    this.#deps.log.error(what, String(error));
     if (this.#saidNotKept) return;
     this.#saidNotKept = true;
     const reason = error instanceof Error ? error.message : String(error);
@@ -264,7 +264,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     const moved = this.#side?.surface.conversation ?? this.#conversations.create();
     const column = vscode.ViewColumn.Active;
     const panel = vscode.window.createWebviewPanel(CHAT_PANEL, vscode.l10n.t('Chat'), column, {
-      ...webviewOptions(this.#parts.extension),
+      ...webviewOptions(this.#deps.extension),
       enableFindWidget: true,
     });
     this.#showPanel(panel, moved);
@@ -274,7 +274,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   #showPanel(panel: vscode.WebviewPanel, conversation: OpenConversation): void {
-    panel.iconPath = vscode.Uri.joinPath(this.#parts.extension, 'media', 'svc.svg');
+    panel.iconPath = vscode.Uri.joinPath(this.#deps.extension, 'media', 'svc.svg');
     const surface = this.#place(panel.webview, conversation);
     surface.onTitle((title) => {
       panel.title = title || vscode.l10n.t('Chat');
@@ -284,7 +284,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   #place(webview: vscode.Webview, conversation: OpenConversation): Surface {
-    webview.options = webviewOptions(this.#parts.extension);
+    webview.options = webviewOptions(this.#deps.extension);
     const surface = new Surface(webview, this.#host, conversation);
     this.#surfaces.add(surface);
     return surface;
@@ -297,7 +297,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   #write(webview: vscode.Webview): void {
-    webview.html = webviewHtml(webview, this.#parts.extension, {
+    webview.html = webviewHtml(webview, this.#deps.extension, {
       script: 'chat',
       title: vscode.l10n.t('Svc Chat'),
       styles: ['codicon.css', 'chat.css'],

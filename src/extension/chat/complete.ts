@@ -4,7 +4,7 @@ import type { CompletionItem } from '../../chat/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../chat/slash-commands.ts';
 import { cautionFor } from '../../chat/workspace-files.ts';
 import type { Attach } from './attach.ts';
-import { fileAt, relativePath } from './workspace-path.ts';
+import { fileAt, workspaceRelativePath } from './workspace-path.ts';
 
 const MOST = 12;
 const PROMPTS = '{.github/prompts,.svc/prompts}/*.prompt.md';
@@ -66,7 +66,7 @@ export class Complete {
     const file = (await vscode.workspace.findFiles(PROMPTS)).find((uri) => promptName(uri) === name);
     // A repository's prompt may be a link to a file of the user's.
     const found = file && (await fileAt(file));
-    if (!found || cautionFor(found, relativePath(file), 'read')) return undefined;
+    if (!found || cautionFor(found, workspaceRelativePath(file), 'read')) return undefined;
     const text = (await vscode.workspace.openTextDocument(found.uri)).getText();
     // Front matter is for other tools.
     return text.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
@@ -80,7 +80,7 @@ export class Complete {
     }));
     const prompts = (await vscode.workspace.findFiles(PROMPTS)).map((uri) => ({
       name: promptName(uri),
-      detail: relativePath(uri),
+      detail: workspaceRelativePath(uri),
       icon: 'note',
     }));
     const compact = { name: COMPACT, detail: vscode.l10n.t('Summarize the conversation so far'), icon: 'fold' };
@@ -109,9 +109,9 @@ export class Complete {
     const pattern = wanted === '' ? undefined : `**/*${[...wanted].map(anyCase).join('')}*`;
     const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
     const uris = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
-    const matching = [...uris.values()].filter((uri) => relativePath(uri).toLowerCase().includes(wanted));
+    const matching = [...uris.values()].filter((uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted));
     const files = matching.slice(0, MOST - 4).map((uri) => {
-      const path = relativePath(uri);
+      const path = workspaceRelativePath(uri);
       const label = path.slice(path.lastIndexOf('/') + 1);
       return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', insert: '' };
     });
@@ -130,7 +130,7 @@ export class Complete {
       }
     }
     return [...found.values()].slice(0, 3).map((uri) => {
-      const path = relativePath(uri);
+      const path = workspaceRelativePath(uri);
       const label = `${path.slice(path.lastIndexOf('/') + 1)}/`;
       return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', insert: '' };
     });
@@ -148,7 +148,7 @@ export class Complete {
       this.#symbols.set(id, symbol);
       return {
         ...{ id, label: symbol.name, icon: 'symbol-method', insert: '' },
-        detail: relativePath(symbol.location.uri),
+        detail: workspaceRelativePath(symbol.location.uri),
       };
     });
   }

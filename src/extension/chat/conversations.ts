@@ -1,11 +1,11 @@
-import type { Draft, History, Stored } from '../../chat/history.ts';
+import type { ConversationDraft, History, StoredConversation } from '../../chat/history.ts';
 import type { Head, HistoryWriter } from '../../chat/history-writer.ts';
 import { ChatSession } from '../../chat/session.ts';
-import type { SessionParts } from '../../chat/session-parts.ts';
+import type { SessionDeps } from '../../chat/session-parts.ts';
 import { isRunning, type Patch, type Transcript } from '../../chat/transcript.ts';
 
-export interface ConversationsParts {
-  readonly session: SessionParts;
+export interface ConversationsDeps {
+  readonly session: SessionDeps;
   readonly history: History;
   readonly workspace: string;
   /** One was deleted: what shows it has to show another. */
@@ -27,14 +27,14 @@ export class OpenConversation {
   readonly #writer: HistoryWriter;
   readonly #keeping: { dispose(): void };
   readonly #onError: (what: string, error: unknown) => void;
-  #draft: Draft = { text: '', attachments: [] };
+  #draft: ConversationDraft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
   /** How many pages show it. */
   shown = 0;
 
-  constructor(parts: ConversationsParts, session: ChatSession, draft: Draft) {
-    const { history, workspace, onError } = parts;
+  constructor(deps: ConversationsDeps, session: ChatSession, draft: ConversationDraft) {
+    const { history, workspace, onError } = deps;
     this.session = session;
     this.#history = history;
     this.#onError = onError;
@@ -49,11 +49,11 @@ export class OpenConversation {
     });
   }
 
-  get draft(): Draft {
+  get draft(): ConversationDraft {
     return this.#draft;
   }
 
-  set draft(draft: Draft) {
+  set draft(draft: ConversationDraft) {
     this.#draft = draft;
     this.#timer ??= setTimeout(() => void this.#keepDraft(), DRAFT_DELAY_MS);
   }
@@ -90,11 +90,11 @@ export class OpenConversation {
 
 /** The conversations that are open in this window. One that nobody shows is closed once it is quiet. */
 export class Conversations {
-  readonly #parts: ConversationsParts;
+  readonly #deps: ConversationsDeps;
   readonly #open = new Map<string, OpenConversation>();
 
-  constructor(parts: ConversationsParts) {
-    this.#parts = parts;
+  constructor(deps: ConversationsDeps) {
+    this.#deps = deps;
   }
 
   dispose(): void {
@@ -103,11 +103,11 @@ export class Conversations {
   }
 
   get history(): History {
-    return this.#parts.history;
+    return this.#deps.history;
   }
 
   create(): OpenConversation {
-    return this.#add(new ChatSession(this.#parts.session), { text: '', attachments: [] });
+    return this.#add(new ChatSession(this.#deps.session), { text: '', attachments: [] });
   }
 
   /** One that is open, or one from history; a new one when there is none with this id. */
@@ -118,7 +118,7 @@ export class Conversations {
     const raced = this.#open.get(id);
     if (raced) return raced;
     const transcript: Transcript = stored?.transcript ?? { messages: [], title: '', pinned: false };
-    const conversation = this.#add(new ChatSession(this.#parts.session, { id, transcript }), draft);
+    const conversation = this.#add(new ChatSession(this.#deps.session, { id, transcript }), draft);
     if (stored) this.#follow(conversation, stored);
     return conversation;
   }
@@ -142,7 +142,7 @@ export class Conversations {
     const open = this.#open.get(id);
     this.#open.delete(id);
     await open?.close();
-    await this.#parts.onRemove(id);
+    await this.#deps.onRemove(id);
     await this.history.remove(id);
   }
 
@@ -163,7 +163,7 @@ export class Conversations {
    * Another window may stream into its file right now: then this one reads along. Whoever ended without an ending was
    * killed; that is said once the file is quiet.
    */
-  #follow(conversation: OpenConversation, stored: Stored): void {
+  #follow(conversation: OpenConversation, stored: StoredConversation): void {
     const { session } = conversation;
     if (session.running || !isRunning(session.transcript)) return;
     if (this.history.now - stored.changedAt >= QUIET_MS) return session.closeOpenAnswers();
@@ -177,8 +177,8 @@ export class Conversations {
     }, LOOK_MS).unref();
   }
 
-  #add(session: ChatSession, draft: Draft): OpenConversation {
-    const conversation = new OpenConversation(this.#parts, session, draft);
+  #add(session: ChatSession, draft: ConversationDraft): OpenConversation {
+    const conversation = new OpenConversation(this.#deps, session, draft);
     this.#open.set(session.id, conversation);
     return conversation;
   }

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { Attachment } from '../../chat/attachment.ts';
 import { textAttachment } from '../../chat/attachment.ts';
-import type { ChosenModel, Converse } from '../../chat/session-parts.ts';
+import type { Converse, SessionModel } from '../../chat/session-parts.ts';
 import { SLASH_COMMANDS } from '../../chat/slash-commands.ts';
-import { asGatewayError } from '../../wire/errors.ts';
+import { asSvcError } from '../../wire/errors.ts';
 import { errorText } from '../error-text.ts';
-import { ask, codeOf } from './ask.ts';
+import { askModel, extractCode } from './ask.ts';
 import type { Attach } from './attach.ts';
 import { mayAttach } from './attach-approval.ts';
 import { gitDiff } from './git.ts';
@@ -13,11 +13,11 @@ import { problemText } from './problems.ts';
 import type { Proposals } from './proposals.ts';
 import { terminalSelection, terminalText } from './terminal-text.ts';
 
-export interface EditorCommandParts {
+export interface EditorCommandDeps {
   readonly attach: Attach;
   readonly proposals: Proposals;
   readonly converse: Converse;
-  readonly model: () => ChosenModel | undefined;
+  readonly model: () => SessionModel | undefined;
   readonly newId: () => string;
   /** Opens the panel with these attached, ready to be asked about. */
   readonly compose: (attachments: readonly Attachment[]) => Promise<void>;
@@ -28,37 +28,37 @@ export interface EditorCommandParts {
 const prompt = (name: string) => SLASH_COMMANDS.find((command) => command.name === name)?.prompt ?? '';
 
 /** What can be done from the editor, the SCM view and the terminal, by the name of its command. */
-export function editorCommands(parts: EditorCommandParts) {
-  const { attach } = parts;
+export function editorCommands(deps: EditorCommandDeps) {
+  const { attach } = deps;
   const shown = (run: (...args: unknown[]) => Promise<unknown>) => async (args: readonly unknown[]) => {
     try {
       await run(...args);
     } catch (thrown) {
-      void vscode.window.showErrorMessage(errorText(asGatewayError(thrown)));
+      void vscode.window.showErrorMessage(errorText(asSvcError(thrown)));
     }
   };
   const about = (name: string) =>
     shown(async () => {
       const code = await attach.selection();
       // Where an editor is open, the user has just refused to attach its file.
-      if (code.length > 0 || vscode.window.visibleTextEditors.length === 0) await parts.begin(prompt(name), code);
+      if (code.length > 0 || vscode.window.visibleTextEditors.length === 0) await deps.begin(prompt(name), code);
     });
   return {
-    'svc.chat.addSelection': shown(async () => parts.compose(await attach.selection())),
+    'svc.chat.addSelection': shown(async () => deps.compose(await attach.selection())),
     'svc.chat.addFile': shown(async (uri) => {
-      if (uri instanceof vscode.Uri) await parts.compose(await attach.uri(uri));
+      if (uri instanceof vscode.Uri) await deps.compose(await attach.uri(uri));
     }),
     'svc.chat.explain': about('explain'),
     'svc.chat.tests': about('tests'),
     'svc.chat.doc': about('doc'),
-    'svc.chat.fix': shown((uri, range) => fix(parts, uri, range)),
-    'svc.chat.editSelection': shown(() => editSelection(parts)),
-    'svc.chat.commitMessage': shown((source) => commitMessage(parts, source)),
-    'svc.chat.explainTerminal': shown(() => explainTerminal(parts)),
+    'svc.chat.fix': shown((uri, range) => fix(deps, uri, range)),
+    'svc.chat.editSelection': shown(() => editSelection(deps)),
+    'svc.chat.commitMessage': shown((source) => commitMessage(deps, source)),
+    'svc.chat.explainTerminal': shown(() => explainTerminal(deps)),
   };
 }
 
-async function fix(parts: EditorCommandParts, uri: unknown, range: unknown): Promise<void> {
+async function fix(deps: EditorCommandDeps, uri: unknown, range: unknown): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const document = uri instanceof vscode.Uri ? await vscode.workspace.openTextDocument(uri) : editor?.document;
   if (!document || !(await mayAttach(document.uri))) return;
@@ -67,10 +67,10 @@ async function fix(parts: EditorCommandParts, uri: unknown, range: unknown): Pro
     .getDiagnostics(document.uri)
     .filter((each) => at === undefined || each.range.intersection(at) !== undefined);
   const around = at && new vscode.Range(Math.max(0, at.start.line - 20), 0, at.end.line + 21, 0);
-  const code = around ? parts.attach.range(document, document.validateRange(around)) : parts.attach.document(document);
+  const code = around ? deps.attach.range(document, document.validateRange(around)) : deps.attach.document(document);
   const text = problems.map((each) => problemText(document.uri, each)).join('\n');
-  const listed = textAttachment({ id: parts.newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text });
-  await parts.begin(prompt('fix'), text === '' ? [code] : [code, listed]);
+  const listed = textAttachment({ id: deps.newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text });
+  await deps.begin(prompt('fix'), text === '' ? [code] : [code, listed]);
 }
 
 const EDIT_SYSTEM = `You change code in place. You get a file with the part to change between <selection> and \
@@ -78,9 +78,9 @@ const EDIT_SYSTEM = `You change code in place. You get a file with the part to c
 fence, the same indentation.`;
 
 /** Changes the selection as the person says; the change is shown as a diff and made when they accept it. */
-async function editSelection(parts: EditorCommandParts): Promise<void> {
+async function editSelection(deps: EditorCommandDeps): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  const chosen = parts.model();
+  const chosen = deps.model();
   if (!editor) {
     void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
     return;
@@ -102,14 +102,14 @@ async function editSelection(parts: EditorCommandParts): Promise<void> {
   const near = marked.slice(Math.max(0, from - 20_000), to + 40_000);
   const text = `${document.languageId} file:\n${near}\n\nChange: ${wish}`;
   const answer = await withProgress(vscode.l10n.t('Changing the selection…'), (signal) =>
-    ask(parts.converse, chosen, { system: EDIT_SYSTEM, text }, signal),
+    askModel(deps.converse, chosen, { system: EDIT_SYSTEM, text }, signal),
   );
   if (answer === undefined) return;
   if (document.version !== version) {
     void vscode.window.showWarningMessage(vscode.l10n.t('The file was changed meanwhile. Try again.'));
     return;
   }
-  await parts.proposals.propose(document.uri, before.slice(0, from) + codeOf(answer) + before.slice(to));
+  await deps.proposals.propose(document.uri, before.slice(0, from) + extractCode(answer) + before.slice(to));
 }
 
 const COMMIT_SYSTEM = `You write commit messages. Answer with the message alone: a subject of at most 72 characters in \
@@ -121,8 +121,8 @@ interface GitRepository {
 }
 
 /** @param source the source control whose button was pressed; absent from the palette. */
-async function commitMessage(parts: EditorCommandParts, source: unknown): Promise<void> {
-  const chosen = parts.model();
+async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<void> {
+  const chosen = deps.model();
   if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
   const repository = await gitRepository(source);
   const diff = await gitDiff(repository?.rootUri);
@@ -131,9 +131,9 @@ async function commitMessage(parts: EditorCommandParts, source: unknown): Promis
     return;
   }
   const answer = await withProgress(vscode.l10n.t('Writing the commit message…'), (signal) =>
-    ask(parts.converse, chosen, { system: COMMIT_SYSTEM, text: diff.slice(0, 100_000) }, signal),
+    askModel(deps.converse, chosen, { system: COMMIT_SYSTEM, text: diff.slice(0, 100_000) }, signal),
   );
-  if (answer !== undefined) repository.inputBox.value = codeOf(answer).trim();
+  if (answer !== undefined) repository.inputBox.value = extractCode(answer).trim();
 }
 
 /** The Git extension's own interface is the only way to the input box of the SCM view. */
@@ -146,14 +146,14 @@ async function gitRepository(source: unknown): Promise<GitRepository | undefined
   return repositories.find(({ rootUri }) => rootUri.toString() === root) ?? repositories[0];
 }
 
-async function explainTerminal(parts: EditorCommandParts): Promise<void> {
+async function explainTerminal(deps: EditorCommandDeps): Promise<void> {
   const text = (await terminalSelection()) || (await terminalText());
   if (text === '') {
     void vscode.window.showInformationMessage(vscode.l10n.t('Select what to explain in the terminal.'));
     return;
   }
-  const attachment = textAttachment({ id: parts.newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text });
-  await parts.begin(vscode.l10n.t('Explain this terminal output. If something failed, say why and how to fix it.'), [
+  const attachment = textAttachment({ id: deps.newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text });
+  await deps.begin(vscode.l10n.t('Explain this terminal output. If something failed, say why and how to fix it.'), [
     attachment,
   ]);
 }

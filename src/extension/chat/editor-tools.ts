@@ -21,7 +21,7 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
     name,
     description,
     parameters: { type: 'object', ...schema },
-    origin: originOf(name, tags),
+    origin: addressOrigin(name, tags),
     changes: true,
     // They read and write files too: one that holds secrets or decides what runs is asked for each time.
     asks: (input) => cautionInArguments(input) ?? true,
@@ -30,7 +30,7 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
 }
 
 /** The API does not say who registered a tool: MCP servers and extensions put their name before the tool's. */
-function originOf(name: string, tags: readonly string[]): string {
+function addressOrigin(name: string, tags: readonly string[]): string {
   const extension = vscode.extensions.all.find(({ packageJSON }) => {
     const declared: unknown = packageJSON?.contributes?.languageModelTools;
     return Array.isArray(declared) && declared.some((each: { name?: unknown }) => each?.name === name);

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { exportJson, exportMarkdown, importJson } from '../../chat/export.ts';
-import type { Listed, Stored } from '../../chat/history.ts';
+import type { ListedConversation, StoredConversation } from '../../chat/history.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
 
 interface HistoryItem extends vscode.QuickPickItem {
-  readonly listed?: Listed;
+  readonly listed?: ListedConversation;
 }
 
 const BUTTONS = {
@@ -18,7 +18,7 @@ const BUTTONS = {
 
 type Choice =
   | { readonly open: string }
-  | { readonly act: vscode.QuickInputButton; readonly listed: Listed; readonly query: string };
+  | { readonly act: vscode.QuickInputButton; readonly listed: ListedConversation; readonly query: string };
 
 /** Lists the conversations to open one; typing searches their text too. Resolves with the id of the chosen one. */
 export async function pickConversation(conversations: Conversations, workspace: string): Promise<string | undefined> {
@@ -71,8 +71,8 @@ function choose(conversations: Conversations, workspace: string, query: string):
   });
 }
 
-function itemsOf(found: readonly Listed[], workspace: string): HistoryItem[] {
-  const group = (label: string, rows: readonly Listed[]): HistoryItem[] =>
+function itemsOf(found: readonly ListedConversation[], workspace: string): HistoryItem[] {
+  const group = (label: string, rows: readonly ListedConversation[]): HistoryItem[] =>
     rows.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...rows.map(itemOf)];
   const pinned = found.filter(({ pinned }) => pinned);
   const rest = found.filter(({ pinned }) => !pinned);
@@ -86,7 +86,7 @@ function itemsOf(found: readonly Listed[], workspace: string): HistoryItem[] {
   return all.length > 0 ? all : [{ label: vscode.l10n.t('No conversation yet'), alwaysShow: true }];
 }
 
-function itemOf(listed: Listed): HistoryItem {
+function itemOf(listed: ListedConversation): HistoryItem {
   const { pinned, changedAt } = listed;
   return {
     label: titleOf(listed),
@@ -98,11 +98,15 @@ function itemOf(listed: Listed): HistoryItem {
   };
 }
 
-function titleOf({ title }: Pick<Listed, 'title'>): string {
+function titleOf({ title }: Pick<ListedConversation, 'title'>): string {
   return title || vscode.l10n.t('Untitled');
 }
 
-async function act(conversations: Conversations, listed: Listed, button: vscode.QuickInputButton): Promise<void> {
+async function act(
+  conversations: Conversations,
+  listed: ListedConversation,
+  button: vscode.QuickInputButton,
+): Promise<void> {
   switch (button) {
     case BUTTONS.pin:
     case BUTTONS.unpin:
@@ -126,7 +130,7 @@ async function act(conversations: Conversations, listed: Listed, button: vscode.
   }
 }
 
-export async function exportConversation({ transcript }: Pick<Stored, 'transcript'>): Promise<void> {
+export async function exportConversation({ transcript }: Pick<StoredConversation, 'transcript'>): Promise<void> {
   const name = transcript.title.replaceAll(/[^\p{L}\p{N} -]/gu, '').trim() || 'conversation';
   const target = await vscode.window.showSaveDialog({
     filters: { Markdown: ['md'], JSON: ['json'] },
@@ -155,7 +159,7 @@ export async function importConversation(
   return id;
 }
 
-async function removeConversation(conversations: Conversations, { id, title }: Listed): Promise<void> {
+async function removeConversation(conversations: Conversations, { id, title }: ListedConversation): Promise<void> {
   const remove = vscode.l10n.t('Delete');
   const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', titleOf({ title }));
   const answer = await vscode.window.showWarningMessage(question, { modal: true }, remove);

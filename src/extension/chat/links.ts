@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { misleads } from '../../chat/misleading-link.ts';
+import { isMisleadingLink } from '../../chat/misleading-link.ts';
 
 /** Opens what a person may mean by a link in an answer: the web and mail, nothing that acts in the editor. */
 export async function openLink(href: string, shown: string): Promise<void> {
   if (!/^(?:https?|mailto):/i.test(href) || !URL.canParse(href)) return;
   const open = vscode.l10n.t('Open');
-  if (misleads(href, shown)) {
+  if (isMisleadingLink(href, shown)) {
     const text = vscode.l10n.t('This link is not what it says. It leads to {0}', new URL(href).href);
     if ((await vscode.window.showWarningMessage(text, { modal: true }, open)) !== open) return;
   }

@@ -7,7 +7,7 @@ import { type CommandTerminals, requireReadable } from './command-terminals.ts';
 import { gitDiff } from './git.ts';
 import { problemsText } from './problems.ts';
 import { type Proposals, writeText } from './proposals.ts';
-import { type FoundFile, fileAt, relativePath, workspaceFile } from './workspace-path.ts';
+import { type FoundFile, fileAt, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
 
 const ORIGIN = 'Svc';
 const MAX_LINES = 2000;
@@ -108,7 +108,7 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
     async (input) => {
       const { target, after } = await editedText(input);
       await writeText(target, after);
-      return { output: `${relativePath(target)} was changed.` };
+      return { output: `${workspaceRelativePath(target)} was changed.` };
     },
   );
   const terminal = tool(
@@ -147,8 +147,8 @@ async function cautionOf(input: Input, access: 'read' | 'write'): Promise<Asks> 
 async function readFile(input: Input): Promise<ToolOutcome> {
   const { uri } = await workspaceFile(stringOf(input, 'path'));
   const document = await vscode.workspace.openTextDocument(uri);
-  const from = Math.max(1, numberOf(input, 'from') ?? 1);
-  const to = Math.min(document.lineCount, numberOf(input, 'to') ?? document.lineCount, from + MAX_LINES - 1);
+  const from = Math.max(1, finiteNumber(input, 'from') ?? 1);
+  const to = Math.min(document.lineCount, finiteNumber(input, 'to') ?? document.lineCount, from + MAX_LINES - 1);
   const lines = document.getText(new vscode.Range(from - 1, 0, to, 0));
   const rest = to < document.lineCount ? `\n[lines ${from}-${to} of ${document.lineCount}]` : '';
   return { output: `${lines}${rest}` };
@@ -160,7 +160,7 @@ async function findFiles(input: Input): Promise<readonly { readonly path: string
   const uris = await vscode.workspace.findFiles(pattern, undefined, MAX_FILES);
   const found = await Promise.all(
     uris.map(async (uri) => {
-      const path = relativePath(uri);
+      const path = workspaceRelativePath(uri);
       const file = await fileAt(uri);
       if (!file || (file.relative !== path && cautionFor(file, path, 'read'))) return [];
       return [{ path, file }];
@@ -211,7 +211,7 @@ async function findSymbols(input: Input): Promise<ToolOutcome> {
     stringOf(input, 'query'),
   );
   const rows = (symbols ?? []).slice(0, MAX_MATCHES).map(({ name, kind, location, containerName }) => {
-    const place = `${relativePath(location.uri)}:${location.range.start.line + 1}`;
+    const place = `${workspaceRelativePath(location.uri)}:${location.range.start.line + 1}`;
     return `${place}: ${vscode.SymbolKind[kind]} ${containerName ? `${containerName}.` : ''}${name}`;
   });
   return outcome(rows.join('\n'), 'No symbol was found.');
@@ -253,7 +253,7 @@ function stringOf(input: Input, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function numberOf(input: Input, name: string): number | undefined {
+function finiteNumber(input: Input, name: string): number | undefined {
   const value = input[name];
   return typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : undefined;
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { relativePath } from './workspace-path.ts';
+import { workspaceRelativePath } from './workspace-path.ts';
 
 const SEVERITIES = ['error', 'warning', 'information', 'hint'];
 const MOST = 200;
@@ -16,6 +16,6 @@ export function problemsText(uri?: vscode.Uri): string {
 }
 
 export function problemText(file: vscode.Uri, { severity, range, message, source }: vscode.Diagnostic): string {
-  const place = `${relativePath(file)}:${range.start.line + 1}:${range.start.character + 1}`;
+  const place = `${workspaceRelativePath(file)}:${range.start.line + 1}:${range.start.character + 1}`;
   return `${place}: ${SEVERITIES[severity]}: ${message}${source === undefined ? '' : ` (${source})`}`;
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { applyHunks, type Hunk, lineDiff } from '../../chat/line-diff.ts';
-import { relativePath } from './workspace-path.ts';
+import { workspaceRelativePath } from './workspace-path.ts';
 
 const SCHEME = 'svc-proposal';
 
@@ -46,7 +46,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     const uri = target.with({ scheme: SCHEME, query: `${this.#count}`, authority: '', fragment: '' });
     this.#proposals.set(uri.toString(), { target, text, settle: () => undefined });
     const before = (await opened(target)) ? target : vscode.Uri.parse(`${SCHEME}:/empty`);
-    const title = vscode.l10n.t('{0} (proposed)', relativePath(target));
+    const title = vscode.l10n.t('{0} (proposed)', workspaceRelativePath(target));
     await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: true });
     return uri;
   }
@@ -92,7 +92,8 @@ export async function writeText(target: vscode.Uri, text: string): Promise<void>
   const edit = new vscode.WorkspaceEdit();
   const end = document.lineAt(document.lineCount - 1).range.end;
   edit.replace(target, new vscode.Range(new vscode.Position(0, 0), end), text);
-  if (!(await vscode.workspace.applyEdit(edit))) throw new Error(`${relativePath(target)} could not be changed.`);
+  if (!(await vscode.workspace.applyEdit(edit)))
+    throw new Error(`${workspaceRelativePath(target)} could not be changed.`);
   if (clean) await document.save();
 }
 

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { type Attachment, chipOf, mediaAttachment } from '../../chat/attachment.ts';
+import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
 import { type FromPage, parseFromPage } from '../../chat/from-page.ts';
 import { PageFeed } from '../../chat/page-feed.ts';
 import type { CompletionItem, ModelView, ToPage } from '../../chat/page-messages.ts';
@@ -276,11 +276,11 @@ export class Surface {
 
   #postDraft(): void {
     const { text, attachments } = this.#conversation.draft;
-    this.#post({ type: 'draft', text, attachments: attachments.map(chipOf) });
+    this.#post({ type: 'draft', text, attachments: attachments.map(attachmentChip) });
   }
 
   #postAttachments(): void {
-    this.#post({ type: 'draft', attachments: this.#conversation.draft.attachments.map(chipOf) });
+    this.#post({ type: 'draft', attachments: this.#conversation.draft.attachments.map(attachmentChip) });
   }
 
   #post(message: ToPage): void {

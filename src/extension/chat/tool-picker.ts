@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { MOST_TOOLS, offeredTools, toolGroups, turnedOff } from '../../chat/tool-choice.ts';
+import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../chat/tool-choice.ts';
 import type { ChatTool } from '../../chat/tools.ts';
 import { editorTools } from './editor-tools.ts';
 import { changingTools, readingTools, type ToolPlaces } from './own-tools.ts';
@@ -30,7 +30,7 @@ export async function chooseTools(places: ToolPlaces): Promise<void> {
   const tools = allTools(places);
   const chosen = await pick(tools);
   if (!chosen) return;
-  const off = turnedOff(tools, chosen, disabled());
+  const off = disabledTools(tools, chosen, disabled());
   const value = off.length === 0 ? undefined : off;
   await vscode.workspace.getConfiguration('svc.chat').update(SETTING, value, vscode.ConfigurationTarget.Global);
 }

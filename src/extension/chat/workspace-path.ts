@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { findInWorkspace, type WorkspaceFile } from '../../chat/workspace-files.ts';
 
 /** A path as the user knows it: from the workspace's root, with its folder's name where there are several. */
-export function relativePath(uri: vscode.Uri): string {
+export function workspaceRelativePath(uri: vscode.Uri): string {
   return vscode.workspace.asRelativePath(uri).replaceAll('\\', '/');
 }
 
@@ -31,7 +31,7 @@ export async function workspaceFile(path: string): Promise<FoundFile> {
 export async function fileAt(uri: vscode.Uri): Promise<FoundFile | undefined> {
   if (uri.scheme === 'file') return fileOnDisk(uri.fsPath);
   const folder = vscode.workspace.getWorkspaceFolder(uri);
-  return folder && { uri, real: uri.path, relative: relativePath(uri) };
+  return folder && { uri, real: uri.path, relative: workspaceRelativePath(uri) };
 }
 
 async function fileOnDisk(path: string): Promise<FoundFile | undefined> {
@@ -41,7 +41,7 @@ async function fileOnDisk(path: string): Promise<FoundFile | undefined> {
   const folder = roots.find((root) => root === onDisk?.root);
   if (!onDisk || !folder) return undefined;
   const uri = onDisk.relative === '' ? folder.uri : vscode.Uri.joinPath(folder.uri, ...onDisk.relative.split('/'));
-  return { uri, real: onDisk.real, relative: relativePath(uri), onDisk };
+  return { uri, real: onDisk.real, relative: workspaceRelativePath(uri), onDisk };
 }
 
 /** In a folder that is not on a disk, such as a repository of a host: there are no links. */
@@ -54,7 +54,7 @@ function virtualFile(path: string): FoundFile | undefined {
     const uri = vscode.Uri.joinPath(folder.uri.with({ path: rest.startsWith('/') ? '/' : folder.uri.path }), rest);
     const root = folder.uri.path.endsWith('/') ? folder.uri.path : `${folder.uri.path}/`;
     if (uri.path === folder.uri.path || uri.path.startsWith(root)) {
-      return { uri, real: uri.path, relative: relativePath(uri) };
+      return { uri, real: uri.path, relative: workspaceRelativePath(uri) };
     }
   }
   return undefined;

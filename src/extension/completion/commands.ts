@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { Suggester } from '../../completion/suggest.ts';
-import { languageOn } from '../../completion/trigger.ts';
+import { isLanguageEnabled } from '../../completion/trigger.ts';
 import { errorText } from '../error-text.ts';
 import { showCost, showLastRequest } from './reports.ts';
 import type { CompletionSwitch } from './switch.ts';
 
-export interface CompletionCommandParts {
+export interface CompletionCommandDeps {
   readonly suggester: Suggester;
   readonly on: CompletionSwitch;
   /** Asks by hand where the caret is. */
@@ -15,7 +15,7 @@ export interface CompletionCommandParts {
 const MINUTE = 60_000;
 
 /** The commands around ghost text. Those that VS Code has already are its own, under our name in the palette. */
-export function registerCompletionCommands({ suggester, on, trigger }: CompletionCommandParts): vscode.Disposable {
+export function registerCompletionCommands({ suggester, on, trigger }: CompletionCommandDeps): vscode.Disposable {
   const register = vscode.commands.registerCommand;
   const alias = (id: string, editor: string) => register(id, () => vscode.commands.executeCommand(editor));
   return vscode.Disposable.from(
@@ -50,7 +50,7 @@ async function toggleLanguage(): Promise<void> {
   if (language === undefined) return;
   const configuration = vscode.workspace.getConfiguration('svc.completion');
   const languages = configuration.get<Record<string, boolean>>('languages', {});
-  const on = languageOn(language, languages);
+  const on = isLanguageEnabled(language, languages);
   const changed = { ...languages, [language]: !on };
   await configuration.update('languages', changed, vscode.ConfigurationTarget.Global);
   const text = on

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { Alike, type ContextSource, type Snippet } from '../../completion/context.ts';
+import { type ContextSource, SimilarSnippets, type Snippet } from '../../completion/context.ts';
 import { textBefore } from '../../completion/document-text.ts';
-import { documentView, relativePath } from '../document-view.ts';
+import { documentView, workspaceRelativePath } from '../document-view.ts';
 import { importedDefinitions } from './imported-definitions.ts';
 import type { RecentEdits } from './recent-edits.ts';
 
@@ -14,7 +14,7 @@ const NEAR = 1200;
 
 /** What the editor knows besides the file itself, in the kinds that the setting allows. */
 export function completionContext(edits: RecentEdits): ContextSource {
-  const alike = new Alike(TABS);
+  const alike = new SimilarSnippets(TABS);
   return async ({ document, position }, wanted, signal) => {
     const near = textBefore(document, position, NEAR);
     const known = [
@@ -27,10 +27,11 @@ export function completionContext(edits: RecentEdits): ContextSource {
   };
 }
 
-function openTabs(uri: string, near: string, alike: Alike): Snippet[] {
+function openTabs(uri: string, near: string, alike: SimilarSnippets): Snippet[] {
   const tabs = vscode.workspace.textDocuments
     .filter(
-      (other) => other.uri.toString() !== uri && other.uri.scheme === 'file' && relativePath(other.uri) !== undefined,
+      (other) =>
+        other.uri.toString() !== uri && other.uri.scheme === 'file' && workspaceRelativePath(other.uri) !== undefined,
     )
     .slice(-TABS);
   return alike
@@ -51,7 +52,7 @@ function otherCells(uri: string): Snippet[] {
   if (!notebook) return [];
   const cells = notebook.getCells();
   const here = cells.findIndex((cell) => cell.document.uri.toString() === uri);
-  const path = relativePath(notebook.uri);
+  const path = workspaceRelativePath(notebook.uri);
   if (path === undefined) return [];
   return cells
     .slice(Math.max(0, here - 12), here)

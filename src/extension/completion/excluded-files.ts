@@ -71,7 +71,7 @@ async function readFolder(folder: vscode.WorkspaceFolder): Promise<WorkspaceFold
 }
 
 async function readIgnore(folder: vscode.WorkspaceFolder, file: vscode.Uri): Promise<IgnoreFile | undefined> {
-  const content = await textOf(file);
+  const content = await messageText(file);
   const relative = file.path.slice(folder.uri.path.length).replace(/^\//, '');
   return content === undefined ? undefined : { directory: relative.replace(/\/?\.gitignore$/, ''), content };
 }
@@ -86,13 +86,13 @@ async function readAbove(folder: vscode.Uri): Promise<readonly IgnoreFile[]> {
     const name = at.path.slice(at.path.lastIndexOf('/') + 1);
     down = down === '' ? name : `${name}/${down}`;
     at = parent;
-    const content = await textOf(vscode.Uri.joinPath(at, '.gitignore'));
+    const content = await messageText(vscode.Uri.joinPath(at, '.gitignore'));
     if (content !== undefined) found.push({ directory: '', down, content });
   }
 }
 
 /** undefined where there is no such file, also because it was deleted between the search and the reading. */
-async function textOf(file: vscode.Uri): Promise<string | undefined> {
+async function messageText(file: vscode.Uri): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
   } catch {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Snippet } from '../../completion/context.ts';
 import type { DocumentText } from '../../completion/document-text.ts';
-import { relativePath } from '../document-view.ts';
+import { workspaceRelativePath } from '../document-view.ts';
 
 /** Imports stand at the top: nobody reads on for them. */
 const HEAD_LINES = 60;
@@ -59,7 +59,7 @@ async function definitionAt(uri: vscode.Uri, position: vscode.Position): Promise
   if (!first) return undefined;
   const target = 'targetUri' in first ? first.targetUri : first.uri;
   const range = 'targetUri' in first ? first.targetRange : first.range;
-  const path = relativePath(target);
+  const path = workspaceRelativePath(target);
   if (path === undefined || target.toString() === uri.toString() || path.includes('node_modules/')) return undefined;
   const document = await vscode.workspace.openTextDocument(target);
   const lines: string[] = [];

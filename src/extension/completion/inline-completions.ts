@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Suggester } from '../../completion/suggest.ts';
 import type { Suggestion, SuggestRequest } from '../../completion/suggestion.ts';
 import { documentView } from '../document-view.ts';
-import { AFTER_ACCEPTANCE, SuggestionAsking } from './suggestion-asking.ts';
+import { AFTER_ACCEPTANCE, InlineRefresh } from './suggestion-asking.ts';
 
 export interface InlineCompletions extends vscode.Disposable {
   /** Asks for the active editor's caret by hand, whatever VS Code knows already. */
@@ -11,7 +11,7 @@ export interface InlineCompletions extends vscode.Disposable {
 
 /** Ghost text: a thin translation between VS Code's provider and the engine. */
 export function registerInlineCompletions(suggester: Suggester, extension: string): InlineCompletions {
-  const asking = new SuggestionAsking(extension, async (document, position, context, token, trigger) => {
+  const asking = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     const abort = new AbortController();
     const cancelled = token.onCancellationRequested(() => abort.abort());
     try {

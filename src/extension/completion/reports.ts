@@ -7,8 +7,8 @@ export async function showLastRequest({ lastRequest }: Suggester): Promise<void>
     void vscode.window.showInformationMessage(vscode.l10n.t('No completion was asked for yet.'));
     return;
   }
-  const { hole, ...about } = lastRequest;
-  const { prefix, suffix, ...limits } = hole;
+  const { fimRequest, ...about } = lastRequest;
+  const { prefix, suffix, ...limits } = fimRequest;
   const content = [
     `// ${JSON.stringify({ ...about, ...limits })}`,
     '// ---- prompt: text before the cursor ----',

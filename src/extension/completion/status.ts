@@ -3,11 +3,11 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Suggester } from '../../completion/suggest.ts';
 import type { SuggesterState } from '../../completion/suggester-state.ts';
-import type { Silence } from '../../completion/trigger.ts';
+import type { TriggerRefusal } from '../../completion/trigger.ts';
 import { errorText } from '../error-text.ts';
 import type { CompletionSwitch } from './switch.ts';
 
-export interface CompletionStatusParts {
+export interface CompletionStatusDeps {
   readonly suggester: Suggester;
   readonly model: () => Model | undefined;
   readonly simulated: (model: Model) => boolean;
@@ -19,13 +19,13 @@ export interface CompletionStatusParts {
 
 /** The one place that says how completions are: never a popup while typing. */
 export class CompletionStatus implements vscode.Disposable {
-  readonly #parts: CompletionStatusParts;
+  readonly #deps: CompletionStatusDeps;
   readonly #item: vscode.StatusBarItem;
   readonly #language: vscode.LanguageStatusItem;
   readonly #disposables = new DisposableStore();
 
-  constructor(parts: CompletionStatusParts) {
-    this.#parts = parts;
+  constructor(deps: CompletionStatusDeps) {
+    this.#deps = deps;
     this.#item = vscode.window.createStatusBarItem('svc.completion', vscode.StatusBarAlignment.Right, 100);
     this.#item.name = vscode.l10n.t('Svc Completions');
     this.#item.command = 'svc.completion.menu';
@@ -35,9 +35,9 @@ export class CompletionStatus implements vscode.Disposable {
     this.#disposables.add(
       this.#item,
       this.#language,
-      parts.suggester.onDidChangeState(draw),
-      parts.onDidChange(draw),
-      parts.on.onDidChange(draw),
+      deps.suggester.onDidChangeState(draw),
+      deps.onDidChange(draw),
+      deps.on.onDidChange(draw),
     );
     draw();
     this.#item.show();
@@ -48,11 +48,11 @@ export class CompletionStatus implements vscode.Disposable {
   }
 
   #draw(): void {
-    const view = this.#view(this.#parts.suggester.state);
+    const view = this.#view(this.#deps.suggester.state);
     this.#item.text = view.text;
     this.#item.tooltip = [view.tooltip, ...this.#figures()].join('\n');
     this.#item.accessibilityInformation = { label: view.label };
-    this.#language.text = this.#parts.model()?.name ?? vscode.l10n.t('No completion model');
+    this.#language.text = this.#deps.model()?.name ?? vscode.l10n.t('No completion model');
     this.#language.detail = view.tooltip;
     this.#language.severity = view.warning
       ? vscode.LanguageStatusSeverity.Warning
@@ -62,7 +62,7 @@ export class CompletionStatus implements vscode.Disposable {
   }
 
   #figures(): string[] {
-    const { latency, counts } = this.#parts.suggester;
+    const { latency, counts } = this.#deps.suggester;
     const { requests, cost, acceptedCharacters } = counts;
     if (requests === 0) return [];
     const wait = latency === undefined ? [] : [vscode.l10n.t('{0} ms', Math.round(latency))];
@@ -74,12 +74,12 @@ export class CompletionStatus implements vscode.Disposable {
   }
 
   #view(state: SuggesterState) {
-    const model = this.#parts.model();
-    const mark = model && this.#parts.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
+    const model = this.#deps.model();
+    const mark = model && this.#deps.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
     const named = model ? `${model.name}${mark}` : vscode.l10n.t('no model');
-    if (!this.#parts.enabled()) return plain('$(circle-slash) Svc', vscode.l10n.t('Completions are off.'));
-    if (this.#parts.on.snoozing) {
-      const minutes = Math.ceil(this.#parts.on.remaining / 60_000);
+    if (!this.#deps.enabled()) return plain('$(circle-slash) Svc', vscode.l10n.t('Completions are off.'));
+    if (this.#deps.on.snoozing) {
+      const minutes = Math.ceil(this.#deps.on.remaining / 60_000);
       return plain('$(bell-slash) Svc', vscode.l10n.t('Completions are snoozed for {0} more minutes.', minutes));
     }
     switch (state.kind) {
@@ -100,7 +100,7 @@ export class CompletionStatus implements vscode.Disposable {
   }
 }
 
-function because(why: Silence): string {
+function because(why: TriggerRefusal): string {
   const { t } = vscode.l10n;
   switch (why) {
     case 'off':

@@ -24,7 +24,7 @@ export type Provide = (
  * it, among the alternatives (`createStateWithAppliedResults` there). So the provider is registered anew, which makes
  * it one that was not asked yet, and it alone is asked, as after a key.
  */
-export class SuggestionAsking implements vscode.Disposable {
+export class InlineRefresh implements vscode.Disposable {
   readonly #provide: Provide;
   readonly #extension: string;
   #registration: vscode.Disposable;

@@ -30,7 +30,7 @@ export function saveTargets(): readonly SaveTarget[] {
 }
 
 /** The file that a provider is written in, `undefined` where it is in none that can be edited here. */
-export function fileOf(provider: string, settings: Settings | undefined): Source | undefined {
+export function configurationFile(provider: string, settings: Settings | undefined): Source | undefined {
   const source = settings?.providers.get(provider)?.origin.source;
   return source && EDITABLE.has(source.kind) ? source : undefined;
 }

@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import type { Model, Provider } from '../../catalog/model.ts';
 import { type Knowledge, type Proposal, proposalsAt, providerKeys, type Span, subjectAt } from '../../config/assist.ts';
 import type { Origin } from '../../config/origin.ts';
-import { spotOf } from '../../config/report.ts';
+import { sourceLocation } from '../../config/report.ts';
 import { testConnection } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport.ts';
 import { errorText, translate } from '../error-text.ts';
 import type { Models } from '../models/models.ts';
 import { CONFIGURATION_FILES } from './input.ts';
 
-export interface ConfigurationLanguageParts {
+export interface ConfigurationLanguageDeps {
   readonly models: Models;
   readonly transport: Transport;
 }
@@ -22,12 +22,12 @@ const KINDS: Record<Proposal['kind'], vscode.CompletionItemKind> = {
 };
 
 /** Completion, hover, code lenses and quick fixes in configuration files; the thinking is in config/assist.ts. */
-export function registerConfigurationLanguage(parts: ConfigurationLanguageParts): vscode.Disposable {
-  const knowledge = knowledgeOf(parts.models);
+export function registerConfigurationLanguage(deps: ConfigurationLanguageDeps): vscode.Disposable {
+  const knowledge = knowledgeOf(deps.models);
   const lenses = new vscode.EventEmitter<void>();
   return vscode.Disposable.from(
     lenses,
-    parts.models.onDidChange(() => lenses.fire()),
+    deps.models.onDidChange(() => lenses.fire()),
     vscode.languages.registerCompletionItemProvider(
       CONFIGURATION_FILES,
       { provideCompletionItems: (document, position) => complete(document, position, knowledge) },
@@ -35,19 +35,19 @@ export function registerConfigurationLanguage(parts: ConfigurationLanguageParts)
       ':',
     ),
     vscode.languages.registerHoverProvider(CONFIGURATION_FILES, {
-      provideHover: (document, position) => hover(document, position, parts.models),
+      provideHover: (document, position) => hover(document, position, deps.models),
     }),
     vscode.languages.registerCodeLensProvider(CONFIGURATION_FILES, {
       onDidChangeCodeLenses: lenses.event,
-      provideCodeLenses: (document) => codeLenses(document, parts.models),
+      provideCodeLenses: (document) => codeLenses(document, deps.models),
     }),
     vscode.languages.registerCodeActionsProvider(
       CONFIGURATION_FILES,
       { provideCodeActions: (document, _range, context) => quickFixes(document, context.diagnostics) },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
-    vscode.commands.registerCommand('svc.provider.test', (id: unknown) => test(parts, id)),
-    vscode.commands.registerCommand('svc.provider.refreshModels', () => parts.models.rebuild()),
+    vscode.commands.registerCommand('svc.provider.test', (id: unknown) => test(deps, id)),
+    vscode.commands.registerCommand('svc.provider.refreshModels', () => deps.models.rebuild()),
   );
 }
 
@@ -105,7 +105,9 @@ function aboutValue(
       const below = at.slice(path.length).join('.');
       const shown = secret ? t('set, not shown') : `\`${JSON.stringify(value).replaceAll('`', '´')}\``;
       const here =
-        origin.source.path === document.uri.fsPath ? t('line {0}', origin.line) : escapeMarkdown(spotOf(origin));
+        origin.source.path === document.uri.fsPath
+          ? t('line {0}', origin.line)
+          : escapeMarkdown(sourceLocation(origin));
       return `- ${below === '' ? '' : `${escapeMarkdown(below)}: `}${shown} (${here})`;
     });
   if (lines.length === 0) return new vscode.MarkdownString(t('Nothing of it is in force.'));
@@ -200,7 +202,7 @@ function quickFixes(document: vscode.TextDocument, diagnostics: readonly vscode.
   });
 }
 
-async function test({ models, transport }: ConfigurationLanguageParts, id: unknown): Promise<void> {
+async function test({ models, transport }: ConfigurationLanguageDeps, id: unknown): Promise<void> {
   const provider = typeof id === 'string' ? models.registry?.providers.get(id) : undefined;
   if (!provider) return;
   const { t } = vscode.l10n;

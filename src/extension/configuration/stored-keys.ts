@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { StoredKey } from '../../catalog/clearance.ts';
+import type { StoredProviderKey } from '../../catalog/clearance.ts';
 import { Secret } from '../../config/secret.ts';
 
 const PREFIX = 'svc.key.';
@@ -25,12 +25,12 @@ export class StoredKeys implements vscode.Disposable {
   }
 
   /** By provider id. */
-  async all(): Promise<ReadonlyMap<string, StoredKey>> {
+  async all(): Promise<ReadonlyMap<string, StoredProviderKey>> {
     const keys = (await this.#secrets.keys()).filter((key) => key.startsWith(PREFIX));
     const entries = await Promise.all(
       keys.map(async (key) => [key.slice(PREFIX.length), await this.#read(key)] as const),
     );
-    const found = new Map<string, StoredKey>();
+    const found = new Map<string, StoredProviderKey>();
     for (const [provider, stored] of entries) if (stored) found.set(provider, stored);
     return found;
   }
@@ -49,7 +49,7 @@ export class StoredKeys implements vscode.Disposable {
     await Promise.all(keys.map((key) => this.#secrets.delete(key)));
   }
 
-  async #read(name: string): Promise<StoredKey | undefined> {
+  async #read(name: string): Promise<StoredProviderKey | undefined> {
     const text = await this.#secrets.get(name);
     if (text === undefined) return undefined;
     try {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 
 /** A gateway that goes on when its window is closed. */
-export interface Kept {
+export interface DetachedGateway {
   readonly pid: number;
   readonly url: string;
 }
@@ -16,8 +16,11 @@ const READY_MS = 15_000;
 const LOOK_MS = 50;
 
 /** The gateway that a window before this one left running, if it still runs and takes this key. */
-export async function findKept(memory: vscode.Memento, key: () => Promise<string>): Promise<Kept | undefined> {
-  const kept = memory.get<Kept>(KEPT);
+export async function findDetached(
+  memory: vscode.Memento,
+  key: () => Promise<string>,
+): Promise<DetachedGateway | undefined> {
+  const kept = memory.get<DetachedGateway>(KEPT);
   if (kept === undefined) return undefined;
   if (await takesKey(kept.url, await key())) return kept;
   await memory.update(KEPT, undefined);
@@ -25,7 +28,7 @@ export async function findKept(memory: vscode.Memento, key: () => Promise<string
 }
 
 /** What `spawn` is called with, but for the port. */
-export interface KeptLaunch {
+export interface DetachedLaunch {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -37,7 +40,7 @@ export interface KeptLaunch {
 }
 
 /** @throws Error when it does not come up. */
-export async function startKept(memory: vscode.Memento, launch: KeptLaunch): Promise<Kept> {
+export async function startDetached(memory: vscode.Memento, launch: DetachedLaunch): Promise<DetachedGateway> {
   const port = launch.port === 0 ? await freePort() : launch.port;
   mkdirSync(launch.storage, { recursive: true });
   const logFile = join(launch.storage, 'gateway.log');
@@ -71,7 +74,7 @@ export async function startKept(memory: vscode.Memento, launch: KeptLaunch): Pro
   throw new Error(`It did not answer within ${READY_MS / 1000} seconds.`);
 }
 
-export async function endKept(memory: vscode.Memento, { pid }: Kept): Promise<void> {
+export async function stopDetached(memory: vscode.Memento, { pid }: DetachedGateway): Promise<void> {
   await memory.update(KEPT, undefined);
   try {
     process.kill(pid, 'SIGTERM');

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { endKept, findKept, type Kept, startKept } from './kept-gateway.ts';
+import { type DetachedGateway, findDetached, startDetached, stopDetached } from './kept-gateway.ts';
 import { gatewayLaunch } from './launch.ts';
 
-export interface GatewayProcessParts {
+export interface GatewayProcessDeps {
   /** Absolute path of the terminal program that ships with the extension. */
   readonly cli: string;
   readonly secrets: vscode.SecretStorage;
@@ -39,22 +39,22 @@ const STEADY_MS = 30_000;
  * again with back-off, at the same port, when it fails.
  */
 export class GatewayProcess implements vscode.Disposable {
-  readonly #parts: GatewayProcessParts;
+  readonly #deps: GatewayProcessDeps;
   readonly #changed = new vscode.EventEmitter<GatewayState>();
   readonly onDidChange = this.#changed.event;
   #state: GatewayState = { kind: 'stopped' };
   #child: ChildProcess | undefined;
   #backOff = FIRST_BACK_OFF;
   #restart: NodeJS.Timeout | undefined;
-  #kept: Kept | undefined;
+  #kept: DetachedGateway | undefined;
   #starting: Promise<string> | undefined;
   /** Counts what was asked for: a start that was overtaken by a stop comes to nothing. */
   #turn = 0;
   /** Where it listened last: what other tools were told stays true. */
   #lastPort = 0;
 
-  constructor(parts: GatewayProcessParts) {
-    this.#parts = parts;
+  constructor(deps: GatewayProcessDeps) {
+    this.#deps = deps;
   }
 
   dispose(): void {
@@ -68,16 +68,16 @@ export class GatewayProcess implements vscode.Disposable {
 
   /** The gateway's key, made at the first start and kept in the system's key store. */
   async key(): Promise<string> {
-    const known = await this.#parts.secrets.get(KEY);
+    const known = await this.#deps.secrets.get(KEY);
     if (known !== undefined) return known;
     const made = `svc-${randomBytes(24).toString('base64url')}`;
-    await this.#parts.secrets.store(KEY, made);
+    await this.#deps.secrets.store(KEY, made);
     return made;
   }
 
   /** Takes over the gateway that an earlier window has kept running. */
   async adopt(): Promise<void> {
-    const kept = await findKept(this.#parts.memory, () => this.key());
+    const kept = await findDetached(this.#deps.memory, () => this.key());
     if (kept !== undefined && this.#state.kind === 'stopped') this.#hold(kept);
   }
 
@@ -98,7 +98,7 @@ export class GatewayProcess implements vscode.Disposable {
     this.#set({ kind: 'starting' });
     const key = await this.key();
     if (turn !== this.#turn) throw new Error(vscode.l10n.t('It was stopped.'));
-    return this.#parts.keep() ? this.#startKept(key, turn) : this.#spawn(key);
+    return this.#deps.keep() ? this.#startDetached(key, turn) : this.#spawn(key);
   }
 
   stop(): void {
@@ -113,18 +113,18 @@ export class GatewayProcess implements vscode.Disposable {
     const child = this.#child;
     this.#child = undefined;
     child?.kill('SIGTERM');
-    if (this.#kept) void endKept(this.#parts.memory, this.#kept);
+    if (this.#kept) void stopDetached(this.#deps.memory, this.#kept);
     this.#kept = undefined;
   }
 
-  async #startKept(key: string, turn: number): Promise<string> {
-    const { cli, port, memory, storage } = this.#parts;
+  async #startDetached(key: string, turn: number): Promise<string> {
+    const { cli, port, memory, storage } = this.#deps;
     try {
-      const found = await findKept(memory, async () => key);
+      const found = await findDetached(memory, async () => key);
       const launch = { file: process.execPath, ...launchHere(cli), env: environment(key) };
-      const kept = found ?? (await startKept(memory, { ...launch, port: port(), storage: storage.fsPath }));
+      const kept = found ?? (await startDetached(memory, { ...launch, port: port(), storage: storage.fsPath }));
       if (turn !== this.#turn) {
-        await endKept(memory, kept);
+        await stopDetached(memory, kept);
         throw new Error(vscode.l10n.t('It was stopped.'));
       }
       this.#hold(kept);
@@ -136,14 +136,14 @@ export class GatewayProcess implements vscode.Disposable {
     }
   }
 
-  #hold(kept: Kept): void {
+  #hold(kept: DetachedGateway): void {
     this.#kept = kept;
     this.#set({ kind: 'running', ...kept, kept: true });
   }
 
   #spawn(key: string): Promise<string> {
-    const port = this.#parts.port() || this.#lastPort;
-    const { args, cwd } = launchHere(this.#parts.cli);
+    const port = this.#deps.port() || this.#lastPort;
+    const { args, cwd } = launchHere(this.#deps.cli);
     const child = spawn(process.execPath, [...args, '--exit-with-stdin', '--port', String(port)], {
       env: environment(key),
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -156,7 +156,7 @@ export class GatewayProcess implements vscode.Disposable {
       const read = (chunk: Buffer) => {
         const text = chunk.toString('utf8');
         said = (said + text).slice(-4000);
-        this.#parts.log.debug(text.trimEnd());
+        this.#deps.log.debug(text.trimEnd());
         const url = LISTENING.exec(said)?.[1];
         if (url === undefined || this.#state.kind !== 'starting' || this.#child !== child) return;
         this.#lastPort = Number(new URL(url).port);
@@ -178,7 +178,7 @@ export class GatewayProcess implements vscode.Disposable {
     // Somebody else may have taken the port meanwhile.
     if (this.#state.kind === 'starting') this.#lastPort = 0;
     if (Date.now() - startedAt > STEADY_MS) this.#backOff = FIRST_BACK_OFF;
-    this.#parts.log.error(`The local gateway ended: ${reason}`);
+    this.#deps.log.error(`The local gateway ended: ${reason}`);
     this.#set({ kind: 'failed', reason });
     // A failure is already in the log and the state.
     this.#restart = setTimeout(() => void this.start().catch(() => undefined), this.#backOff);

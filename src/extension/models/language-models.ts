@@ -6,13 +6,13 @@ import { estimateTokens, IMAGE_TOKENS } from '../../chat/tokens.ts';
 import { readArguments } from '../../chat/tools.ts';
 import { disconnectError } from '../../provider/network-failure.ts';
 import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../../wire/conversation.ts';
-import type { GatewayError } from '../../wire/errors.ts';
+import type { SvcError } from '../../wire/errors.ts';
 import type { Event } from '../../wire/event.ts';
 import { errorText } from '../error-text.ts';
 
 const VENDOR = 'svc';
 
-export interface LanguageModelParts {
+export interface LanguageModelDeps {
   readonly models: () => readonly Model[];
   readonly onDidChange: vscode.Event<void>;
   readonly converse: Converse;
@@ -22,21 +22,21 @@ export interface LanguageModelParts {
 }
 
 /** Offers the person's models to VS Code's own chat and to every extension that uses language models. */
-export function registerLanguageModels(parts: LanguageModelParts): vscode.Disposable {
-  return vscode.lm.registerLanguageModelChatProvider(VENDOR, new LanguageModels(parts));
+export function registerLanguageModels(deps: LanguageModelDeps): vscode.Disposable {
+  return vscode.lm.registerLanguageModelChatProvider(VENDOR, new LanguageModels(deps));
 }
 
 class LanguageModels implements vscode.LanguageModelChatProvider {
-  readonly #parts: LanguageModelParts;
+  readonly #deps: LanguageModelDeps;
   readonly onDidChangeLanguageModelChatInformation: vscode.Event<void>;
 
-  constructor(parts: LanguageModelParts) {
-    this.#parts = parts;
-    this.onDidChangeLanguageModelChatInformation = parts.onDidChange;
+  constructor(deps: LanguageModelDeps) {
+    this.#deps = deps;
+    this.onDidChangeLanguageModelChatInformation = deps.onDidChange;
   }
 
   provideLanguageModelChatInformation(): vscode.LanguageModelChatInformation[] {
-    return this.#parts
+    return this.#deps
       .models()
       .filter(({ endpoint, modalities }) => endpoint.problem === undefined && modalities.output.includes('text'))
       .map((model) => this.#information(model));
@@ -49,14 +49,14 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const model = this.#parts.models().find(({ ref }) => ref === information.id);
+    const model = this.#deps.models().find(({ ref }) => ref === information.id);
     if (!model) throw vscode.LanguageModelError.NotFound(vscode.l10n.t('There is no model {0}.', information.id));
     const stopping = new AbortController();
     const heard = token.onCancellationRequested(() => stopping.abort());
     const calls = new ToolCalls((part) => progress.report(part));
     let whole = false;
     try {
-      for await (const event of this.#parts.converse(
+      for await (const event of this.#deps.converse(
         model,
         conversationOf(model, messages, options),
         stopping.signal,
@@ -86,10 +86,10 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
 
   #information(model: Model): vscode.LanguageModelChatInformation {
     const { context, input } = model.limit;
-    const maxOutputTokens = outputTokens(model, this.#parts.outputCap);
+    const maxOutputTokens = outputTokens(model, this.#deps.outputCap);
     // VS Code needs a number where nothing is known: a large one, so that nothing is cut off for no reason.
     const maxInputTokens = input ?? (context > maxOutputTokens ? context - maxOutputTokens : context || 128_000);
-    const provider = this.#parts.providerName(model);
+    const provider = this.#deps.providerName(model);
     return {
       id: model.ref,
       name: model.name,
@@ -200,7 +200,7 @@ function partTokens(part: unknown): number {
 }
 
 /** The kinds that other extensions can tell apart. */
-function languageModelError(error: GatewayError): Error {
+function languageModelError(error: SvcError): Error {
   switch (error.errorType) {
     case 'model_not_found':
       return vscode.LanguageModelError.NotFound(errorText(error));

@@ -20,7 +20,7 @@ import { modelLister } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 
-export interface ModelsParts {
+export interface ModelsDeps {
   readonly store: SettingsStore;
   readonly keys: StoredKeys;
   readonly transport: Transport;
@@ -39,7 +39,7 @@ const KEPT = 8;
 
 /** The owner of the models in the editor: rebuilt when settings, keys or the catalog change. */
 export class Models implements vscode.Disposable {
-  readonly #parts: ModelsParts;
+  readonly #deps: ModelsDeps;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #disposables = new DisposableStore();
   readonly #closing = new AbortController();
@@ -53,10 +53,10 @@ export class Models implements vscode.Disposable {
   /** What the person picked in this window: it goes over the configuration until the window closes. */
   readonly #picked = new Map<string, string>();
 
-  constructor(parts: ModelsParts) {
-    this.#parts = parts;
+  constructor(deps: ModelsDeps) {
+    this.#deps = deps;
     const rebuild = () => void this.rebuild();
-    this.#disposables.add(this.#changed, parts.store.onChange(rebuild), parts.keys.onDidChange(rebuild));
+    this.#disposables.add(this.#changed, deps.store.onChange(rebuild), deps.keys.onDidChange(rebuild));
   }
 
   dispose(): void {
@@ -77,7 +77,7 @@ export class Models implements vscode.Disposable {
   }
 
   get settings(): Settings | undefined {
-    return this.#registry && this.#parts.store.current;
+    return this.#registry && this.#deps.store.current;
   }
 
   /** The model that chat uses now. */
@@ -108,29 +108,29 @@ export class Models implements vscode.Disposable {
   /** Name of the variant that was chosen for the chat's model, where it still has it. */
   get chatVariant(): string | undefined {
     const model = this.chat;
-    const name = model && this.#parts.memory.get<Record<string, string>>(VARIANTS, {})[model.ref];
+    const name = model && this.#deps.memory.get<Record<string, string>>(VARIANTS, {})[model.ref];
     return name !== undefined && model?.variants.has(name) ? name : undefined;
   }
 
   /** @param variant absent: the model as it is. */
   async useForChat(ref: string, variant?: string): Promise<void> {
-    const { [ref]: _, ...others } = this.#parts.memory.get<Record<string, string>>(VARIANTS, {});
-    await this.#parts.memory.update(VARIANTS, variant === undefined ? others : { ...others, [ref]: variant });
+    const { [ref]: _, ...others } = this.#deps.memory.get<Record<string, string>>(VARIANTS, {});
+    await this.#deps.memory.update(VARIANTS, variant === undefined ? others : { ...others, [ref]: variant });
     await this.#remember(LAST_USED, ref);
   }
 
   /** References that were used last for chat or for completions, latest first. */
   recent(use: 'chat' | 'completion'): readonly string[] {
-    return this.#parts.memory.get<string[]>(use === 'chat' ? LAST_USED : LAST_FIM, []);
+    return this.#deps.memory.get<string[]>(use === 'chat' ? LAST_USED : LAST_FIM, []);
   }
 
   get pinned(): readonly string[] {
-    return this.#parts.memory.get<string[]>(PINNED, []);
+    return this.#deps.memory.get<string[]>(PINNED, []);
   }
 
   /** Models that a person took out of sight: no face of the editor offers or uses them. */
   get hidden(): readonly string[] {
-    return this.#parts.memory.get<string[]>(HIDDEN, []);
+    return this.#deps.memory.get<string[]>(HIDDEN, []);
   }
 
   async pin(ref: string, pinned: boolean): Promise<void> {
@@ -143,8 +143,8 @@ export class Models implements vscode.Disposable {
   }
 
   async #mark(list: string, ref: string, marked: boolean): Promise<void> {
-    const others = this.#parts.memory.get<string[]>(list, []).filter((each) => each !== ref);
-    await this.#parts.memory.update(list, marked ? [...others, ref] : others);
+    const others = this.#deps.memory.get<string[]>(list, []).filter((each) => each !== ref);
+    await this.#deps.memory.update(list, marked ? [...others, ref] : others);
   }
 
   async useForCompletion(ref: string): Promise<void> {
@@ -153,13 +153,13 @@ export class Models implements vscode.Disposable {
 
   /** The answer to "this project wants to send your key to …"; see `originDecisionKey`. */
   async decide(key: string, allowed: boolean): Promise<void> {
-    const decisions = this.#parts.memory.get<Record<string, boolean>>(DECISIONS, {});
-    await this.#parts.memory.update(DECISIONS, { ...decisions, [key]: allowed });
+    const decisions = this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {});
+    await this.#deps.memory.update(DECISIONS, { ...decisions, [key]: allowed });
     await this.rebuild();
   }
 
   get decisions(): ReadonlyMap<string, boolean> {
-    return new Map(Object.entries(this.#parts.memory.get<Record<string, boolean>>(DECISIONS, {})));
+    return new Map(Object.entries(this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {})));
   }
 
   /** Builds anew; calls during a build share one further build. Never rejects. */
@@ -169,7 +169,7 @@ export class Models implements vscode.Disposable {
       return this.#building;
     }
     this.#building = this.#build()
-      .catch((error: unknown) => this.#parts.log.error('The models could not be read.', String(error)))
+      .catch((error: unknown) => this.#deps.log.error('The models could not be read.', String(error)))
       .then(() => {
         this.#building = undefined;
         if (!this.#again || this.#closing.signal.aborted) return undefined;
@@ -180,7 +180,7 @@ export class Models implements vscode.Disposable {
   }
 
   async #build(): Promise<void> {
-    const { store, keys } = this.#parts;
+    const { store, keys } = this.#deps;
     const settings = store.current;
     this.#catalog ??= await this.#loadCatalog(settings);
     const registry = buildRegistry({
@@ -192,8 +192,8 @@ export class Models implements vscode.Disposable {
       workspace: workspaceId(),
     });
     this.#live ??= new LiveRegistry(registry, {
-      listModels: modelLister(this.#parts.transport),
-      unlisted: (provider, reason) => this.#parts.log.warn(`${provider} does not list its models: ${reason}`),
+      listModels: modelLister(this.#deps.transport),
+      unlisted: (provider, reason) => this.#deps.log.warn(`${provider} does not list its models: ${reason}`),
       changed: (changed) => this.#take(changed),
     });
     this.#live.rebuilt(registry);
@@ -223,15 +223,15 @@ export class Models implements vscode.Disposable {
     if (!this.#registry) return undefined;
     const picked = this.#registry.find(this.#picked.get(memory) ?? '');
     if (picked) return picked;
-    const lastUsed = this.#parts.memory.get<string[]>(memory, []);
-    const settings = this.#parts.store.current;
+    const lastUsed = this.#deps.memory.get<string[]>(memory, []);
+    const settings = this.#deps.store.current;
     return select({ settings, registry: this.#registry, lastUsed, unknownConfigured: 'warn' }).model;
   }
 
   async #remember(memory: string, ref: string): Promise<void> {
     this.#picked.set(memory, ref);
-    const before = this.#parts.memory.get<string[]>(memory, []);
-    await this.#parts.memory.update(memory, [ref, ...before.filter((each) => each !== ref)].slice(0, KEPT));
+    const before = this.#deps.memory.get<string[]>(memory, []);
+    await this.#deps.memory.update(memory, [ref, ...before.filter((each) => each !== ref)].slice(0, KEPT));
     this.#changed.fire();
   }
 }

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
-import type { ProviderDialogParts } from './dialog.ts';
+import type { ProviderDialogDeps } from './dialog.ts';
 import type { ProviderDialogs } from './dialogs.ts';
 
 /** The commands around providers; the dialog itself is loaded when it is first used. */
-export function registerProviderCommands(parts: ProviderDialogParts): vscode.Disposable {
+export function registerProviderCommands(deps: ProviderDialogDeps): vscode.Disposable {
   let opened: ProviderDialogs | undefined;
   const dialogs = async () => {
     const { ProviderDialogs } = await import('./dialogs.ts');
-    opened ??= new ProviderDialogs(parts);
+    opened ??= new ProviderDialogs(deps);
     return opened;
   };
   const idOf = (argument: unknown) => (typeof argument === 'string' ? argument : undefined);

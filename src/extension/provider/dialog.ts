@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import { originOf } from '../../catalog/address.ts';
-import { presets } from '../../catalog/presets.ts';
+import { addressOrigin } from '../../catalog/address.ts';
+import { providerPresets } from '../../catalog/presets.ts';
 import { UnreadableFile } from '../../config/config-text.ts';
 import { withProvider } from '../../config/edit.ts';
 import { type FromDialog, parseFromDialog, type ToDialog } from '../../config/provider-dialog.ts';
@@ -13,10 +13,10 @@ import { globalFile, readConfig, saveTargets, writeConfig } from '../configurati
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 import type { Models } from '../models/models.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
-import { type Draft, findServers, listOf, reasonOf, tryModel } from './draft.ts';
+import { failureReason, findServers, listOffered, type ProviderDraft, tryModel } from './draft.ts';
 import { confirmDelete, deleteProvider, type EditedProvider, resolveText } from './edit.ts';
 
-export interface ProviderDialogParts {
+export interface ProviderDialogDeps {
   readonly extension: vscode.Uri;
   readonly models: Models;
   readonly store: SettingsStore;
@@ -37,7 +37,7 @@ export type DialogSubject =
  * here, and a key that was typed stays here alone.
  */
 export class ProviderDialog implements vscode.Disposable {
-  readonly #parts: ProviderDialogParts;
+  readonly #deps: ProviderDialogDeps;
   readonly #subject: DialogSubject;
   readonly #panel: vscode.WebviewPanel;
   readonly #disposables = new DisposableStore();
@@ -47,8 +47,8 @@ export class ProviderDialog implements vscode.Disposable {
   /** What is under way, by what it is: a test and the list run side by side. */
   readonly #running = new Map<FromDialog['type'], AbortController>();
 
-  constructor(parts: ProviderDialogParts, subject: DialogSubject, closed: () => void) {
-    this.#parts = parts;
+  constructor(deps: ProviderDialogDeps, subject: DialogSubject, closed: () => void) {
+    this.#deps = deps;
     this.#subject = subject;
     this.#closed = closed;
     this.#form = firstForm(subject);
@@ -61,15 +61,15 @@ export class ProviderDialog implements vscode.Disposable {
       'svc.provider',
       title,
       vscode.ViewColumn.Active,
-      webviewOptions(parts.extension),
+      webviewOptions(deps.extension),
     );
-    this.#panel.iconPath = themedIcon(parts.extension, 'provider');
+    this.#panel.iconPath = themedIcon(deps.extension, 'provider');
     this.#disposables.add(
       this.#panel,
       this.#panel.onDidDispose(() => this.dispose()),
       this.#panel.webview.onDidReceiveMessage((value: unknown) => this.#hear(value)),
     );
-    this.#panel.webview.html = webviewHtml(this.#panel.webview, parts.extension, {
+    this.#panel.webview.html = webviewHtml(this.#panel.webview, deps.extension, {
       script: 'provider',
       title,
       styles: ['codicon.css', 'provider.css'],
@@ -89,10 +89,10 @@ export class ProviderDialog implements vscode.Disposable {
   #hear(value: unknown): void {
     const message = parseFromDialog(value);
     if (!message) {
-      this.#parts.log.warn('The provider dialog sent a message that is not one of its own; it was ignored.');
+      this.#deps.log.warn('The provider dialog sent a message that is not one of its own; it was ignored.');
       return;
     }
-    this.#handle(message).catch((error: unknown) => this.#post({ type: 'not-saved', reason: reasonOf(error) }));
+    this.#handle(message).catch((error: unknown) => this.#post({ type: 'not-saved', reason: failureReason(error) }));
   }
 
   async #handle(message: FromDialog): Promise<void> {
@@ -129,7 +129,7 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   #taken(): readonly string[] {
-    const { settings } = this.#parts.models;
+    const { settings } = this.#deps.models;
     const ids = [...(settings?.providers.keys() ?? []), ...(settings?.disabledProviders ?? [])];
     return ids.filter((id) => id !== this.#before?.form.id);
   }
@@ -149,7 +149,7 @@ export class ProviderDialog implements vscode.Disposable {
       form: { ...this.#form, key },
       taken: this.#taken(),
       targets: this.#targets(),
-      presets: presets(this.#parts.models.catalog),
+      presets: providerPresets(this.#deps.models.catalog),
       ...(origin === undefined ? {} : { keyOrigin: origin }),
     });
   }
@@ -162,7 +162,7 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   /** The form with its secrets, for a request. */
-  async #draft(raw: ProviderForm): Promise<Draft> {
+  async #draft(raw: ProviderForm): Promise<ProviderDraft> {
     this.#keep(raw);
     const form = tidied(raw);
     const kept = this.#before?.headers ?? new Map<string, Secret>();
@@ -186,7 +186,7 @@ export class ProviderDialog implements vscode.Disposable {
         if (this.#typedKey !== undefined) return resolveText(this.#typedKey);
         const { keyOrigin, key } = this.#before ?? {};
         // What is stored goes only where it was entered for.
-        return keyOrigin === undefined || originOf(form.baseURL) === keyOrigin ? key : undefined;
+        return keyOrigin === undefined || addressOrigin(form.baseURL) === keyOrigin ? key : undefined;
       }
     }
   }
@@ -195,10 +195,10 @@ export class ProviderDialog implements vscode.Disposable {
     const signal = this.#begin('list');
     const draft = await this.#draft(form);
     try {
-      const listed = await listOf(draft, this.#parts.transport, signal);
+      const listed = await listOffered(draft, this.#deps.transport, signal);
       this.#post({ type: 'listed', request, ...listed });
     } catch (error) {
-      if (!signal.aborted) this.#post({ type: 'list-failed', request, reason: reasonOf(error) });
+      if (!signal.aborted) this.#post({ type: 'list-failed', request, reason: failureReason(error) });
     }
   }
 
@@ -206,7 +206,7 @@ export class ProviderDialog implements vscode.Disposable {
     const signal = this.#begin('test');
     const draft = await this.#draft(form);
     try {
-      this.#post({ type: 'tested', request, ...(await tryModel(draft, model, this.#parts.transport, signal)) });
+      this.#post({ type: 'tested', request, ...(await tryModel(draft, model, this.#deps.transport, signal)) });
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -214,8 +214,8 @@ export class ProviderDialog implements vscode.Disposable {
 
   async #lookForServers(): Promise<void> {
     const signal = this.#begin('look-for-servers');
-    const known = presets(this.#parts.models.catalog);
-    this.#post({ type: 'servers', servers: await findServers(known, this.#parts.transport, signal) });
+    const known = providerPresets(this.#deps.models.catalog);
+    this.#post({ type: 'servers', servers: await findServers(known, this.#deps.transport, signal) });
   }
 
   /** A request is under way; the one of its kind before it is stopped. */
@@ -253,17 +253,17 @@ export class ProviderDialog implements vscode.Disposable {
       return;
     }
     await this.#storeKey(form);
-    await this.#parts.store.refresh();
-    await this.#parts.models.rebuild();
+    await this.#deps.store.refresh();
+    await this.#deps.models.rebuild();
     this.dispose();
-    announce(form, this.#parts.models);
+    announce(form, this.#deps.models);
   }
 
   async #storeKey(form: ProviderForm): Promise<void> {
-    const { keys } = this.#parts;
+    const { keys } = this.#deps;
     const was = this.#before?.form.id;
     const moved = was !== undefined && was !== form.id;
-    const origin = originOf(form.baseURL);
+    const origin = addressOrigin(form.baseURL);
     if (this.#typedKey !== undefined && (form.key.kind === 'typed' || form.key.kind === 'kept')) {
       await keys.store(form.id, this.#typedKey, origin);
     } else if (form.key.kind === 'kept') {
@@ -276,7 +276,7 @@ export class ProviderDialog implements vscode.Disposable {
   async #delete(): Promise<void> {
     const before = this.#before;
     if (!before || !(await confirmDelete(before.form))) return;
-    await deleteProvider(this.#parts, before.form.id, before.form.target);
+    await deleteProvider(this.#deps, before.form.id, before.form.target);
     this.dispose();
   }
 

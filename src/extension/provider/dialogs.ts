@@ -1,18 +1,18 @@
 import * as vscode from 'vscode';
-import { presets } from '../../catalog/presets.ts';
+import { providerPresets } from '../../catalog/presets.ts';
 import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form.ts';
-import { fileOf, globalFile } from '../configuration/files.ts';
-import { type DialogSubject, ProviderDialog, type ProviderDialogParts } from './dialog.ts';
+import { configurationFile, globalFile } from '../configuration/files.ts';
+import { type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './dialog.ts';
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit.ts';
 import { importFromTools } from './import-providers.ts';
 
 /** The dialogs that are open: one for each provider, one for a new one. Loaded when the first is opened. */
 export class ProviderDialogs implements vscode.Disposable {
-  readonly #parts: ProviderDialogParts;
+  readonly #deps: ProviderDialogDeps;
   readonly #open = new Map<string, ProviderDialog>();
 
-  constructor(parts: ProviderDialogParts) {
-    this.#parts = parts;
+  constructor(deps: ProviderDialogDeps) {
+    this.#deps = deps;
   }
 
   dispose(): void {
@@ -26,7 +26,7 @@ export class ProviderDialogs implements vscode.Disposable {
 
   /** Takes over what other tools have; each chosen provider opens in a dialog of its own. */
   import(): Promise<void> {
-    const { models, storage } = this.#parts;
+    const { models, storage } = this.#deps;
     return importFromTools(models, storage, (form) => this.#show(`new ${form.id}`, { kind: 'new', form }));
   }
 
@@ -44,14 +44,14 @@ export class ProviderDialogs implements vscode.Disposable {
     const provider = chosen === undefined ? undefined : await this.#read(chosen);
     if (!provider || !(await confirmDelete(provider.form))) return;
     this.#open.get(provider.form.id)?.dispose();
-    await deleteProvider(this.#parts, provider.form.id, provider.form.target);
+    await deleteProvider(this.#deps, provider.form.id, provider.form.target);
   }
 
   async #read(id: string): Promise<EditedProvider | undefined> {
     try {
-      return await readProvider(this.#parts, id);
+      return await readProvider(this.#deps, id);
     } catch (error) {
-      const path = fileOf(id, this.#parts.models.settings)?.path ?? '';
+      const path = configurationFile(id, this.#deps.models.settings)?.path ?? '';
       const reason = error instanceof Error ? vscode.l10n.t(error.message) : String(error);
       void vscode.window.showErrorMessage(`${path}: ${reason}`);
       return undefined;
@@ -59,9 +59,9 @@ export class ProviderDialogs implements vscode.Disposable {
   }
 
   #formFor(id: string | undefined): ProviderForm {
-    const { models } = this.#parts;
+    const { models } = this.#deps;
     const form = { ...EMPTY_FORM, target: globalFile() };
-    const preset = presets(models.catalog).find((each) => each.id === id);
+    const preset = providerPresets(models.catalog).find((each) => each.id === id);
     if (!preset) return form;
     const { name, api, baseURL, fimURL, fim } = preset;
     return {
@@ -77,9 +77,9 @@ export class ProviderDialogs implements vscode.Disposable {
 
   /** Providers that a file names; those that only have a key are not there to edit. */
   async #choose(title: string): Promise<string | undefined> {
-    const { settings } = this.#parts.models;
+    const { settings } = this.#deps.models;
     const items = [...(settings?.providers.values() ?? [])]
-      .filter(({ id }) => fileOf(id, settings) !== undefined)
+      .filter(({ id }) => configurationFile(id, settings) !== undefined)
       .map(({ id, name, origin }) => ({ label: name ?? id, description: id, detail: origin.source.path, id }));
     if (items.length === 0) {
       this.add();
@@ -91,6 +91,6 @@ export class ProviderDialogs implements vscode.Disposable {
   #show(key: string, subject: DialogSubject): void {
     const open = this.#open.get(key);
     if (open) open.reveal();
-    else this.#open.set(key, new ProviderDialog(this.#parts, subject, () => this.#open.delete(key)));
+    else this.#open.set(key, new ProviderDialog(this.#deps, subject, () => this.#open.delete(key)));
   }
 }

@@ -3,7 +3,13 @@ import { EMPTY_CATALOG } from '../../catalog/catalog.ts';
 import type { Model, Provider } from '../../catalog/model.ts';
 import { buildRegistry } from '../../catalog/registry.ts';
 import type { Credential, Located, Origin } from '../../config/origin.ts';
-import type { FoundServer, OfferedModel, ProviderPreset, Reason, ToDialog } from '../../config/provider-dialog.ts';
+import type {
+  DialogFailure,
+  FoundServer,
+  OfferedModel,
+  ProviderPreset,
+  ToDialog,
+} from '../../config/provider-dialog.ts';
 import { API_PACKAGES, type ProviderForm } from '../../config/provider-form.ts';
 import type { Secret } from '../../config/secret.ts';
 import type { ProviderSettings, Settings } from '../../config/settings.ts';
@@ -12,7 +18,7 @@ import { converse } from '../../provider/converse.ts';
 import { type ListedModel, listModels } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport.ts';
 import { upstreamURL } from '../../provider/url.ts';
-import { asGatewayError } from '../../wire/errors.ts';
+import { asSvcError } from '../../wire/errors.ts';
 import { translate } from '../error-text.ts';
 
 const HERE: Origin = {
@@ -22,7 +28,7 @@ const HERE: Origin = {
 };
 
 /** A form with its secrets: what the page never has is filled in by the host. */
-export interface Draft {
+export interface ProviderDraft {
   readonly form: ProviderForm;
   readonly key: Secret | undefined;
   readonly headers: ReadonlyMap<string, Secret>;
@@ -32,7 +38,7 @@ const located = <T>(value: T): Located<T> => ({ value, origin: HERE });
 const credential = (secret: Secret): Credential => ({ secret, origin: HERE, trusted: true });
 
 /** The provider as it would be after saving, and a model of it by id. Nothing is stored. */
-function draftProvider(draft: Draft, model?: string): { readonly provider?: Provider; readonly model?: Model } {
+function draftProvider(draft: ProviderDraft, model?: string): { readonly provider?: Provider; readonly model?: Model } {
   const { form, key, headers } = draft;
   const id = form.id === '' ? 'draft' : form.id;
   const settings: ProviderSettings = {
@@ -93,9 +99,9 @@ function watched(transport: Transport) {
   return { seen, transport: watching };
 }
 
-/** What a provider lists, sorted by name, and the base address where the list really was. @throws GatewayError */
-export async function listOf(
-  draft: Draft,
+/** What a provider lists, sorted by name, and the base address where the list really was. @throws SvcError */
+export async function listOffered(
+  draft: ProviderDraft,
   transport: Transport,
   signal: AbortSignal,
 ): Promise<{ readonly models: readonly OfferedModel[]; readonly baseURL?: string }> {
@@ -125,7 +131,7 @@ function offered(listed: readonly ListedModel[]): readonly OfferedModel[] {
 
 /** Asks a model for one word. Never rejects but for the signal. */
 export async function tryModel(
-  draft: Draft,
+  draft: ProviderDraft,
   id: string,
   transport: Transport,
   signal: AbortSignal,
@@ -147,7 +153,8 @@ export async function tryModel(
   };
   let answer = '';
   for await (const event of converse(model, ask, { transport: watching, signal })) {
-    if (event.type === 'error') return { ok: false, ...status(), milliseconds: since(), reason: reasonOf(event.error) };
+    if (event.type === 'error')
+      return { ok: false, ...status(), milliseconds: since(), reason: failureReason(event.error) };
     if (event.type === 'text') answer += event.text;
     if (answer.length > 200) break;
   }
@@ -158,8 +165,8 @@ export async function tryModel(
 /** A reasoning model needs some before its word; Responses takes no fewer than 16. */
 const MOST_TOKENS = 64;
 
-export function reasonOf(thrown: unknown): Reason {
-  const { text, actionText } = asGatewayError(thrown);
+export function failureReason(thrown: unknown): DialogFailure {
+  const { text, actionText } = asSvcError(thrown);
   return { message: translate(text), ...(actionText && { action: translate(actionText) }) };
 }
 

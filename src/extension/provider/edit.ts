@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { originOf } from '../../catalog/address.ts';
+import { addressOrigin } from '../../catalog/address.ts';
 import { PACKAGES } from '../../catalog/vendors.ts';
 import { providersIn, withoutProvider } from '../../config/edit.ts';
 import {
@@ -13,8 +13,8 @@ import {
 import { findReferences } from '../../config/references.ts';
 import { Secret } from '../../config/secret.ts';
 import type { SettingsStore } from '../../config/store.ts';
-import { isObject, objectOf, textOf } from '../../wire/json.ts';
-import { fileOf, readConfig, writeConfig } from '../configuration/files.ts';
+import { isObject, nonEmptyString, objectOrEmpty } from '../../wire/json.ts';
+import { configurationFile, readConfig, writeConfig } from '../configuration/files.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 import type { Models } from '../models/models.ts';
 
@@ -30,41 +30,41 @@ export interface EditedProvider {
   readonly headers: ReadonlyMap<string, Secret>;
 }
 
-export interface EditParts {
+export interface EditDeps {
   readonly models: Models;
   readonly store: SettingsStore;
   readonly keys: StoredKeys;
 }
 
 /** A provider to edit, `undefined` where no file that can be edited here names it. */
-export async function readProvider(parts: EditParts, id: string): Promise<EditedProvider | undefined> {
-  const source = fileOf(id, parts.models.settings);
+export async function readProvider(deps: EditDeps, id: string): Promise<EditedProvider | undefined> {
+  const source = configurationFile(id, deps.models.settings);
   if (!source) return undefined;
   const written = providersIn(await readConfig(source.path))[id];
   if (!isObject(written)) return undefined;
-  const options = objectOf(written.options);
-  const endpoint = parts.models.registry?.providers.get(id)?.endpoint;
-  const baseURL = textOf(options.baseURL) ?? textOf(written.api) ?? endpoint?.baseURL ?? '';
-  const stored = (await parts.keys.all()).get(id);
-  const inFile = textOf(options.apiKey);
-  const headers = Object.entries(objectOf(options.headers)).filter(([, value]) => typeof value === 'string');
+  const options = objectOrEmpty(written.options);
+  const endpoint = deps.models.registry?.providers.get(id)?.endpoint;
+  const baseURL = nonEmptyString(options.baseURL) ?? nonEmptyString(written.api) ?? endpoint?.baseURL ?? '';
+  const stored = (await deps.keys.all()).get(id);
+  const inFile = nonEmptyString(options.apiKey);
+  const headers = Object.entries(objectOrEmpty(options.headers)).filter(([, value]) => typeof value === 'string');
   return {
     form: {
       ...EMPTY_FORM,
       id,
-      name: textOf(written.name) ?? '',
-      api: PACKAGES.get(textOf(written.npm) ?? '')?.format ?? endpoint?.format ?? 'chat-completions',
+      name: nonEmptyString(written.name) ?? '',
+      api: PACKAGES.get(nonEmptyString(written.npm) ?? '')?.format ?? endpoint?.format ?? 'chat-completions',
       baseURL,
-      fimURL: textOf(options.fimURL) ?? (options.baseURL === undefined ? endpoint?.fimURL : undefined) ?? '',
-      fim: textOf(written.fim) ?? '',
+      fimURL: nonEmptyString(options.fimURL) ?? (options.baseURL === undefined ? endpoint?.fimURL : undefined) ?? '',
+      fim: nonEmptyString(written.fim) ?? '',
       key: keyOf(inFile, stored !== undefined),
-      models: Object.entries(objectOf(written.models)).flatMap(modelRow),
+      models: Object.entries(objectOrEmpty(written.models)).flatMap(modelRow),
       headers: headers.map(([name, value]) => headerRow(name, String(value))),
       target: source.path,
     },
     project: source.kind === 'project',
     key: inFile === undefined ? stored?.secret : resolveText(inFile),
-    keyOrigin: inFile === undefined && stored ? (stored.origin ?? originOf(baseURL)) : undefined,
+    keyOrigin: inFile === undefined && stored ? (stored.origin ?? addressOrigin(baseURL)) : undefined,
     headers: new Map(
       headers.flatMap(([name, value]) => [[name, resolveText(String(value)) ?? new Secret('')] as const]),
     ),
@@ -78,7 +78,7 @@ function keyOf(inFile: string | undefined, stored: boolean): KeyChoice {
 }
 
 function modelRow([id, value]: [string, unknown]): ModelRow[] {
-  return isObject(value) ? [{ id, name: textOf(value.name) ?? '', was: id }] : [];
+  return isObject(value) ? [{ id, name: nonEmptyString(value.name) ?? '', was: id }] : [];
 }
 
 /** What a secret header holds stays in the host, unless it is a reference, which is no secret itself. */
@@ -110,9 +110,9 @@ export async function confirmDelete({ id, name }: ProviderForm): Promise<boolean
   return chosen === remove;
 }
 
-export async function deleteProvider(parts: EditParts, id: string, file: string): Promise<void> {
+export async function deleteProvider(deps: EditDeps, id: string, file: string): Promise<void> {
   await writeConfig(file, withoutProvider(await readConfig(file), id));
-  await parts.keys.forget(id);
-  await parts.store.refresh();
-  await parts.models.rebuild();
+  await deps.keys.forget(id);
+  await deps.store.refresh();
+  await deps.models.rebuild();
 }

@@ -2,10 +2,10 @@ import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
 import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page-copy.ts';
 import type { CompletionItem, ModelView, ToPage } from '../../chat/page-messages.ts';
-import { isRunning, type Message, pathOf, versionsIn } from '../../chat/transcript.ts';
+import { branchTo, isRunning, type Message, versionsIn } from '../../chat/transcript.ts';
 
 /** Where a message stands among its versions, 0-based. */
-export interface Shown {
+export interface ShownBranch {
   readonly id: string;
   readonly version: number;
   readonly versions: readonly string[];
@@ -21,7 +21,7 @@ export class ConversationState {
   #asked = false;
 
   /** The messages on the way to the leaf. */
-  readonly path = signal<readonly Shown[]>([]);
+  readonly path = signal<readonly ShownBranch[]>([]);
   readonly session = signal('');
   readonly running = signal(false);
   readonly model = signal<ModelView | null>(null);
@@ -125,7 +125,7 @@ export class ConversationState {
     this.#copy = copy;
     this.session.value = copy.session;
     this.running.value = isRunning(copy.transcript);
-    const path = pathOf(copy.transcript);
+    const path = branchTo(copy.transcript);
     const kept = copy.session === before.session;
     if (!kept) this.#messages.clear();
     for (const each of path) {

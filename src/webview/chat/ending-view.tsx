@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { CardAction, ErrorCard } from '../../chat/error-card.ts';
 import type { FromPage } from '../../chat/from-page.ts';
-import { type Ending, type Message, textOf } from '../../chat/transcript.ts';
+import { type Ending, type Message, messageText } from '../../chat/transcript.ts';
 import type { MessageText } from '../../wire/errors.ts';
 import { Icon } from './icon.tsx';
 import { usePanel } from './panel.ts';
@@ -65,7 +65,7 @@ function Finished(props: { message: Message; ending: Extract<Ending, { type: 'fi
     case 'filtered':
       return <Note icon="warning" warning text={t('The provider’s content filter ended this answer.')} />;
     case 'interrupted': {
-      const kept = textOf(message).length;
+      const kept = messageText(message).length;
       return (
         <Note
           icon="debug-disconnect"

@@ -1,7 +1,7 @@
 import { dressCode, openCodeBlock } from './code-block.ts';
 import { FenceWriter, openFence } from './fence-writer.ts';
 import { highlightWhenIdle } from './highlight.ts';
-import { type Definitions, languageOf, lex, noDefinitions, render, showControls, type Token } from './safe-html.ts';
+import { type Definitions, fenceLanguage, lex, noDefinitions, render, showControls, type Token } from './safe-html.ts';
 
 interface Settled {
   readonly raw: string;
@@ -115,7 +115,7 @@ export class MarkdownWriter {
 
   #beginFence(fence: NonNullable<ReturnType<typeof openFence>>): void {
     this.#clearTail();
-    const language = languageOf(fence.info);
+    const language = fenceLanguage(fence.info);
     const { block, code } = openCodeBlock(language);
     this.#root.append(block);
     this.#fence = { writer: new FenceWriter(code, fence), code, language };

@@ -1,10 +1,10 @@
 import { flushSync, memo } from 'preact/compat';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Message, Part } from '../../chat/transcript.ts';
-import { textOf } from '../../chat/transcript.ts';
+import { messageText } from '../../chat/transcript.ts';
 import { Chips } from './chips.tsx';
 import { isSubmit } from './composing.ts';
-import type { Shown } from './conversation-state.ts';
+import type { ShownBranch } from './conversation-state.ts';
 import { EndingView } from './ending-view.tsx';
 import { priceText, tokensText } from './figures.ts';
 import { Icon, IconButton } from './icon.tsx';
@@ -16,7 +16,7 @@ import { ToolCard } from './tool-card.tsx';
 import { t } from './words.ts';
 
 interface Props {
-  readonly shown: Shown;
+  readonly shown: ShownBranch;
   readonly last: boolean;
   /** Far from the end, where a conversation opens. */
   readonly far: boolean;
@@ -60,15 +60,15 @@ function Undrawn({ message, draw }: { message: Message; draw: () => void }) {
   useLayoutEffect(() => (place.current ? drawing.add(place.current, draw) : undefined), []);
   return (
     <article class={`message ${message.role} undrawn`} ref={place}>
-      {showControls(textOf(message))}
+      {showControls(messageText(message))}
     </article>
   );
 }
 
-function UserMessage({ message, shown }: { message: Message; shown: Shown }) {
+function UserMessage({ message, shown }: { message: Message; shown: ShownBranch }) {
   const { state } = usePanel();
   const [editing, setEditing] = useState(false);
-  const text = textOf(message);
+  const text = messageText(message);
   if (message.auto) return <p class="note auto">{t('Continued')}</p>;
   return (
     <article class="message user" aria-label={t('You')}>
@@ -160,9 +160,9 @@ function busy({ parts }: Message): boolean {
   return part !== undefined && part.type !== 'step' && !(part.type === 'tool' && part.state.type === 'done');
 }
 
-function AnswerFoot({ message, shown }: { message: Message; shown: Shown }) {
+function AnswerFoot({ message, shown }: { message: Message; shown: ShownBranch }) {
   const { link, state } = usePanel();
-  const text = textOf(message);
+  const text = messageText(message);
   return (
     <footer class="under">
       <Versions shown={shown} />
@@ -196,7 +196,7 @@ function Figures({ message: { model, usage, price } }: { message: Message }) {
   );
 }
 
-function Versions({ shown: { version, versions } }: { shown: Shown }) {
+function Versions({ shown: { version, versions } }: { shown: ShownBranch }) {
   const { link, state } = usePanel();
   if (versions.length < 2) return null;
   const go = (index: number) => {
@@ -224,7 +224,7 @@ function Versions({ shown: { version, versions } }: { shown: Shown }) {
 }
 
 function Summary({ message, last }: { message: Message; last: boolean }) {
-  const text = textOf(message);
+  const text = messageText(message);
   const streaming = message.ending === undefined;
   return (
     <article class="message summary" aria-label={t('Summary')} aria-busy={streaming}>

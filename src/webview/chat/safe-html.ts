@@ -33,13 +33,13 @@ const markdown = new Marked({
     code: ({ text, lang, codeBlockStyle }: Tokens.Code) => {
       // marked ends a fence whose last line is empty with one break more than its source has.
       const source = codeBlockStyle !== 'indented' && text.endsWith('\n') ? text.slice(0, -1) : text;
-      return `<pre data-language="${escapeHtml(languageOf(lang))}"><code>${escapeHtml(source)}</code></pre>`;
+      return `<pre data-language="${escapeHtml(fenceLanguage(lang))}"><code>${escapeHtml(source)}</code></pre>`;
     },
   },
 });
 
 /** The first word of a fence's info string. */
-export function languageOf(info: string | undefined): string {
+export function fenceLanguage(info: string | undefined): string {
   const plain = (info ?? '').trim().replace(/\\([!-/:-@[-`{-~])/g, '$1');
   return plain.split(/\s/, 1)[0] ?? '';
 }

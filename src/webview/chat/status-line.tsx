@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { textOf } from '../../chat/transcript.ts';
+import { messageText } from '../../chat/transcript.ts';
 import { usePanel } from './panel.ts';
 import { t } from './words.ts';
 
@@ -27,7 +27,7 @@ export function StatusLine() {
     const last = state.path.peek().at(-1);
     const message = last && state.message(last.id)?.peek();
     // A failure is announced by its own card.
-    setText(message && message.ending?.type !== 'failed' ? textOf(message) || t('The answer has ended.') : '');
+    setText(message && message.ending?.type !== 'failed' ? messageText(message) || t('The answer has ended.') : '');
     return undefined;
   }, [running, state]);
   useEffect(() => {

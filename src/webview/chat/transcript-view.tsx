@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { textOf } from '../../chat/transcript.ts';
-import type { ConversationState, Shown } from './conversation-state.ts';
+import { messageText } from '../../chat/transcript.ts';
+import type { ConversationState, ShownBranch } from './conversation-state.ts';
 import { Icon } from './icon.tsx';
 import { MessageView } from './message-view.tsx';
 import { usePanel } from './panel.ts';
@@ -57,11 +57,11 @@ export function TranscriptView() {
 }
 
 /** Index of the first message that may be seen when a conversation opens at its end. */
-function firstOnScreen(state: ConversationState, path: readonly Shown[]): number {
+function firstOnScreen(state: ConversationState, path: readonly ShownBranch[]): number {
   let room = (window.innerWidth * window.innerHeight) / CHARACTER;
   const above = path.findLastIndex(({ id }) => {
     const message = state.message(id)?.peek();
-    room -= Math.max(SHORTEST, message ? textOf(message).length : 0);
+    room -= Math.max(SHORTEST, message ? messageText(message).length : 0);
     return room < 0;
   });
   return Math.max(0, above);

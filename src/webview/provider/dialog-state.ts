@@ -1,9 +1,9 @@
 import { batch, computed, signal } from '@preact/signals';
 import type {
+  DialogFailure,
   FoundServer,
   OfferedModel,
   ProviderPreset,
-  Reason,
   SaveTarget,
   ToDialog,
 } from '../../config/provider-dialog.ts';
@@ -29,7 +29,7 @@ export type Listing =
   | { readonly kind: 'idle' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'done'; readonly models: readonly OfferedModel[]; readonly baseURL?: string }
-  | { readonly kind: 'failed'; readonly reason: Reason }
+  | { readonly kind: 'failed'; readonly reason: DialogFailure }
   | { readonly kind: 'stopped' };
 export const listing = signal<Listing>({ kind: 'idle' });
 
@@ -39,11 +39,11 @@ export type Trial =
   | ({ readonly kind: 'done' } & Extract<ToDialog, { type: 'tested' }>);
 export const trial = signal<Trial>({ kind: 'idle' });
 export const servers = signal<{ readonly busy: boolean; readonly found?: readonly FoundServer[] }>({ busy: false });
-export const failure = signal<Reason | null>(null);
+export const failure = signal<DialogFailure | null>(null);
 export const saving = signal(false);
 
 export const targets = computed<readonly SaveTarget[]>(() => opened.value?.targets ?? []);
-export const presets = computed<readonly ProviderPreset[]>(() => opened.value?.presets ?? []);
+export const dialogPresets = computed<readonly ProviderPreset[]>(() => opened.value?.presets ?? []);
 export const editing = computed(() => opened.value?.mode === 'edit');
 
 /** An id that nobody typed follows the name. */

@@ -1,11 +1,11 @@
 import { t } from '../chat/words.ts';
-import { editing, fillFrom, lookForServers, presets, servers } from './dialog-state.ts';
+import { dialogPresets, editing, fillFrom, lookForServers, servers } from './dialog-state.ts';
 
 /** Fills the form: a known vendor, or a server that runs on this machine. */
 export function StartSection() {
   if (editing.value) return null;
-  const known = presets.value.filter(({ local }) => !local);
-  const local = presets.value.filter((preset) => preset.local);
+  const known = dialogPresets.value.filter(({ local }) => !local);
+  const local = dialogPresets.value.filter((preset) => preset.local);
   return (
     <section class="start">
       <div class="row wrap">
@@ -13,7 +13,7 @@ export function StartSection() {
         <select
           id="preset"
           onChange={(event) => {
-            const preset = presets.value.find(({ id }) => id === event.currentTarget.value);
+            const preset = dialogPresets.value.find(({ id }) => id === event.currentTarget.value);
             if (preset) fillFrom(preset);
           }}
         >

@@ -1,7 +1,7 @@
 import { type Clock, delay } from '../../../src/completion/clock.ts';
 import { type CompletionSettings, DEFAULT_COMPLETION_SETTINGS } from '../../../src/completion/completion-settings.ts';
 import { type DocumentText, type Position, textAfter, textBefore } from '../../../src/completion/document-text.ts';
-import type { Fill } from '../../../src/completion/in-flight.ts';
+import type { CompletionRequest } from '../../../src/completion/in-flight.ts';
 import { Suggester } from '../../../src/completion/suggest.ts';
 import type { Suggestion } from '../../../src/completion/suggestion.ts';
 import type { Contestant, Edit } from './editor.ts';
@@ -11,7 +11,7 @@ const URI = 'file:///bench/fixture.ts';
 const COST = { input: 0.3, output: 0.9 };
 
 /** The engine as it ships, with its default settings. */
-export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSettings> = {}): Contestant {
+export function ours(fill: CompletionRequest, clock: Clock, settings: Partial<CompletionSettings> = {}): Contestant {
   const suggester = new Suggester({
     fill: () => fill,
     model: () => ({ ref: 'oracle/fim', contextTokens: 32_000, cost: COST }),
@@ -32,7 +32,7 @@ export function ours(fill: Fill, clock: Clock, settings: Partial<CompletionSetti
  * What a completion provider is without any of it: 150 ms of debounce, one request at a time (the
  * one before is aborted), no memory, the whole answer awaited, shown as it came.
  */
-export function plain(fill: Fill, clock: Clock): Contestant {
+export function plain(fill: CompletionRequest, clock: Clock): Contestant {
   let running: AbortController | undefined;
   let id = 0;
   async function suggest(
@@ -45,12 +45,12 @@ export function plain(fill: Fill, clock: Clock): Contestant {
     running = new AbortController();
     const stop = AbortSignal.any([signal, running.signal]);
     let insertText = '';
-    const hole = {
+    const fimRequest = {
       prefix: textBefore(document, position, 8_000),
       suffix: textAfter(document, position, 2_800),
       maxTokens: 256,
     };
-    for await (const event of fill(hole, stop)) {
+    for await (const event of fill(fimRequest, stop)) {
       if (stop.aborted) return [];
       if (event.type === 'text') insertText += event.text;
     }

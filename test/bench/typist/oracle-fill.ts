@@ -1,5 +1,5 @@
-import type { Fill } from '../../../src/completion/in-flight.ts';
-import { GatewayError } from '../../../src/wire/errors.ts';
+import type { CompletionRequest } from '../../../src/completion/in-flight.ts';
+import { SvcError } from '../../../src/wire/errors.ts';
 import type { VirtualClock } from '../../completion/virtual-clock.ts';
 import type { Oracle } from './oracle.ts';
 
@@ -26,17 +26,17 @@ export function oracleFill(
   firstMs: number,
   traffic: Traffic,
   broke = false,
-): Fill {
+): CompletionRequest {
   let before = '';
-  return async function* fill(hole, signal) {
+  return async function* fill(fimRequest, signal) {
     traffic.requests++;
-    traffic.sent += hole.prefix.length + hole.suffix.length;
-    traffic.shared += commonStart(before, hole.prefix);
-    traffic.sharable += Math.min(before.length, hole.prefix.length);
-    before = hole.prefix;
+    traffic.sent += fimRequest.prefix.length + fimRequest.suffix.length;
+    traffic.shared += commonStart(before, fimRequest.prefix);
+    traffic.sharable += Math.min(before.length, fimRequest.prefix.length);
+    before = fimRequest.prefix;
     if (broke) {
       await clock.sleep(firstMs);
-      const error = new GatewayError({
+      const error = new SvcError({
         status: 402,
         errorType: 'insufficient_credits',
         message: 'No credits are left.',
@@ -44,7 +44,7 @@ export function oracleFill(
       yield { type: 'error', error };
       return;
     }
-    const { text } = oracle.answer(hole.prefix, hole.suffix, hole.maxTokens, hole.stop);
+    const { text } = oracle.answer(fimRequest.prefix, fimRequest.suffix, fimRequest.maxTokens, fimRequest.stop);
     traffic.tokens += Math.ceil(text.length / 4);
     await clock.sleep(firstMs);
     for (let at = 0; at < text.length && !signal.aborted; at += PIECE) {
@@ -52,7 +52,7 @@ export function oracleFill(
       traffic.tokensBeforeStop += Math.ceil(Math.min(PIECE, text.length - at) / 4);
       yield { type: 'text', part: 0, text: text.slice(at, at + PIECE) };
     }
-    yield { type: 'finish', reason: text.length >= hole.maxTokens * 4 ? 'length' : 'stop' };
+    yield { type: 'finish', reason: text.length >= fimRequest.maxTokens * 4 ? 'length' : 'stop' };
   };
 }
 

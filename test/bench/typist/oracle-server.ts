@@ -59,13 +59,13 @@ async function answer(
   const text = await bodyOf(request);
   const body: unknown = JSON.parse(text);
   if (typeof body !== 'object' || body === null) throw new Error('No object was sent.');
-  const hole = new Map<string, unknown>(Object.entries(body));
-  const field = (name: string): string => `${hole.get(name) ?? ''}`;
-  const stop = hole.get('stop');
+  const fimRequest = new Map<string, unknown>(Object.entries(body));
+  const field = (name: string): string => `${fimRequest.get(name) ?? ''}`;
+  const stop = fimRequest.get('stop');
   const result = options.oracle.answer(
     field('prompt'),
     field('suffix'),
-    Number(hole.get('max_tokens')),
+    Number(fimRequest.get('max_tokens')),
     Array.isArray(stop) ? stop.map(String) : [],
   );
   const entry: Seen = {
@@ -74,7 +74,7 @@ async function answer(
     offset: result.offset,
     tokens: Math.ceil(result.text.length / 4),
     tokensSent: 0,
-    body: Object.fromEntries(hole),
+    body: Object.fromEntries(fimRequest),
   };
   seen.push(entry);
   response.on('close', () => {
