@@ -72,8 +72,13 @@ const MAX_WORD = 200;
 
 /** A word without quotes around an offset, which is no token yet. */
 function wordAt(text: string, offset: number): Span {
-  const before = /[^\s"{}[\]:,/]*$/.exec(text.slice(Math.max(0, offset - MAX_WORD), offset))?.[0].length ?? 0;
-  const after = /^[^\s"{}[\]:,/]*/.exec(text.slice(offset, offset + MAX_WORD))?.[0].length ?? 0;
+  const ends = /[\s"{}[\]:,/]/;
+  const before =
+    text
+      .slice(Math.max(0, offset - MAX_WORD), offset)
+      .split(ends)
+      .at(-1)?.length ?? 0;
+  const after = text.slice(offset, offset + MAX_WORD).split(ends)[0]?.length ?? 0;
   return { offset: offset - before, length: before + after };
 }
 

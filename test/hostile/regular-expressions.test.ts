@@ -12,7 +12,6 @@ const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
   ['/gpt-(?!.*(mini|nano|image|realtime|audio|oss|3\\.5|chat))[5-9]/', 'MAX_MATCHED_ID characters of a model id'],
   ['/qwen.*coder|kimi|glm-|deepseek/', 'MAX_MATCHED_ID characters of a model id'],
   ['/qwen.*coder|codeqwen/', 'MAX_MATCHED_ID characters of a model id'],
-  ['/[^\\s"{}[\\]:,/]*$/', 'MAX_WORD characters before the cursor'],
   ['/prompt (?:contains|has) \\d+ tokens[^.]*too (?:large|long)/i', '2,000 characters of an error (`clean`)'],
   ['/input token count[^.]*exceeds the maximum/i', '2,000 characters of an error (`clean`)'],
   ['/(\\d[\\d,]*)\\s+(?:maximum context length|maximum)/i', '2,000 characters of an error (`clean`)'],
