@@ -37,9 +37,9 @@ const host = {
 const page = {
   ...common,
   entryPoints: [
-    { in: 'src/webview/chat/page.tsx', out: 'chat' },
+    { in: 'src/webview/chat/chat-page.tsx', out: 'chat' },
     { in: 'src/webview/chat/chat.css', out: 'chat' },
-    { in: 'src/webview/provider/page.tsx', out: 'provider' },
+    { in: 'src/webview/provider/provider-page.tsx', out: 'provider' },
     { in: 'src/webview/provider/provider.css', out: 'provider' },
   ],
   outdir: 'dist/webview',
@@ -68,9 +68,9 @@ await rm('dist', { recursive: true, force: true });
 await mkdir('dist/webview', { recursive: true });
 await cp('node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/webview/codicon.ttf');
 await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon.css');
-// src/catalog/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
+// src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
 await mkdir('dist/chunks', { recursive: true });
-await cp('src/catalog/snapshot.json', 'dist/chunks/snapshot.json');
+await cp('src/catalog/public/snapshot.json', 'dist/chunks/snapshot.json');
 await cp('src/cli/launch', 'dist/bin', { recursive: true });
 
 const jobs = [host, page, ...(has('--tests') ? [suites] : [])];

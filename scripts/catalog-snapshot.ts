@@ -1,11 +1,11 @@
 /**
- * Makes src/catalog/snapshot.json, the catalog that ships, from a copy of https://models.dev/api.json:
+ * Makes src/catalog/public/snapshot.json, the catalog that ships, from a copy of https://models.dev/api.json:
  *
  *     node scripts/catalog-snapshot.ts path/to/api.json
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { fromModelsDev } from '../src/catalog/models-dev.ts';
+import { fromModelsDev } from '../src/catalog/public/models-dev.ts';
 
 /** Providers that a person of this field meets first; a refresh brings the others. */
 const PROVIDERS = `
@@ -35,7 +35,7 @@ if (missing.length > 0) console.error(`not in the catalog: ${missing.join(', ')}
 const { providers, ...head } = catalog;
 const lines = Object.entries(providers).map(([id, provider]) => `${JSON.stringify(id)}:${JSON.stringify(provider)}`);
 const json = `${JSON.stringify(head).slice(0, -1)},"providers":{\n${lines.join(',\n')}\n}}\n`;
-await writeFile(new URL('../src/catalog/snapshot.json', import.meta.url), json);
+await writeFile(new URL('../src/catalog/public/snapshot.json', import.meta.url), json);
 const models = Object.values(providers).reduce((sum, provider) => sum + Object.keys(provider.models).length, 0);
 console.log(
   `${lines.length} providers, ${models} models, newest ${catalog.date}, ${json.length} bytes, ${gzipSync(json).length} gzipped`,

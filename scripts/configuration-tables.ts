@@ -1,6 +1,6 @@
-/** Writes the key tables of docs/configuration.md from src/config/schema.ts: `node scripts/configuration-tables.ts`. */
+/** Writes the key tables of docs/configuration.md from src/config/schema/schema.ts: `node scripts/configuration-tables.ts`. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { jsonSchema } from '../src/config/schema.ts';
+import { jsonSchema } from '../src/config/schema/schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

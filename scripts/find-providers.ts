@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
-import { buildRegistry } from '../src/catalog/registry.ts';
-import { loadSnapshot } from '../src/catalog/snapshot.ts';
-import { loadSettings } from '../src/config/load.ts';
+import { loadSnapshot } from '../src/catalog/public/snapshot.ts';
+import { buildRegistry } from '../src/catalog/registry/registry.ts';
+import { loadSettings } from '../src/config/load/load.ts';
 
 /** Where model servers listen when they are started without options. */
 const LOCAL_SERVERS = [

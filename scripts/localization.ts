@@ -68,14 +68,14 @@ export function shownTexts(): readonly string[] {
     const source = readFileSync(file, 'utf8');
     for (const text of [...literals(source, CALL), ...literals(source, CHOICE)]) found.add(text);
   }
-  const form = readFileSync(join(ROOT, 'src/config/provider-form.ts'), 'utf8');
+  const form = readFileSync(join(ROOT, 'src/config/provider-form/provider-form.ts'), 'utf8');
   for (const text of literals(form, TEXT)) found.add(text);
-  const reader = readFileSync(join(ROOT, 'src/config/config-text.ts'), 'utf8');
+  const reader = readFileSync(join(ROOT, 'src/config/editing/config-text.ts'), 'utf8');
   for (const text of literals(reader, UNREADABLE)) found.add(text);
-  const cards = readFileSync(join(ROOT, 'src/chat/error-card.ts'), 'utf8');
+  const cards = readFileSync(join(ROOT, 'src/chat/page/error-card.ts'), 'utf8');
   for (const text of literals(cards, CARD)) found.add(text);
   for (const text of errorTemplates()) found.add(text);
-  for (const file of ['src/webview/chat/ending-view.tsx', 'src/chat/slash-commands.ts']) {
+  for (const file of ['src/webview/chat/ending-view.tsx', 'src/chat/page/slash-commands.ts']) {
     for (const text of literals(readFileSync(join(ROOT, file), 'utf8'), LABEL)) found.add(text);
   }
   found.delete('');

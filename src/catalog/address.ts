@@ -1,12 +1,12 @@
+import { nearMisses } from '../base/near-miss.ts';
 import { withoutTrailing } from '../base/text.ts';
-import type { ModelSettings } from '../config/configured-model.ts';
-import { nearMisses } from '../config/near-miss.ts';
-import type { ProviderSettings } from '../config/settings.ts';
-import { type MessageText, msg } from '../wire/errors.ts';
+import type { ModelSettings } from '../config/settings/configured-model.ts';
+import type { ProviderSettings } from '../config/settings/settings.ts';
+import { type MessageText, msg } from '../wire/errors/svc-error.ts';
+import { FIM_DIALECTS, type FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import { FIM_DIALECTS, type FimDialect } from '../wire/hole.ts';
-import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './catalog.ts';
 import type { ProviderKind } from './model.ts';
+import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './public/catalog.ts';
 import { DEFAULT_NPM, findVendor, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor } from './vendors.ts';
 
 /** Characters of a model's id that patterns are matched against: some of them take quadratic time. */

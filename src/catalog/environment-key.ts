@@ -1,7 +1,7 @@
-import type { Credential } from '../config/origin.ts';
-import { Secret } from '../config/secret.ts';
-import type { ProviderSettings } from '../config/settings.ts';
-import { type CatalogData, catalogProvider } from './catalog.ts';
+import type { Credential } from '../config/settings/origin.ts';
+import { Secret } from '../config/settings/secret.ts';
+import type { ProviderSettings } from '../config/settings/settings.ts';
+import { type CatalogData, catalogProvider } from './public/catalog.ts';
 import { findVendor } from './vendors.ts';
 
 /** The first set variable that may hold the provider's key: the person's own list, the catalog's, ours. */

@@ -1,4 +1,4 @@
-import type { FimDialect } from '../wire/hole.ts';
+import type { FimDialect } from '../wire/fim/fim-request.ts';
 import { type Address, MAX_MATCHED_ID } from './address.ts';
 
 /** Model families whose own tokens fill holes, by the name a server gives them. */

@@ -1,6 +1,6 @@
-import type { ModelLimit, ModelSettings } from '../config/configured-model.ts';
-import type { CatalogModel } from './catalog.ts';
+import type { ModelLimit, ModelSettings } from '../config/settings/configured-model.ts';
 import type { Model } from './model.ts';
+import type { CatalogModel } from './public/catalog.ts';
 
 /** Tokens of one answer where neither configuration nor catalog says less (spec 8). */
 const DEFAULT_OUTPUT_CAP = 32_000;

@@ -1,5 +1,5 @@
 import type { Provider } from './model.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from './registry/registry.ts';
 
 /** Ids of the models that a provider's own endpoint lists. Rejects when the endpoint cannot be asked. */
 export type ListModels = (provider: Provider, signal: AbortSignal) => Promise<readonly string[]>;

@@ -1,5 +1,5 @@
 import type { Model, Provider } from './model.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from './registry/registry.ts';
 
 /** Models under one heading of a list. */
 export interface ModelGroup {

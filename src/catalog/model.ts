@@ -1,10 +1,10 @@
-import type { Modality, ModelCost } from '../config/configured-model.ts';
-import type { Credential, Origin } from '../config/origin.ts';
-import type { MessageText } from '../wire/errors.ts';
+import type { Modality, ModelCost } from '../config/settings/configured-model.ts';
+import type { Credential, Origin } from '../config/settings/origin.ts';
+import type { MessageText } from '../wire/errors/svc-error.ts';
+import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import type { FimDialect } from '../wire/hole.ts';
 
-export type { FimDialect } from '../wire/hole.ts';
+export type { FimDialect } from '../wire/fim/fim-request.ts';
 
 /** How to behave towards an upstream where vendors differ within one format. */
 export type ProviderKind =

@@ -1,5 +1,5 @@
 import type { FormatName } from '../wire/format-name.ts';
-import { type CatalogData, catalogProvider } from './catalog.ts';
+import { type CatalogData, catalogProvider } from './public/catalog.ts';
 import { DEFAULT_NPM, PACKAGES, VENDORS } from './vendors.ts';
 
 /** What is known of a vendor, as a dialog fills itself with it. */

@@ -1,4 +1,4 @@
-import type { ModelCost } from '../config/configured-model.ts';
+import type { ModelCost } from '../config/settings/configured-model.ts';
 import type { Usage } from '../wire/event.ts';
 
 /**

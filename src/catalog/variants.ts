@@ -1,7 +1,7 @@
-import type { ModelSettings } from '../config/configured-model.ts';
-import { isObject, mergeDeep } from '../wire/json.ts';
+import { isObject, mergeDeep } from '../base/json.ts';
+import type { ModelSettings } from '../config/settings/configured-model.ts';
 import type { Address } from './address.ts';
-import type { CatalogModel } from './catalog.ts';
+import type { CatalogModel } from './public/catalog.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

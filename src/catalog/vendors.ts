@@ -1,5 +1,5 @@
+import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import type { FimDialect } from '../wire/hole.ts';
 import type { ProviderKind } from './model.ts';
 
 /** What is known of a vendor beyond the public catalog, each from the vendor's own documentation. */

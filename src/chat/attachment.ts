@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart, TextPart } from '../wire/conversation.ts';
-import { estimateTokens, IMAGE_TOKENS, PDF_BYTES_PER_TOKEN } from './tokens.ts';
+import { estimateTokens, IMAGE_TOKENS, PDF_BYTES_PER_TOKEN } from './session/tokens.ts';
 
 export type AttachmentKind =
   | 'selection'

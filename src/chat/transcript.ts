@@ -1,7 +1,7 @@
 import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
-import type { Caution } from './caution.ts';
-import type { ErrorCard } from './error-card.ts';
+import type { ErrorCard } from './page/error-card.ts';
+import type { Caution } from './tools/caution.ts';
 
 /**
  * How far a tool call has come. `waiting`: the person decides. `stopped`: the answer was stopped before the tool

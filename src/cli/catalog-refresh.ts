@@ -1,8 +1,8 @@
-import { catalogCacheFile, catalogUrl, refreshAllowed, refreshCatalog } from '../catalog/refresh.ts';
-import { takeRefreshTurn } from '../catalog/refresh-turn.ts';
-import { loadSnapshot } from '../catalog/snapshot.ts';
-import type { Settings } from '../config/settings.ts';
-import { undiciTransport } from '../provider/undici-transport.ts';
+import { catalogCacheFile, catalogUrl, refreshAllowed, refreshCatalog } from '../catalog/public/refresh.ts';
+import { takeRefreshTurn } from '../catalog/public/refresh-turn.ts';
+import { loadSnapshot } from '../catalog/public/snapshot.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { undiciTransport } from '../provider/transport/undici-transport.ts';
 import type { Io } from './io.ts';
 
 /**

@@ -4,13 +4,13 @@ import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { nearMisses } from '../config/near-miss.ts';
-import { SvcError } from '../wire/errors.ts';
+import { nearMisses } from '../base/near-miss.ts';
+import { SvcError } from '../wire/errors/svc-error.ts';
 import type { Command } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { COMMANDS } from './command-table.ts';
 import { type Io, UsageError } from './io.ts';
 import { listOptions } from './options.ts';
-import { drawer, writer } from './output.ts';
+import { drawer, writer } from './output/output.ts';
 import { version } from './version.ts';
 
 /** Runs one command line (without `node` and the script); resolves with the exit code and never rejects. */

@@ -1,10 +1,10 @@
-import type { CaretView } from './caret-view.ts';
-import type { Clock } from './clock.ts';
-import type { CompletionModel, CompletionSettings } from './completion-settings.ts';
-import { withInsertion } from './document-text.ts';
-import type { DisplayedSuggestion, SuggestionDisplay } from './on-screen.ts';
-import type { CompletionSender } from './sending.ts';
-import type { SuggestionCache } from './suggestion-cache.ts';
+import type { SuggestionCache } from './cache/suggestion-cache.ts';
+import type { DisplayedSuggestion, SuggestionDisplay } from './cache/suggestion-display.ts';
+import type { CaretView } from './document/caret-view.ts';
+import type { Clock } from './document/clock.ts';
+import type { CompletionModel, CompletionSettings } from './document/completion-settings.ts';
+import { withInsertion } from './document/document-text.ts';
+import type { CompletionSender } from './request/completion-sender.ts';
 
 /** Share of generated text accepted of late from which on asking ahead pays for itself. */
 const PAYS_FROM = 0.6;

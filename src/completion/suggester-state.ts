@@ -1,6 +1,6 @@
 import { Emitter } from '../base/emitter.ts';
-import type { SvcError } from '../wire/errors.ts';
-import type { TriggerRefusal } from './trigger.ts';
+import type { SvcError } from '../wire/errors/svc-error.ts';
+import type { TriggerRefusal } from './trigger/trigger.ts';
 
 /** What the status bar shows. */
 export type SuggesterState =

@@ -2,31 +2,31 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { outputCap } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
-import type { Converse } from '../chat/session-parts.ts';
-import { Suggester } from '../completion/suggest.ts';
-import { SettingsStore } from '../config/store.ts';
-import { fetchTransport } from '../provider/fetch-transport.ts';
-import { warmConnection } from '../provider/warm.ts';
+import type { Converse } from '../chat/session/session-deps.ts';
+import { Suggester } from '../completion/suggester.ts';
+import { SettingsStore } from '../config/load/store.ts';
+import { fetchTransport } from '../provider/transport/fetch-transport.ts';
+import { warmConnection } from '../provider/transport/warm-connection.ts';
 import { registerChat } from './chat/lazy-chat.ts';
-import { registerCompletionCommands } from './completion/commands.ts';
-import { completionContext } from './completion/context.ts';
+import { registerCompletionCommands } from './completion/completion-commands.ts';
+import { completionContext } from './completion/completion-context.ts';
+import { CompletionSettingsSource } from './completion/completion-settings-source.ts';
 import { ExcludedFiles } from './completion/excluded-files.ts';
 import { registerInlineCompletions } from './completion/inline-completions.ts';
 import { RecentEdits } from './completion/recent-edits.ts';
-import { CompletionSettingsSource } from './completion/settings.ts';
 import { CompletionStatus } from './completion/status.ts';
 import { CompletionSwitch } from './completion/switch.ts';
-import { registerConfigurationCommands } from './configuration/commands.ts';
+import { registerConfigurationCommands } from './configuration/configuration-commands.ts';
 import { showConfigurationDiagnostics } from './configuration/diagnostics.ts';
 import { CONFIGURATION_FILES, configurationInput } from './configuration/input.ts';
 import { registerOriginQuestion } from './configuration/origin-question.ts';
 import { StoredKeys } from './configuration/stored-keys.ts';
-import { registerGatewayCommands } from './gateway/commands.ts';
+import { registerGatewayCommands } from './gateway/gateway-commands.ts';
 import { GatewayProcess } from './gateway/process.ts';
+import { Models } from './models/editor-models.ts';
 import { registerLanguageModels } from './models/language-models.ts';
-import { Models } from './models/models.ts';
 import { registerModelPickers } from './models/picker.ts';
-import { registerProviderCommands } from './provider/commands.ts';
+import { registerProviderCommands } from './provider/provider-commands.ts';
 import { offerTerminalCommand } from './terminal-command.ts';
 import { whenOpened } from './when-opened.ts';
 
@@ -65,7 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
         const model = models.registry?.find(ref);
         return async function* (fimRequest, signal) {
           if (model === undefined) return;
-          const { completeCode } = await import('../provider/fill.ts');
+          const { completeCode } = await import('../provider/complete-code.ts');
           yield* completeCode(model, fimRequest, { transport, signal });
         };
       },
@@ -166,7 +166,7 @@ async function begin(store: SettingsStore, models: Models, log: vscode.LogOutput
     await store.refresh();
     await models.rebuild();
     // The first suggestion must not wait for code.
-    await import('../provider/fill.ts');
+    await import('../provider/complete-code.ts');
   } catch (error) {
     log.error('The settings could not be read.', String(error));
   }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { DocumentText } from '../completion/document-text.ts';
+import type { DocumentText } from '../completion/document/document-text.ts';
 
 /** A document of the editor as the completion engine reads it: nothing is copied before it is asked for. */
 export function documentView(document: vscode.TextDocument): DocumentText {

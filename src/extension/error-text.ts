@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { MessageText, SvcError } from '../wire/errors.ts';
+import type { MessageText, SvcError } from '../wire/errors/svc-error.ts';
 
 /** A text of ours in the display language of VS Code; its values, such as a provider's words, stay as they are. */
 export function translate({ template, values }: MessageText): string {

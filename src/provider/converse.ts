@@ -1,10 +1,10 @@
+import { isObject, requestJson } from '../base/json.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Conversation } from '../wire/conversation.ts';
-import { asSvcError } from '../wire/errors.ts';
+import { asSvcError } from '../wire/errors/svc-error.ts';
 import type { Event } from '../wire/event.ts';
-import { isObject, requestJson } from '../wire/json.ts';
-import { type SendOptions, sendAndStream } from './exchange.ts';
-import { conversationRequest, type RequestChoices } from './request.ts';
+import { conversationRequest, type RequestChoices } from './request/conversation-request.ts';
+import { type SendOptions, sendAndStream } from './send-and-stream.ts';
 
 export interface ConverseOptions extends SendOptions, RequestChoices {}
 

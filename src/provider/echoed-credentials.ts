@@ -1,5 +1,5 @@
-import { formatMessage, type SvcError } from '../wire/errors.ts';
-import { defined } from '../wire/json.ts';
+import { defined } from '../base/json.ts';
+import { formatMessage, type SvcError } from '../wire/errors/svc-error.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,14 +1,14 @@
+import { defined, isObject, nonEmptyString, objectOrEmpty, parseJson, tokenCount } from '../base/json.ts';
 import type { ListModels } from '../catalog/live-registry.ts';
 import type { Endpoint } from '../catalog/model.ts';
-import { msg, SvcError } from '../wire/errors.ts';
-import { defined, isObject, nonEmptyString, objectOrEmpty, parseJson, tokenCount } from '../wire/json.ts';
-import { vendorError } from '../wire/vendor-errors.ts';
+import { msg, SvcError } from '../wire/errors/svc-error.ts';
+import { vendorError } from '../wire/errors/vendor-errors.ts';
 import { cleanError, withoutCredentials } from './echoed-credentials.ts';
-import { textUpTo } from './exchange.ts';
-import { upstreamHeaders } from './headers.ts';
+import { upstreamHeaders } from './request/headers.ts';
+import { joinURL, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
+import { textUpTo } from './send-and-stream.ts';
 import { Deadline } from './time-limits.ts';
-import type { Transport } from './transport.ts';
-import { joinURL, requireBase, upstreamURL, withoutVersion } from './url.ts';
+import type { Transport } from './transport/transport.ts';
 
 /** A model as an endpoint's own list names it. */
 export interface ListedModel {

@@ -1,4 +1,4 @@
-import type { SvcError } from '../wire/errors.ts';
+import type { SvcError } from '../wire/errors/svc-error.ts';
 
 export interface RetryPolicy {
   /** Most repetitions; 0: none. */

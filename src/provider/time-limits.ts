@@ -1,6 +1,6 @@
-import type { SvcError } from '../wire/errors.ts';
-import { SseDecoder } from '../wire/sse.ts';
-import { fellSilent, notAnswered } from '../wire/upstream-errors.ts';
+import type { SvcError } from '../wire/errors/svc-error.ts';
+import { fellSilent, notAnswered } from '../wire/errors/upstream-errors.ts';
+import { SseDecoder } from '../wire/stream/sse.ts';
 
 export interface TimeLimitSettings {
   /** Milliseconds until the first byte of the body, and between the pieces of one that is not streamed; false: no limit. */

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../catalog/model.ts';
 import type { FormatName } from '../wire/format-name.ts';
-import { upstreamHeaders } from './headers.ts';
-import { upstreamURL } from './url.ts';
+import { upstreamHeaders } from './request/headers.ts';
+import { upstreamURL } from './request/url.ts';
 
 /** Where a request goes and with which headers. */
 export interface UpstreamTarget {

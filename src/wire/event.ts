@@ -1,4 +1,4 @@
-import type { SvcError } from './errors.ts';
+import type { SvcError } from './errors/svc-error.ts';
 
 /**
  * Why an answer ended, truthfully (spec 2.2). `closed` is ours: the connection ended without a

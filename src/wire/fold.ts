@@ -1,7 +1,7 @@
+import { append } from '../base/json.ts';
 import type { AssistantPart } from './conversation.ts';
-import type { SvcError } from './errors.ts';
+import type { SvcError } from './errors/svc-error.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from './event.ts';
-import { append } from './json.ts';
 
 /** A whole answer: what a stream of events comes to. */
 export interface FoldedAnswer {

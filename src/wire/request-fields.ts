@@ -1,5 +1,5 @@
-import { invalidRequest, SvcError } from './errors.ts';
-import { arrayOrEmpty, type JsonObject, objectOrEmpty } from './json.ts';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../base/json.ts';
+import { invalidRequest, SvcError } from './errors/svc-error.ts';
 
 /** The model of a request. @throws SvcError 400. */
 export function requiredModel(body: JsonObject): string {

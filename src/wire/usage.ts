@@ -1,6 +1,6 @@
+import { amountOf, defined, isObject, type JsonObject, objectOrEmpty, tokenCount } from '../base/json.ts';
 import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
-import { amountOf, defined, isObject, type JsonObject, objectOrEmpty, tokenCount } from './json.ts';
 
 /**
  * The tokens that an answer reports, read in one place for each format: the readers of `src/wire` and the gateway's

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { IgnorePatterns } from '../../src/base/ignore-patterns.ts';
-import { Exclusions } from '../../src/completion/exclusion.ts';
+import { Exclusions } from '../../src/completion/prompt/exclusion.ts';
 import { assertLinear } from '../growth.ts';
 
 const NAMES = ['a', 'b', 'ab', 'dist', 'x.log', 'keep.log'];

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Settings } from '../../src/config/settings.ts';
+import type { Settings } from '../../src/config/settings/settings.ts';
 
 async function measure(home: string, models: number, coldOnly: boolean): Promise<void> {
   const sample: Record<string, number> = {};
@@ -14,9 +14,9 @@ async function measure(home: string, models: number, coldOnly: boolean): Promise
     sample[name] = now - mark;
     mark = now;
   };
-  const { loadSettings } = await import('../../src/config/load.ts');
-  const { buildRegistry } = await import('../../src/catalog/registry.ts');
-  const { loadSnapshot } = await import('../../src/catalog/snapshot.ts');
+  const { loadSettings } = await import('../../src/config/load/load.ts');
+  const { buildRegistry } = await import('../../src/catalog/registry/registry.ts');
+  const { loadSnapshot } = await import('../../src/catalog/public/snapshot.ts');
   step('modules');
   const env = { BENCH_KEY: 'k', SVC_MANAGED_CONFIG_DIR: path.join(home, 'none') };
   const input = { env, platform: process.platform, home, cwd: home, trustedWorkspace: true };
@@ -51,7 +51,7 @@ async function measure(home: string, models: number, coldOnly: boolean): Promise
   mark = performance.now();
   JSON.parse(text);
   step('JSON.parse of the bytes');
-  const { proposalsAt, providerKeys, subjectAt } = await import('../../src/config/assist.ts');
+  const { proposalsAt, providerKeys, subjectAt } = await import('../../src/config/editing/assist.ts');
   const end = text.lastIndexOf('"model-') + 3;
   const nothing = () => [];
   const knowledge = { providers: nothing, models: nothing, refs: nothing, variants: nothing, environment: nothing };

@@ -97,7 +97,10 @@ async function bundleInto(folder: string): Promise<string> {
     mainFields: ['module', 'main'],
     logLevel: 'warning',
   });
-  copyFileSync(path.join(import.meta.dirname, '../../src/catalog/snapshot.json'), path.join(folder, 'snapshot.json'));
+  copyFileSync(
+    path.join(import.meta.dirname, '../../src/catalog/public/snapshot.json'),
+    path.join(folder, 'snapshot.json'),
+  );
   return outfile;
 }
 

@@ -5,13 +5,13 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createParser } from 'eventsource-parser';
-import { FrameSplitter } from '../../src/gateway/frame-cutter.ts';
-import { StreamTransform } from '../../src/gateway/stream-tap.ts';
-import { TranslatingTransform } from '../../src/gateway/translating-tap.ts';
+import { StreamTransform } from '../../src/gateway/relay/stream-transform.ts';
+import { TranslatingTransform } from '../../src/gateway/relay/translating-transform.ts';
 import type { Format } from '../../src/wire/format.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { SseDecoder } from '../../src/wire/sse.ts';
+import { FrameSplitter } from '../../src/wire/stream/frame-splitter.ts';
+import { SseDecoder } from '../../src/wire/stream/sse.ts';
 import { streamFrames } from '../upstream/answers.ts';
 
 const WIRES = { 'chat-completions': 'chat', responses: 'responses', messages: 'messages' } as const;

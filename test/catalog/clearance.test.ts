@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { originDecisionKey } from '../../src/catalog/clearance.ts';
+import { originDecisionKey } from '../../src/catalog/credential-scope.ts';
 import type { Endpoint } from '../../src/catalog/model.ts';
-import { formatMessage } from '../../src/wire/errors.ts';
+import { formatMessage } from '../../src/wire/errors/svc-error.ts';
 import { type Given, registryOf, secret } from './registry-of.ts';
 
 function problemOf(endpoint: Endpoint | undefined): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { selectModel } from '../../src/catalog/select.ts';
+import { selectModel } from '../../src/catalog/model-selection.ts';
 import { registryOf, settingsOf } from './registry-of.ts';
 
 const MINE = {

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type CatalogData, catalogModel, catalogProvider } from '../../src/catalog/catalog.ts';
-import { fromModelsDev } from '../../src/catalog/models-dev.ts';
+import { type CatalogData, catalogModel, catalogProvider } from '../../src/catalog/public/catalog.ts';
+import { fromModelsDev } from '../../src/catalog/public/models-dev.ts';
 import {
   CatalogRefresher,
   cachedCatalog,
@@ -12,8 +12,8 @@ import {
   mergeCatalogs,
   refreshAllowed,
   refreshCatalog,
-} from '../../src/catalog/refresh.ts';
-import { loadSnapshot } from '../../src/catalog/snapshot.ts';
+} from '../../src/catalog/public/refresh.ts';
+import { loadSnapshot } from '../../src/catalog/public/snapshot.ts';
 import { CATALOG } from './registry-of.ts';
 
 /** A public catalog on loopback, and a cache folder. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { buildRegistry } from '../../src/catalog/registry.ts';
-import { registryDiagnostics } from '../../src/catalog/registry-diagnostics.ts';
-import { loadSnapshot } from '../../src/catalog/snapshot.ts';
+import { loadSnapshot } from '../../src/catalog/public/snapshot.ts';
+import { buildRegistry } from '../../src/catalog/registry/registry.ts';
+import { registryDiagnostics } from '../../src/catalog/registry/registry-diagnostics.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 
 const BASE = { baseURL: 'http://127.0.0.1:1/v1' };

@@ -1,9 +1,9 @@
-import { type CatalogData, EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
-import type { RegistryInput } from '../../src/catalog/provider-builder.ts';
-import { buildRegistry, type Registry } from '../../src/catalog/registry.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { Secret } from '../../src/config/secret.ts';
-import type { EditorSettings } from '../../src/config/sources.ts';
+import { type CatalogData, EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
+import type { RegistryInput } from '../../src/catalog/registry/provider-builder.ts';
+import { buildRegistry, type Registry } from '../../src/catalog/registry/registry.ts';
+import { loadSettings } from '../../src/config/load/load.ts';
+import type { EditorSettings } from '../../src/config/load/sources.ts';
+import { Secret } from '../../src/config/settings/secret.ts';
 
 /** Settings from memory: `mine` is trusted, `project` is what a workspace brings. */
 export interface Given extends Partial<Omit<RegistryInput, 'settings' | 'env'>> {

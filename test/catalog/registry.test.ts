@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { providersToList } from '../../src/catalog/live-registry.ts';
 import type { Endpoint, Model } from '../../src/catalog/model.ts';
 import { matchesModelPattern } from '../../src/catalog/model-pattern.ts';
-import { formatMessage } from '../../src/wire/errors.ts';
+import { formatMessage } from '../../src/wire/errors/svc-error.ts';
 import { type Given, registryOf } from './registry-of.ts';
 
 function problemOf(endpoint: Endpoint | undefined): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type SelectionRequest, selectCompletionModel, selectModel } from '../../src/catalog/select.ts';
-import { SvcError } from '../../src/wire/errors.ts';
+import { type SelectionRequest, selectCompletionModel, selectModel } from '../../src/catalog/model-selection.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { type Given, registryOf, settingsOf } from './registry-of.ts';
 
 const base: Given = {

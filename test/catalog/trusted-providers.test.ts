@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { buildRegistry } from '../../src/catalog/registry.ts';
-import { loadSnapshot } from '../../src/catalog/snapshot.ts';
-import { withTrustedProviders } from '../../src/catalog/trusted-providers.ts';
+import { loadSnapshot } from '../../src/catalog/public/snapshot.ts';
+import { buildRegistry } from '../../src/catalog/registry/registry.ts';
+import { withTrustedProviders } from '../../src/catalog/registry/trusted-providers.ts';
 import { codes, ProjectFolder } from '../config/project-folder.ts';
 
 const cost = { input: 10, output: 20 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AnswerWriter } from '../../src/chat/answer.ts';
+import { AnswerWriter } from '../../src/chat/session/answer-writer.ts';
 import { applyPatch, EMPTY_TRANSCRIPT, type Message, type Patch } from '../../src/chat/transcript.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { modelAt, toolNamed } from './sessions.ts';

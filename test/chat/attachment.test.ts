@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { attachmentChip, attachmentPart, mediaAttachment, textAttachment } from '../../src/chat/attachment.ts';
-import { expandCommand, isCompact } from '../../src/chat/slash-commands.ts';
+import { expandCommand, isCompact } from '../../src/chat/page/slash-commands.ts';
 
 describe('what is attached to a message', () => {
   const attached = (text: string) =>

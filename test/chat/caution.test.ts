@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { cautionKind } from '../../src/chat/caution.ts';
-import { cautionInArguments } from '../../src/chat/workspace-files.ts';
+import { cautionKind } from '../../src/chat/tools/caution.ts';
+import { cautionInArguments } from '../../src/chat/tools/workspace-files.ts';
 
 const WRITES: Readonly<Record<string, string>> = {
   git: '.git/config .git/hooks/pre-commit sub/.git/HEAD .GIT/config .gitattributes .gitmodules .husky/pre-push git~1/config',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { History } from '../../src/chat/history.ts';
+import { History } from '../../src/chat/history/history.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { LABEL, modelAt, whenPatch } from './sessions.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { History } from '../../src/chat/history.ts';
+import { History } from '../../src/chat/history/history.ts';
 import { applyPatch, EMPTY_TRANSCRIPT, type Patch } from '../../src/chat/transcript.ts';
 
 const HEAD = { id: 'c1', createdAt: 5, workspace: 'w' };
@@ -70,7 +70,7 @@ describe('history on a disk that fills up in the middle of a write', () => {
   // A limit of the process on the size of its files breaks writes as a full disk does; prlimit lifts it.
   if (process.platform === 'linux') {
     it('does so too where the kernel takes a part of a write', () => {
-      const history = new URL('../../src/chat/history.ts', import.meta.url);
+      const history = new URL('../../src/chat/history/history.ts', import.meta.url);
       const program = `
         import { execFileSync } from 'node:child_process';
         import { statSync } from 'node:fs';

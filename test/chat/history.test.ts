@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJson, exportMarkdown, importJson } from '../../src/chat/export.ts';
-import { History } from '../../src/chat/history.ts';
+import { exportJson, exportMarkdown, importJson } from '../../src/chat/history/export.ts';
+import { History } from '../../src/chat/history/history.ts';
 import { applyPatch, EMPTY_TRANSCRIPT, messageText, type Patch, type Transcript } from '../../src/chat/transcript.ts';
 
 const HEAD = { id: 'c1', createdAt: 5, workspace: 'w' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { applyHunks, lineDiff } from '../../src/chat/line-diff.ts';
+import { applyHunks, lineDiff } from '../../src/chat/tools/line-diff.ts';
 
 describe('the difference of two texts', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd'), { maxLength: 12 }).map((lines) => lines.join('\n'));

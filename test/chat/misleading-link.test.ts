@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isMisleadingLink } from '../../src/chat/misleading-link.ts';
+import { isMisleadingLink } from '../../src/chat/page/misleading-link.ts';
 
 describe('a link in an answer', () => {
   for (const [href, shown, expected] of [

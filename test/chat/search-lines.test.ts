@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lineSearch } from '../../src/chat/search-lines.ts';
+import { lineSearch } from '../../src/chat/tools/search-lines.ts';
 
 describe('the search of the tools', () => {
   const LINES = ['const a = 1;', 'Const (b) = 2;', '', 'let c = a + b;'];

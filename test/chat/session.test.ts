@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ChatSession } from '../../src/chat/session.ts';
+import { ChatSession } from '../../src/chat/session/session.ts';
 import { messageText, versionsIn } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, whenPatch } from './sessions.ts';

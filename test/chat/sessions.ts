@@ -1,10 +1,10 @@
 import type { Model } from '../../src/catalog/model.ts';
-import { ChatSession } from '../../src/chat/session.ts';
-import type { SessionDeps } from '../../src/chat/session-parts.ts';
-import type { ChatTool } from '../../src/chat/tools.ts';
+import { ChatSession } from '../../src/chat/session/session.ts';
+import type { SessionDeps } from '../../src/chat/session/session-deps.ts';
+import type { ChatTool } from '../../src/chat/tools/tools.ts';
 import type { ModelLabel, Patch } from '../../src/chat/transcript.ts';
 import { converse } from '../../src/provider/converse.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { type Script, streamFrames } from '../upstream/answers.ts';
 import type { Responder, Upstream } from '../upstream/upstream.ts';
 

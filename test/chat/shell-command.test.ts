@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningCommand, shellArguments, startShellCommand } from '../../src/chat/shell-command.ts';
+import { type RunningCommand, shellArguments, startShellCommand } from '../../src/chat/tools/shell-command.ts';
 
 describe('a command in a shell', () => {
   let folder: string;

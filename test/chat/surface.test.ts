@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textAttachment } from '../../src/chat/attachment.ts';
-import type { ToPage } from '../../src/chat/page-messages.ts';
+import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { plainOutput } from '../../src/chat/terminal-output.ts';
+import { plainOutput } from '../../src/chat/tools/terminal-output.ts';
 
 describe('what a terminal printed', () => {
   for (const [what, raw, plain] of [

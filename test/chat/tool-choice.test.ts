@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../src/chat/tool-choice.ts';
-import type { ChatTool } from '../../src/chat/tools.ts';
+import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../src/chat/tools/tool-choice.ts';
+import type { ChatTool } from '../../src/chat/tools/tools.ts';
 
 const tool = (name: string, origin = 'Svc'): ChatTool => ({
   ...{ name, origin, description: '', parameters: {}, changes: false },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Caution } from '../../src/chat/caution.ts';
-import { ToolRunner } from '../../src/chat/tool-runner.ts';
-import type { ToolDecision } from '../../src/chat/tools.ts';
+import type { Caution } from '../../src/chat/tools/caution.ts';
+import { ToolRunner } from '../../src/chat/tools/tool-runner.ts';
+import type { ToolDecision } from '../../src/chat/tools/tools.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { toolNamed } from './sessions.ts';
 

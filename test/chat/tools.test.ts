@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ChatSession } from '../../src/chat/session.ts';
-import type { ChatTool, ToolDecision } from '../../src/chat/tools.ts';
+import { ChatSession } from '../../src/chat/session/session.ts';
+import type { ChatTool, ToolDecision } from '../../src/chat/tools/tools.ts';
 import type { Part, ToolState } from '../../src/chat/transcript.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findControl, foldText, showUnseen } from '../../src/chat/visible-text.ts';
+import { findControl, foldText, showUnseen } from '../../src/chat/tools/visible-text.ts';
 
 describe('what is shown before it is approved', () => {
   it('names every control and format character, and every other that is not seen', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { History } from '../../src/chat/history.ts';
+import { History } from '../../src/chat/history/history.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { LABEL, modelAt } from './sessions.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { cautionFor, findInWorkspace } from '../../src/chat/workspace-files.ts';
+import { cautionFor, findInWorkspace } from '../../src/chat/tools/workspace-files.ts';
 
 describe('a path that a model wrote', () => {
   let base: string;

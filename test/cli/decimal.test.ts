@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseDecimal } from '../../src/cli/decimal.ts';
+import { parseDecimal } from '../../src/cli/input/decimal.ts';
 
 describe('a number of the command line', () => {
   it('is read as people write amounts, and nothing else is taken for one', () => {

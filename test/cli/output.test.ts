@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { forTerminal, writer } from '../../src/cli/output.ts';
+import { forTerminal, writer } from '../../src/cli/output/output.ts';
 
 const HOSTILE = {
   clipboard: '\u001b]52;c;ZXZpbA==\u0007',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
 import { listOptions } from '../../src/cli/options.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { svc } from './terminal.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { lastUsedFile, lastUsedStore } from '../../src/cli/last-used.ts';
+import { lastUsedFile, lastUsedStore } from '../../src/cli/input/last-used.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { svc, svcProcess } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Io } from '../../src/cli/io.ts';
-import { LiveConfiguration } from '../../src/cli/upstreams.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { LiveConfiguration } from '../../src/cli/live-configuration.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 
 const withModels = (...names: string[]) => ({

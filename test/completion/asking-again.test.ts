@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/completion-settings.ts';
-import type { NotSent } from '../../src/completion/trigger.ts';
-import { SvcError } from '../../src/wire/errors.ts';
+import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/document/completion-settings.ts';
+import type { NotSent } from '../../src/completion/trigger/trigger.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { MODEL, Person } from './person.ts';
 
 /** As the face does it: the editor is asked again where nothing could be suggested. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { CircuitBreaker } from '../../src/completion/circuit.ts';
-import { SvcError } from '../../src/wire/errors.ts';
+import { CircuitBreaker } from '../../src/completion/request/circuit-breaker.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const busy = new SvcError({ errorType: 'temporarily_unavailable', message: 'Busy.', retryable: true });

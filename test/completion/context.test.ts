@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { SimilarSnippets } from '../../src/completion/context.ts';
-import type { DocumentText } from '../../src/completion/document-text.ts';
+import type { DocumentText } from '../../src/completion/document/document-text.ts';
+import { SimilarSnippets } from '../../src/completion/prompt/context.ts';
 
 interface Paper extends DocumentText {
   read: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { fitAnswer as fitRest } from '../../src/completion/fit.ts';
-import { findLanguage } from '../../src/completion/languages.ts';
+import { fitAnswer as fitRest } from '../../src/completion/answer/fit-answer.ts';
+import { findLanguage } from '../../src/completion/document/languages.ts';
 import { Person } from './person.ts';
 
 describe('what stands behind the caret', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CompletionModel } from '../../src/completion/completion-settings.ts';
-import { UsageBudget } from '../../src/completion/governor.ts';
+import type { CompletionModel } from '../../src/completion/document/completion-settings.ts';
+import { UsageBudget } from '../../src/completion/request/usage-budget.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const HOUR_MS = 3_600_000;

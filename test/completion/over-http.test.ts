@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/completion-settings.ts';
-import { Suggester } from '../../src/completion/suggest.ts';
-import type { Suggestion } from '../../src/completion/suggestion.ts';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { completeCode } from '../../src/provider/fill.ts';
+import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/document/completion-settings.ts';
+import type { Suggestion } from '../../src/completion/document/suggestion.ts';
+import { Suggester } from '../../src/completion/suggester.ts';
+import { completeCode } from '../../src/provider/complete-code.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import { Oracle } from '../bench/typist/oracle.ts';
 import { type OracleServer, startOracle } from '../bench/typist/oracle-server.ts';
 import { modelAt } from '../provider/models.ts';

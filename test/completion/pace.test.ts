@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AdaptiveDebounce } from '../../src/completion/pace.ts';
+import { AdaptiveDebounce } from '../../src/completion/request/adaptive-debounce.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** A debounce after some keystrokes, `gap` milliseconds apart. */

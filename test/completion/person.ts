@@ -2,12 +2,12 @@ import {
   type CompletionModel,
   type CompletionSettings,
   DEFAULT_COMPLETION_SETTINGS,
-} from '../../src/completion/completion-settings.ts';
-import type { DocumentText, Position } from '../../src/completion/document-text.ts';
-import type { CompletionRequest, SendFimRequest } from '../../src/completion/in-flight.ts';
-import { Suggester, type SuggesterDeps } from '../../src/completion/suggest.ts';
-import type { DocumentChange, Suggestion, SuggestRequest } from '../../src/completion/suggestion.ts';
-import { SvcError } from '../../src/wire/errors.ts';
+} from '../../src/completion/document/completion-settings.ts';
+import type { DocumentText, Position } from '../../src/completion/document/document-text.ts';
+import type { DocumentChange, Suggestion, SuggestRequest } from '../../src/completion/document/suggestion.ts';
+import type { CompletionRequest, SendFimRequest } from '../../src/completion/request/in-flight.ts';
+import { Suggester, type SuggesterDeps } from '../../src/completion/suggester.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { VirtualClock } from './virtual-clock.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Exclusions } from '../../src/completion/exclusion.ts';
-import { insideSecret, redact, SecretRestorer } from '../../src/completion/redact.ts';
+import { Exclusions } from '../../src/completion/prompt/exclusion.ts';
+import { insideSecret, redact, SecretRestorer } from '../../src/completion/prompt/redact.ts';
 import { SECRET_KINDS } from '../hostile/secret-kinds.ts';
 import { Person } from './person.ts';
 

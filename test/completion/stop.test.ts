@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findLanguage } from '../../src/completion/languages.ts';
-import { CompletionTrimmer, type InsertionContext } from '../../src/completion/stop.ts';
+import { CompletionTrimmer, type InsertionContext } from '../../src/completion/answer/completion-trimmer.ts';
+import { findLanguage } from '../../src/completion/document/languages.ts';
 
 const SITE: InsertionContext = {
   language: findLanguage('typescript'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { SvcError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { hash } from '../bench/typist/oracle.ts';
 import { Person } from './person.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/completion/clock.ts';
+import type { Clock } from '../../src/completion/document/clock.ts';
 
 /** Time that goes by only when told, in order, with everything that is ready run in between. */
 export class VirtualClock implements Clock {

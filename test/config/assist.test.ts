@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type Knowledge, proposalsAt, providerKeys, subjectAt } from '../../src/config/assist.ts';
+import { type Knowledge, proposalsAt, providerKeys, subjectAt } from '../../src/config/editing/assist.ts';
 
 const knowledge: Knowledge = {
   providers: () => [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
-import { ConfigText, UnreadableFile } from '../../src/config/config-text.ts';
-import { withoutProvider, withProvider } from '../../src/config/edit.ts';
-import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form.ts';
+import { ConfigText, UnreadableFile } from '../../src/config/editing/config-text.ts';
+import { withoutProvider, withProvider } from '../../src/config/editing/edit-providers.ts';
+import { EMPTY_FORM, type ProviderForm } from '../../src/config/provider-form/provider-form.ts';
 
 const FORM: ProviderForm = {
   ...EMPTY_FORM,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { importFiles } from '../../src/config/import-files.ts';
-import { type ImportTool, importProviders } from '../../src/config/import-providers.ts';
-import { formProblems } from '../../src/config/provider-form.ts';
+import { importFiles } from '../../src/config/provider-form/import-files.ts';
+import { type ImportTool, importProviders } from '../../src/config/provider-form/import-providers.ts';
+import { formProblems } from '../../src/config/provider-form/provider-form.ts';
 
 /** What a person would see of an import: the parts that differ from an empty form. */
 function seen(tool: ImportTool, value: unknown) {

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type LoadInput, loadSettings } from '../../src/config/load.ts';
-import type { Settings } from '../../src/config/settings.ts';
+import { type LoadInput, loadSettings } from '../../src/config/load/load.ts';
+import type { Settings } from '../../src/config/settings/settings.ts';
 
 /** A home, a git worktree and an empty managed folder in a temporary folder of their own. */
 export class ProjectFolder {

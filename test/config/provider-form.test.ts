@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseFromDialog } from '../../src/config/provider-dialog.ts';
+import { parseFromDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import {
   EMPTY_FORM,
   formProblems,
@@ -8,7 +8,7 @@ import {
   type ProviderForm,
   proposedId,
   tidied,
-} from '../../src/config/provider-form.ts';
+} from '../../src/config/provider-form/provider-form.ts';
 
 const GOOD: ProviderForm = {
   ...EMPTY_FORM,

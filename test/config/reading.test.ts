@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { load } from '../../src/config/load.ts';
+import { load } from '../../src/config/load/load.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 const provider = (over: object) => ({ provider: { p: { options: { baseURL: 'http://127.0.0.1:1/v1' }, ...over } } });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { load } from '../../src/config/load.ts';
-import { readRegularFile } from '../../src/config/regular-file.ts';
+import { readRegularFile } from '../../src/base/regular-file.ts';
+import { load } from '../../src/config/load/load.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 /** A key of the configuration in the environment, which is trusted on every platform. */

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { isWrittenInside, referencedFile } from '../../src/config/references.ts';
-import { readRegularFile } from '../../src/config/regular-file.ts';
-import { reportSettings } from '../../src/config/report.ts';
+import { readRegularFile } from '../../src/base/regular-file.ts';
+import { reportSettings } from '../../src/config/editing/report.ts';
+import { isWrittenInside, referencedFile } from '../../src/config/load/references.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 const withKey = (apiKey: string) => ({ provider: { p: { name: 'P', options: { apiKey } }, q: { name: 'Q' } } });

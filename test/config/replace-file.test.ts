@@ -13,7 +13,7 @@ import {
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { replaceFile } from '../../src/config/replace-file.ts';
+import { replaceFile } from '../../src/base/replace-file.ts';
 
 describe('a file that is replaced', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-replace-'));

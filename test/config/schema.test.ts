@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { configurationTables } from '../../scripts/configuration-tables.ts';
-import { parse } from '../../src/config/parse.ts';
-import { jsonSchema } from '../../src/config/schema.ts';
-import { validate } from '../../src/config/validate.ts';
+import { parse } from '../../src/config/load/parse.ts';
+import { jsonSchema } from '../../src/config/schema/schema.ts';
+import { validate } from '../../src/config/schema/validate.ts';
 
 const SOURCE = { kind: 'global', path: 'svc.jsonc', trusted: true, status: 'loaded' } as const;
 

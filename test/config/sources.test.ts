@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { globalFolder, managedFolder } from '../../src/config/sources.ts';
+import { globalFolder, managedFolder } from '../../src/config/load/sources.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 describe('configuration sources', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Settings } from '../../src/config/settings.ts';
-import { SettingsStore } from '../../src/config/store.ts';
+import { SettingsStore } from '../../src/config/load/store.ts';
+import type { Settings } from '../../src/config/settings/settings.ts';
 import { ProjectFolder } from './project-folder.ts';
 
 /** Resolves with the first snapshot that fits. */

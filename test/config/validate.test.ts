@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { parse } from '../../src/config/parse.ts';
-import { plain } from '../../src/config/tree.ts';
-import { validate } from '../../src/config/validate.ts';
+import { parse } from '../../src/config/load/parse.ts';
+import { validate } from '../../src/config/schema/validate.ts';
+import { plain } from '../../src/config/settings/tree.ts';
 
 const SOURCE = { kind: 'global', path: '/x/svc.jsonc', trusted: true, status: 'loaded' } as const;
 

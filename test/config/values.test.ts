@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sourceLocation } from '../../src/config/report.ts';
+import { sourceLocation } from '../../src/config/editing/report.ts';
 import { ProjectFolder } from './project-folder.ts';
 
 describe('values that are in force', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { jsonSchema } from '../../src/config/schema.ts';
-import { ERROR_TYPES } from '../../src/wire/errors.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { jsonSchema } from '../../src/config/schema/schema.ts';
+import { ERROR_TYPES } from '../../src/wire/errors/svc-error.ts';
 import { blocks, commands, PAGES, prose, ROOT, read } from './pages.ts';
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
 import { main } from '../../src/cli/main.ts';
 import { svc, svcProcess } from '../cli/terminal.ts';
 import { ProjectFolder } from '../config/project-folder.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Client } from 'undici';
-import { hashKey } from '../../src/gateway/authentication.ts';
+import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { ask, said } from './asking.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
 

@@ -1,7 +1,7 @@
-import { charactersOfAnswer, modelOfAnswer } from '../../src/gateway/answer-facts.ts';
-import { mustBeRewritten, refuseOtherModels } from '../../src/gateway/model-fields.ts';
-import { countText } from '../../src/gateway/streamed-text.ts';
-import { estimateTranscript } from '../../src/gateway/transcript.ts';
+import { estimateTranscript } from '../../src/gateway/accounting/transcript-usage.ts';
+import { mustBeRewritten, refuseOtherModels } from '../../src/gateway/dispatch/model-fields.ts';
+import { charactersOfAnswer, modelOfAnswer } from '../../src/gateway/relay/answer-facts.ts';
+import { countText } from '../../src/gateway/relay/streamed-text.ts';
 import { assertLinear } from '../growth.ts';
 
 const text = (unit: string) => (size: number) => Buffer.from(unit.repeat(size));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { access, readFile } from 'node:fs/promises';
-import { openApi } from '../../src/gateway/openapi.ts';
-import { ERROR_TYPES } from '../../src/wire/errors.ts';
+import { openApi } from '../../src/gateway/http/openapi.ts';
+import { ERROR_TYPES } from '../../src/wire/errors/svc-error.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

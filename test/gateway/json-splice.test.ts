@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseTree } from 'jsonc-parser';
-import { spliceBody } from '../../src/gateway/json-splice.ts';
-import { parseBody } from '../../src/gateway/request-body.ts';
+import { spliceBody } from '../../src/gateway/http/json-splice.ts';
+import { parseBody } from '../../src/gateway/http/request-body.ts';
 
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const text = fc.string({

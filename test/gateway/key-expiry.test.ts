@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { hashKey } from '../../src/gateway/authentication.ts';
-import { KeyCache } from '../../src/gateway/key-ring.ts';
-import { KeyStore } from '../../src/gateway/key-store.ts';
-import { openState } from '../../src/gateway/state-database.ts';
+import { hashKey } from '../../src/gateway/access/authentication.ts';
+import { KeyCache } from '../../src/gateway/access/key-cache.ts';
+import { KeyStore } from '../../src/gateway/access/key-store.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 

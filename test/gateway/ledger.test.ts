@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Account } from '../../src/gateway/account.ts';
-import { KeyCache } from '../../src/gateway/key-ring.ts';
-import { KeyStore } from '../../src/gateway/key-store.ts';
-import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
-import { openState } from '../../src/gateway/state-database.ts';
+import { Account } from '../../src/gateway/access/account.ts';
+import { KeyCache } from '../../src/gateway/access/key-cache.ts';
+import { KeyStore } from '../../src/gateway/access/key-store.ts';
+import { Ledger, type LedgerRow } from '../../src/gateway/accounting/ledger.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
 
 const row = (account: Account, more: Partial<LedgerRow> = {}): LedgerRow => ({
   at: 1,

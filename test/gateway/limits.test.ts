@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { Socket } from 'node:net';
-import { parseBody } from '../../src/gateway/request-body.ts';
+import { parseBody } from '../../src/gateway/http/request-body.ts';
 import { assertLinear } from '../growth.ts';
 import { ask, type ErrorAnswer, said } from './asking.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';

@@ -3,8 +3,8 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { openLog, redacted } from '../../src/gateway/log.ts';
-import { isObject, objectOrEmpty } from '../../src/wire/json.ts';
+import { isObject, objectOrEmpty } from '../../src/base/json.ts';
+import { openLog, redacted } from '../../src/gateway/accounting/log.ts';
 
 type Fields = Record<string, unknown>;
 

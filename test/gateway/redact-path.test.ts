@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Account } from '../../src/gateway/account.ts';
-import { hashKey } from '../../src/gateway/authentication.ts';
-import { withoutKeys } from '../../src/gateway/redact-path.ts';
+import { Account } from '../../src/gateway/access/account.ts';
+import { hashKey } from '../../src/gateway/access/authentication.ts';
+import { withoutKeys } from '../../src/gateway/http/redact-path.ts';
 import { assertLinear } from '../growth.ts';
 import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RequestIds } from '../../src/gateway/request-ids.ts';
+import { RequestIds } from '../../src/gateway/http/request-ids.ts';
 
 describe('ids of requests', () => {
   it('are never the same twice, within one gateway and in two', () => {

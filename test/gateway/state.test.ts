@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { EMPTY_CATALOG } from '../../src/catalog/catalog.ts';
-import { buildRegistry } from '../../src/catalog/registry.ts';
-import { Account } from '../../src/gateway/account.ts';
-import { FrameSplitter } from '../../src/gateway/frame-cutter.ts';
-import { Ledger, type LedgerRow } from '../../src/gateway/ledger.ts';
-import { credentialFor } from '../../src/gateway/organization.ts';
-import { RateWindow } from '../../src/gateway/rate-window.ts';
-import { openState, stateFile } from '../../src/gateway/state-database.ts';
-import { SvcError } from '../../src/wire/errors.ts';
+import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
+import { buildRegistry } from '../../src/catalog/registry/registry.ts';
+import { Account } from '../../src/gateway/access/account.ts';
+import { credentialFor } from '../../src/gateway/access/organization.ts';
+import { RateWindow } from '../../src/gateway/access/rate-window.ts';
+import { Ledger, type LedgerRow } from '../../src/gateway/accounting/ledger.ts';
+import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
+import { FrameSplitter } from '../../src/wire/stream/frame-splitter.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { gatewayUnderTest } from './gateway-under-test.ts';
 

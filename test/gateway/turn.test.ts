@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { TickBatch } from '../../src/gateway/turn.ts';
+import { TickBatch } from '../../src/gateway/http/tick-batch.ts';
 
 /** Resolves when the turn after the next reading is over. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));

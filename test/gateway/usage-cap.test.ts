@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cappedCost, cappedUsage } from '../../src/gateway/usage-cap.ts';
+import { cappedCost, cappedUsage } from '../../src/gateway/accounting/usage-cap.ts';
 import type { Wire } from '../upstream/answers.ts';
 import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { plainOutput } from '../../src/chat/terminal-output.ts';
-import { redact, SecretRestorer } from '../../src/completion/redact.ts';
-import { proposalsAt, subjectAt } from '../../src/config/assist.ts';
-import { providersIn } from '../../src/config/edit.ts';
-import { load } from '../../src/config/load.ts';
-import { BoundedLexer } from '../../src/webview/chat/bounded-lexer.ts';
-import { requestJson } from '../../src/wire/json.ts';
-import { vendorError } from '../../src/wire/vendor-errors.ts';
+import { requestJson } from '../../src/base/json.ts';
+import { plainOutput } from '../../src/chat/tools/terminal-output.ts';
+import { redact, SecretRestorer } from '../../src/completion/prompt/redact.ts';
+import { proposalsAt, subjectAt } from '../../src/config/editing/assist.ts';
+import { providersIn } from '../../src/config/editing/edit-providers.ts';
+import { load } from '../../src/config/load/load.ts';
+import { BoundedLexer } from '../../src/webview/chat/markdown/bounded-lexer.ts';
+import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { assertLinear } from '../growth.ts';
 

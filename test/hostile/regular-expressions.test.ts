@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BLOCKS, NAMED, NAMING_LINE, SHAPES } from '../../src/completion/secret-patterns.ts';
+import { BLOCKS, NAMED, NAMING_LINE, SHAPES } from '../../src/completion/prompt/secret-patterns.ts';
 import { attacks, regularExpressions } from './regular-expressions.ts';
 
 /**

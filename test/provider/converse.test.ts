@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Endpoint, Model } from '../../src/catalog/model.ts';
 import { converse } from '../../src/provider/converse.ts';
-import type { Retry } from '../../src/provider/exchange.ts';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import type { Transport } from '../../src/provider/transport.ts';
-import { type UndiciTransport, undiciTransport } from '../../src/provider/undici-transport.ts';
+import type { Retry } from '../../src/provider/send-and-stream.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
+import type { Transport } from '../../src/provider/transport/transport.ts';
+import { type UndiciTransport, undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { type FoldedAnswer, foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { completeCode } from '../../src/provider/complete-code.ts';
 import { converse } from '../../src/provider/converse.ts';
-import { completeCode } from '../../src/provider/fill.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { startUpstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './models.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
+import { completeCode } from '../../src/provider/complete-code.ts';
 import { converse } from '../../src/provider/converse.ts';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { completeCode } from '../../src/provider/fill.ts';
 import { testConnection } from '../../src/provider/list-models.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { streamFrames } from '../upstream/answers.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { converse } from '../../src/provider/converse.ts';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './models.ts';

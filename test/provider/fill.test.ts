@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Endpoint } from '../../src/catalog/model.ts';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
-import { completeCode } from '../../src/provider/fill.ts';
+import { completeCode } from '../../src/provider/complete-code.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import type { Event } from '../../src/wire/event.ts';
+import type { FimDialect, FimRequest } from '../../src/wire/fim/fim-request.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
-import type { FimDialect, FimRequest } from '../../src/wire/hole.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './models.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import { listModels, testConnection } from '../../src/provider/list-models.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './models.ts';
 

@@ -1,6 +1,6 @@
 import type { Endpoint, Model } from '../../src/catalog/model.ts';
-import type { Credential } from '../../src/config/origin.ts';
-import { Secret } from '../../src/config/secret.ts';
+import type { Credential } from '../../src/config/settings/origin.ts';
+import { Secret } from '../../src/config/settings/secret.ts';
 import type { Conversation } from '../../src/wire/conversation.ts';
 
 /** A credential as trusted configuration gives it. */

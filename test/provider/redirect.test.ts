@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { fetchTransport } from '../../src/provider/fetch-transport.ts';
 import { listModels } from '../../src/provider/list-models.ts';
-import type { Transport } from '../../src/provider/transport.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
+import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
+import type { Transport } from '../../src/provider/transport/transport.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './models.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Endpoint, Model } from '../../src/catalog/model.ts';
-import { upstreamHeaders } from '../../src/provider/headers.ts';
-import { conversationRequest } from '../../src/provider/request.ts';
-import { joinURL, upstreamURL } from '../../src/provider/url.ts';
+import { conversationRequest } from '../../src/provider/request/conversation-request.ts';
+import { upstreamHeaders } from '../../src/provider/request/headers.ts';
+import { joinURL, upstreamURL } from '../../src/provider/request/url.ts';
 import type { Conversation } from '../../src/wire/conversation.ts';
-import { msg, SvcError } from '../../src/wire/errors.ts';
+import { msg, SvcError } from '../../src/wire/errors/svc-error.ts';
 import { ask, credential, modelAt } from './models.ts';
 
 const endpoint = (over: Partial<Endpoint>): Endpoint => modelAt('https://x.test/v1', over).endpoint;

@@ -15,8 +15,8 @@ const TLS = {
 
 /** A process of its own, since certificates are read at its start: warms, then asks as a completion would. */
 const SCRIPT = `
-  import { fetchTransport } from ${JSON.stringify(new URL('../../src/provider/fetch-transport.ts', import.meta.url))};
-  import { warmConnection } from ${JSON.stringify(new URL('../../src/provider/warm.ts', import.meta.url))};
+  import { fetchTransport } from ${JSON.stringify(new URL('../../src/provider/transport/fetch-transport.ts', import.meta.url))};
+  import { warmConnection } from ${JSON.stringify(new URL('../../src/provider/transport/warm-connection.ts', import.meta.url))};
   const transport = fetchTransport(fetch);
   const headers = new Map([['authorization', { value: { reveal: () => 'Bearer secret' } }]]);
   await warmConnection({ kind: 'openai-compatible', format: 'chat-completions', fimURL: process.argv[1], headers, options: {} }, transport);

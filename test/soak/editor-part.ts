@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Converse } from '../../src/chat/session-parts.ts';
-import type { CompletionRequest } from '../../src/completion/in-flight.ts';
+import type { Converse } from '../../src/chat/session/session-deps.ts';
+import type { CompletionRequest } from '../../src/completion/request/in-flight.ts';
 import { converse } from '../../src/provider/converse.ts';
-import { undiciTransport } from '../../src/provider/undici-transport.ts';
-import { SvcError, type SvcErrorInit } from '../../src/wire/errors.ts';
+import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
+import { SvcError, type SvcErrorInit } from '../../src/wire/errors/svc-error.ts';
 import { ours } from '../bench/typist/contestants.ts';
 import { Oracle } from '../bench/typist/oracle.ts';
 import { oracleFill } from '../bench/typist/oracle-fill.ts';

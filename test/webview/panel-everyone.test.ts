@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { errorCard } from '../../src/chat/error-card.ts';
+import { errorCard } from '../../src/chat/page/error-card.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
-import { vendorError } from '../../src/wire/vendor-errors.ts';
+import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 import { STATES } from './states.ts';
 import { THEMES, type ThemeName } from './themes.ts';

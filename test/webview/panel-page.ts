@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import type { ToPage } from '../../src/chat/page-messages.ts';
+import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
@@ -53,7 +53,7 @@ export async function startPanelHost(): Promise<PanelHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-panel-'));
   await build({
     entryPoints: [
-      { in: join(ROOT, 'src/webview/chat/page.tsx'), out: 'chat' },
+      { in: join(ROOT, 'src/webview/chat/chat-page.tsx'), out: 'chat' },
       { in: join(ROOT, 'src/webview/chat/chat.css'), out: 'chat' },
       { in: join(import.meta.dirname, 'writer-entry.ts'), out: 'writer' },
     ],

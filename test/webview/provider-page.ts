@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import type { ToDialog } from '../../src/config/provider-dialog.ts';
+import type { ToDialog } from '../../src/config/provider-form/provider-dialog.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
 import { launchChromium } from '../host/chromium.ts';
 import { THEMES, type ThemeName } from './themes.ts';
@@ -34,7 +34,7 @@ export interface Dialog {
 export async function startDialogHost() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-dialog-'));
   await build({
-    entryPoints: { provider: join(ROOT, 'src/webview/provider/page.tsx') },
+    entryPoints: { provider: join(ROOT, 'src/webview/provider/provider-page.tsx') },
     outdir: folder,
     bundle: true,
     platform: 'browser',

@@ -1,4 +1,4 @@
-import type { ToPage } from '../../src/chat/page-messages.ts';
+import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Part } from '../../src/chat/transcript.ts';
 import { COMPLETE, MODEL, snapshot, transcriptOf, VIEW } from './panel-page.ts';
 

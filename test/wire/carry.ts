@@ -3,7 +3,7 @@ import type { Event } from '../../src/wire/event.ts';
 import type { AnswerContext, Format, Frame } from '../../src/wire/format.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { SseDecoder } from '../../src/wire/sse.ts';
+import { SseDecoder } from '../../src/wire/stream/sse.ts';
 import { type Script, streamFrames, type Wire, wholeBody } from '../upstream/answers.ts';
 
 export const WIRE: Readonly<Record<FormatName, Wire>> = {

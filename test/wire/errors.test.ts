@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorSources } from '../../scripts/localization.ts';
-import { errorCard } from '../../src/chat/error-card.ts';
+import { errorCard } from '../../src/chat/page/error-card.ts';
 import { cleanError } from '../../src/provider/echoed-credentials.ts';
-import { networkError } from '../../src/provider/network-failure.ts';
-import { asSvcError, formatMessage, type MessageText, msg, SvcError } from '../../src/wire/errors.ts';
-import { vendorError } from '../../src/wire/vendor-errors.ts';
+import { networkError } from '../../src/provider/transport/network-failure.ts';
+import { asSvcError, formatMessage, type MessageText, msg, SvcError } from '../../src/wire/errors/svc-error.ts';
+import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
 
 const GERMAN: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', '..', 'l10n', 'bundle.l10n.de.json'), 'utf8'),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Conversation, Turn } from '../../src/wire/conversation.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { frameText, SseDecoder } from '../../src/wire/sse.ts';
+import { frameText, SseDecoder } from '../../src/wire/stream/sse.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { CONTEXT, eventsOf, FORMAT_LIST, PAIRS, SCRIPTS, streamedEvents, WIRE, wholeEvents, written } from './carry.ts';
 

@@ -1,11 +1,11 @@
+import { requestJson } from '../../src/base/json.ts';
 import { repairBody } from '../../src/wire/body-repair.ts';
-import { chatCompletions } from '../../src/wire/chat-completions.ts';
+import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
 import type { Format } from '../../src/wire/format.ts';
-import { requestJson } from '../../src/wire/json.ts';
-import { messages } from '../../src/wire/messages.ts';
-import { NdjsonDecoder } from '../../src/wire/ndjson.ts';
-import { responses } from '../../src/wire/responses.ts';
-import { SseDecoder } from '../../src/wire/sse.ts';
+import { messages } from '../../src/wire/messages/format.ts';
+import { responses } from '../../src/wire/responses/format.ts';
+import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
+import { SseDecoder } from '../../src/wire/stream/sse.ts';
 import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tool-call-repair.ts';
 import { assertLinear } from '../growth.ts';
 import { CONTEXT, FORMAT_LIST, wholeEvents, written } from './carry.ts';

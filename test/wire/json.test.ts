@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { quoteJson, requestJson } from '../../src/wire/json.ts';
+import { quoteJson, requestJson } from '../../src/base/json.ts';
 
 describe('a text as JSON', () => {
   it('is what JSON.stringify makes of it', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { SvcError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { LOSSES, type Loss } from '../../src/wire/lossy.ts';
 import { CONTEXT } from './carry.ts';
+import { LOSSES, type Loss } from './losses.ts';
 import { CONTENT } from './lossy-content.ts';
 import { FIELDS } from './lossy-fields.ts';
 import type { Shown } from './lossy-shown.ts';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { SvcError } from '../../src/wire/errors.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { lossTable } from '../../src/wire/lossy.ts';
+import { lossTable } from './losses.ts';
 
 describe('what formats can’t say to each other', () => {
   it('stands in docs/formats.md as the code has it', () => {
     const page = readFileSync(new URL('../../docs/formats.md', import.meta.url), 'utf8');
     assert.ok(
       page.includes(lossTable()),
-      'docs/formats.md is stale: paste the output of lossTable() (src/wire/lossy.ts)',
+      'docs/formats.md is stale: paste the output of lossTable() (test/wire/losses.ts)',
     );
   });
 

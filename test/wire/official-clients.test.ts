@@ -7,7 +7,7 @@ import OpenAI from 'openai';
 import type { Event } from '../../src/wire/event.ts';
 import type { Format } from '../../src/wire/format.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { frameText } from '../../src/wire/sse.ts';
+import { frameText } from '../../src/wire/stream/sse.ts';
 import type { Script } from '../upstream/answers.ts';
 import { CONTEXT, FORMAT_LIST, SCRIPTS, streamedEvents, wholeEvents, written } from './carry.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Frame } from '../../src/wire/format.ts';
-import { NdjsonDecoder } from '../../src/wire/ndjson.ts';
-import { frameText, SseDecoder } from '../../src/wire/sse.ts';
+import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
+import { frameText, SseDecoder } from '../../src/wire/stream/sse.ts';
 
 function decode(...pieces: readonly (string | Uint8Array)[]): Frame[] {
   const decoder = new SseDecoder();

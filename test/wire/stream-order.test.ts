@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { chatCompletions } from '../../src/wire/chat-completions.ts';
-import { SvcError } from '../../src/wire/errors.ts';
+import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
+import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { messages } from '../../src/wire/messages.ts';
-import { responses } from '../../src/wire/responses.ts';
+import { messages } from '../../src/wire/messages/format.ts';
+import { responses } from '../../src/wire/responses/format.ts';
 import { CONTEXT, FORMAT_LIST, kinds, streamedEvents, written } from './carry.ts';
 
 const ANSWER: readonly Event[] = [

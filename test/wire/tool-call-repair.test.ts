@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
 import { repairBody } from '../../src/wire/body-repair.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/wire/json.ts';
 import {
   ANTHROPIC_IDS,
   MISTRAL_IDS,

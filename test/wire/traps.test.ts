@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { chatCompletions } from '../../src/wire/chat-completions.ts';
+import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
-import { messages } from '../../src/wire/messages.ts';
-import { responses } from '../../src/wire/responses.ts';
+import { messages } from '../../src/wire/messages/format.ts';
+import { responses } from '../../src/wire/responses/format.ts';
 import { eventsOf, kinds, written } from './carry.ts';
 
 const done = 'data: [DONE]';

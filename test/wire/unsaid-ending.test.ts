@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { chatCompletions } from '../../src/wire/chat-completions.ts';
+import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { FimReader } from '../../src/wire/fim-answer.ts';
+import { FimReader } from '../../src/wire/fim/fim-answer.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
-import { messages } from '../../src/wire/messages.ts';
+import { messages } from '../../src/wire/messages/format.ts';
 import { CONTEXT, eventsOf, FORMAT_LIST } from './carry.ts';
 
 const chunk = (delta: unknown, finish: string | null = null) =>

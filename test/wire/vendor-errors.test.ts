@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { errorBody } from '../../src/wire/error-body.ts';
-import { retryAfterMs, vendorError } from '../../src/wire/vendor-errors.ts';
+import { errorBody } from '../../src/wire/errors/error-body.ts';
+import { retryAfterMs, vendorError } from '../../src/wire/errors/vendor-errors.ts';
 import { CONTEXT_ERRORS, ERROR_BODIES } from '../upstream/error-bodies.ts';
 
 describe('errors of vendors', () => {

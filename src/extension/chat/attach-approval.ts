@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { findRealPath } from '../../base/real-path.ts';
 import { isSecretFile } from '../../base/secret-files.ts';
-import { fileAt, workspaceRelativePath } from './workspace-path.ts';
+import { fileAt, workspaceRelativePath } from './tools/workspace-path.ts';
 
 /**
  * Whether a file's text may be sent with a message. The user is asked, one file at a time, about one that holds secrets

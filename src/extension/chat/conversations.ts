@@ -1,7 +1,7 @@
-import type { ConversationDraft, History, StoredConversation } from '../../chat/history.ts';
-import type { Head, HistoryWriter } from '../../chat/history-writer.ts';
-import { ChatSession } from '../../chat/session.ts';
-import type { SessionDeps } from '../../chat/session-parts.ts';
+import type { ConversationDraft, History, StoredConversation } from '../../chat/history/history.ts';
+import type { Head, HistoryWriter } from '../../chat/history/history-writer.ts';
+import { ChatSession } from '../../chat/session/session.ts';
+import type { SessionDeps } from '../../chat/session/session-deps.ts';
 import { isRunning, type Patch, type Transcript } from '../../chat/transcript.ts';
 
 export interface ConversationsDeps {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { exportJson, exportMarkdown, importJson } from '../../chat/export.ts';
-import type { ListedConversation, StoredConversation } from '../../chat/history.ts';
+import { exportJson, exportMarkdown, importJson } from '../../chat/history/export.ts';
+import type { ListedConversation, StoredConversation } from '../../chat/history/history.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
 

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
+import { watchTerminals } from './attachments/terminal-text.ts';
 import type { ChatView } from './chat-view.ts';
 import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contributions.ts';
-import { FixActions } from './fix-actions.ts';
-import { watchTerminals } from './terminal-text.ts';
+import { FixActions } from './editing/fix-actions.ts';
 
 /** Stands in for the chat until a person first asks for it: most windows are opened to write code. */
 export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isMisleadingLink } from '../../chat/misleading-link.ts';
+import { isMisleadingLink } from '../../chat/page/misleading-link.ts';
 
 /** Opens what a person may mean by a link in an answer: the web and mail, nothing that acts in the editor. */
 export async function openLink(href: string, shown: string): Promise<void> {

@@ -1,10 +1,10 @@
 import type * as vscode from 'vscode';
 import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
-import { type FromPage, parseFromPage } from '../../chat/from-page.ts';
-import { PageFeed } from '../../chat/page-feed.ts';
-import type { CompletionItem, ModelView, ToPage } from '../../chat/page-messages.ts';
-import type { Outgoing } from '../../chat/session.ts';
-import { expandCommand, isCompact, type SlashCommand } from '../../chat/slash-commands.ts';
+import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
+import { PageFeed } from '../../chat/page/page-feed.ts';
+import type { CompletionItem, ModelView, ToPage } from '../../chat/page/page-messages.ts';
+import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/slash-commands.ts';
+import type { Outgoing } from '../../chat/session/session.ts';
 import type { OpenConversation } from './conversations.ts';
 
 /** What a surface needs from the rest of the editor. */

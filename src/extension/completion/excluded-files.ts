@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
-import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../../completion/exclusion.ts';
-import type { NotSent } from '../../completion/trigger.ts';
+import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../../completion/prompt/exclusion.ts';
+import type { NotSent } from '../../completion/trigger/trigger.ts';
 
 const MOST_FILES = 500;
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Snippet } from '../../completion/context.ts';
-import type { DocumentText } from '../../completion/document-text.ts';
+import type { DocumentText } from '../../completion/document/document-text.ts';
+import type { Snippet } from '../../completion/prompt/context.ts';
 import { workspaceRelativePath } from '../document-view.ts';
 
 /** Imports stand at the top: nobody reads on for them. */

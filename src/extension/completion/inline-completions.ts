@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import type { Suggester } from '../../completion/suggest.ts';
-import type { Suggestion, SuggestRequest } from '../../completion/suggestion.ts';
+import type { Suggestion, SuggestRequest } from '../../completion/document/suggestion.ts';
+import type { Suggester } from '../../completion/suggester.ts';
 import { documentView } from '../document-view.ts';
-import { AFTER_ACCEPTANCE, InlineRefresh } from './suggestion-asking.ts';
+import { AFTER_ACCEPTANCE, InlineRefresh } from './inline-refresh.ts';
 
 export interface InlineCompletions extends vscode.Disposable {
   /** Asks for the active editor's caret by hand, whatever VS Code knows already. */

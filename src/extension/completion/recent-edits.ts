@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Snippet } from '../../completion/context.ts';
+import type { Snippet } from '../../completion/prompt/context.ts';
 import { workspaceRelativePath } from '../document-view.ts';
 
 const KEPT = 12;

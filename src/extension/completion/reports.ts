@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Suggester } from '../../completion/suggest.ts';
+import type { Suggester } from '../../completion/suggester.ts';
 
 /** Opens exactly what was sent last, masked strings included. */
 export async function showLastRequest({ lastRequest }: Suggester): Promise<void> {

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
-import type { Suggester } from '../../completion/suggest.ts';
+import type { Suggester } from '../../completion/suggester.ts';
 import type { SuggesterState } from '../../completion/suggester-state.ts';
-import type { TriggerRefusal } from '../../completion/trigger.ts';
+import type { TriggerRefusal } from '../../completion/trigger/trigger.ts';
 import { errorText } from '../error-text.ts';
 import type { CompletionSwitch } from './switch.ts';
 

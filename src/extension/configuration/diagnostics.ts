@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { Diagnostic } from '../../config/settings.ts';
-import type { SettingsStore } from '../../config/store.ts';
-import type { Models } from '../models/models.ts';
+import type { SettingsStore } from '../../config/load/store.ts';
+import type { Diagnostic } from '../../config/settings/settings.ts';
+import type { Models } from '../models/editor-models.ts';
 
 const SEVERITIES: Record<Diagnostic['severity'], vscode.DiagnosticSeverity> = {
   error: vscode.DiagnosticSeverity.Error,
@@ -33,7 +33,7 @@ export function showConfigurationDiagnostics(
   let disposed = false;
   const compare = async () => {
     // What it knows of vendors is not needed before there are models.
-    const { registryDiagnostics } = await import('../../catalog/registry-diagnostics.ts');
+    const { registryDiagnostics } = await import('../../catalog/registry/registry-diagnostics.ts');
     const { settings, registry, catalog } = models;
     if (disposed || settings === undefined || registry === undefined) return;
     compared = registryDiagnostics(settings, registry, catalog);

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { Source } from '../../config/origin.ts';
-import type { SaveTarget } from '../../config/provider-dialog.ts';
-import { replaceFile } from '../../config/replace-file.ts';
-import type { Settings } from '../../config/settings.ts';
-import { globalFolder } from '../../config/sources.ts';
+import { replaceFile } from '../../base/replace-file.ts';
+import { globalFolder } from '../../config/load/sources.ts';
+import type { SaveTarget } from '../../config/provider-form/provider-dialog.ts';
+import type { Source } from '../../config/settings/origin.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import { configurationInput } from './input.ts';
 
 /** The person's own file, for all projects. */

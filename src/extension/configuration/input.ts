@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import type { LoadInput } from '../../config/sources.ts';
+import type { LoadInput } from '../../config/load/sources.ts';
 
 /** svc.json, svc.jsonc and the global file, which has the same name. */
 export const CONFIGURATION_FILES: vscode.DocumentFilter = { pattern: '**/svc.{json,jsonc}' };

@@ -1,12 +1,19 @@
 import * as vscode from 'vscode';
 import type { Model, Provider } from '../../catalog/model.ts';
-import { type Knowledge, type Proposal, proposalsAt, providerKeys, type Span, subjectAt } from '../../config/assist.ts';
-import type { Origin } from '../../config/origin.ts';
-import { sourceLocation } from '../../config/report.ts';
+import {
+  type Knowledge,
+  type Proposal,
+  proposalsAt,
+  providerKeys,
+  type Span,
+  subjectAt,
+} from '../../config/editing/assist.ts';
+import { sourceLocation } from '../../config/editing/report.ts';
+import type { Origin } from '../../config/settings/origin.ts';
 import { testConnection } from '../../provider/list-models.ts';
-import type { Transport } from '../../provider/transport.ts';
+import type { Transport } from '../../provider/transport/transport.ts';
 import { errorText, translate } from '../error-text.ts';
-import type { Models } from '../models/models.ts';
+import type { Models } from '../models/editor-models.ts';
 import { CONFIGURATION_FILES } from './input.ts';
 
 export interface ConfigurationLanguageDeps {

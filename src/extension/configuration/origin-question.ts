@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { originDecisionKey } from '../../catalog/clearance.ts';
+import { originDecisionKey } from '../../catalog/credential-scope.ts';
 import type { Provider } from '../../catalog/model.ts';
-import { type Models, workspaceId } from '../models/models.ts';
+import { type Models, workspaceId } from '../models/editor-models.ts';
 
 /**
  * A project that would have a key sent elsewhere: a quiet item while a provider whose key is held back is the one

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { StoredProviderKey } from '../../catalog/clearance.ts';
-import { Secret } from '../../config/secret.ts';
+import type { StoredProviderKey } from '../../catalog/credential-scope.ts';
+import { Secret } from '../../config/settings/secret.ts';
 
 const PREFIX = 'svc.key.';
 

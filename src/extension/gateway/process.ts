@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { type DetachedGateway, findDetached, startDetached, stopDetached } from './kept-gateway.ts';
+import { type DetachedGateway, findDetached, startDetached, stopDetached } from './detached-gateway.ts';
 import { gatewayLaunch } from './launch.ts';
 
 export interface GatewayProcessDeps {

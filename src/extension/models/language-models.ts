@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
-import type { Converse } from '../../chat/session-parts.ts';
-import { estimateTokens, IMAGE_TOKENS } from '../../chat/tokens.ts';
-import { readArguments } from '../../chat/tools.ts';
-import { disconnectError } from '../../provider/network-failure.ts';
+import type { Converse } from '../../chat/session/session-deps.ts';
+import { estimateTokens, IMAGE_TOKENS } from '../../chat/session/tokens.ts';
+import { readArguments } from '../../chat/tools/tools.ts';
+import { disconnectError } from '../../provider/transport/network-failure.ts';
 import type { AssistantPart, Conversation, ImagePart, TextPart, Turn, UserPart } from '../../wire/conversation.ts';
-import type { SvcError } from '../../wire/errors.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import { errorText } from '../error-text.ts';
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
-import type { Models } from './models.ts';
+import type { Models } from './editor-models.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
 
 type Use = 'chat' | 'completion';

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { providerPresets } from '../../catalog/presets.ts';
-import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form.ts';
+import { EMPTY_FORM, freeId, type ProviderForm } from '../../config/provider-form/provider-form.ts';
 import { configurationFile, globalFile } from '../configuration/files.ts';
 import { type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './dialog.ts';
-import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit.ts';
-import { importFromTools } from './import-providers.ts';
+import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit-provider.ts';
+import { importFromTools } from './import-command.ts';
 
 /** The dialogs that are open: one for each provider, one for a new one. Loaded when the first is opened. */
 export class ProviderDialogs implements vscode.Disposable {

@@ -1,7 +1,7 @@
 import type { Attachment, AttachmentKind } from '../../chat/attachment.ts';
+import { Icon } from '../shared/icon.tsx';
+import { t } from '../shared/words.ts';
 import { tokensText } from './figures.ts';
-import { Icon } from './icon.tsx';
-import { t } from './words.ts';
 
 const ICONS: Readonly<Record<AttachmentKind, string>> = {
   selection: 'list-selection',

@@ -1,12 +1,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { CompletionItem } from '../../chat/page-messages.ts';
+import type { CompletionItem } from '../../chat/page/page-messages.ts';
+import { Icon, IconButton } from '../shared/icon.tsx';
+import { t } from '../shared/words.ts';
+import { attachFile } from './attach-media.ts';
 import { Chips } from './chips.tsx';
 import { isComposing, isSubmit } from './composing.ts';
 import { Gauge } from './gauge.tsx';
-import { Icon, IconButton } from './icon.tsx';
-import { attachFile } from './media.ts';
 import { usePanel } from './panel.ts';
-import { t } from './words.ts';
 
 /** The word before the caret that asks for completions: `@` anywhere at a word's start, `/` at the text's. */
 interface Trigger {

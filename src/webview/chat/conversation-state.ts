@@ -1,7 +1,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
-import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page-copy.ts';
-import type { CompletionItem, ModelView, ToPage } from '../../chat/page-messages.ts';
+import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.ts';
+import type { CompletionItem, ModelView, ToPage } from '../../chat/page/page-messages.ts';
 import { branchTo, isRunning, type Message, versionsIn } from '../../chat/transcript.ts';
 
 /** Where a message stands among its versions, 0-based. */

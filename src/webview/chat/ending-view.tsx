@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CardAction, ErrorCard } from '../../chat/error-card.ts';
-import type { FromPage } from '../../chat/from-page.ts';
+import type { CardAction, ErrorCard } from '../../chat/page/error-card.ts';
+import type { FromPage } from '../../chat/page/from-page.ts';
 import { type Ending, type Message, messageText } from '../../chat/transcript.ts';
-import type { MessageText } from '../../wire/errors.ts';
-import { Icon } from './icon.tsx';
+import type { MessageText } from '../../wire/errors/svc-error.ts';
+import { Icon } from '../shared/icon.tsx';
+import { t } from '../shared/words.ts';
 import { usePanel } from './panel.ts';
-import { t } from './words.ts';
 
 /** How an answer ended, where that has to be said. */
 export function EndingView({ message, ending, last }: { message: Message; ending: Ending; last: boolean }) {

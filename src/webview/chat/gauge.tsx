@@ -1,6 +1,6 @@
+import { t } from '../shared/words.ts';
 import { priceText, tokensText } from './figures.ts';
 import { usePanel } from './panel.ts';
-import { t } from './words.ts';
 
 /** How much of the context window is used and what the conversation has cost; nothing where that is not known (spec 8). */
 export function Gauge() {

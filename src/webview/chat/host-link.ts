@@ -1,5 +1,5 @@
-import type { FromPage } from '../../chat/from-page.ts';
-import type { ToPage } from '../../chat/page-messages.ts';
+import type { FromPage } from '../../chat/page/from-page.ts';
+import type { ToPage } from '../../chat/page/page-messages.ts';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;

@@ -1,8 +1,8 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ConversationState } from './conversation-state.ts';
-import type { DrawLater } from './draw-later.ts';
 import type { HostLink } from './host-link.ts';
+import type { DrawLater } from './markdown/draw-later.ts';
 
 /** What every component of the page works with. */
 export interface Panel {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageText } from '../../chat/transcript.ts';
+import { t } from '../shared/words.ts';
 import { usePanel } from './panel.ts';
-import { t } from './words.ts';
 
 /** How often a screen reader hears that an answer still comes. */
 const PROGRESS_MS = 4000;

@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageText } from '../../chat/transcript.ts';
+import { Icon } from '../shared/icon.tsx';
+import { t } from '../shared/words.ts';
 import type { ConversationState, ShownBranch } from './conversation-state.ts';
-import { Icon } from './icon.tsx';
 import { MessageView } from './message-view.tsx';
 import { usePanel } from './panel.ts';
-import { t } from './words.ts';
 
 /** Within this many pixels of the end, a person reads along: about a line. */
 const AT_END = 24;

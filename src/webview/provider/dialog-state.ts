@@ -6,7 +6,7 @@ import type {
   ProviderPreset,
   SaveTarget,
   ToDialog,
-} from '../../config/provider-dialog.ts';
+} from '../../config/provider-form/provider-dialog.ts';
 import {
   EMPTY_FORM,
   type FieldProblem,
@@ -16,7 +16,7 @@ import {
   type ProviderForm,
   proposedId,
   tidied,
-} from '../../config/provider-form.ts';
+} from '../../config/provider-form/provider-form.ts';
 import { post } from './host-link.ts';
 
 /** What the page shows. The host keeps a copy of the form, because the page goes away with its tab. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { FieldProblem } from '../../config/provider-form.ts';
-import { t } from '../chat/words.ts';
+import type { FieldProblem } from '../../config/provider-form/provider-form.ts';
+import { t } from '../shared/words.ts';
 import { problems, touch, touched } from './dialog-state.ts';
 
 function shownProblem(field: string): FieldProblem | undefined {

@@ -1,4 +1,4 @@
-import { t } from '../chat/words.ts';
+import { t } from '../shared/words.ts';
 import {
   change,
   editing,

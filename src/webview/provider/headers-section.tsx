@@ -1,5 +1,5 @@
-import { type HeaderRow, isSecretHeader } from '../../config/provider-form.ts';
-import { t } from '../chat/words.ts';
+import { type HeaderRow, isSecretHeader } from '../../config/provider-form/provider-form.ts';
+import { t } from '../shared/words.ts';
 import { change, form } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 import { focusSoon } from './models-section.tsx';

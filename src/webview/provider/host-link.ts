@@ -1,4 +1,4 @@
-import type { FromDialog, ToDialog } from '../../config/provider-dialog.ts';
+import type { FromDialog, ToDialog } from '../../config/provider-form/provider-dialog.ts';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;

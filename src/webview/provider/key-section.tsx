@@ -1,5 +1,5 @@
-import { isOpenToEavesdroppers } from '../../config/provider-form.ts';
-import { t } from '../chat/words.ts';
+import { isOpenToEavesdroppers } from '../../config/provider-form/provider-form.ts';
+import { t } from '../shared/words.ts';
 import { change, form } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { OfferedModel } from '../../config/provider-dialog.ts';
-import type { ModelRow } from '../../config/provider-form.ts';
-import { t } from '../chat/words.ts';
+import type { OfferedModel } from '../../config/provider-form/provider-dialog.ts';
+import type { ModelRow } from '../../config/provider-form/provider-form.ts';
+import { t } from '../shared/words.ts';
 import { change, form, list, listing, stop, useFoundAddress } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 

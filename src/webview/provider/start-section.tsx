@@ -1,4 +1,4 @@
-import { t } from '../chat/words.ts';
+import { t } from '../shared/words.ts';
 import { dialogPresets, editing, fillFrom, lookForServers, servers } from './dialog-state.ts';
 
 /** Fills the form: a known vendor, or a server that runs on this machine. */

@@ -1,6 +1,6 @@
 import DOMPurify from 'dompurify';
 import { marked } from 'marked';
-import { MarkdownWriter } from '../../../src/webview/chat/markdown-writer.ts';
+import { MarkdownWriter } from '../../../src/webview/chat/markdown/markdown-writer.ts';
 
 interface Contestant {
   append(text: string): void;

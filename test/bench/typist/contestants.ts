@@ -1,9 +1,17 @@
-import { type Clock, delay } from '../../../src/completion/clock.ts';
-import { type CompletionSettings, DEFAULT_COMPLETION_SETTINGS } from '../../../src/completion/completion-settings.ts';
-import { type DocumentText, type Position, textAfter, textBefore } from '../../../src/completion/document-text.ts';
-import type { CompletionRequest } from '../../../src/completion/in-flight.ts';
-import { Suggester } from '../../../src/completion/suggest.ts';
-import type { Suggestion } from '../../../src/completion/suggestion.ts';
+import { type Clock, delay } from '../../../src/completion/document/clock.ts';
+import {
+  type CompletionSettings,
+  DEFAULT_COMPLETION_SETTINGS,
+} from '../../../src/completion/document/completion-settings.ts';
+import {
+  type DocumentText,
+  type Position,
+  textAfter,
+  textBefore,
+} from '../../../src/completion/document/document-text.ts';
+import type { Suggestion } from '../../../src/completion/document/suggestion.ts';
+import type { CompletionRequest } from '../../../src/completion/request/in-flight.ts';
+import { Suggester } from '../../../src/completion/suggester.ts';
 import type { Contestant, Edit } from './editor.ts';
 
 const URI = 'file:///bench/fixture.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../src/completion/clock.ts';
-import type { DocumentText, Position } from '../../../src/completion/document-text.ts';
-import type { Suggestion } from '../../../src/completion/suggestion.ts';
+import type { Clock } from '../../../src/completion/document/clock.ts';
+import type { DocumentText, Position } from '../../../src/completion/document/document-text.ts';
+import type { Suggestion } from '../../../src/completion/document/suggestion.ts';
 
 /** VS Code lets this go by before it asks its providers (`InlineCompletionsDebounce` in its controller). */
 const EDITOR_WAITS_MS = 50;

@@ -1,6 +1,6 @@
-import { DEFAULT_COMPLETION_SETTINGS } from '../../../src/completion/completion-settings.ts';
-import type { DocumentText } from '../../../src/completion/document-text.ts';
-import { Suggester } from '../../../src/completion/suggest.ts';
+import { DEFAULT_COMPLETION_SETTINGS } from '../../../src/completion/document/completion-settings.ts';
+import type { DocumentText } from '../../../src/completion/document/document-text.ts';
+import { Suggester } from '../../../src/completion/suggester.ts';
 import { VirtualClock } from '../../completion/virtual-clock.ts';
 import { Oracle } from './oracle.ts';
 import { oracleFill } from './oracle-fill.ts';

@@ -1,5 +1,5 @@
-import type { CompletionRequest } from '../../../src/completion/in-flight.ts';
-import { SvcError } from '../../../src/wire/errors.ts';
+import type { CompletionRequest } from '../../../src/completion/request/in-flight.ts';
+import { SvcError } from '../../../src/wire/errors/svc-error.ts';
 import type { VirtualClock } from '../../completion/virtual-clock.ts';
 import type { Oracle } from './oracle.ts';
 

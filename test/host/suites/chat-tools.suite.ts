@@ -13,12 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { ChatTool, ToolOutcome } from '../../../src/chat/tools.ts';
-import { CommandTerminals } from '../../../src/extension/chat/command-terminals.ts';
-import { gitDiff } from '../../../src/extension/chat/git.ts';
-import { changingTools, readingTools } from '../../../src/extension/chat/own-tools.ts';
-import { Proposals } from '../../../src/extension/chat/proposals.ts';
-import { terminalText } from '../../../src/extension/chat/terminal-text.ts';
+import type { ChatTool, ToolOutcome } from '../../../src/chat/tools/tools.ts';
+import { gitDiff } from '../../../src/extension/chat/attachments/git.ts';
+import { terminalText } from '../../../src/extension/chat/attachments/terminal-text.ts';
+import { Proposals } from '../../../src/extension/chat/editing/proposals.ts';
+import { CommandTerminals } from '../../../src/extension/chat/tools/command-terminals.ts';
+import { changingTools, readingTools } from '../../../src/extension/chat/tools/own-tools.ts';
 import { workspaceFolder } from './until.ts';
 
 /** The chat's own tools on files with links and in a shell, as a model calls them. */

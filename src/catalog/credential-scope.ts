@@ -1,0 +1,117 @@
+import type { Credential, Source } from '../config/settings/origin.ts';
+import type { Secret } from '../config/settings/secret.ts';
+import { revealOptions } from '../config/settings/secret.ts';
+import type { ProviderSettings } from '../config/settings/settings.ts';
+import { type Address, addressOrigin } from './address.ts';
+
+/** A key that a person gave in a dialog or with `svc keys`. */
+export interface StoredProviderKey {
+  readonly secret: Secret;
+  /** `https://host[:port]` that it was entered for; absent: wherever trusted sources say. */
+  readonly origin?: string | undefined;
+}
+
+/** Answers to "this project wants to send your key to …": `originDecisionKey` -> allowed. */
+export type OriginDecisions = ReadonlyMap<string, boolean>;
+
+/** The key of one decision: it holds for that workspace, provider and exact origin alone. */
+export function originDecisionKey(workspace: string, provider: string, origin: string): string {
+  return JSON.stringify([workspace, provider, origin]);
+}
+
+export interface WithheldCredentials {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a request to an address may carry. */
+export interface ReleasedCredentials {
+  readonly apiKey?: Credential | undefined;
+  readonly headers: ReadonlyMap<string, Credential>;
+  readonly withheld?: WithheldCredentials | undefined;
+}
+
+export interface CredentialRequest {
+  readonly id: string;
+  /** Where requests will go. */
+  readonly address: Address;
+  /** Where trusted sources alone would send them; absent: they know no such provider. */
+  readonly trusted: Address | undefined;
+  readonly provider: ProviderSettings | undefined;
+  readonly headers: ReadonlyMap<string, Credential>;
+  readonly stored: StoredProviderKey | undefined;
+  readonly envKey: Credential | undefined;
+  readonly allowed: (origin: string) => boolean;
+}
+
+const STORED: Source = { kind: 'built-in', path: 'stored key', trusted: true, status: 'loaded' };
+
+/**
+ * Decides which credentials go along (docs/configuration.md, "Credentials belong to an origin"):
+ * what a trusted source brought stays away from an address that only an untrusted one names.
+ */
+export function releaseCredentials(question: CredentialRequest): ReleasedCredentials {
+  const { provider, address, stored } = question;
+  const targets = origins(address);
+  const home = question.trusted === address ? targets : origins(question.trusted);
+  const stranger = targets.find((target) => !home.includes(target) && !question.allowed(target));
+  let withheldFrom: string | undefined;
+  const mayTravel = (credential: Credential) => {
+    if (!credential.trusted || stranger === undefined) return true;
+    withheldFrom ??= home[0] ?? 'an address that you configure';
+    return false;
+  };
+  // Nobody strange: everything may go along.
+  const headers =
+    stranger === undefined
+      ? question.headers
+      : new Map([...question.headers].filter(([, credential]) => mayTravel(credential)));
+  const written = provider?.apiKey;
+  let apiKey = written !== undefined && mayTravel(written) ? written : undefined;
+  let to = stranger;
+  if (written === undefined && stored !== undefined) {
+    const bound = stored.origin === undefined ? home : boundTo(stored.origin, home);
+    const foreign = targets.find((target) => !bound.includes(target) && !question.allowed(target));
+    if (foreign === undefined) {
+      apiKey = { secret: stored.secret, trusted: true, origin: { source: STORED, line: 1, column: 1 } };
+    } else {
+      to = foreign;
+      withheldFrom ??= bound[0] ?? 'an address that you configure';
+    }
+  } else if (written === undefined && question.envKey !== undefined && mayTravel(question.envKey)) {
+    apiKey = question.envKey;
+  }
+  return {
+    apiKey,
+    headers,
+    withheld: withheldFrom === undefined || to === undefined ? undefined : { from: withheldFrom, to },
+  };
+}
+
+/** A key that was entered for one of a provider's trusted origins is good for its others, its FIM base say. */
+function boundTo(origin: string, home: readonly string[]): readonly string[] {
+  const exact = addressOrigin(origin) ?? origin;
+  return home.includes(exact) ? home : [exact];
+}
+
+function origins(address: Address | undefined): readonly string[] {
+  const found = [addressOrigin(address?.baseURL), addressOrigin(address?.fimURL)];
+  return found.filter((origin) => origin !== undefined);
+}
+
+/** Free-form options for an address: without what came through a trusted reference when credentials stay home. */
+export function releasedOptions(
+  options: Readonly<Record<string, unknown>>,
+  withheld: WithheldCredentials | undefined,
+): Readonly<Record<string, unknown>> {
+  return withheld === undefined ? options : revealOptions(options, false);
+}
+
+/** As `releasedOptions`, for the fields of each variant. */
+export function releasedVariants(
+  variants: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  withheld: WithheldCredentials | undefined,
+): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
+  if (withheld === undefined) return variants;
+  return new Map([...variants].map(([name, fields]) => [name, releasedOptions(fields, withheld)]));
+}

@@ -1,0 +1,181 @@
+import { nearMisses } from '../base/near-miss.ts';
+import type { Located } from '../config/settings/origin.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { type MessageText, msg, SvcError } from '../wire/errors/svc-error.ts';
+import { MAX_MATCHED_ID } from './address.ts';
+import type { Model } from './model.ts';
+import type { Registry } from './registry/registry.ts';
+
+export type SelectedFrom = 'flag' | 'config' | 'last-used' | 'priority';
+
+export interface Selection {
+  /** Absent: nothing is available. */
+  readonly model?: Model;
+  readonly from?: SelectedFrom;
+  /** Sentences that the face shows. */
+  readonly warnings: readonly string[];
+}
+
+export interface SelectionRequest {
+  /** `--model`. */
+  readonly flag?: string | undefined;
+  readonly settings: Settings;
+  /** References, latest first. */
+  readonly lastUsed?: readonly string[];
+  readonly registry: Registry;
+  /** `error`: a configured model that is unknown stops (terminal, gateway); `warn`: the next rule is tried (editor). */
+  readonly unknownConfigured?: 'error' | 'warn';
+}
+
+/** What is preferred among available models; the first pattern that a model's id matches counts. */
+const CHAT_PRIORITY: readonly RegExp[] = [
+  /claude-(sonnet|fable)/,
+  /claude-opus/,
+  /gpt-(?!.*(mini|nano|image|realtime|audio|oss|3\.5|chat))[5-9]/,
+  /gemini-[\d.]+-pro/,
+  /devstral|mistral-(large|medium)/,
+  /qwen.*coder|kimi|glm-|deepseek/,
+  /claude|gpt-[4-9]|gemini|mistral/,
+  // Anything that is not made for another job.
+  /^(?!.*(codestral|mercury-edit|embed|transcri|whisper|tts|rerank|moderation|ocr))/,
+];
+
+const FIM_PRIORITY: readonly RegExp[] = [
+  /codestral/,
+  /mercury-(edit|coder)/,
+  /mercury/,
+  /qwen.*coder|codeqwen/,
+  /deepseek/,
+  /starcoder|codegemma|codellama/,
+];
+
+/**
+ * The model for chat, in the order of the specification: flag, configuration, last used, first by priority.
+ *
+ * @throws SvcError 400 model_not_found for an unknown flag, and for an unknown configured model where the face asks for it.
+ */
+export function selectModel(question: SelectionRequest): Selection {
+  return select(question, question.settings.model, CHAT_PRIORITY, () => true);
+}
+
+/** The model for code completion; only models that can fill holes count. @throws as `selectModel`. */
+export function selectCompletionModel(question: SelectionRequest): Selection {
+  return select(question, question.settings.completionModel, FIM_PRIORITY, (model) => model.fim);
+}
+
+function select(
+  question: SelectionRequest,
+  configured: Located<string> | undefined,
+  priority: readonly RegExp[],
+  suits: (model: Model) => boolean,
+): Selection {
+  const { flag, registry, lastUsed = [] } = question;
+  if (flag !== undefined) return { model: demanded(flag, registry, suits), from: 'flag', warnings: [] };
+  const warnings: string[] = [];
+  if (configured !== undefined) {
+    const model = registry.find(configured.value);
+    if (model !== undefined && suits(model)) return { model, from: 'config', warnings };
+    const shown = configured.reference ? 'that a reference names' : configured.value;
+    const error = unknownModel(shown, registry, suits, model, ` (${placeOf(configured)})`);
+    if (question.unknownConfigured === 'error') throw error;
+    warnings.push(error.message);
+  }
+  for (const ref of lastUsed) {
+    const model = registry.find(ref);
+    if (model !== undefined && suits(model) && model.endpoint.problem === undefined)
+      return { model, from: 'last-used', warnings };
+  }
+  const model = firstByPriority(question, priority, suits);
+  return model === undefined ? { warnings } : { model, from: 'priority', warnings };
+}
+
+function placeOf({ origin }: Located<string>): string {
+  return `${origin.source.path}, line ${origin.line}`;
+}
+
+function demanded(ref: string, registry: Registry, suits: (model: Model) => boolean): Model {
+  const model = registry.find(ref);
+  if (model !== undefined && suits(model)) return model;
+  throw unknownModel(ref, registry, suits, model, '');
+}
+
+function unknownModel(
+  ref: string,
+  registry: Registry,
+  suits: (model: Model) => boolean,
+  found: Model | undefined,
+  where: string,
+): SvcError {
+  const near = suggestModels(ref, registry, suits);
+  return new SvcError({
+    errorType: 'model_not_found',
+    message: unavailableMessage(ref, found, where, near.join(' or ')),
+    action: msg('Run `svc models` for those that are available.'),
+    param: 'model',
+  });
+}
+
+function unavailableMessage(ref: string, found: Model | undefined, where: string, near: string): MessageText {
+  if (found !== undefined) {
+    return near === ''
+      ? msg('{0} cannot complete code.', `${ref}${where}`)
+      : msg('{0} cannot complete code. Did you mean {1}?', `${ref}${where}`, near);
+  }
+  if (ref === '') return msg('No model is named; one is written <provider_id>/<model_id>{0}.', where);
+  return near === ''
+    ? msg('There is no model {0}.', `${ref}${where}`)
+    : msg('There is no model {0}. Did you mean {1}?', `${ref}${where}`, near);
+}
+
+/** Up to three available references that `ref` was probably meant to be. */
+function suggestModels(ref: string, registry: Registry, suits: (model: Model) => boolean = () => true): string[] {
+  const refs = [...registry.models.values()].filter(suits).map((model) => model.ref);
+  const found = nearMisses(ref, refs, 3);
+  if (found.length > 0) return found;
+  const key = ref.slice(ref.indexOf('/') + 1);
+  const byKey = nearMisses(
+    key,
+    refs.map((each) => each.slice(each.indexOf('/') + 1)),
+    3,
+  );
+  return refs.filter((each) => byKey.includes(each.slice(each.indexOf('/') + 1))).slice(0, 3);
+}
+
+/**
+ * Real providers go before simulated ones, a person's own before a project's, configured before those
+ * that only have a key, then the priority list, then the newest, then by name.
+ */
+function firstByPriority(
+  { registry, settings }: SelectionRequest,
+  priority: readonly RegExp[],
+  suits: (model: Model) => boolean,
+): Model | undefined {
+  const rank = (model: Model) => {
+    const index = priority.findIndex((pattern) => pattern.test(model.id.slice(0, MAX_MATCHED_ID).toLowerCase()));
+    return index === -1 ? priority.length : index;
+  };
+  const candidates = [...registry.models.values()].filter(
+    (model) => suits(model) && model.endpoint.problem === undefined && model.modalities.output.includes('text'),
+  );
+  const keyed = candidates.map((model) => {
+    const provider = registry.providers.get(model.provider);
+    const foreign = (settings.providers.get(model.provider)?.trust ?? 'trusted') !== 'trusted';
+    const weight = (provider?.simulated ? 4 : 0) + (foreign ? 2 : 0) + (provider?.source === 'config' ? 0 : 1);
+    return { model, weight, rank: rank(model), date: model.releaseDate ?? '' };
+  });
+  keyed.sort(
+    (a, b) =>
+      a.weight - b.weight ||
+      a.rank - b.rank ||
+      (a.date < b.date ? 1 : a.date > b.date ? -1 : 0) ||
+      (a.model.ref < b.model.ref ? -1 : 1),
+  );
+  return keyed[0]?.model;
+}
+
+/** Remembers which models were used; each face brings its own. */
+export interface LastUsedStore {
+  /** References, latest first; empty where nothing can be read. */
+  read(): Promise<readonly string[]>;
+  write(ref: string): Promise<void>;
+}

@@ -1,0 +1,137 @@
+import { arrayOrEmpty, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
+import { withoutTrailing } from '../../base/text.ts';
+import { MODALITIES, type Modality } from '../../config/settings/configured-model.ts';
+import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
+
+/** Where the public catalog is, and what it asks of whoever copies it. */
+export const CATALOG_URL = 'https://models.dev/api.json';
+const CATALOG_SOURCE = 'models.dev';
+const CATALOG_LICENCE = 'MIT, (c) 2025 models.dev';
+
+const amount = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+
+/**
+ * The public catalog's `api.json` in our shape, without what is not used. What does not look right is
+ * left out: the data comes over the network.
+ *
+ * @param wanted which providers are taken; all without it.
+ */
+export function fromModelsDev(api: unknown, wanted?: (id: string) => boolean): CatalogData {
+  const providers: Record<string, CatalogProvider> = {};
+  let newest = '';
+  for (const [id, value] of Object.entries(objectOrEmpty(api))) {
+    if (!isObject(value) || id === '__proto__' || (wanted !== undefined && !wanted(id))) continue;
+    const provider = readProvider(id, value);
+    if (provider === undefined) continue;
+    providers[id] = provider;
+    for (const row of Object.values(provider.models)) if (row[6] && row[6] > newest) newest = row[6];
+  }
+  return { source: CATALOG_SOURCE, licence: CATALOG_LICENCE, date: newest, providers };
+}
+
+function trimmed(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : withoutTrailing(address, '/');
+}
+
+/** A variable that holds a key, not an account's or a region's name. */
+const KEY_VARIABLE = /KEY|TOKEN|SECRET|PAT$/;
+
+function readProvider(id: string, value: JsonObject): CatalogProvider | undefined {
+  const npm = nonEmptyString(value.npm);
+  if (npm === undefined) return undefined;
+  const api = trimmed(nonEmptyString(value.api));
+  const env = arrayOrEmpty(value.env).flatMap((name) =>
+    typeof name === 'string' && KEY_VARIABLE.test(name) ? [name] : [],
+  );
+  const models: Record<string, CatalogRow> = {};
+  for (const [key, model] of Object.entries(objectOrEmpty(value.models))) {
+    const row = isObject(model) && key !== '__proto__' ? readModel(key, model) : undefined;
+    if (row !== undefined) models[key] = row;
+  }
+  return { name: nonEmptyString(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
+}
+
+/** Models that answer with something else than text are of no use to a conversation or a hole. */
+function readModel(key: string, model: JsonObject): CatalogRow | undefined {
+  const modalities = objectOrEmpty(model.modalities);
+  const output = modalityBits(modalities.output);
+  if ((output & 1) === 0 || /embed/i.test(key)) return undefined;
+  const limit = objectOrEmpty(model.limit);
+  const via = objectOrEmpty(model.provider);
+  const npm = nonEmptyString(via.npm);
+  const api = trimmed(nonEmptyString(via.api));
+  const row: unknown[] = [
+    nonEmptyString(model.name) ?? key,
+    flags(model) | (modalityBits(modalities.input) << BITS.input) | (output << BITS.output),
+    amount(limit.context),
+    amount(limit.output),
+    amount(limit.input),
+    readCost(model.cost),
+    /^\d{4}(-\d{2}){0,2}$/.test(nonEmptyString(model.release_date) ?? '') ? model.release_date : 0,
+    readReasoning(model.reasoning_options),
+    ...(npm === undefined && api === undefined ? [] : [api === undefined ? [npm] : [npm ?? '', api]]),
+  ];
+  while (row.length > 4 && row.at(-1) === 0) row.pop();
+  return toRow(row);
+}
+
+/** The parts above are made of the right types; this says so to the compiler in one place. */
+export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
+  const [name, bits, context, output, input, cost, date, reasoning, via] = parts;
+  if (typeof name !== 'string' || typeof bits !== 'number') return undefined;
+  const numbers = Array.isArray(cost) && cost.every((each) => typeof each === 'number') ? cost : 0;
+  const strings = Array.isArray(via) && via.every((each) => typeof each === 'string') ? via : undefined;
+  const full = [
+    name,
+    bits,
+    amount(context),
+    amount(output),
+    amount(input),
+    numbers,
+    nonEmptyString(date) ?? 0,
+    nonEmptyString(reasoning) ?? 0,
+  ] as const;
+  if (strings !== undefined) return [...full, strings];
+  if (full[7] !== 0) return full;
+  if (full[6] !== 0) return [full[0], full[1], full[2], full[3], full[4], full[5], full[6]];
+  if (full[5] !== 0) return [full[0], full[1], full[2], full[3], full[4], full[5]];
+  return full[4] !== 0 ? [full[0], full[1], full[2], full[3], full[4]] : [full[0], full[1], full[2], full[3]];
+}
+
+function flags(model: JsonObject): number {
+  const hidden = model.status === 'deprecated' || model.status === 'alpha';
+  return (
+    (model.tool_call === true ? BITS.toolCall : 0) |
+    (model.reasoning === true ? BITS.reasoning : 0) |
+    (model.temperature === true ? BITS.temperature : 0) |
+    (model.attachment === true ? BITS.attachment : 0) |
+    (model.structured_output === true ? BITS.structuredOutput : 0) |
+    (hidden ? BITS.hidden : 0)
+  );
+}
+
+function modalityBits(value: unknown): number {
+  const written = new Set<unknown>(arrayOrEmpty(value));
+  return MODALITIES.reduce(
+    (bits: number, name: Modality, index) => (written.has(name) ? bits | (1 << index) : bits),
+    0,
+  );
+}
+
+function readCost(value: unknown): readonly number[] | 0 {
+  if (!isObject(value)) return 0;
+  const price = (field: unknown) => (typeof field === 'number' && Number.isFinite(field) && field >= 0 ? field : -1);
+  const cost = [amount(value.input), amount(value.output), price(value.cache_read), price(value.cache_write)];
+  while (cost.length > 2 && cost.at(-1) === -1) cost.pop();
+  return cost;
+}
+
+function readReasoning(value: unknown): string | 0 {
+  const options = arrayOrEmpty(value).filter(isObject);
+  const effort = options.find((option) => option.type === 'effort');
+  const efforts = arrayOrEmpty(effort?.values).filter((each) => typeof each === 'string' && /^[a-z]+$/.test(each));
+  if (efforts.length > 0) return efforts.join(',');
+  const budget = options.find((option) => option.type === 'budget_tokens');
+  return budget === undefined ? 0 : `#${amount(budget.max) || 32_000}`;
+}

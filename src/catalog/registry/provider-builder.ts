@@ -1,0 +1,249 @@
+import { DEFAULT_TIMEOUT_MS } from '../../config/settings/build.ts';
+import type { ModelCost, ModelSettings } from '../../config/settings/configured-model.ts';
+import type { Credential } from '../../config/settings/origin.ts';
+import { revealOptions } from '../../config/settings/secret.ts';
+import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';
+import { verbatim } from '../../wire/errors/svc-error.ts';
+import type { FimDialect } from '../../wire/fim/fim-request.ts';
+import { type Address, resolveAddress } from '../address.ts';
+import {
+  type OriginDecisions,
+  originDecisionKey,
+  type ReleasedCredentials,
+  releaseCredentials,
+  releasedOptions,
+  releasedVariants,
+  type StoredProviderKey,
+} from '../credential-scope.ts';
+import { environmentKey } from '../environment-key.ts';
+import { fimDialect } from '../fim-ability.ts';
+import { mergeLimit } from '../limits.ts';
+import type { Endpoint, Model, Provider } from '../model.ts';
+import { matchesModelPattern } from '../model-pattern.ts';
+import { type CatalogData, type CatalogModel, readRow } from '../public/catalog.ts';
+import { resolveVariants } from '../variants.ts';
+import { findVendor } from '../vendors.ts';
+import { isKnown, ProviderCatalog } from './provider-catalog.ts';
+
+export interface RegistryInput {
+  readonly settings: Settings;
+  readonly catalog: CatalogData;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By provider id. */
+  readonly storedKeys?: ReadonlyMap<string, StoredProviderKey>;
+  readonly originDecisions?: OriginDecisions;
+  /** Names the workspace in `originDecisions`. */
+  readonly workspace?: string;
+}
+
+/** Spec 2.5: of a model of which nothing else is known. */
+const TEXT_ONLY: Model['modalities'] = { input: ['text'], output: ['text'] };
+const NO_FIELDS: Model['options'] = {};
+
+/** A model before it has an endpoint; an empty id asks for the provider's own. */
+interface Asked {
+  readonly id: string;
+  readonly settings?: ModelSettings | undefined;
+  readonly known?: CatalogModel | undefined;
+}
+
+interface Placed {
+  readonly endpoint: Endpoint;
+  readonly address: Address;
+}
+
+/** Builds one provider; keeps what its models share. */
+export class ProviderBuilder {
+  readonly #id: string;
+  readonly #input: RegistryInput;
+  readonly #provider: ProviderSettings | undefined;
+  readonly #trusted: ProviderSettings | undefined;
+  readonly #envKey: Credential | undefined;
+  readonly #catalog: ProviderCatalog;
+  readonly #placed = new Map<string, Placed>();
+  /** Of the first model of which something is. */
+  #withheld: Provider['withheld'];
+  #shared: Address | undefined;
+
+  constructor(id: string, input: RegistryInput) {
+    this.#id = id;
+    this.#input = input;
+    this.#provider = input.settings.providers.get(id);
+    this.#trusted = this.#provider?.trust === 'untrusted' ? undefined : (this.#provider?.trusted ?? this.#provider);
+    this.#envKey = environmentKey(id, this.#provider, input);
+    this.#catalog = new ProviderCatalog(id, input.catalog, this.#provider);
+  }
+
+  build(): Provider {
+    const { endpoint } = this.#endpoint('');
+    const models = new Map<string, Model>();
+    this.#addCatalogs(models);
+    this.#provider?.models.forEach((settings, key) => {
+      if (settings.off || models.has(key) || !this.#passes(key)) return;
+      models.set(key, this.model(key, 'config', settings));
+    });
+    return {
+      id: this.#id,
+      name: this.#provider?.name ?? this.#catalog.listed?.name ?? findVendor(this.#id)?.name ?? this.#id,
+      endpoint,
+      models,
+      source: this.#provider === undefined ? 'catalog' : 'config',
+      simulated: this.#provider?.simulated ?? false,
+      withheld: endpoint.withheld ?? this.#withheld,
+    };
+  }
+
+  /** Whether the filters let a key through (blacklist before whitelist) and it isn't switched off. */
+  offers(key: string): boolean {
+    return !this.#provider?.models.get(key)?.off && this.#passes(key);
+  }
+
+  #passes(key: string): boolean {
+    const whitelist = this.#provider?.whitelist;
+    const blacklist = this.#provider?.blacklist;
+    if (blacklist !== undefined && matchesAny(blacklist, key)) return false;
+    return whitelist === undefined || matchesAny(whitelist, key);
+  }
+
+  model(key: string, source: Model['source'], settings = this.#settingsOf(key)): Model {
+    const id = settings?.id ?? key;
+    const known = this.#catalog.lookUp(id, key);
+    const { endpoint, address } = this.#endpoint(id, settings, known);
+    this.#withheld ??= endpoint.withheld;
+    return {
+      ref: `${this.#id}/${key}`,
+      provider: this.#id,
+      key,
+      id,
+      name: settings?.name ?? (settings?.id !== undefined && id !== key ? key : (known?.name ?? key)),
+      toolCall: settings?.toolCall ?? known?.toolCall ?? true,
+      reasoning: settings?.reasoning ?? known?.reasoning ?? false,
+      // Nearly every model takes it; a model that is not known must not lose a caller's setting.
+      temperature: settings?.temperature ?? known?.temperature ?? true,
+      attachment: settings?.attachment ?? known?.attachment ?? false,
+      structuredOutput: known?.structuredOutput ?? false,
+      modalities: settings?.modalities ?? known?.modalities ?? TEXT_ONLY,
+      limit: mergeLimit(settings, known),
+      options: releasedOptions(settings?.options ?? NO_FIELDS, endpoint.withheld),
+      variants: releasedVariants(resolveVariants(known, settings, address), endpoint.withheld),
+      endpoint,
+      fim: endpoint.fim !== undefined,
+      source,
+      cost: mergeCost(settings, known),
+      releaseDate: known?.releaseDate,
+      origin: settings?.origin,
+    };
+  }
+
+  /** The catalog's offers; deprecated models only where they are configured. */
+  #addCatalogs(models: Map<string, Model>): void {
+    const rows = this.#catalog.served?.models ?? {};
+    for (const key in rows) {
+      const row = rows[key];
+      if (row === undefined || !this.offers(key)) continue;
+      const settings = this.#settingsOf(key);
+      if (settings === undefined && readRow(row).hidden) continue;
+      models.set(key, this.model(key, settings === undefined ? 'catalog' : 'config', settings));
+    }
+  }
+
+  #settingsOf(key: string): ModelSettings | undefined {
+    const settings = this.#provider?.models.get(key);
+    return settings?.off ? undefined : settings;
+  }
+
+  #address(asked: Asked, provider: ProviderSettings | undefined, model: ModelSettings | undefined): Address {
+    const { catalog, env } = this.#input;
+    return resolveAddress({
+      id: this.#id,
+      provider,
+      model,
+      modelId: asked.id,
+      catalogModel: asked.known,
+      catalog,
+      env,
+    });
+  }
+
+  /** Models without an address, a format or headers of their own share one endpoint for each FIM dialect. */
+  #endpoint(id: string, settings?: ModelSettings, known?: CatalogModel): Placed {
+    const own = settings?.provider ?? settings?.headers ?? known?.npm ?? known?.api;
+    const address =
+      own === undefined && this.#shared !== undefined
+        ? this.#shared
+        : this.#address({ id, settings, known }, this.#provider, settings);
+    const shareable = own === undefined && address.kind !== 'azure';
+    if (shareable) this.#shared = address;
+    const fim = id === '' ? (address.fim ?? address.knownFim) : fimDialect(address, id);
+    const key = fim ?? '';
+    const present = shareable ? this.#placed.get(key) : undefined;
+    if (present !== undefined) return present;
+    const placed = { endpoint: this.#place({ id, settings, known }, address, fim), address };
+    if (shareable) this.#placed.set(key, placed);
+    return placed;
+  }
+
+  #place(asked: Asked, address: Address, fim: FimDialect | undefined): Endpoint {
+    const provider = this.#provider;
+    const { apiKey, headers, withheld } = this.#clear(asked, address);
+    const configured = this.#input.settings.managedProblem ?? provider?.problem;
+    const problem = configured === undefined ? address.problem : verbatim(configured);
+    const { kind, format, baseURL, fimURL } = address;
+    const resource = provider?.resourceName?.value;
+    const options = revealOptions(provider?.options ?? {}, withheld === undefined);
+    return {
+      kind,
+      format,
+      baseURL,
+      fimURL,
+      fim,
+      apiKey,
+      headers,
+      timeout: provider?.timeout ?? DEFAULT_TIMEOUT_MS,
+      chunkTimeout: provider?.chunkTimeout,
+      options: resource === undefined ? options : { ...options, resourceName: resource },
+      problem,
+      withheld,
+    };
+  }
+
+  #clear(asked: Asked, address: Address): ReleasedCredentials {
+    const { storedKeys, originDecisions, workspace = '', catalog } = this.#input;
+    const provider = this.#provider;
+    const trustedKnows = this.#trusted !== undefined || isKnown(this.#id, catalog);
+    const trustedModel = asked.settings === undefined ? undefined : this.#trusted?.models.get(asked.settings.key);
+    const same = this.#trusted === provider && trustedModel === asked.settings;
+    const trusted = () => (same ? address : this.#address(asked, this.#trusted, trustedModel));
+    return releaseCredentials({
+      id: this.#id,
+      address,
+      trusted: trustedKnows ? trusted() : undefined,
+      provider,
+      headers: headersOf(provider, asked.settings),
+      stored: storedKeys?.get(this.#id),
+      envKey: this.#envKey,
+      allowed: (origin) => originDecisions?.get(originDecisionKey(workspace, this.#id, origin)) === true,
+    });
+  }
+}
+
+/** A model's over its provider's. */
+function headersOf(provider: ProviderSettings | undefined, model: ModelSettings | undefined): Endpoint['headers'] {
+  if (model?.headers === undefined) return provider?.headers ?? new Map();
+  return new Map([...(provider?.headers ?? []), ...model.headers]);
+}
+
+function matchesAny(patterns: readonly string[], key: string): boolean {
+  return patterns.some((pattern) => matchesModelPattern(pattern, key));
+}
+
+function mergeCost(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['cost'] {
+  const own = settings?.cost;
+  const listed = known?.cost;
+  if (own === undefined) return listed;
+  return listed === undefined && isWhole(own) ? own : { input: 0, output: 0, ...listed, ...own };
+}
+
+function isWhole(cost: Partial<ModelCost>): cost is ModelCost {
+  return cost.input !== undefined && cost.output !== undefined;
+}

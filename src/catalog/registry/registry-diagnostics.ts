@@ -1,0 +1,99 @@
+import { nearMisses } from '../../base/near-miss.ts';
+import type { Located, Origin } from '../../config/settings/origin.ts';
+import type { Diagnostic, ProviderSettings, Settings } from '../../config/settings/settings.ts';
+import { formatMessage } from '../../wire/errors/svc-error.ts';
+import type { CatalogData } from '../public/catalog.ts';
+import { PACKAGES, VENDORS } from '../vendors.ts';
+import { isKnown } from './provider-catalog.ts';
+import type { Registry } from './registry.ts';
+
+/**
+ * What only the catalog can tell of a configuration: a provider that nobody knows and that has no address, a
+ * package whose format is not spoken, a model that its provider does not have. Warnings: the rest works.
+ */
+export function registryDiagnostics(
+  settings: Settings,
+  registry: Registry,
+  catalog: CatalogData,
+): readonly Diagnostic[] {
+  // Its own diagnostic says why nothing works.
+  if (settings.managedProblem !== undefined) return [];
+  const providers = [...settings.providers.values()].flatMap(
+    (provider) => unusable(provider, settings, registry, catalog) ?? [],
+  );
+  const models = [
+    modelOf('model', settings.model, registry, catalog),
+    modelOf('completionModel', settings.completionModel, registry, catalog),
+  ];
+  return [...providers, ...models.filter((each) => each !== undefined)];
+}
+
+function unusable(
+  provider: ProviderSettings,
+  settings: Settings,
+  registry: Registry,
+  catalog: CatalogData,
+): Diagnostic | undefined {
+  const { id, npm } = provider;
+  const built = registry.providers.get(id);
+  const text = built?.endpoint.problem;
+  // A broken address has a diagnostic of its own, and each model may have an address of its own.
+  if (built === undefined || text === undefined || provider.problem !== undefined) return undefined;
+  const callable = [...built.models.values()].some(({ endpoint }) => endpoint.problem === undefined);
+  if (callable) return undefined;
+  const problem = formatMessage(text);
+  if (npm !== undefined && !npm.reference && !PACKAGES.has(npm.value)) {
+    const [near] = nearMisses(npm.value, PACKAGES.keys());
+    const at = { origin: npm.origin, length: npm.value.length + 2 };
+    return warning(at, `provider.${id}.npm`, 'unknown-package', problem, near);
+  }
+  const key = settings.values.keyAt(['provider', id]);
+  const at = { origin: key ?? provider.origin, length: key?.length ?? 1 };
+  if (isKnown(id, catalog)) return warning(at, `provider.${id}`, 'provider-incomplete', problem);
+  const [near] = nearMisses(id, [...Object.keys(catalog.providers), ...VENDORS.keys()]);
+  return warning(at, `provider.${id}`, 'unknown-provider', withHint(problem, near), near);
+}
+
+/** A model that is configured and cannot be: its provider is unknown, or has other models. */
+function modelOf(
+  key: 'model' | 'completionModel',
+  configured: Located<string> | undefined,
+  registry: Registry,
+  catalog: CatalogData,
+): Diagnostic | undefined {
+  if (configured === undefined || configured.reference || registry.find(configured.value)) return undefined;
+  const { value } = configured;
+  const id = value.slice(0, value.indexOf('/'));
+  const provider = registry.providers.get(id);
+  const at = { origin: configured.origin, length: value.length + 2 };
+  if (provider === undefined) {
+    // Known, but without a key so far: then it is not the name that is wrong.
+    if (isKnown(id, catalog)) return undefined;
+    const [near] = nearMisses(id, [...registry.providers.keys(), ...Object.keys(catalog.providers)]);
+    const meant = near === undefined ? undefined : near + value.slice(id.length);
+    return warning(at, key, 'unknown-provider', withHint(`There is no provider \`${id}\`.`, meant), meant);
+  }
+  // Without models of its own it lists them itself, which is not known here.
+  if (provider.models.size === 0) return undefined;
+  const [near] = nearMisses(
+    value,
+    [...provider.models.values()].map(({ ref }) => ref),
+  );
+  return warning(at, key, 'unknown-model', withHint(`There is no model \`${value}\`.`, near), near);
+}
+
+function withHint(message: string, near: string | undefined): string {
+  return near === undefined ? message : `${message} Did you mean \`${near}\`?`;
+}
+
+function warning(
+  { origin, length }: { readonly origin: Origin; readonly length: number },
+  key: string,
+  code: string,
+  message: string,
+  suggestion?: string,
+): Diagnostic {
+  const { source, line, column } = origin;
+  const diagnostic: Diagnostic = { severity: 'warning', path: source.path, line, column, length, key, code, message };
+  return suggestion === undefined ? diagnostic : { ...diagnostic, suggestion };
+}

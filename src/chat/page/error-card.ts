@@ -1,0 +1,75 @@
+import { type ErrorType, formatMessage, type MessageText, type SvcError } from '../../wire/errors/svc-error.ts';
+
+/** The one thing that most likely helps; each face words it. */
+export type CardAction =
+  | 'set-key'
+  | 'choose-model'
+  | 'add-provider'
+  | 'open-settings'
+  | 'review-origin'
+  | 'retry'
+  | 'compact'
+  | 'show-log'
+  | 'edit';
+
+/** An error as the panel shows it: no stack, no credential, one thing to do. */
+export interface ErrorCard {
+  readonly errorType: ErrorType;
+  readonly status: number;
+  readonly title: string;
+  /** In English: all that conversations of earlier versions have. */
+  readonly message: string;
+  readonly text?: MessageText;
+  /** What can be done, a sentence. */
+  readonly advice?: string;
+  readonly adviceText?: MessageText;
+  readonly action: CardAction;
+  /** Unix milliseconds before which a retry is no use. */
+  readonly retryAt?: number;
+  readonly provider?: string;
+}
+
+/** Title and main action by kind. The compiler sees to it that no kind is without. */
+const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAction]>> = {
+  authentication_required: ['The key was not accepted', 'set-key'],
+  usage_limit_exceeded: ['No usage left for this model', 'choose-model'],
+  insufficient_credits: ['The provider account is out of funds', 'choose-model'],
+  model_not_allowed: ['Your organization does not allow this model', 'choose-model'],
+  model_not_found: ['The model was not found', 'choose-model'],
+  unsupported_fim_model: ['This model can’t do that', 'choose-model'],
+  rate_limit_exceeded: ['Too many requests', 'retry'],
+  context_length_exceeded: ['The conversation is too long for this model', 'compact'],
+  request_too_large: ['The message is too large', 'edit'],
+  content_filtered: ['The provider’s filter refused this', 'edit'],
+  unsupported_field: ['This model can’t take that', 'choose-model'],
+  invalid_request: ['The provider refused the request', 'show-log'],
+  invalid_path: ['The address is wrong', 'open-settings'],
+  method_not_allowed: ['The address is wrong', 'open-settings'],
+  origin_not_allowed: ['The address is not allowed', 'open-settings'],
+  configuration_error: ['The settings need attention', 'open-settings'],
+  credential_withheld: ['The key was held back', 'review-origin'],
+  upstream_timeout: ['The provider took too long', 'retry'],
+  upstream_disconnect: ['The connection was lost', 'retry'],
+  upstream_error: ['The provider failed', 'retry'],
+  upstream_invalid_response: ['The answer could not be understood', 'open-settings'],
+  temporarily_unavailable: ['The provider is unavailable just now', 'retry'],
+  network_error: ['The provider could not be reached', 'retry'],
+  client_disconnect: ['The request was cancelled', 'retry'],
+  internal_error: ['Something failed inside Svc', 'show-log'],
+};
+
+/** An error as a card of the panel. @param now Unix milliseconds. */
+export function errorCard(error: SvcError, now: number): ErrorCard {
+  const [title, action] = CARDS[error.errorType];
+  return {
+    errorType: error.errorType,
+    status: error.status,
+    title,
+    message: error.message,
+    text: error.text,
+    action,
+    ...(error.actionText && { advice: formatMessage(error.actionText), adviceText: error.actionText }),
+    ...(error.retryAfterMs === undefined ? {} : { retryAt: now + error.retryAfterMs }),
+    ...(error.provider === undefined ? {} : { provider: error.provider }),
+  };
+}

@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { MAX_MEDIA_BYTES } from '../attachment.ts';
+
+const MAX_TEXT = 4_000_000;
+const text = z.string().max(MAX_TEXT);
+const id = z.string().min(1).max(200);
+
+/** What a card or the composer can ask for that needs nothing more. */
+const plain = z.object({
+  type: z.enum([
+    'resync',
+    'stop',
+    'continue',
+    'compact',
+    'compact-retry',
+    'new-conversation',
+    'show-history',
+    'pick-model',
+    'choose-tools',
+    'add-provider',
+    'set-key',
+    'open-settings',
+    'review-origin',
+    'show-log',
+    'attach',
+  ]),
+});
+
+/** From the page to the host. The page shows what a model wrote, so nothing that it says is trusted. */
+const fromPage = z.union([
+  plain,
+  z.object({ type: z.literal('ready'), session: id.optional() }),
+  z.object({ type: z.literal('send'), text }),
+  z.object({ type: z.literal('edit'), message: id, text }),
+  z.object({ type: z.literal('regenerate'), message: id.optional() }),
+  z.object({ type: z.literal('select'), message: id }),
+  z.object({
+    type: z.literal('decide'),
+    call: id,
+    decision: z.union([
+      z.object({ type: z.enum(['once', 'session', 'always']) }),
+      z.object({ type: z.literal('deny'), reason: z.string().max(4000) }),
+    ]),
+  }),
+  z.object({ type: z.literal('preview'), call: id }),
+  z.object({ type: z.literal('draft'), text }),
+  z.object({ type: z.literal('detach'), attachment: id }),
+  z.object({
+    type: z.literal('attach-media'),
+    name: z.string().max(300),
+    mediaType: z.string().max(100),
+    base64: z.string().max(Math.ceil((MAX_MEDIA_BYTES * 4) / 3) + 4),
+    preview: z
+      .string()
+      .max(200_000)
+      .regex(/^data:image\//)
+      .optional(),
+  }),
+  z.object({ type: z.literal('attach-refused'), name: z.string().max(300), why: z.enum(['too-large', 'kind']) }),
+  z.object({ type: z.literal('attach-uris'), uris: z.array(z.string().max(8192)).max(50) }),
+  z.object({ type: z.literal('attach-item'), item: z.string().max(8192) }),
+  z.object({ type: z.literal('complete'), query: z.number(), trigger: z.enum(['@', '/']), text: z.string().max(300) }),
+  z.object({
+    type: z.literal('code'),
+    action: z.enum(['insert', 'diff', 'new-file', 'terminal']),
+    text,
+    language: z.string().max(100),
+  }),
+  z.object({ type: z.literal('copy'), text }),
+  z.object({ type: z.literal('open-link'), href: z.string().max(8192), shown: z.string().max(8192) }),
+]);
+
+export type FromPage = z.infer<typeof fromPage>;
+
+/** Parses a message from the page; undefined for anything that is not one. */
+export function parseFromPage(value: unknown): FromPage | undefined {
+  const parsed = fromPage.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}

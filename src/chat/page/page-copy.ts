@@ -1,0 +1,28 @@
+import { applyPatch, EMPTY_TRANSCRIPT, type Transcript } from '../transcript.ts';
+import type { ToPage } from './page-messages.ts';
+
+/** A page's copy of a conversation. */
+export interface PageCopy {
+  readonly session: string;
+  readonly seq: number;
+  readonly transcript: Transcript;
+}
+
+export const NO_COPY: PageCopy = { session: '', seq: 0, transcript: EMPTY_TRANSCRIPT };
+
+/**
+ * The copy after a message of the host. Steps of another conversation and steps that are known already change nothing;
+ * a gap gives `undefined`: the page has to ask for a snapshot.
+ */
+export function takeFromHost(copy: PageCopy, message: ToPage): PageCopy | undefined {
+  switch (message.type) {
+    case 'snapshot':
+      return { session: message.session, seq: message.seq, transcript: message.transcript };
+    case 'patches':
+      if (message.session !== copy.session || message.seq <= copy.seq) return copy;
+      if (message.from !== copy.seq) return undefined;
+      return { ...copy, seq: message.seq, transcript: message.patches.reduce(applyPatch, copy.transcript) };
+    default:
+      return copy;
+  }
+}

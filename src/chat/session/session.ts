@@ -1,0 +1,256 @@
+import { Emitter } from '../../base/emitter.ts';
+import type { Attachment } from '../attachment.ts';
+import { ToolRunner } from '../tools/tool-runner.ts';
+import type { ToolDecision } from '../tools/tools.ts';
+import {
+  applyPatch,
+  branchTo,
+  EMPTY_TRANSCRIPT,
+  type Ending,
+  isOpen,
+  type Message,
+  newestLeaf,
+  type Patch,
+  type Transcript,
+} from '../transcript.ts';
+import { AgentLoop, type ConversationLog } from './agent-loop.ts';
+import type { SessionDeps } from './session-deps.ts';
+import { titleFrom } from './title.ts';
+
+/** What the person sends. */
+export interface Outgoing {
+  readonly text: string;
+  readonly attachments?: readonly Attachment[];
+}
+
+/** A conversation: its only owner. Faces show a snapshot and follow the patches. */
+export class ChatSession {
+  readonly id: string;
+  readonly #deps: SessionDeps;
+  readonly #patched = new Emitter<[patch: Patch, seq: number]>();
+  readonly onPatch = this.#patched.event;
+  readonly #tools: ToolRunner;
+  readonly #asking: AgentLoop;
+  #transcript: Transcript;
+  #seq = 0;
+  #running: AbortController | undefined;
+  #quiet: Promise<void> = Promise.resolve();
+
+  /** @param stored a conversation from history, else a new one. */
+  constructor(deps: SessionDeps, stored?: { readonly id: string; readonly transcript: Transcript }) {
+    this.#deps = deps;
+    this.id = stored?.id ?? deps.newId();
+    this.#transcript = stored?.transcript ?? EMPTY_TRANSCRIPT;
+    this.#tools = new ToolRunner({
+      tools: () => deps.tools?.() ?? [],
+      ...(deps.permissions === undefined ? {} : { permissions: deps.permissions }),
+      patch: (patch) => this.#patch(patch),
+    });
+    this.#asking = new AgentLoop(deps, this.#tools, this.#log());
+  }
+
+  dispose(): void {
+    this.stop();
+    this.#patched.dispose();
+  }
+
+  get transcript(): Transcript {
+    return this.#transcript;
+  }
+
+  /** The shown messages, first to last. */
+  get messages(): readonly Message[] {
+    return branchTo(this.#transcript);
+  }
+
+  /** Number of the last patch; whoever has it is up to date. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get running(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Resolves when what runs now, if anything, is over. */
+  get quiet(): Promise<void> {
+    return this.#quiet;
+  }
+
+  /**
+   * Ends what a crash left open, with the truth: the connection closed. For a conversation from history that no other
+   * window streams into.
+   */
+  closeOpenAnswers(): void {
+    for (const { id, role, ending } of this.#transcript.messages) {
+      if (role === 'user' || ending !== undefined) continue;
+      this.#end(id, { type: 'finished', reason: 'closed', outcome: 'interrupted' });
+    }
+  }
+
+  /** Takes over what another window has written since: the rest of answers that are open here, and what follows. */
+  catchUp(elsewhere: Transcript): void {
+    if (this.running) return;
+    for (const theirs of elsewhere.messages) {
+      const ours = this.#find(theirs.id);
+      if (!ours) this.#patch({ type: 'add', message: theirs });
+      else if (ours.ending === undefined && ours.role !== 'user') this.#takeOver(ours, theirs);
+    }
+  }
+
+  #takeOver(ours: Message, theirs: Message): void {
+    const message = ours.id;
+    theirs.parts.forEach((value, part) => {
+      if (JSON.stringify(value) !== JSON.stringify(ours.parts[part]))
+        this.#patch({ type: 'part', message, part, value });
+    });
+    if (theirs.ending) this.#end(message, theirs.ending);
+  }
+
+  /** Adds the person's message and streams the answer. Resolves when the answer has ended; never rejects. */
+  async send(outgoing: Outgoing): Promise<void> {
+    await this.#run(async (signal) => {
+      this.#addUser(outgoing, this.#transcript.leaf);
+      await this.#asking.answer(signal);
+    });
+  }
+
+  /** Sends another version of a message; the old one stays as a branch. */
+  async edit(id: string, outgoing: Outgoing): Promise<void> {
+    const edited = this.#find(id);
+    if (edited?.role !== 'user') return;
+    await this.#run(async (signal) => {
+      this.#addUser(outgoing, edited.parent);
+      await this.#asking.answer(signal);
+    });
+  }
+
+  /** Answers again beside an answer, or the last one; that one stays as a branch. */
+  async regenerate(id?: string): Promise<void> {
+    const answered = id === undefined ? this.messages.findLast(({ role }) => role !== 'user') : this.#find(id);
+    const from = answered?.role === 'user' ? answered.id : (answered?.parent ?? this.#transcript.leaf);
+    if (from === undefined) return;
+    await this.#run(async (signal) => {
+      this.#patch({ type: 'select', leaf: from });
+      await this.#asking.answer(signal);
+    });
+  }
+
+  /** Goes on with an answer that is not whole. */
+  async continue(): Promise<void> {
+    await this.#run(async (signal) => {
+      this.#add({ role: 'user', parts: [], auto: true }, this.#transcript.leaf);
+      await this.#asking.answer(signal);
+    });
+  }
+
+  /** Summarizes the history by hand. */
+  async compact(): Promise<void> {
+    await this.#run(async (signal) => {
+      const chosen = this.#deps.model();
+      if (chosen) await this.#asking.summarize(chosen, undefined, signal);
+    });
+  }
+
+  /** Compacts, then asks again: for a conversation that the provider found too long. */
+  async compactAndRetry(): Promise<void> {
+    await this.#run(async (signal) => {
+      const chosen = this.#deps.model();
+      const asked = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
+      if (!chosen || !asked) return;
+      this.#patch({ type: 'select', leaf: asked.id });
+      if (await this.#asking.summarize(chosen, asked.id, signal)) await this.#asking.answer(signal, true);
+    });
+  }
+
+  /** Shows another version of a message. */
+  select(id: string): void {
+    if (this.running || !this.#find(id)) return;
+    this.#patch({ type: 'select', leaf: newestLeaf(this.#transcript, id) });
+  }
+
+  /** Answers a tool call that waits. */
+  decide(call: string, decision: ToolDecision): void {
+    this.#tools.decide(call, decision);
+  }
+
+  preview(call: string): Promise<void> {
+    return this.#tools.preview(call);
+  }
+
+  rename(title: string): void {
+    this.#patch({ type: 'title', title: title.trim() });
+  }
+
+  pin(pinned: boolean): void {
+    this.#patch({ type: 'pin', pinned });
+  }
+
+  /** Stops the answer that streams; what was received stays. */
+  stop(): void {
+    this.#running?.abort();
+  }
+
+  async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.#running) return;
+    const running = new AbortController();
+    const quiet = Promise.withResolvers<void>();
+    this.#running = running;
+    this.#quiet = quiet.promise;
+    try {
+      await work(running.signal);
+    } finally {
+      this.#running = undefined;
+      quiet.resolve();
+    }
+  }
+
+  #log(): ConversationLog {
+    const messages = () => this.messages;
+    const leaf = () => this.#transcript.leaf;
+    return {
+      get messages() {
+        return messages();
+      },
+      get leaf() {
+        return leaf();
+      },
+      add: (message, parent) => this.#add(message, parent),
+      end: (message, ending) => this.#end(message, ending),
+      patch: (patch) => this.#patch(patch),
+    };
+  }
+
+  #addUser({ text, attachments = [] }: Outgoing, parent: string | undefined): void {
+    const message = { role: 'user' as const, parts: text === '' ? [] : [{ type: 'text' as const, text }] };
+    this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent);
+    if (this.#transcript.title === '') this.rename(titleFrom(text, attachments));
+  }
+
+  #add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string {
+    const id = this.#deps.newId();
+    const createdAt = this.#deps.now();
+    const whole: Message = { ...message, id, createdAt, ...(parent === undefined ? {} : { parent }) };
+    this.#patch({ type: 'add', message: whole });
+    return id;
+  }
+
+  /** A call that was never carried out, or whose end nobody saw, is not left waiting for anybody. */
+  #end(message: string, ending: Ending): void {
+    this.#find(message)?.parts.forEach((value, part) => {
+      if (value.type === 'tool' && isOpen(value.state))
+        this.#patch({ type: 'tool', message, part, state: { type: 'stopped' } });
+    });
+    this.#patch({ type: 'end', message, ending });
+  }
+
+  #find(id: string): Message | undefined {
+    return this.#transcript.messages.find((message) => message.id === id);
+  }
+
+  #patch(patch: Patch): void {
+    this.#transcript = applyPatch(this.#transcript, patch);
+    this.#seq += 1;
+    this.#patched.fire(patch, this.#seq);
+  }
+}

@@ -1,0 +1,106 @@
+import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../../wire/conversation.ts';
+import { attachmentPart } from '../attachment.ts';
+import { type Message, messageText, type Part } from '../transcript.ts';
+
+const CONTINUE = 'Continue exactly where you stopped. Do not repeat what you have already said.';
+
+/**
+ * The way to a leaf as a model gets it: from the last whole summary on. Reasoning is sent back to the provider that
+ * gave it, since no other accepts its seals.
+ */
+export function conversationTurns(path: readonly Message[], provider: string): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of sentMessages(path)) {
+    if (message.role === 'assistant') turns.push(...answerTurns(message, message.model?.provider === provider));
+    else addUser(turns, userParts(message));
+  }
+  return turns;
+}
+
+/** What is left of the path once its last summary stands for what came before. */
+export function sentMessages(path: readonly Message[]): readonly Message[] {
+  const at = path.findLastIndex((message) => message.role === 'summary' && isWhole(message));
+  const summary = path[at];
+  if (summary === undefined) return path.filter(({ role }) => role !== 'summary');
+  const from = summary.keeps === undefined ? at : path.findIndex(({ id }) => id === summary.keeps);
+  const kept = path.slice(from === -1 ? at : from).filter(({ role }) => role !== 'summary');
+  return [summary, ...kept];
+}
+
+function isWhole({ ending }: Message): boolean {
+  return ending?.type === 'finished' && ending.outcome === 'complete';
+}
+
+function userParts(message: Message): UserPart[] {
+  if (message.role === 'summary') {
+    return [{ type: 'text', text: `Summary of the conversation so far:\n\n${messageText(message)}` }];
+  }
+  const parts: UserPart[] = (message.attachments ?? []).map(attachmentPart);
+  const text = message.auto ? CONTINUE : messageText(message);
+  if (text !== '') parts.push({ type: 'text', text });
+  return parts;
+}
+
+/** Some servers refuse two turns of the person in a row (chat templates that alternate). */
+function addUser(turns: Turn[], parts: readonly UserPart[]): void {
+  const last = turns.at(-1);
+  if (last?.role === 'user') turns[turns.length - 1] = { role: 'user', parts: [...last.parts, ...parts] };
+  else if (parts.length > 0) turns.push({ role: 'user', parts });
+}
+
+function answerTurns(message: Message, sameProvider: boolean): Turn[] {
+  const turns: Turn[] = [];
+  for (const step of stepsOf(message.parts)) {
+    const parts = step.flatMap((part) => assistantPart(part, sameProvider));
+    if (parts.every(({ type }) => type === 'reasoning')) continue;
+    turns.push({ role: 'assistant', parts });
+    const results = step.flatMap(toolResult);
+    if (results.length > 0) turns.push({ role: 'user', parts: results });
+  }
+  return turns;
+}
+
+function stepsOf(parts: readonly Part[]): Part[][] {
+  const steps: Part[][] = [[]];
+  for (const part of parts) {
+    if (part.type === 'step') steps.push([]);
+    else steps.at(-1)?.push(part);
+  }
+  return steps;
+}
+
+function assistantPart(part: Part, sameProvider: boolean): AssistantPart[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: part.type, text: part.text }];
+    case 'reasoning':
+      return sameProvider && part.seals ? [{ type: 'reasoning', text: part.text, seals: part.seals }] : [];
+    case 'tool':
+      return [{ type: 'tool-call', id: part.id, name: part.name, arguments: part.text }];
+    case 'step':
+      return [];
+  }
+}
+
+function toolResult(part: Part): ToolResultPart[] {
+  if (part.type !== 'tool') return [];
+  const { state } = part;
+  const result = (text: string, failed: boolean): ToolResultPart[] => [
+    { type: 'tool-result', id: part.id, content: [{ type: 'text', text }], ...(failed ? { isError: true } : {}) },
+  ];
+  switch (state.type) {
+    case 'done':
+      return result(state.output, state.failed === true);
+    case 'denied':
+      return result(
+        `The person did not allow this call.${state.reason === '' ? '' : ` Reason: ${state.reason}`}`,
+        true,
+      );
+    case 'receiving':
+    case 'waiting':
+    case 'running':
+    case 'stopped':
+      return result('The answer was ended before this call had: whether it took effect is not known.', true);
+  }
+}

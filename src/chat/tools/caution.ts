@@ -1,0 +1,82 @@
+import { IgnorePatterns } from '../../base/ignore-patterns.ts';
+import { isSecretFile, plainSegments } from '../../base/secret-files.ts';
+
+/** Why a call is asked for each time: what the file that it touches is for. */
+export const CAUTION_KINDS = ['secret', 'git', 'editor', 'workflow', 'settings', 'shell', 'package'] as const;
+export type CautionKind = (typeof CAUTION_KINDS)[number];
+
+/** A reason that no permission for the conversation or for always covers. */
+export interface Caution {
+  readonly kind: CautionKind;
+  /** The file that is touched in the end, links followed, as the user knows it. */
+  readonly path: string;
+}
+
+/** Files that make programs run, or that decide what runs and what is allowed, as patterns of `.gitignore`. */
+const GUARDED: readonly (readonly [CautionKind, readonly string[]])[] = [
+  [
+    'git',
+    [
+      ...['.git', 'git~[0-9]', '.gitattributes', '.gitmodules', '.gitconfig', '.lfsconfig', '.hg', '.hgrc', '.svn'],
+      ...['.husky', '.githooks', 'lefthook*.y*ml', '.lefthook*.y*ml', '.pre-commit-config.y*ml', '.lintstagedrc*'],
+    ],
+  ],
+  [
+    'editor',
+    [
+      ...['.vscode', '*.code-workspace', '.devcontainer', '.devcontainer.json', '.idea', '.vs', '.fleet', '.zed'],
+      ...['.cursor', '.mcp.json', '.vimrc', '.exrc', '.nvim.lua', '.nvimrc', '.dir-locals*.el'],
+    ],
+  ],
+  [
+    'workflow',
+    [
+      ...['.github/workflows', '.github/actions', 'action.y*ml', '.gitlab-ci*.y*ml', '.circleci', '.buildkite'],
+      ...['azure-pipelines*.y*ml', 'Jenkinsfile*', '.travis.y*ml', 'bitbucket-pipelines.y*ml', '.drone.y*ml'],
+      ...['.woodpecker*', '.forgejo', '.gitea'],
+    ],
+  ],
+  ['settings', ['svc.json', 'svc.jsonc', '.svc']],
+  [
+    'shell',
+    [
+      ...[
+        '.envrc*',
+        '.env',
+        '.env.*',
+        '.bashrc*',
+        '.bash_*',
+        '.profile',
+        '.profile.*',
+        '.zshrc*',
+        '.zshenv',
+        '.zprofile',
+      ],
+      ...['.zlogin', '.zlogout', '.cshrc', '.tcshrc', '.kshrc', '.mkshrc', '.shrc', '.login', '.logout', '.inputrc'],
+      ...['config.fish', 'fish/conf.d', '*profile.ps1', '.xinitrc', '.xprofile', '.xsession*', 'mise*.toml'],
+      ...['.mise*.toml', '.config/mise', '.tool-versions', 'sitecustomize.py', 'usercustomize.py', '.ssh'],
+    ],
+  ],
+  [
+    'package',
+    [
+      ...['package.json', '.npmrc', '.yarnrc*', '.yarn', '.pnpmfile.*', 'pnpm-workspace.yaml', 'bunfig.toml'],
+      ...['deno.json*', 'composer.json', '.pypirc', 'pip.conf', 'pip.ini', '.cargo/config*'],
+    ],
+  ],
+];
+
+const GUARDS = GUARDED.map(([kind, patterns]) => {
+  const anywhere = patterns.map((pattern) => (pattern.includes('/') ? `**/${pattern}` : pattern));
+  return { kind, patterns: new IgnorePatterns(anywhere.join('\n')) };
+});
+
+/** Why touching a file is asked for each time; undefined: it need not be. @param path absolute or relative. */
+export function cautionKind(path: string, access: 'read' | 'write'): CautionKind | undefined {
+  if (access === 'write') {
+    const plain = plainSegments(path).join('/');
+    const guard = GUARDS.find(({ patterns }) => plain !== '' && patterns.ignores(plain));
+    if (guard) return guard.kind;
+  }
+  return isSecretFile(path) ? 'secret' : undefined;
+}

@@ -1,0 +1,58 @@
+import type { CatalogData } from '../catalog/public/catalog.ts';
+import { cachedCatalog, catalogCacheFile, catalogUrl, refreshAllowed } from '../catalog/public/refresh.ts';
+import { loadSnapshot } from '../catalog/public/snapshot.ts';
+import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
+import { loadSettings } from '../config/load/load.ts';
+import type { LoadInput } from '../config/load/sources.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import { SvcError } from '../wire/errors/svc-error.ts';
+import { refreshBehind } from './catalog-refresh.ts';
+import type { Io } from './io.ts';
+
+/** What the terminal reads; whoever runs a command in a folder has chosen to work there. */
+export function terminalInput(io: Io): LoadInput {
+  return { env: io.env, platform: io.platform, home: io.home, cwd: io.cwd, trustedWorkspace: true };
+}
+
+export interface Context {
+  readonly settings: Settings;
+  readonly catalog: CatalogData;
+  readonly registry: Registry;
+}
+
+/**
+ * Settings, catalog and models as the terminal has them. The catalog is what is on disk; nothing is waited for.
+ *
+ * @throws SvcError configuration_error when the managed configuration is invalid.
+ */
+export async function openContext(io: Io): Promise<Context> {
+  const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
+  requireManaged(settings);
+  const catalog = await catalogOnDisk(settings, snapshot, io);
+  await refreshBehind(settings, io);
+  return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
+}
+
+/** The catalog as it was last fetched, or as it ships. */
+export async function catalogOnDisk(settings: Settings, snapshot: CatalogData, io: Io): Promise<CatalogData> {
+  const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home), url: catalogUrl(io.env) };
+  return refreshAllowed(settings, io.env) ? cachedCatalog(place) : snapshot;
+}
+
+/** @throws SvcError configuration_error when the managed configuration is invalid: nothing may go around it. */
+export function requireManaged(settings: Settings): void {
+  if (settings.managedProblem === undefined) return;
+  throw new SvcError({
+    errorType: 'configuration_error',
+    message: settings.managedProblem,
+    action: 'Tell whoever manages this computer.',
+  });
+}
+
+/** Problems of the configuration on standard error, one a line: the output stays for programs. */
+export async function reportDiagnostics(settings: Settings, io: Io): Promise<void> {
+  for (const { severity, path, line, column, key, message } of settings.diagnostics) {
+    if (severity === 'information') continue;
+    await io.err(`${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}\n`);
+  }
+}

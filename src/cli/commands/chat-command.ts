@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import { nearMisses } from '../../base/near-miss.ts';
+import { ChatSession } from '../../chat/session/session.ts';
+import { type Message, messageText } from '../../chat/transcript.ts';
+import { converse } from '../../provider/converse.ts';
+import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
+import { isTyped, readPiped } from '../input/standard-input.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+import { AnswerPrinter } from '../output/answer-printer.ts';
+import { usageJson } from '../output/usage-json.ts';
+
+/** `svc chat`: one question and its answer, or a conversation when neither a prompt nor a pipe gives one. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS.chat, allowPositionals: true });
+  const typed = isTyped(io.input);
+  const asked = positionals.join(' ');
+  if (asked === '' && typed && values.json) throw new UsageError('--json needs a prompt.');
+  const chosen = await chooseModel(io, 'chat', values.model);
+  try {
+    checkVariant(chosen, values.variant);
+    const session = sessionWith(chosen, { system: values.system, variant: values.variant });
+    if (asked === '' && typed) return await converseWith(session, chosen, io);
+    const text = [asked, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
+    if (text === '') throw new UsageError('There is nothing to ask: give a prompt, or pipe one in.');
+    return await (values.json ? askForJson(session, text, io) : ask(session, text, io));
+  } catch (thrown) {
+    if (io.signal.aborted) return 130;
+    throw thrown;
+  } finally {
+    await chosen.transport.dispatcher.destroy();
+  }
+}
+
+/** @throws UsageError for a variant that the model does not have. */
+function checkVariant({ model }: CliModelChoice, variant: string | undefined): void {
+  if (variant === undefined || model.variants.has(variant)) return;
+  const known = [...model.variants.keys()];
+  const meant = nearMisses(variant, known)[0];
+  const others = known.length === 0 ? 'It has none.' : `It has ${known.join(', ')}.`;
+  throw new UsageError(
+    `${model.ref} has no variant ${JSON.stringify(variant)}. ${meant === undefined ? others : `Did you mean ${meant}?`}`,
+  );
+}
+
+function sessionWith(
+  { model, transport, outputCap, simulated }: CliModelChoice,
+  { system, variant }: { readonly system: string | undefined; readonly variant: string | undefined },
+): ChatSession {
+  const { ref, name, provider } = model;
+  const label = { ref, name, provider, simulated, ...(variant === undefined ? {} : { variant }) };
+  return new ChatSession({
+    converse: (to, conversation, signal, choices) =>
+      converse(to, conversation, { transport, signal, outputCap, ...choices }),
+    model: () => ({ model, label }),
+    newId: randomUUID,
+    now: Date.now,
+    outputCap,
+    ...(system === undefined ? {} : { instructions: () => system }),
+  });
+}
+
+async function ask(session: ChatSession, text: string, io: Io): Promise<number> {
+  const printer = new AnswerPrinter(io, session);
+  await send(session, text, io.signal);
+  return printer.end(session.messages.at(-1));
+}
+
+/** One object: `model`, `text`, `reasoning`, `finish_reason`, `usage`, `cost`, `error`; the unknown is null. */
+async function askForJson(session: ChatSession, text: string, io: Io): Promise<number> {
+  await send(session, text, io.signal);
+  const answer = session.messages.at(-1);
+  if (answer?.ending?.type === 'stopped') return 130;
+  await io.out(`${JSON.stringify(answer && jsonOf(answer), null, 2)}\n`);
+  return answer?.ending?.type === 'finished' ? 0 : 1;
+}
+
+function jsonOf(answer: Message) {
+  const { ending, usage } = answer;
+  const reasoning = answer.parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('\n\n');
+  return {
+    model: answer.model?.ref ?? null,
+    text: messageText(answer),
+    reasoning: reasoning === '' ? null : reasoning,
+    finish_reason: ending?.type === 'finished' ? ending.reason : null,
+    usage: usage === undefined ? null : usageJson(usage),
+    cost: answer.price ?? null,
+    error: ending?.type === 'failed' ? { error_type: ending.error.errorType, message: ending.error.message } : null,
+  };
+}
+
+async function send(session: ChatSession, text: string, signal: AbortSignal): Promise<void> {
+  const stop = () => session.stop();
+  signal.addEventListener('abort', stop, { once: true });
+  await session.send({ text });
+  signal.removeEventListener('abort', stop);
+}
+
+/** A line is a message, one that ends with a backslash goes on. Ctrl-C stops an answer, Ctrl-D leaves. */
+async function converseWith(session: ChatSession, { model, simulated }: CliModelChoice, io: Io): Promise<number> {
+  await io.err(`${model.ref}${simulated ? ' (simulated)' : ''}: a line is a message, Ctrl-D leaves.\n`);
+  const lines = createInterface({ input: io.input, output: writableTo(io), terminal: true, prompt: '> ' });
+  const printer = new AnswerPrinter(io, session);
+  lines.on('SIGINT', () => (session.running ? session.stop() : lines.close()));
+  io.signal.addEventListener('abort', () => lines.close(), { once: true });
+  let message = '';
+  lines.prompt();
+  for await (const line of lines) {
+    message += line;
+    if (message.endsWith('\\')) {
+      message = `${message.slice(0, -1)}\n`;
+      lines.setPrompt('… ');
+    } else {
+      if (message.trim() !== '') {
+        await session.send({ text: message });
+        await printer.end(session.messages.at(-1));
+      }
+      message = '';
+      lines.setPrompt('> ');
+    }
+    lines.prompt();
+  }
+  await io.out('\n');
+  return 0;
+}
+
+function writableTo(io: Io): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk, _, done) => {
+      (io.draw ?? io.out)(String(chunk)).then(() => done(), done);
+    },
+  });
+}

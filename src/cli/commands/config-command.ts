@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadSnapshot } from '../../catalog/public/snapshot.ts';
+import { buildRegistry } from '../../catalog/registry/registry.ts';
+import { registryDiagnostics } from '../../catalog/registry/registry-diagnostics.ts';
+import { reportSettings, sourceLocation } from '../../config/editing/report.ts';
+import { loadSettings } from '../../config/load/load.ts';
+import { globalFolder } from '../../config/load/sources.ts';
+import type { Settings } from '../../config/settings/settings.ts';
+import type { SetValue } from '../../config/settings/values.ts';
+import { catalogOnDisk, reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+
+/** `svc config`: what is configured and where it is from; exit code 1 if something in it is an error. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.config });
+  const [word, ...more] = positionals;
+  if (more.length > 0 || (word !== undefined && word !== 'path')) {
+    throw new UsageError(`svc config knows only \`path\`, not ${JSON.stringify(more[0] ?? word)}.`);
+  }
+  if (word === 'path') {
+    await io.out(`${ownFile(io)}\n`);
+    return 0;
+  }
+  const settings = await loadAndCompare(io);
+  if (values.json) await io.out(`${JSON.stringify(reportSettings(settings), null, 2)}\n`);
+  else {
+    await io.out(describe(settings));
+    await reportDiagnostics(settings, io);
+  }
+  return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+/** The settings, with what the catalog has to say of them. */
+async function loadAndCompare(io: Io): Promise<Settings> {
+  const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
+  const catalog = await catalogOnDisk(settings, snapshot, io);
+  const registry = buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd });
+  return { ...settings, diagnostics: [...settings.diagnostics, ...registryDiagnostics(settings, registry, catalog)] };
+}
+
+/** The file that a person would edit: the one that wins among those that are there. */
+function ownFile(io: Io): string {
+  const folder = globalFolder(terminalInput(io));
+  const [jsonc, json] = [path.join(folder, 'svc.jsonc'), path.join(folder, 'svc.json')];
+  return existsSync(json) && !existsSync(jsonc) ? json : jsonc;
+}
+
+function describe(settings: Settings): string {
+  const report = reportSettings(settings);
+  const sources = report.sources.filter(({ status }) => status !== 'missing');
+  const lines = ['Sources, the later goes over the earlier:'];
+  for (const { path: file, kind, trusted, status } of sources) {
+    lines.push(
+      `  ${file}  (${kind}, ${trusted ? 'trusted' : 'not trusted'}${status === 'loaded' ? '' : `, ${status}`})`,
+    );
+  }
+  if (sources.length === 0) lines.push('  none');
+  lines.push('', `Model: ${text(report.model)}`, `Completion model: ${text(report.completionModel)}`, '', 'Providers:');
+  for (const [id, provider] of settings.providers) {
+    const key = provider.apiKey === undefined ? 'no key' : `key from ${provider.apiKey.origin.source.path}`;
+    const models = `${provider.models.size} configured model${provider.models.size === 1 ? '' : 's'}`;
+    lines.push(`  ${id}: ${models}, ${key}${provider.problem === undefined ? '' : `. ${provider.problem}`}`);
+    for (const value of settings.values.at(['provider', id])) {
+      const [, , section] = value.path;
+      if (section !== 'models')
+        lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${sourceLocation(value.origin)})`);
+    }
+  }
+  if (settings.providers.size === 0) lines.push('  none');
+  return `${lines.join('\n')}\n`;
+}
+
+function shown({ secret, value }: SetValue): string {
+  return secret ? 'set, not shown' : JSON.stringify(value);
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : value === null ? 'not set' : 'set';
+}

@@ -1,0 +1,168 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { priceOf } from '../../catalog/price.ts';
+import { CompletionTrimmer } from '../../completion/answer/completion-trimmer.ts';
+import { DEFAULT_COMPLETION_SETTINGS } from '../../completion/document/completion-settings.ts';
+import type { DocumentText, Position } from '../../completion/document/document-text.ts';
+import { buildPrompt } from '../../completion/prompt/prompt-builder.ts';
+import { SecretRestorer } from '../../completion/prompt/redact.ts';
+import { exclusionOnDisk } from '../../completion/prompt/worktree.ts';
+import { completeCode } from '../../provider/complete-code.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
+import type { Usage } from '../../wire/event.ts';
+import { languageOfFile } from '../input/file-language.ts';
+import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
+import { readPiped } from '../input/standard-input.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+import { usageJson } from '../output/usage-json.ts';
+
+interface Completed {
+  readonly text: string;
+  readonly usage?: Usage;
+  readonly error?: SvcError;
+}
+
+/** `svc fim FILE:LINE:COL`: what a model would write there, as the editor would show it. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: withInputLast(args),
+    options: OPTIONS.fim,
+    allowPositionals: true,
+  });
+  const place = placeOf(positionals);
+  const maxLines = linesOf(values['max-lines']);
+  await refuseExcluded(place.file, io.cwd);
+  const document = documentOf(place.file, await messageText(place.file, io), values.language, io.cwd);
+  requireInside(document, place);
+  const chosen = await chooseModel(io, 'completion', values.model);
+  try {
+    const answer = await complete(chosen, document, place.position, maxLines, io);
+    if (values.json) await io.out(`${JSON.stringify(jsonOf(chosen, answer), null, 2)}\n`);
+    else if (answer.text !== '') await io.out(`${answer.text}\n`);
+    if (answer.error !== undefined && !values.json) throw answer.error;
+    return answer.error === undefined ? 0 : 1;
+  } catch (thrown) {
+    if (io.signal.aborted) return 130;
+    throw thrown;
+  } finally {
+    await chosen.transport.dispatcher.destroy();
+  }
+}
+
+async function complete(
+  { model, transport }: CliModelChoice,
+  document: DocumentText,
+  position: Position,
+  maxLines: number,
+  io: Io,
+): Promise<Completed> {
+  const { ref, limit } = model;
+  const question = buildPrompt(document, position, [], { model: { ref, contextTokens: limit.context }, maxLines });
+  if (question === undefined) throw new Error('A secret is being written there: nothing is sent.');
+  const settling = new CompletionTrimmer(question.site);
+  const restoring = new SecretRestorer(question.secrets);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([io.signal, stop.signal]);
+  let usage: Usage | undefined;
+  let error: SvcError | undefined;
+  let whole = false;
+  for await (const event of completeCode(model, question.fimRequest, { transport, signal })) {
+    if (event.type === 'text') settling.push(restoring.push(event.text));
+    else if (event.type === 'usage') usage = event.usage;
+    else if (event.type === 'error') error = event.error;
+    else if (event.type === 'finish') whole = event.reason === 'stop';
+    if (settling.enough) break;
+  }
+  stop.abort();
+  io.signal.throwIfAborted();
+  settling.push(restoring.end());
+  settling.end(whole);
+  const { text } = settling;
+  return { text, ...(usage === undefined ? {} : { usage }), ...(error === undefined ? {} : { error }) };
+}
+
+function jsonOf({ model }: CliModelChoice, { text, usage, error }: Completed) {
+  return {
+    model: model.ref,
+    text,
+    usage: usage === undefined ? null : usageJson(usage),
+    cost: (usage && model.cost && priceOf(model.cost, usage)) ?? null,
+    error: error === undefined ? null : { error_type: error.errorType, message: error.message },
+  };
+}
+
+interface Place {
+  readonly file: string;
+  readonly position: Position;
+}
+
+/** `-:3:1` would be read as an option. */
+function withInputLast(args: readonly string[]): string[] {
+  const place = args.filter((arg) => /^-:\d+:\d+$/.test(arg));
+  return place.length === 0 ? [...args] : [...args.filter((arg) => !place.includes(arg)), '--', ...place];
+}
+
+function placeOf(positionals: readonly string[]): Place {
+  const [, file, line, column] = /^(.+):(\d+):(\d+)$/s.exec(positionals[0] ?? '') ?? [];
+  if (positionals.length !== 1 || file === undefined || Number(line) < 1 || Number(column) < 1) {
+    throw new UsageError('Say where: svc fim FILE:LINE:COL, both counted from 1. A FILE of `-` is standard input.');
+  }
+  return { file, position: { line: Number(line) - 1, character: Number(column) - 1 } };
+}
+
+function linesOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_COMPLETION_SETTINGS.maxLines;
+  const lines = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (lines < 1) throw new UsageError(`--max-lines takes a number from 1 to 999, not ${JSON.stringify(text)}.`);
+  return lines;
+}
+
+/** The same files that the editor never sends. */
+async function refuseExcluded(file: string, cwd: string): Promise<void> {
+  if (file === '-') return;
+  const reason = await exclusionOnDisk(path.resolve(cwd, file));
+  if (reason === 'gitignored') throw new UsageError(`${file} is not sent: a .gitignore file names it.`);
+  if (reason !== undefined) throw new UsageError(`${file} is not sent: Files of this kind hold secrets.`);
+}
+
+async function messageText(file: string, io: Io): Promise<string> {
+  if (file === '-') return readPiped(io);
+  try {
+    return await readFile(path.resolve(io.cwd, file), { encoding: 'utf8', signal: io.signal });
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`);
+    if (code === 'EISDIR') throw new UsageError(`${file} is a folder.`);
+    throw thrown;
+  }
+}
+
+function documentOf(file: string, text: string, language: string | undefined, cwd: string): DocumentText {
+  const lines = text.split(/\r\n|\r|\n/);
+  // What stands above the folder one works in is nobody's business.
+  const relative = path.relative(cwd, path.resolve(cwd, file)).replaceAll('\\', '/');
+  const named = file === '-' ? {} : { path: /^(\.\.|\/|[a-z]:)/i.test(relative) ? path.basename(file) : relative };
+  return {
+    uri: `file:///${encodeURI(file)}`,
+    ...named,
+    languageId: language ?? languageOfFile(file),
+    version: 1,
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
+    lineCount: lines.length,
+    lineAt: (line) => lines[line] ?? '',
+  };
+}
+
+function requireInside(document: DocumentText, { file, position }: Place): void {
+  const { line, character } = position;
+  if (line >= document.lineCount)
+    throw new UsageError(`${file} has ${document.lineCount} lines; there is no line ${line + 1}.`);
+  const { length } = document.lineAt(line);
+  if (character > length) {
+    throw new UsageError(
+      `Line ${line + 1} of ${file} ends at column ${length + 1}; there is no column ${character + 1}.`,
+    );
+  }
+}

@@ -1,0 +1,144 @@
+import { parseArgs } from 'node:util';
+import { KeyStore, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
+import { openState, stateFile } from '../../gateway/state/state-database.ts';
+import { openContext } from '../cli-context.ts';
+import { parseDecimal } from '../input/decimal.ts';
+import { parseDuration, parseMoment } from '../input/moment.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+import { table } from '../output/table.ts';
+
+/** How long a rotated key stays valid. */
+const GRACE = '24h';
+
+/** `svc keys create|list|rotate|revoke`: the gateway's keys. A key is shown once and kept as a hash. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
+  const [action, ...names] = positionals;
+  const database = await openState(stateFile(io));
+  try {
+    const store = new KeyStore(database);
+    switch (action) {
+      case 'create':
+        await create(store, { ...values, name: values.name ?? names[0] }, io);
+        return 0;
+      case 'list':
+        await list(store, values.json === true, io);
+        return 0;
+      case 'rotate': {
+        const grace = parseDuration(values.grace ?? GRACE);
+        if (grace === undefined) throw new UsageError('--grace must be a time such as 0, 30m, 24h or 7d.');
+        const key = store.rotate(nameOf(names, values.name), grace);
+        await io.out(`The old key is valid for ${values.grace ?? GRACE} longer. This one is shown once:\n${key}\n`);
+        return 0;
+      }
+      case 'revoke': {
+        const name = nameOf(names, values.name);
+        store.revoke(name);
+        await io.out(`${name} is revoked. A gateway that runs refuses it within a second.\n`);
+        return 0;
+      }
+      default:
+        throw new UsageError('svc keys takes create, list, rotate NAME or revoke NAME.');
+    }
+  } finally {
+    database.close();
+  }
+}
+
+interface Wanted {
+  readonly name?: string | undefined;
+  readonly org?: string | undefined;
+  readonly budget?: string | undefined;
+  readonly rpm?: string | undefined;
+  readonly expires?: string | undefined;
+}
+
+async function create(store: KeyStore, { name, org, budget, rpm, expires }: Wanted, io: Io): Promise<void> {
+  if (name === undefined || !/^[\w.@-]{1,100}$/.test(name) || name === 'operator') {
+    throw new UsageError(
+      '--name must be 1 to 100 letters, digits, dots, hyphens, underscores or @, and not “operator”.',
+    );
+  }
+  if (org !== undefined) await requireOrganization(org, io);
+  const expiresAt = expires === undefined ? undefined : parseMoment(expires);
+  if (expires !== undefined && (expiresAt === undefined || expiresAt <= Date.now())) {
+    throw new UsageError('--expires must be a date in the future (2027-01-31) or a time from now (30d).');
+  }
+  const key = store.create({
+    name,
+    organization: org,
+    budget: amountOf(budget, '--budget', 0),
+    rpm: amountOf(rpm, '--rpm', 1),
+    expiresAt,
+  });
+  await io.out(`The key ${name} is shown once; only its hash is kept:\n${key}\n`);
+}
+
+/** A key of an organization that nobody configured would be refused at every request. */
+async function requireOrganization(org: string, io: Io): Promise<void> {
+  const { settings } = await openContext(io);
+  if (settings.gateway.organizations.has(org)) return;
+  const known = [...settings.gateway.organizations.keys()].join(', ') || 'none';
+  throw new UsageError(
+    `There is no organization ${org} under gateway.organizations in svc.jsonc (there is: ${known}).`,
+  );
+}
+
+function amountOf(text: string | undefined, option: string, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const amount = parseDecimal(text);
+  const whole = option !== '--rpm' || Number.isInteger(amount);
+  if (amount !== undefined && amount >= least && whole) return amount;
+  throw new UsageError(`${option} must be a number of at least ${least}.`);
+}
+
+function nameOf(names: readonly string[], option: string | undefined): string {
+  const name = option ?? names[0];
+  if (name === undefined || names.length > 1) throw new UsageError('Name one key.');
+  return name;
+}
+
+async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
+  const keys = store.list();
+  if (json) {
+    await io.out(`${JSON.stringify(keys.map(described), null, 2)}\n`);
+    return;
+  }
+  const rows = keys.map((key) => [
+    key.name,
+    key.organization ?? '',
+    stateOf(key),
+    key.budget === undefined ? `${key.spent.toFixed(4)}` : `${key.spent.toFixed(4)} of ${key.budget}`,
+    key.rpm === undefined ? '' : String(key.rpm),
+    day(key.createdAt),
+    key.expiresAt === undefined ? '' : day(key.expiresAt),
+  ]);
+  await io.out(table(['NAME', 'ORGANIZATION', 'STATE', 'SPENT USD', 'RPM', 'CREATED', 'EXPIRES'], rows));
+}
+
+function stateOf(key: StoredGatewayKey): string {
+  if (key.revokedAt !== undefined) return 'revoked';
+  if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired';
+  // Its hashes were deleted when it expired, and the clock was set back since.
+  if (key.hashes.length === 0) return 'expired';
+  return key.hashes.length > 1 ? 'rotating' : 'valid';
+}
+
+function described(key: StoredGatewayKey) {
+  const { name, organization, budget, spent, rpm, createdAt, expiresAt } = key;
+  return {
+    name,
+    organization: organization ?? null,
+    state: stateOf(key),
+    spent,
+    budget: budget ?? null,
+    rpm: rpm ?? null,
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  };
+}
+
+function day(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10);
+}

@@ -1,0 +1,78 @@
+import { parseArgs } from 'node:util';
+import { nearMisses } from '../../base/near-miss.ts';
+import { listedRegistry } from '../../catalog/live-registry.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Registry } from '../../catalog/registry/registry.ts';
+import { loadSettings } from '../../config/load/load.ts';
+import { modelLister } from '../../provider/list-models.ts';
+import { undiciTransport } from '../../provider/transport/undici-transport.ts';
+import { refreshNow } from '../catalog-refresh.ts';
+import { openContext, reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+
+/** `svc models`: `<provider_id>/<model_id>`, sorted, one a line. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values } = parseArgs({ args, options: OPTIONS.models });
+  if (values.refresh) await refreshNow(await loadSettings(terminalInput(io)), io);
+  const { leaveBehind: _leaveBehind, ...staying } = io;
+  const context = await openContext(values.refresh ? staying : io);
+  await reportDiagnostics(context.settings, io);
+  const registry = await withListed(context.registry, io);
+  const { provider } = values;
+  if (provider !== undefined && !registry.providers.has(provider)) {
+    const [near] = nearMisses(provider, registry.providers.keys());
+    throw new UsageError(`There is no provider ${provider}.${near === undefined ? '' : ` Did you mean ${near}?`}`);
+  }
+  const models = listed(registry).filter((model) => provider === undefined || model.provider === provider);
+  await io.out(
+    values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : models.map(({ ref }) => `${ref}\n`).join(''),
+  );
+  return 0;
+}
+
+/** Milliseconds that a person waits for a list. */
+const LIST_TIMEOUT_MS = 5_000;
+
+async function withListed(registry: Registry, io: Io): Promise<Registry> {
+  const transport = undiciTransport({ env: io.env });
+  try {
+    const unlisted = (id: string, reason: string) => io.err(`warning: ${id} does not list its models: ${reason}\n`);
+    return await listedRegistry(registry, { listModels: modelLister(transport, LIST_TIMEOUT_MS), unlisted }, io.signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+/** By code unit, so that every machine sorts alike. A provider that only a variable brings and that can't be called is left out. */
+function listed(registry: Registry): readonly Model[] {
+  const callable = (model: Model) =>
+    model.endpoint.problem === undefined || registry.providers.get(model.provider)?.source === 'config';
+  return [...registry.models.values()].filter(callable).sort((a, b) => (a.ref < b.ref ? -1 : 1));
+}
+
+/** A model as other programs read it; the field names are those of the configuration. */
+export function describe(model: Model) {
+  const { cost } = model;
+  return {
+    id: model.ref,
+    provider: model.provider,
+    name: model.name,
+    limit: model.limit,
+    cost:
+      cost === undefined
+        ? null
+        : {
+            input: cost.input,
+            output: cost.output,
+            ...(cost.cacheRead === undefined ? {} : { cache_read: cost.cacheRead }),
+            ...(cost.cacheWrite === undefined ? {} : { cache_write: cost.cacheWrite }),
+          },
+    modalities: model.modalities,
+    reasoning: model.reasoning,
+    tool_call: model.toolCall,
+    attachment: model.attachment,
+    variants: [...model.variants.keys()],
+    source: model.source,
+  };
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { KeyCache } from '../../gateway/access/key-cache.ts';
+import { KeyStore } from '../../gateway/access/key-store.ts';
+import { Ledger } from '../../gateway/accounting/ledger.ts';
+import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
+import { Metrics } from '../../gateway/accounting/metrics.ts';
+import { type Gateway, startGateway } from '../../gateway/server.ts';
+import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
+import { undiciTransport } from '../../provider/transport/undici-transport.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import { reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { parseDecimal } from '../input/decimal.ts';
+import { type Io, UsageError } from '../io.ts';
+import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
+import { OPTIONS } from '../options.ts';
+import { untilParentEnds } from '../parent.ts';
+
+/** Fixed keys of whoever starts the process, separated by spaces or commas; arguments would show in `ps`. */
+const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
+const DRAIN_SECONDS = 10;
+const STATE_REPLACED =
+  'the state was removed or replaced: its keys and usage are not those of this gateway until it is started again';
+
+/** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
+export async function run(args: string[], outer: Io): Promise<number> {
+  const { values } = parseArgs({ args, options: OPTIONS.serve });
+  const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
+  const port = values.port === undefined ? undefined : portOf(values.port);
+  const drainMs = secondsOf(values.drain) * 1000;
+  const ended = untilParentEnds(io, {
+    exitWithStdin: values['exit-with-stdin'] === true,
+    parentPid: values['parent-pid'],
+  });
+  const log = openLog(2, levelOf(values['log-level'] ?? io.env.SVC_LOG_LEVEL));
+  const transport = undiciTransport();
+  const database = await openState(stateFile(io));
+  const unwatch = watchState(stateFile(io), () => log.error({ alert: 'state-replaced' }, STATE_REPLACED));
+  const keys = new KeyCache(new KeyStore(database), fixedKeys(io));
+  const ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'));
+  const events: LiveConfigurationEvents = {
+    changed: (settings) => log.info({ providers: settings.providers.size }, 'the configuration was read anew'),
+    unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
+  };
+  // A folder that nobody has chosen to trust must not say where requests go.
+  const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
+  const upstreams = await LiveConfiguration.open(io, transport, events, input);
+  try {
+    const { listen } = upstreams.settings.gateway;
+    const host = values.host ?? listen.host;
+    requireStoredKey(host, keys);
+    waitForOthers(database, true);
+    const metrics = new Metrics();
+    const gateway = await startGateway(
+      {
+        settings: () => upstreams.settings,
+        registry: () => upstreams.registry,
+        listing: upstreams.listing,
+        keys,
+        ledger,
+        metrics,
+        transport,
+        dispatcher: transport.dispatcher,
+        log,
+      },
+      { host, port: port ?? listen.port },
+    );
+    await io.out(`svc gateway listening on ${gateway.url}\n`);
+    await reportDiagnostics(upstreams.settings, io);
+    if (keys.size === 0) await io.err('No key can be used yet. Make one: svc keys create --name me\n');
+    upstreams.follow();
+    keys.follow((thrown) => log.error({ error: reason(thrown) }, 'the keys can’t be read anew'));
+    await aborted(ended);
+    const hurry = new AbortController();
+    io.onFurtherSignals?.(() => hurry.abort());
+    await drain(gateway, drainMs, hurry.signal, log);
+  } finally {
+    upstreams.dispose();
+    keys.dispose();
+    unwatch();
+    waitForOthers(database, false);
+    if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
+    database.close();
+    await Promise.race([transport.close(), sleep(1_000, undefined, { ref: false })]);
+    await log.close();
+  }
+  return 0;
+}
+
+/** @param hurry fires when the user does not want to wait: streams end at once, but what they used is written. */
+async function drain(gateway: Gateway, drainMs: number, hurry: AbortSignal, log: FileLog): Promise<void> {
+  log.info({ drainMs }, 'stopping: no new requests, the running ones may end');
+  const cut = await gateway.close(drainMs, hurry);
+  if (cut > 0) log.warn({ cut }, 'requests were cut off');
+  log.info({}, 'stopped');
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+function fixedKeys(io: Io): string[] {
+  const keys = (io.env[KEY_VARIABLE] ?? '').split(/[\s,]+/).filter((key) => key !== '');
+  if (keys.some((key) => key.length < 16))
+    throw new UsageError(`A key in ${KEY_VARIABLE} must have 16 characters or more.`);
+  return keys;
+}
+
+/** An open address without keys of its own would be somebody else's free access. */
+function requireStoredKey(host: string, keys: KeyCache): void {
+  if (keys.stored > 0 || /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)) return;
+  throw new SvcError({
+    errorType: 'configuration_error',
+    message: `Listening on ${host} needs a key in the key store.`,
+    action: 'Make one first: svc keys create --name NAME',
+  });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError('--port must be a number from 0 to 65535.');
+}
+
+function secondsOf(text: string | undefined): number {
+  if (text === undefined) return DRAIN_SECONDS;
+  const seconds = parseDecimal(text);
+  if (seconds !== undefined) return seconds;
+  throw new UsageError('--drain must be a number of seconds.');
+}
+
+function levelOf(text: string | undefined): Level {
+  if (text === undefined || text === '') return 'info';
+  const level = LEVELS.find((each) => each === text);
+  if (level !== undefined) return level;
+  throw new UsageError(`The log level must be one of ${LEVELS.join(', ')}.`);
+}
+
+function reason(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

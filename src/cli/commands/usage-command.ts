@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+import { readUsageReport } from '../../gateway/accounting/usage-report.ts';
+import { openState, stateFile } from '../../gateway/state/state-database.ts';
+import { parseDuration, parseMoment } from '../input/moment.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+import { table } from '../output/table.ts';
+
+/** `svc usage`: what went through the gateway, by key and model, with its cost. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values } = parseArgs({ args, options: OPTIONS.usage });
+  const by = values.by ?? 'model';
+  if (by !== 'model' && by !== 'key' && by !== 'organization' && by !== 'day') {
+    throw new UsageError('--by must be model, key, organization or day.');
+  }
+  const database = await openState(stateFile(io));
+  try {
+    const since = values.since === undefined ? 0 : sinceOf(values.since);
+    const report = readUsageReport(database, { since, key: values.key, by });
+    if (values.json) {
+      await io.out(`${JSON.stringify(report, null, 2)}\n`);
+      return 0;
+    }
+    const rows = [...report.rows, { ...report.total, [by]: 'total' }].map((row) => [
+      String(row[by] ?? ''),
+      String(row.requests),
+      String(row.input_tokens),
+      String(row.output_tokens),
+      String(row.cache_read_tokens),
+      String(row.cache_write_tokens),
+      row.cost.toFixed(6),
+    ]);
+    const head = [by.toUpperCase(), 'REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'COST USD'];
+    await io.out(table(head, rows));
+    return 0;
+  } finally {
+    database.close();
+  }
+}
+
+function sinceOf(text: string): number {
+  const duration = parseDuration(text);
+  const moment = duration === undefined ? parseMoment(text) : Date.now() - duration;
+  if (moment !== undefined) return moment;
+  throw new UsageError('--since must be a date (2026-01-31) or a time back from now (24h, 30d).');
+}

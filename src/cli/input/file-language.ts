@@ -1,0 +1,70 @@
+import path from 'node:path';
+import { ownEntry } from '../../base/json.ts';
+
+/** Language ids as VS Code names them, by the ends of file names. */
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  '.ts': 'typescript',
+  '.mts': 'typescript',
+  '.cts': 'typescript',
+  '.tsx': 'typescriptreact',
+  '.js': 'javascript',
+  '.mjs': 'javascript',
+  '.cjs': 'javascript',
+  '.jsx': 'javascriptreact',
+  '.go': 'go',
+  '.java': 'java',
+  '.kt': 'kotlin',
+  '.kts': 'kotlin',
+  '.scala': 'scala',
+  '.swift': 'swift',
+  '.c': 'c',
+  '.h': 'c',
+  '.cc': 'cpp',
+  '.cpp': 'cpp',
+  '.cxx': 'cpp',
+  '.hpp': 'cpp',
+  '.cs': 'csharp',
+  '.rs': 'rust',
+  '.dart': 'dart',
+  '.php': 'php',
+  '.json': 'json',
+  '.jsonc': 'jsonc',
+  '.css': 'css',
+  '.scss': 'scss',
+  '.less': 'less',
+  '.py': 'python',
+  '.pyi': 'python',
+  '.rb': 'ruby',
+  '.ex': 'elixir',
+  '.exs': 'elixir',
+  '.sh': 'shellscript',
+  '.bash': 'shellscript',
+  '.zsh': 'shellscript',
+  '.ps1': 'powershell',
+  '.pl': 'perl',
+  '.r': 'r',
+  '.yml': 'yaml',
+  '.yaml': 'yaml',
+  '.toml': 'toml',
+  '.tf': 'terraform',
+  '.sql': 'sql',
+  '.lua': 'lua',
+  '.hs': 'haskell',
+  '.clj': 'clojure',
+  '.lisp': 'lisp',
+  '.el': 'lisp',
+  '.html': 'html',
+  '.htm': 'html',
+  '.xml': 'xml',
+  '.vue': 'vue',
+  '.svelte': 'svelte',
+  '.md': 'markdown',
+  '.tex': 'latex',
+};
+const BY_NAME: Readonly<Record<string, string>> = { dockerfile: 'dockerfile', makefile: 'makefile' };
+
+/** The language of a file by its name; `plaintext` where the name does not say. */
+export function languageOfFile(file: string): string {
+  const name = path.basename(file).toLowerCase();
+  return ownEntry(BY_NAME, name) ?? BY_EXTENSION[path.extname(name)] ?? 'plaintext';
+}

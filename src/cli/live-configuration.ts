@@ -1,0 +1,128 @@
+import { LiveRegistry } from '../catalog/live-registry.ts';
+import type { CatalogData } from '../catalog/public/catalog.ts';
+import {
+  CatalogRefresher,
+  cachedCatalog,
+  catalogCacheFile,
+  catalogUrl,
+  type RefreshInput,
+  refreshAllowed,
+} from '../catalog/public/refresh.ts';
+import { loadSnapshot } from '../catalog/public/snapshot.ts';
+import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
+import { withTrustedProviders } from '../catalog/registry/trusted-providers.ts';
+import type { LoadInput } from '../config/load/sources.ts';
+import { SettingsStore } from '../config/load/store.ts';
+import type { Settings } from '../config/settings/settings.ts';
+import type { ModelListing } from '../gateway/gateway-deps.ts';
+import { modelLister } from '../provider/list-models.ts';
+import type { UndiciTransport } from '../provider/transport/undici-transport.ts';
+import { requireManaged, terminalInput } from './cli-context.ts';
+import type { Io } from './io.ts';
+
+export interface LiveConfigurationEvents {
+  /** New settings are in force. */
+  readonly changed: (settings: Settings) => void;
+  /** A provider without models does not list them. */
+  readonly unlisted: (provider: string, reason: string) => void;
+}
+
+/** Settings and models of a process that runs on: they follow the files, and what endpoints list. */
+export class LiveConfiguration {
+  readonly #io: Io;
+  readonly #store: SettingsStore;
+  readonly #refresher: CatalogRefresher;
+  readonly #registry: LiveRegistry;
+  #catalog: CatalogData;
+  /** As `withTrustedProviders` has them. */
+  #settings: Settings;
+
+  /** @throws SvcError configuration_error when the managed configuration is invalid. */
+  static async open(
+    io: Io,
+    transport: UndiciTransport,
+    events: LiveConfigurationEvents,
+    input: LoadInput = terminalInput(io),
+  ): Promise<LiveConfiguration> {
+    const store = new SettingsStore(() => input);
+    try {
+      // Before the first look: a change that comes while the gateway starts is seen too.
+      await store.watch();
+      const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
+      requireManaged(settings);
+      const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
+      const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
+      const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
+      const upstreams = new LiveConfiguration(io, transport, events, store, catalog, place);
+      // Before the first request: what is asked for meanwhile waits for it.
+      void upstreams.#registry.list();
+      return upstreams;
+    } catch (thrown) {
+      store.dispose();
+      throw thrown;
+    }
+  }
+
+  private constructor(
+    io: Io,
+    transport: UndiciTransport,
+    events: LiveConfigurationEvents,
+    store: SettingsStore,
+    catalog: CatalogData,
+    place: RefreshInput,
+  ) {
+    this.#io = io;
+    this.#store = store;
+    this.#catalog = catalog;
+    this.#settings = this.#trusted(store.current);
+    const deps = { listModels: modelLister(transport), unlisted: events.unlisted };
+    this.#registry = new LiveRegistry(this.#build(), deps);
+    this.#refresher = new CatalogRefresher(place, (fresh) => {
+      this.#catalog = fresh;
+      this.#rebuild();
+    });
+    store.onChange(() => {
+      this.#rebuild();
+      events.changed(this.#settings);
+      void this.#registry.list();
+    });
+  }
+
+  dispose(): void {
+    this.#registry.dispose();
+    this.#refresher.dispose();
+    this.#store.dispose();
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  get registry(): Registry {
+    return this.#registry.current;
+  }
+
+  /** Which lists of models have arrived; see `LiveRegistry`. */
+  get listing(): ModelListing {
+    return this.#registry;
+  }
+
+  /** Follows the public list of models, where it may, until `dispose`. */
+  follow(): void {
+    if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
+  }
+
+  #rebuild(): void {
+    this.#settings = this.#trusted(this.#store.current);
+    this.#registry.rebuilt(this.#build());
+  }
+
+  #build(): Registry {
+    const { env, cwd } = this.#io;
+    return buildRegistry({ settings: this.#settings, catalog: this.#catalog, env, workspace: cwd });
+  }
+
+  #trusted(settings: Settings): Settings {
+    return withTrustedProviders(settings, { catalog: this.#catalog, env: this.#io.env });
+  }
+}

@@ -1,0 +1,64 @@
+import type { ChatSession } from '../../chat/session/session.ts';
+import type { Ending, Message } from '../../chat/transcript.ts';
+import { endingWarning } from '../../wire/endings.ts';
+import type { Io } from '../io.ts';
+
+/** Prints what a session streams: the text on standard output as it comes, all else on standard error. */
+export class AnswerPrinter {
+  readonly #io: Io;
+  /** What has been handed to the output, in order; a slow reader holds up the printing, not the stream. */
+  #printed: Promise<void> = Promise.resolve();
+  #endsLine = true;
+  #broken: unknown;
+
+  constructor(io: Io, session: ChatSession) {
+    this.#io = io;
+    session.onPatch((patch) => {
+      if (patch.type === 'append' && (patch.kind === 'text' || patch.kind === 'refusal')) this.#print(patch.text);
+      if (patch.type === 'add' && patch.message.role === 'summary') this.#note('The conversation is summarized.');
+    });
+  }
+
+  /** Ends the line, says what a person must know of how the answer ended, and resolves with the exit code. */
+  async end(answer: Message | undefined): Promise<number> {
+    if (!this.#endsLine) this.#print('\n');
+    await this.#printed;
+    if (this.#broken !== undefined) throw this.#broken;
+    const ending = answer?.ending;
+    const said = ending && sentenceOf(ending);
+    if (said !== undefined) await this.#io.err(`${said}\n`);
+    return ending === undefined || ending.type === 'failed' ? 1 : ending.type === 'stopped' ? 130 : 0;
+  }
+
+  #print(text: string): void {
+    this.#endsLine = text.endsWith('\n');
+    this.#printed = this.#printed.then(async () => {
+      if (this.#broken === undefined) await this.#io.out(text);
+    });
+    this.#printed = this.#printed.catch((thrown: unknown) => {
+      this.#broken = thrown;
+    });
+  }
+
+  #note(text: string): void {
+    this.#printed = this.#printed.then(() => this.#io.err(`${text}\n`));
+  }
+}
+
+function sentenceOf(ending: Ending): string | undefined {
+  switch (ending.type) {
+    case 'stopped':
+      return undefined;
+    case 'repeating':
+      return `warning: The model asked for ${ending.tool} over and over.`;
+    case 'failed': {
+      const { message, advice } = ending.error;
+      return `svc: ${message}${advice === undefined ? '' : `\n${advice}`}`;
+    }
+    case 'finished': {
+      if (ending.outcome === 'empty') return 'warning: The model answered with nothing.';
+      const warning = endingWarning(ending.outcome);
+      return warning === undefined ? undefined : `warning: ${warning}`;
+    }
+  }
+}

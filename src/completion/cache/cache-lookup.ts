@@ -1,0 +1,49 @@
+import { fitAnswer } from '../answer/fit-answer.ts';
+import type { CaretView } from '../document/caret-view.ts';
+import { nextFilledLine, textHead, textTail } from '../document/document-text.ts';
+import { findLanguage } from '../document/languages.ts';
+import type { Dismissals } from './dismissal.ts';
+import type { CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
+import type { DisplayedSuggestion } from './suggestion-display.ts';
+
+/** What memory has for a caret. */
+export interface CacheLookup {
+  readonly shown: readonly DisplayedSuggestion[];
+  readonly awaited: readonly CachedAnswer[];
+  /** There is an answer for this place, and it has nothing to show: asking again is no use. */
+  readonly settled: boolean;
+}
+
+/** What memory has for a caret: the suggestion on screen (`current`) first, then the newest. */
+export function lookUpCache(
+  { document, position, model }: CaretView,
+  memory: { readonly cache: SuggestionCache; readonly dismissals: Dismissals },
+  current: CachedAnswer | undefined,
+): CacheLookup {
+  const shown: DisplayedSuggestion[] = [];
+  const awaited: CachedAnswer[] = [];
+  let settled = false;
+  const around = {
+    language: findLanguage(document.languageId),
+    head: textHead(document, position),
+    tail: textTail(document, position),
+    below: nextFilledLine(document, position.line),
+  };
+  const matches = memory.cache.find(document, position, model.ref);
+  // What is on screen comes first, before an answer that says the same could take its place.
+  matches.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
+  for (const match of matches) {
+    const { answer } = match;
+    if (memory.dismissals.holds(answer)) continue;
+    if (match.kind === 'awaited') awaited.push(answer);
+    else if (match.kind === 'indenting') settled = true;
+    else {
+      const fitted = fitAnswer(match.rest, around);
+      if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
+        shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
+      } else if (!answer.done) awaited.push(answer);
+      else if (match.rest === answer.text || match.rest !== '') settled = true;
+    }
+  }
+  return { shown, awaited, settled };
+}

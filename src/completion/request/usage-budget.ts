@@ -1,0 +1,137 @@
+import type { Usage } from '../../wire/event.ts';
+import type { Clock } from '../document/clock.ts';
+import type { CompletionModel } from '../document/completion-settings.ts';
+
+export interface UsageCounts {
+  readonly requests: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Tokens were estimated at four characters each where the upstream named none. */
+  readonly estimated: boolean;
+  /** USD; `undefined` while a price is unknown. */
+  readonly cost: number | undefined;
+  readonly shown: number;
+  readonly acceptedCharacters: number;
+  /** USD for a character that was accepted; `undefined` before the first, or without a price. */
+  readonly costPerAcceptedCharacter: number | undefined;
+  /** USD spent in the last hour. */
+  readonly hour: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Share of the budget from which on it goes slower. */
+const SLOW_FROM = 0.7;
+/** Characters that a token stands for, when nobody counts them for us. */
+const CHARACTERS_PER_TOKEN = 4;
+/** Answers of late that speculation is judged by. */
+const RECENT = 12;
+
+/** Counts what completions cost and give, and holds them to the budget. */
+export class UsageBudget {
+  readonly #clock: Clock;
+  #requests = 0;
+  #failed = 0;
+  #input = 0;
+  #output = 0;
+  #estimated = false;
+  #cost = 0;
+  #priced = true;
+  #shown = 0;
+  #accepted = 0;
+  readonly #spent: { at: number; cost: number }[] = [];
+  /** Generated and accepted characters of late, oldest first. */
+  readonly #recent: { readonly generated: number; accepted: number }[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  sent(): void {
+    this.#requests++;
+  }
+
+  /** `usage` absent: estimated from what was sent and what came back, in characters. */
+  landed(model: CompletionModel, usage: Usage | undefined, sent: number, generated: number): number | undefined {
+    if (usage === undefined) this.#estimated = true;
+    const input = usage?.input ?? Math.ceil(sent / CHARACTERS_PER_TOKEN);
+    const output = usage?.output ?? Math.ceil(generated / CHARACTERS_PER_TOKEN);
+    this.#input += input;
+    this.#output += output;
+    this.#recent.push({ generated, accepted: 0 });
+    if (this.#recent.length > RECENT) this.#recent.shift();
+    if (model.cost === undefined) {
+      this.#priced = false;
+      return undefined;
+    }
+    const cost = (input * model.cost.input + output * model.cost.output) / 1_000_000;
+    this.#cost += cost;
+    if (cost > 0) this.#spent.push({ at: this.#clock.now(), cost });
+    return cost;
+  }
+
+  failed(): void {
+    this.#failed++;
+  }
+
+  showed(): void {
+    this.#shown++;
+  }
+
+  accepted(characters: number): void {
+    this.#accepted += characters;
+    const last = this.#recent.at(-1);
+    if (last !== undefined) last.accepted += characters;
+  }
+
+  /** `slow`: wait longer, don't speculate; `stop`: the hour's budget is spent. `budget` in USD, 0: none. */
+  level(budget: number): 'normal' | 'slow' | 'stop' {
+    if (budget <= 0) return 'normal';
+    const share = this.#hour() / budget;
+    return share >= 1 ? 'stop' : share >= SLOW_FROM ? 'slow' : 'normal';
+  }
+
+  /** Milliseconds until the budget has room again. */
+  roomIn(budget: number): number {
+    let spent = this.#hour();
+    for (const { at, cost } of this.#spent) {
+      spent -= cost;
+      if (spent < budget) return Math.max(0, at + HOUR_MS - this.#clock.now());
+    }
+    return 0;
+  }
+
+  /** Share of what was generated of late that was accepted; 0 before there is enough to tell. */
+  acceptance(): number {
+    if (this.#recent.length < 3) return 0;
+    let generated = 0;
+    let accepted = 0;
+    for (const answer of this.#recent) {
+      generated += answer.generated;
+      accepted += answer.accepted;
+    }
+    return generated === 0 ? 0 : accepted / generated;
+  }
+
+  counts(): UsageCounts {
+    const cost = this.#priced ? this.#cost : undefined;
+    return {
+      requests: this.#requests,
+      failed: this.#failed,
+      inputTokens: this.#input,
+      outputTokens: this.#output,
+      estimated: this.#estimated,
+      cost,
+      shown: this.#shown,
+      acceptedCharacters: this.#accepted,
+      costPerAcceptedCharacter: cost === undefined || this.#accepted === 0 ? undefined : cost / this.#accepted,
+      hour: this.#hour(),
+    };
+  }
+
+  #hour(): number {
+    const since = this.#clock.now() - HOUR_MS;
+    while (this.#spent.length > 0 && (this.#spent[0]?.at ?? 0) < since) this.#spent.shift();
+    return this.#spent.reduce((sum, { cost }) => sum + cost, 0);
+  }
+}

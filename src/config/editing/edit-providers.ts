@@ -1,0 +1,81 @@
+import { API_PACKAGES, type ProviderForm } from '../provider-form/provider-form.ts';
+import { ConfigText } from './config-text.ts';
+
+/**
+ * A configuration with the provider as the form says it. What the dialog does not ask for (limits, prices,
+ * timeouts, filters) stays. A key that a person typed is never written: it goes to the key store.
+ *
+ * @param was the id that the provider had before.
+ * @throws UnreadableFile
+ */
+export function withProvider(text: string, form: ProviderForm, was?: string): string {
+  const config = new ConfigText(text);
+  if (was !== undefined && was !== form.id) {
+    const before = config.get(['provider', was]);
+    config.set(['provider', was], undefined);
+    if (before !== undefined) config.set(['provider', form.id], before);
+  }
+  const at = (...path: string[]): string[] => ['provider', form.id, ...path];
+  if (!isRecord(config.get(at()))) config.set(at(), {});
+  config.set(at('name'), form.name === '' ? undefined : form.name);
+  config.set(at('npm'), packageOf(config.get(at('npm')), form));
+  config.set(at('fim'), form.fim === '' ? undefined : form.fim);
+  config.set(at('options', 'baseURL'), form.baseURL);
+  config.set(at('options', 'fimURL'), form.fimURL === '' ? undefined : form.fimURL);
+  writeKey(config, at('options', 'apiKey'), form);
+  writeHeaders(config, at('options', 'headers'), form);
+  writeModels(config, at('models'), form);
+  return config.toString();
+}
+
+/** Another package that speaks the same format (`@ai-sdk/mistral`, say) is the person's choice and stays. */
+function packageOf(before: unknown, form: ProviderForm): string {
+  const known: readonly unknown[] = Object.values(API_PACKAGES);
+  const foreign = typeof before === 'string' && !known.includes(before);
+  return foreign && form.api === 'chat-completions' ? before : API_PACKAGES[form.api];
+}
+
+function writeKey(config: ConfigText, path: readonly string[], { key }: ProviderForm): void {
+  if (key.kind === 'kept') return;
+  config.set(path, key.kind === 'env' ? `{env:${key.name}}` : undefined);
+}
+
+function writeHeaders(config: ConfigText, path: readonly string[], { headers }: ProviderForm): void {
+  const before = config.get(path);
+  const wanted = new Map(headers.map((row) => [row.name, row]));
+  for (const name of Object.keys(isRecord(before) ? before : {})) {
+    if (!wanted.has(name)) config.set([...path, name], undefined);
+  }
+  for (const { name, value, kept } of headers) if (!kept) config.set([...path, name], value);
+  if (headers.length === 0) config.set(path, undefined);
+}
+
+function writeModels(config: ConfigText, path: readonly string[], { models }: ProviderForm): void {
+  const before = config.get(path);
+  const known = isRecord(before) ? before : {};
+  const wanted = new Set(models.map(({ id }) => id));
+  for (const key of Object.keys(known)) {
+    // `null` hides a model of the catalog: no row of the dialog stands for it.
+    if (!wanted.has(key) && known[key] !== null) config.set([...path, key], undefined);
+  }
+  for (const { id, name, was } of models) {
+    const at = [...path, id];
+    if (!isRecord(config.get(at))) config.set(at, isRecord(known[was ?? id]) ? known[was ?? id] : {});
+    config.set([...at, 'name'], name === '' || name === id ? undefined : name);
+  }
+}
+
+/** A configuration without a provider. @throws UnreadableFile */
+export function withoutProvider(text: string, id: string): string {
+  return new ConfigText(text).set(['provider', id], undefined).toString();
+}
+
+/** The providers that a file itself names, as it writes them. @throws UnreadableFile */
+export function providersIn(text: string): Readonly<Record<string, unknown>> {
+  const providers = new ConfigText(text).get(['provider']);
+  return isRecord(providers) ? providers : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

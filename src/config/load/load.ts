@@ -1,0 +1,251 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
+import { runInSlices } from '../../base/time-slices.ts';
+import { ownEntry, validateSteps } from '../schema/validate.ts';
+import { buildSteps } from '../settings/build.ts';
+import { merge } from '../settings/merge.ts';
+import type { Source } from '../settings/origin.ts';
+import type { Diagnostic, Settings } from '../settings/settings.ts';
+import { type ObjectTree, type Place, type Replacement, replaceNodes, treeOf } from '../settings/tree.ts';
+import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
+import { type ReferenceScope, resolveReferences } from './references.ts';
+import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
+import { candidates, type LoadInput, type SourceCandidate } from './sources.ts';
+
+export type { LoadInput } from './sources.ts';
+
+/** What a load remembers for the next one: the last content of each source that could be read. */
+export interface Memory {
+  readonly sources: ReadonlyMap<string, Remembered>;
+}
+
+interface Remembered {
+  readonly text: string;
+  readonly parsed: Parsed;
+}
+
+export interface Loaded {
+  readonly settings: Settings;
+  readonly memory: Memory;
+  /** Sources that had content in `previous` and have none now: deleted, or a save is in progress. */
+  readonly vanished: readonly string[];
+  /** Files that references ask for. */
+  readonly referenced: readonly string[];
+}
+
+/** One source, read, resolved and checked by itself. */
+interface Layer {
+  readonly source: Source;
+  readonly tree?: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly remembered?: Remembered;
+  readonly referenced?: readonly string[];
+}
+
+/** Reads every source once. Never throws for what is in them; see `Settings.diagnostics`. */
+export async function loadSettings(input: LoadInput): Promise<Settings> {
+  return (await load(input)).settings;
+}
+
+/** As `loadSettings`, and with the last good content of a source that is broken now. */
+export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
+  const { below, projects, above } = candidates(input);
+  const read = (places: readonly SourceCandidate[]) =>
+    Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
+  // A person's own files, the largest as a rule, are on their way while it is found out where the project is.
+  const reading = Promise.all([read(below()), projects().then(read), read(above())]);
+  const layers = (await reading).flat();
+  const diagnostics = layers.flatMap((layer) => layer.diagnostics);
+  const fold = (wanted: (source: Source) => boolean) =>
+    layers.reduce(
+      (under, { source, tree }) => (tree !== undefined && wanted(source) ? merge(under, tree) : under),
+      EMPTY,
+    );
+  const content = await runInSlices(
+    buildSteps({
+      all: fold(() => true),
+      trusted: fold((source) => source.trusted),
+      untrusted: fold((source) => !source.trusted),
+      trustedWorkspace: input.trustedWorkspace,
+    }),
+  );
+  const problem = managedProblem(layers);
+  const settings: Settings = {
+    ...content,
+    sources: layers.map((layer) => layer.source),
+    diagnostics,
+    ...(problem === undefined ? {} : { managedProblem: problem }),
+  };
+  const sources = new Map<string, Remembered>();
+  for (const { source, remembered } of layers) if (remembered !== undefined) sources.set(source.path, remembered);
+  const referenced = layers.flatMap((layer) => layer.referenced ?? []);
+  const vanished = layers.filter(({ source, remembered }) => hadContent(previous, source) && isBlank(remembered));
+  return { settings, memory: { sources }, vanished: vanished.map(({ source }) => source.path), referenced };
+}
+
+const NOWHERE: Source = { kind: 'built-in', path: 'built-in', trusted: true, status: 'loaded' };
+const EMPTY: ObjectTree = {
+  type: 'object',
+  place: { source: NOWHERE, line: 1, column: 1, length: 1 },
+  entries: new Map(),
+};
+
+function hadContent(previous: Memory | undefined, source: Source): boolean {
+  return !isBlank(previous?.sources.get(source.path));
+}
+
+function isBlank(remembered: Remembered | undefined): boolean {
+  return remembered === undefined || remembered.text.trim() === '';
+}
+
+function managedProblem(layers: readonly Layer[]): string | undefined {
+  const managed = layers.filter(({ source }) => source.kind === 'managed' && source.status !== 'last-good');
+  const error = managed.flatMap((layer) => layer.diagnostics).find(({ severity }) => severity === 'error');
+  if (error === undefined) return undefined;
+  return `The managed configuration ${error.path} is invalid (line ${error.line}, column ${error.column}): ${error.message}`;
+}
+
+async function readLayer(candidate: SourceCandidate, input: LoadInput, before: Remembered | undefined): Promise<Layer> {
+  const { kind, path, trusted } = candidate;
+  const source: Source = { kind, path, trusted, status: 'loaded' };
+  const read = await contentOf(candidate, source, before);
+  if (read === undefined) {
+    const missing: Source = { ...source, status: 'missing' };
+    const message = `The file that SVC_CONFIG names, ${path}, does not exist.`;
+    const warning = diagnosticAt(anchorAt(missing), 'warning', 'missing-file', '', message);
+    return { source: missing, diagnostics: candidate.named ? [warning] : [] };
+  }
+  const { parsed, text } = read;
+  if (parsed.tree !== undefined) {
+    const checked = await checkLayer(parsed.tree, candidate, input);
+    const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
+    return {
+      source,
+      tree: checked.tree,
+      diagnostics,
+      referenced: checked.files,
+      remembered: { text: text ?? '{}', parsed },
+    };
+  }
+  if (before?.parsed.tree === undefined) {
+    return { source: { ...source, status: 'invalid' }, diagnostics: parsed.diagnostics };
+  }
+  const checked = await checkLayer(before.parsed.tree, candidate, input);
+  const diagnostics = [...parsed.diagnostics, ...checked.diagnostics];
+  return {
+    source: { ...source, status: 'last-good' },
+    tree: checked.tree,
+    diagnostics,
+    referenced: checked.files,
+    remembered: before,
+  };
+}
+
+interface Content {
+  readonly parsed: Parsed;
+  /** Absent where the content could not be read as text. */
+  readonly text?: string;
+}
+
+/** The parsed content, `undefined` where there is no file. */
+async function contentOf(
+  candidate: SourceCandidate,
+  source: Source,
+  before?: Remembered,
+): Promise<Content | undefined> {
+  const { content } = candidate;
+  if (content !== undefined) {
+    if ('text' in content) {
+      const text = withoutMark(content.text);
+      return { text, parsed: await runInSlices(parseSteps(text, source)) };
+    }
+    return { parsed: parsedValue(content.value, source) };
+  }
+  const file = await readRegularFile(candidate.path, { limit: MAX_CONFIG_BYTES });
+  if ('problem' in file) {
+    return file.problem === 'missing' ? undefined : { parsed: unreadable(FILE_WORDS[file.problem], source) };
+  }
+  if (candidate.plist) return { parsed: await readPropertyList(candidate.path, source) };
+  const decoded = decode(file.bytes);
+  if ('problem' in decoded) return { parsed: unreadable(decoded.problem, source) };
+  const { text } = decoded;
+  if (before?.text === text) return { text, parsed: before.parsed };
+  return { text, parsed: await runInSlices(parseSteps(text, source)) };
+}
+
+const FILE_WORDS: Readonly<Record<FileProblem, string>> = {
+  missing: 'The file does not exist.',
+  'not-a-file': 'This is not a regular file.',
+  'too-large': `The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB.`,
+  unreadable: 'The file cannot be read; look at its permissions.',
+  outside: 'The file lies outside of the project.',
+};
+
+function anchorAt(source: Source): Place {
+  return { source, line: 1, column: 1, length: 1 };
+}
+
+function unreadable(message: string, source: Source): Parsed {
+  return { diagnostics: [diagnosticAt(anchorAt(source), 'error', 'unreadable', '', message)] };
+}
+
+function parsedValue(value: unknown, source: Source): Parsed {
+  const tree = treeOf(value, anchorAt(source));
+  return tree?.type === 'object' ? { tree, diagnostics: [] } : unreadable('These settings are no object.', source);
+}
+
+/** Keys that device management puts into every property list (Apple, "Profile-Specific Payload Keys"). */
+const PAYLOAD_KEY = /^(Payload[A-Z]\w*|_manualProfile)$/;
+
+async function readPropertyList(file: string, source: Source): Promise<Parsed> {
+  try {
+    const { stdout } = await promisify(execFile)('/usr/bin/plutil', ['-convert', 'json', '-o', '-', '--', file]);
+    const parsed = await runInSlices(parseSteps(stdout, source));
+    if (parsed.tree === undefined) return parsed;
+    const payload = [...parsed.tree.entries.keys()].filter((key) => PAYLOAD_KEY.test(key));
+    const removed = payload.map((key) => ({ path: [key], node: undefined }));
+    return { ...parsed, tree: replaceNodes(parsed.tree, removed) };
+  } catch {
+    return unreadable('plutil cannot read this property list.', source);
+  }
+}
+
+/** References, the schema and what this source may say, in this order. */
+async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: LoadInput) {
+  const { trusted, folder, project } = candidate;
+  const scope: ReferenceScope = {
+    trusted,
+    closed: !trusted && !input.trustedWorkspace,
+    env: input.env,
+    platform: input.platform,
+    home: input.home,
+    folder,
+    ...(project === undefined ? {} : { root: project }),
+  };
+  const resolved = await resolveReferences(tree, scope);
+  const usable = replaceNodes(resolved.tree, resolved.absent.flatMap(consequence));
+  const broken = new Set(resolved.absent.filter(({ path }) => decidesAddress(path)).map(({ path }) => path.join('.')));
+  const validated = await runInSlices(validateSteps(usable));
+  const marks = validated.removed.filter(({ path }) => decidesAddress(path)).map(brokenAddress);
+  const ruled = applySourceRules(replaceNodes(validated.tree, marks), trusted);
+  // The `null` that marks a failed reference was not written by the user; its own diagnostic says what is wrong.
+  const own = validated.diagnostics.filter(({ key }) => !broken.has(key));
+  return {
+    tree: ruled.tree,
+    diagnostics: [...resolved.diagnostics, ...own, ...ruled.diagnostics],
+    files: resolved.files,
+  };
+}
+
+/** What else has to change because a reference yields nothing. */
+function consequence({ path, place }: { readonly path: readonly string[]; readonly place: Place }): Replacement[] {
+  if (decidesAddress(path)) return [brokenAddress({ path, place })];
+  // A reference inside a list or a policy: the rest would mean something else.
+  if (path[0] === 'gateway') {
+    const entry = ownEntry(path);
+    return entry.length < path.length ? [{ path: entry, node: undefined }] : [];
+  }
+  const ofModel = path[0] === 'provider' && path[2] === 'models' && path[4] === 'provider';
+  return ofModel ? [{ path: path.slice(0, 4), node: undefined }] : [];
+}

@@ -1,0 +1,306 @@
+import { platformPath } from '../../base/platform-path.ts';
+import { type FileProblem, isInside, readRegularFile } from '../../base/regular-file.ts';
+import { runInSlices, type Steps } from '../../base/time-slices.ts';
+import type { Diagnostic, Severity } from '../settings/settings.ts';
+import {
+  type ObjectTree,
+  type Place,
+  type Replacement,
+  replaceNodes,
+  sectionsOf,
+  type Tree,
+} from '../settings/tree.ts';
+import { diagnosticAt } from './parse.ts';
+
+/** The most that a referenced file may hold, in bytes. */
+const MAX_REFERENCE_BYTES = 64 * 1024;
+
+/** The most that the references of one source may come to together, in characters. */
+const MAX_EXPANDED = 4 * 1024 * 1024;
+/** The most files that one source may refer to. */
+const MAX_FILES = 1000;
+
+interface Reference {
+  readonly kind: 'env' | 'file';
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The references of a text, in order. Linear: a search that finds no `}` is the last one, where a pattern would start
+ * again at each `{env:`.
+ */
+export function findReferences(text: string): readonly Reference[] {
+  const found: Reference[] = [];
+  const opening = /\{(env|file):/g;
+  for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+    const end = text.indexOf('}', opening.lastIndex);
+    if (end < 0) break;
+    const kind = match[1] === 'env' ? 'env' : 'file';
+    found.push({ kind, name: text.slice(opening.lastIndex, end), start: match.index, end: end + 1 });
+    opening.lastIndex = end + 1;
+  }
+  return found;
+}
+
+/** Where references of one source may look. */
+export interface ReferenceScope {
+  readonly trusted: boolean;
+  /** Nothing is looked up at all: a project in a workspace that the person does not trust. */
+  readonly closed?: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  /** What a relative `{file:}` is relative to: the folder of the source as it was opened. */
+  readonly folder: string;
+  /** The project's folder, as it was opened and with symbolic links resolved; `{file:}` of an untrusted source must lie in it. */
+  readonly root?: { readonly opened: string; readonly real: string };
+}
+
+export interface Resolved {
+  readonly tree: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Keys whose value is absent because a reference yields nothing. */
+  readonly absent: readonly { readonly path: readonly string[]; readonly place: Place }[];
+  /** Files that were asked for, as absolute paths. */
+  readonly files: readonly string[];
+}
+
+type Outcome =
+  | { readonly text: string }
+  | { readonly code: string; readonly severity: Severity; readonly message: string };
+
+const CLOSED: Outcome = {
+  code: 'untrusted-workspace',
+  severity: 'information',
+  message: 'Nothing is looked up for this value until the workspace is trusted.',
+};
+
+/** A text with a `{` in it, which may be a reference. */
+interface BracedText {
+  readonly path: readonly string[];
+  readonly text: string;
+  readonly place: Place;
+}
+
+/**
+ * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys and comments are
+ * not searched, and neither is what a reference yields. A value whose reference fails is left out; the others stay.
+ */
+export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
+  const braced = await runInSlices(bracedTexts(tree));
+  const found = braced.filter(({ text }) => findReferences(text).length > 0);
+  const diagnostics: Diagnostic[] = braced.flatMap((each) => misspelled(each) ?? []);
+  if (found.length === 0) return { tree, diagnostics, absent: [], files: [] };
+  const files = scope.closed ? new Map<string, Outcome>() : await readFiles(found, scope);
+  const budget = { left: MAX_EXPANDED };
+  const absent: { path: readonly string[]; place: Place }[] = [];
+  const values: Replacement[] = [];
+  for (const { path, text, place } of found) {
+    const outcome = scope.closed ? CLOSED : resolveText(text, files, scope, budget);
+    if ('text' in outcome) {
+      values.push({ path, node: { type: 'scalar', place, value: outcome.text, reference: true } });
+      continue;
+    }
+    absent.push({ path, place });
+    values.push({ path, node: undefined });
+    diagnostics.push(diagnosticAt(place, outcome.severity, outcome.code, path.join('.'), outcome.message));
+  }
+  const asked = [...files.keys()].filter((name) => name !== '').map((name) => referencedFile(name, scope));
+  return { tree: replaceNodes(tree, values), diagnostics, absent, files: asked };
+}
+
+function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {
+  const found: BracedText[] = [];
+  for (const section of sectionsOf(tree)) {
+    yield;
+    collectBraced(section.tree, [...section.path], found);
+  }
+  return found;
+}
+
+/** `path` is that of the moment; what is found keeps a copy. */
+function collectBraced(tree: Tree, path: string[], found: BracedText[]): void {
+  if (tree.type === 'scalar') {
+    const { value, place } = tree;
+    if (typeof value === 'string' && value.includes('{')) found.push({ path: [...path], text: value, place });
+    return;
+  }
+  const members = tree.type === 'array' ? tree.items.entries() : tree.entries;
+  for (const [key, member] of members) {
+    path.push(String(key));
+    collectBraced('place' in member ? member : member.value, path, found);
+    path.pop();
+  }
+}
+
+/** What other programs write for a variable, and our own form with a slip in it. */
+const NEARLY = /\{\s*(?:env|file)\s*[:.]|^\$\{?\{?[A-Za-z_]|^\{\{/i;
+
+/** A key that was meant to be looked up must not be sent as it is written without a word. */
+function misspelled({ path, text, place }: BracedText): Diagnostic | undefined {
+  if (path[0] !== 'provider' || path[2] !== 'options') return undefined;
+  const dollar = text.includes('${env:') || text.includes('${file:');
+  const rest = withoutReferences(text);
+  if (!dollar && (rest === '' || !NEARLY.test(rest))) return undefined;
+  const taken = dollar
+    ? 'The $ is no part of a reference and stays'
+    : 'This is not a reference, so it is taken as it is';
+  const message = `${taken}. References are written {env:NAME} and {file:PATH}.`;
+  return diagnosticAt(place, 'warning', 'not-a-reference', path.join('.'), message);
+}
+
+function withoutReferences(text: string): string {
+  let rest = '';
+  let at = 0;
+  for (const { start, end } of findReferences(text)) {
+    rest += text.slice(at, start);
+    at = end;
+  }
+  return rest + text.slice(at);
+}
+
+/** Every file that is asked for, read once, by its name as written. */
+async function readFiles(found: readonly BracedText[], scope: ReferenceScope): Promise<ReadonlyMap<string, Outcome>> {
+  const naming = found.filter(({ text }) => text.includes('{file:'));
+  const names = new Set(
+    naming.flatMap(({ text }) => findReferences(text).flatMap(({ kind, name }) => (kind === 'file' ? [name] : []))),
+  );
+  const read = async (name: string) => [name, await readReference(name, scope)] as const;
+  return new Map(await Promise.all([...names].slice(0, MAX_FILES).map(read)));
+}
+
+function resolveText(
+  text: string,
+  files: ReadonlyMap<string, Outcome>,
+  scope: ReferenceScope,
+  budget: { left: number },
+): Outcome {
+  let result = '';
+  let at = 0;
+  for (const { kind, name, start, end } of findReferences(text)) {
+    const outcome = kind === 'env' ? readVariable(name, scope) : (files.get(name) ?? TOO_MANY_FILES);
+    if (!('text' in outcome)) return outcome;
+    budget.left -= outcome.text.length;
+    if (budget.left < 0) return TOO_LONG;
+    result += text.slice(at, start) + outcome.text;
+    at = end;
+  }
+  return { text: result + text.slice(at) };
+}
+
+const TOO_MANY_FILES: Outcome = {
+  code: 'file-reference',
+  severity: 'error',
+  message: `This file refers to more than ${MAX_FILES} files, so this value is left out.`,
+};
+const TOO_LONG: Outcome = {
+  code: 'references-too-long',
+  severity: 'error',
+  message: `The references of this file come to more than ${MAX_EXPANDED / 1024 / 1024} MiB, so this value is left out.`,
+};
+const MAX_SHOWN_NAME = 200;
+
+/** A name as a message shows it. */
+function shownName(name: string): string {
+  return name.length > MAX_SHOWN_NAME ? `${name.slice(0, MAX_SHOWN_NAME)}…` : name;
+}
+
+function readVariable(name: string, scope: ReferenceScope): Outcome {
+  if (!scope.trusted) {
+    return {
+      code: 'project-env-refused',
+      severity: 'warning',
+      message: `{env:${shownName(name)}} is not read here: a project's file cannot read environment variables. Put it into your global svc.jsonc, or use {file:…} inside the project.`,
+    };
+  }
+  if (name === '') {
+    return {
+      code: 'env-not-set',
+      severity: 'warning',
+      message: '{env:} names no variable, so this value is left out.',
+    };
+  }
+  const value = variable(name, scope);
+  if (value !== undefined && value !== '') return { text: value };
+  return {
+    code: 'env-not-set',
+    severity: 'warning',
+    message: `The environment variable ${JSON.stringify(shownName(name))} is not set, so this value is left out.`,
+  };
+}
+
+/** Windows looks up variables without regard to case. */
+function variable(name: string, scope: ReferenceScope): string | undefined {
+  if (Object.hasOwn(scope.env, name)) return scope.env[name];
+  if (scope.platform !== 'win32') return undefined;
+  const key = Object.keys(scope.env).find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+  return key === undefined ? undefined : scope.env[key];
+}
+
+async function readReference(name: string, scope: ReferenceScope): Promise<Outcome> {
+  const file = name === '' ? '' : referencedFile(name, scope);
+  if (!scope.trusted) return readProjectFile(name, file, scope);
+  if (file === '') return failed(name, 'names no file', 'file-reference');
+  const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES });
+  if ('problem' in read) return failed(name, `${shownName(file)} ${WORDS[read.problem]}`, 'file-reference');
+  return messageText(name, file, read.bytes);
+}
+
+/** `~/` is the home folder; anything else relative belongs to the folder of the source. */
+export function referencedFile(name: string, scope: Pick<ReferenceScope, 'platform' | 'folder' | 'home'>): string {
+  const home = name.startsWith('~/') || (scope.platform === 'win32' && name.startsWith('~\\'));
+  const { resolve, join } = platformPath(scope.platform);
+  return resolve(scope.folder, home ? join(scope.home, name.slice(2)) : name);
+}
+
+const WORDS: Readonly<Record<FileProblem, string>> = {
+  missing: 'does not exist',
+  'not-a-file': 'is not a regular file',
+  'too-large': `is larger than ${MAX_REFERENCE_BYTES / 1024} KiB`,
+  unreadable: 'cannot be read',
+  outside: 'lies outside of the project',
+};
+
+/**
+ * Until the opened file is known to lie inside the project, every failure reads the same, so that a
+ * project's file cannot ask what exists elsewhere. A path that is not even written as one inside is
+ * never opened: opening can mount a share or wake a device.
+ */
+async function readProjectFile(name: string, file: string, scope: ReferenceScope): Promise<Outcome> {
+  const { root } = scope;
+  const refusal = failed(name, 'is not a readable file inside the project folder', 'project-file-refused');
+  if (root === undefined || file === '') return refusal;
+  if (!isWrittenInside(file, root, scope.platform)) return refusal;
+  const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES, inside: root.real });
+  if ('problem' in read) {
+    const inside = read.problem === 'not-a-file' || read.problem === 'too-large';
+    return inside ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
+  }
+  return messageText(name, file, read.bytes);
+}
+
+/** Whether a path reads as one below the project, on file systems that tell cases apart and those that do not. */
+export function isWrittenInside(
+  file: string,
+  root: { readonly opened: string; readonly real: string },
+  platform: NodeJS.Platform,
+): boolean {
+  const fold = (text: string) => (platform === 'linux' ? text : text.toLowerCase());
+  return [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file), platformPath(platform)));
+}
+
+function messageText(name: string, file: string, bytes: Uint8Array): Outcome {
+  if (bytes.includes(0)) return failed(name, `${file} holds NUL bytes`, 'file-reference');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+    return text === '' ? failed(name, `${file} is empty`, 'file-reference', 'warning') : { text };
+  } catch {
+    return failed(name, `${file} is not UTF-8 text`, 'file-reference');
+  }
+}
+
+function failed(name: string, why: string, code: string, severity: 'error' | 'warning' = 'error'): Outcome {
+  return { code, severity, message: `{file:${shownName(name)}} ${why}, so this value is left out.` };
+}

@@ -1,0 +1,103 @@
+import type { Diagnostic } from '../settings/settings.ts';
+import {
+  child,
+  type Entry,
+  entriesOf,
+  nodeAt,
+  type ObjectTree,
+  type Place,
+  type Replacement,
+  replaceNodes,
+  type Tree,
+} from '../settings/tree.ts';
+import { isForbidden, isReservedHeader } from './header-names.ts';
+import { diagnosticAt } from './parse.ts';
+
+/**
+ * Keys that decide where a provider's requests go. If one is there but cannot be used, its provider
+ * gets `null` in its place, which stops requests: a key must not go to a default address because
+ * the address that was meant is broken.
+ */
+export function decidesAddress(path: readonly string[]): boolean {
+  const [section, , part, key] = path;
+  if (section !== 'provider') return false;
+  if (part === 'options') return key === 'baseURL' || key === 'fimURL' || key === 'resourceName';
+  return part === 'npm' || part === 'api';
+}
+
+/** Puts `null` where an address is broken. */
+export function brokenAddress({
+  path,
+  place,
+}: {
+  readonly path: readonly string[];
+  readonly place: Place;
+}): Replacement {
+  return { path, node: { type: 'scalar', place, value: null } };
+}
+
+export interface RestrictedTree {
+  readonly tree: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in lower case. */
+export function applySourceRules(tree: ObjectTree, trusted: boolean): RestrictedTree {
+  const diagnostics: Diagnostic[] = [];
+  const allowed = trusted ? tree : dropUntrusted(tree, diagnostics);
+  const replacements: Replacement[] = [];
+  const lower = (node: Tree | undefined, path: readonly string[]) => {
+    const headers = lowerHeaders(node, path, diagnostics);
+    if (headers !== undefined) replacements.push({ path, node: headers });
+  };
+  for (const [id, { value }] of entriesOf(child(allowed, 'provider'))) {
+    lower(nodeAt(value, ['options', 'headers']), ['provider', id, 'options', 'headers']);
+    for (const [key, model] of entriesOf(child(value, 'models'))) {
+      lower(child(model.value, 'headers'), ['provider', id, 'models', key, 'headers']);
+    }
+  }
+  return { tree: replaceNodes(allowed, replacements), diagnostics };
+}
+
+function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree {
+  const dropped: Replacement[] = [];
+  const drop = (path: readonly string[], place: Place, code: string, message: string) => {
+    diagnostics.push(diagnosticAt(place, 'warning', code, path.join('.'), message));
+    dropped.push({ path, node: undefined });
+  };
+  const gateway = tree.entries.get('gateway');
+  if (gateway !== undefined) {
+    drop(
+      ['gateway'],
+      gateway.key,
+      'untrusted-gateway',
+      'A project cannot configure the gateway; put this into your global svc.jsonc.',
+    );
+  }
+  for (const [id, { value }] of entriesOf(child(tree, 'provider'))) {
+    const env = entriesOf(value).get('env');
+    if (env === undefined) continue;
+    const message = 'A project cannot name environment variables to read; put this into your global svc.jsonc.';
+    drop(['provider', id, 'env'], env.key, 'untrusted-env', message);
+  }
+  return replaceNodes(tree, dropped);
+}
+
+/** `undefined` where nothing changes. */
+function lowerHeaders(
+  node: Tree | undefined,
+  path: readonly string[],
+  diagnostics: Diagnostic[],
+): ObjectTree | undefined {
+  if (node?.type !== 'object' || [...node.entries.keys()].every(isReservedHeader)) return undefined;
+  const entries = new Map<string, Entry>();
+  for (const [name, entry] of node.entries) {
+    const lower = name.toLowerCase();
+    if (isForbidden(lower)) {
+      const key = [...path, name].join('.');
+      const message = 'This header cannot be set: it decides where a request goes or ends.';
+      diagnostics.push(diagnosticAt(entry.key, 'error', 'forbidden-header', key, message));
+    } else entries.set(lower, entry);
+  }
+  return { type: 'object', place: node.place, entries };
+}

@@ -1,0 +1,40 @@
+import path from 'node:path';
+import { xdgFolder } from '../../base/user-folders.ts';
+import type { Environment } from '../load/sources.ts';
+import type { ImportTool } from './import-providers.ts';
+
+export interface ImportFile {
+  readonly tool: ImportTool;
+  readonly name: string;
+  readonly path: string;
+  /** What is in it can't be read here. */
+  readonly unreadable?: string;
+}
+
+export interface ImportPlaces {
+  readonly home: string;
+  readonly env: Environment;
+  /** The folder of the editor's own user settings. */
+  readonly userFolder: string;
+}
+
+/** Files where other tools keep their providers; whether they exist is for the caller to see. */
+export function importFiles({ home, env, userFolder }: ImportPlaces): readonly ImportFile[] {
+  const config = xdgFolder('config', { env, home, platform: process.platform });
+  const file = (tool: ImportTool, name: string, ...parts: readonly [string, ...string[]]): ImportFile => ({
+    tool,
+    name,
+    path: path.join(...parts),
+  });
+  const yaml = 'Continue’s config.yaml is not read here. Add its providers in the dialog.';
+  return [
+    file('continue', 'Continue', home, '.continue', 'config.json'),
+    { ...file('continue', 'Continue', home, '.continue', 'config.yaml'), unreadable: yaml },
+    file('opencode', 'opencode', config, 'opencode', 'opencode.jsonc'),
+    file('opencode', 'opencode', config, 'opencode', 'opencode.json'),
+    file('kilo', 'Kilo Code', config, 'kilo', 'kilo.jsonc'),
+    file('kilo', 'Kilo Code', config, 'kilo', 'kilo.json'),
+    file('cline', 'Cline', home, '.cline', 'data', 'globalState.json'),
+    file('vscode', 'VS Code', userFolder, 'chatLanguageModels.json'),
+  ];
+}

@@ -1,0 +1,260 @@
+import { type ParseError, parse } from 'jsonc-parser';
+import { ownEntry } from '../../base/json.ts';
+import { withoutTrailing } from '../../base/text.ts';
+import {
+  API_PACKAGES,
+  EMPTY_FORM,
+  type KeyChoice,
+  type ProviderApi,
+  type ProviderForm,
+  proposedId,
+} from './provider-form.ts';
+
+/** Other tools whose providers can be taken over. */
+export type ImportTool = 'continue' | 'opencode' | 'kilo' | 'cline' | 'vscode';
+
+export interface Imported {
+  readonly providers: readonly ProviderForm[];
+  /** What could not be taken over and why, sentences. */
+  readonly notes: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Providers in the file of another tool. Nothing of it is written, nothing outside of it is read. */
+export function importProviders(tool: ImportTool, text: string): Imported {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  if (errors.length > 0) return { providers: [], notes: ['The file is not valid JSON.'] };
+  switch (tool) {
+    case 'continue':
+      return fromContinue(fieldsOf(value));
+    case 'opencode':
+    case 'kilo':
+      return fromOpencode(fieldsOf(value));
+    case 'cline':
+      return fromCline(fieldsOf(value));
+    case 'vscode':
+      return fromCustomEndpoints(Array.isArray(value) ? value : []);
+  }
+}
+
+/** Names of the vendors in other tools and where they are; a provider without an address of its own needs one. */
+const BASES: Readonly<Record<string, { readonly id: string; readonly baseURL: string; readonly api?: ProviderApi }>> = {
+  openai: { id: 'openai', baseURL: 'https://api.openai.com/v1' },
+  anthropic: { id: 'anthropic', baseURL: 'https://api.anthropic.com/v1', api: 'messages' },
+  mistral: { id: 'mistral', baseURL: 'https://api.mistral.ai/v1' },
+  codestral: { id: 'codestral', baseURL: 'https://codestral.mistral.ai/v1' },
+  deepseek: { id: 'deepseek', baseURL: 'https://api.deepseek.com' },
+  openrouter: { id: 'openrouter', baseURL: 'https://openrouter.ai/api/v1' },
+  groq: { id: 'groq', baseURL: 'https://api.groq.com/openai/v1' },
+  xai: { id: 'xai', baseURL: 'https://api.x.ai/v1' },
+  together: { id: 'togetherai', baseURL: 'https://api.together.xyz/v1' },
+  gemini: { id: 'google', baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai' },
+  ollama: { id: 'ollama', baseURL: 'http://127.0.0.1:11434/v1' },
+  lmstudio: { id: 'lmstudio', baseURL: 'http://127.0.0.1:1234/v1' },
+  'llama.cpp': { id: 'llamacpp', baseURL: 'http://127.0.0.1:8080/v1' },
+  vllm: { id: 'vllm', baseURL: 'http://127.0.0.1:8000/v1' },
+};
+
+/** docs.continue.dev, "config.json reference": a list of models, each with its provider. */
+function fromContinue(config: Fields): Imported {
+  const notes: string[] = [];
+  const providers = new Map<string, ProviderForm>();
+  const completion = listOffered(config.tabAutocompleteModel ?? []);
+  for (const entry of [...listOffered(config.models), ...completion]) {
+    const { title, provider, model, apiKey, apiBase, requestOptions } = fieldsOf(entry);
+    const vendor = ownEntry(BASES, messageText(provider) ?? '');
+    const baseURL = messageText(apiBase) ?? vendor?.baseURL;
+    const id = messageText(model);
+    if (baseURL === undefined || id === undefined || id === 'AUTODETECT') {
+      notes.push(
+        `${messageText(title) ?? messageText(provider) ?? 'A model'}: its address or its model is not in the file.`,
+      );
+      continue;
+    }
+    add(providers, {
+      ...EMPTY_FORM,
+      id: vendor?.id ?? proposedId(messageText(provider) ?? 'imported'),
+      name: vendor === undefined || apiBase !== undefined ? (messageText(provider) ?? '') : '',
+      api: vendor?.api ?? 'chat-completions',
+      baseURL: local(vendor?.id, baseURL),
+      key: keyOf(apiKey),
+      models: [{ id, name: messageText(title) ?? '' }],
+      headers: headersOf(fieldsOf(requestOptions).headers),
+    });
+  }
+  return { providers: [...providers.values()], notes };
+}
+
+/** Ollama's own address in other tools is without `/v1`. */
+function local(id: string | undefined, baseURL: string): string {
+  const trimmed = withoutTrailing(baseURL, '/');
+  return id === 'ollama' && !/\/v1$/.test(trimmed) ? `${trimmed}/v1` : trimmed;
+}
+
+/** opencode.ai/docs/providers: `provider.<id>` with `npm`, `name`, `options`, `models`, as here. */
+function fromOpencode(config: Fields): Imported {
+  const notes: string[] = [];
+  const providers: ProviderForm[] = [];
+  for (const [id, value] of Object.entries(fieldsOf(config.provider))) {
+    const provider = fieldsOf(value);
+    const options = fieldsOf(provider.options);
+    const npm = messageText(provider.npm) ?? API_PACKAGES['chat-completions'];
+    const api = apiOf(npm);
+    const vendor = ownEntry(BASES, id);
+    const baseURL = messageText(options.baseURL) ?? messageText(provider.api) ?? vendor?.baseURL;
+    if (api === undefined || baseURL === undefined) {
+      notes.push(api === undefined ? `${id}: ${npm} is not spoken here.` : `${id}: its address is not in the file.`);
+      continue;
+    }
+    const models = Object.entries(fieldsOf(provider.models)).filter(([, model]) => isFields(model));
+    providers.push({
+      ...EMPTY_FORM,
+      id: proposedId(id),
+      name: messageText(provider.name) ?? '',
+      api: messageText(provider.npm) === undefined ? (vendor?.api ?? api) : api,
+      baseURL: withoutTrailing(baseURL, '/'),
+      key: keyOf(options.apiKey),
+      models: models.map(([key, model]) => ({ id: key, name: messageText(fieldsOf(model).name) ?? '' })),
+      headers: headersOf(options.headers),
+    });
+  }
+  return { providers, notes };
+}
+
+function apiOf(npm: string): ProviderApi | undefined {
+  for (const api of ['chat-completions', 'responses', 'messages'] as const) if (API_PACKAGES[api] === npm) return api;
+  return undefined;
+}
+
+/** Cline keeps its choices flat in `~/.cline/data/globalState.json`, its keys elsewhere. */
+function fromCline(state: Fields): Imported {
+  const form = (
+    id: string,
+    name: string,
+    baseURL: string,
+    models: readonly unknown[],
+    headers?: unknown,
+  ): ProviderForm => ({
+    ...EMPTY_FORM,
+    id,
+    name,
+    baseURL: local(id, baseURL),
+    models: [...new Set(models.map(messageText))].flatMap((model) =>
+      model === undefined ? [] : [{ id: model, name: '' }],
+    ),
+    headers: headersOf(headers),
+  });
+  const compatible = messageText(state.openAiBaseUrl);
+  const ollama = messageText(state.ollamaBaseUrl);
+  const studio = messageText(state.lmStudioBaseUrl);
+  const chosen = (name: string) => [state[`planMode${name}`], state[`actMode${name}`]];
+  const ids = [state.openAiModelId, ...chosen('OpenAiModelId')];
+  const providers = [
+    ...(compatible === undefined
+      ? []
+      : [form('cline-openai', 'OpenAI Compatible (Cline)', compatible, ids, state.openAiHeaders)]),
+    ...(ollama === undefined ? [] : [form('ollama', 'Ollama', ollama, chosen('OllamaModelId'))]),
+    ...(studio === undefined
+      ? []
+      : [form('lmstudio', 'LM Studio', `${studio.replace(/\/v1\/?$/, '')}/v1`, chosen('LmStudioModelId'))]),
+  ];
+  const notes = providers.length === 0 ? ['No address of your own is in the file.'] : [];
+  return { providers, notes };
+}
+
+/** chatLanguageModels.json: groups of a vendor; those of a custom endpoint name an address for each model. */
+function fromCustomEndpoints(groups: readonly unknown[]): Imported {
+  const notes: string[] = [];
+  const providers = new Map<string, ProviderForm>();
+  for (const value of groups) {
+    const group = fieldsOf(value);
+    const vendor = messageText(group.vendor) ?? '';
+    if (!/^custom/i.test(vendor)) continue;
+    const name = messageText(group.name) ?? vendor;
+    for (const entry of listOffered(group.models)) {
+      const model = fieldsOf(entry);
+      const id = messageText(model.id);
+      const url = messageText(model.url);
+      if (id === undefined || url === undefined) {
+        notes.push(`${name}: a model without an id or an address.`);
+        continue;
+      }
+      const { api, baseURL } = splitEndpoint(url, messageText(model.apiType) ?? messageText(group.apiType));
+      add(providers, {
+        ...EMPTY_FORM,
+        id: proposedId(name) || 'imported',
+        name,
+        api,
+        baseURL,
+        key: keyOf(group.apiKey),
+        models: [{ id, name: messageText(model.name) ?? '' }],
+        headers: headersOf(model.requestHeaders),
+      });
+    }
+  }
+  return { providers: [...providers.values()], notes };
+}
+
+const ENDPOINTS: readonly (readonly [string, ProviderApi])[] = [
+  ['/chat/completions', 'chat-completions'],
+  ['/responses', 'responses'],
+  ['/messages', 'messages'],
+];
+
+/** `https://…/v1/messages` -> the base and the format that its end or `apiType` names. */
+function splitEndpoint(url: string, apiType: string | undefined): { api: ProviderApi; baseURL: string } {
+  const bare = withoutTrailing(url, '/');
+  const end = ENDPOINTS.find(([path]) => bare.endsWith(path));
+  const named = ENDPOINTS.find(([, api]) => api === apiType)?.[1];
+  const baseURL = end ? bare.slice(0, -end[0].length) : bare;
+  return { api: named ?? end?.[1] ?? 'chat-completions', baseURL };
+}
+
+/** One provider for each address, format and key: its models come together. */
+function add(providers: Map<string, ProviderForm>, form: ProviderForm): void {
+  const same = JSON.stringify([form.id, form.api, form.baseURL, form.key, form.headers]);
+  const before = providers.get(same);
+  if (before === undefined) {
+    const ids = [...providers.values()].map(({ id }) => id);
+    const id = ids.includes(form.id)
+      ? `${form.id}-${ids.filter((each) => each.startsWith(form.id)).length + 1}`
+      : form.id;
+    providers.set(same, { ...form, id });
+  } else if (!before.models.some(({ id }) => id === form.models[0]?.id)) {
+    providers.set(same, { ...before, models: [...before.models, ...form.models] });
+  }
+}
+
+/** A key that is written in the file; VS Code's and other tools' own stores are not looked into. */
+function keyOf(value: unknown): KeyChoice {
+  const text = messageText(value)?.trim();
+  if (text === undefined || text === '') return { kind: 'none' };
+  const variable = /^\{env:([^}]+)\}$/.exec(text)?.[1] ?? /^\$\{?env:(\w+)\}$/.exec(text)?.[1];
+  if (variable !== undefined) return { kind: 'env', name: variable };
+  // `${input:…}` and `${{ secrets.X }}` point into a store of the other tool, `{file:…}` at a file.
+  return /^(\$\{|\{file:)/.test(text) ? { kind: 'none' } : { kind: 'typed', value: text };
+}
+
+function headersOf(value: unknown): ProviderForm['headers'] {
+  return Object.entries(fieldsOf(value)).flatMap(([name, text]) =>
+    typeof text === 'string' && text !== '' ? [{ name, value: text }] : [],
+  );
+}
+
+function listOffered(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}
+
+function messageText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}

@@ -1,0 +1,171 @@
+import type { $ZodIssue } from 'zod/v4/core';
+import { nearMisses } from '../../base/near-miss.ts';
+import { runSteps, type Steps } from '../../base/time-slices.ts';
+import { diagnosticAt } from '../load/parse.ts';
+import type { Diagnostic } from '../settings/settings.ts';
+import {
+  nodeAt,
+  type ObjectTree,
+  type Place,
+  replaceNodes,
+  type Section,
+  sectionsOf,
+  type Tree,
+} from '../settings/tree.ts';
+import { expectedValue, knownKeys, schemaAt, writtenValue } from './expected-value.ts';
+import { configSchema, jsonSchema } from './schema.ts';
+
+interface Finding {
+  readonly path: readonly string[];
+  /** Where the value is, its key, or the object that lacks it. */
+  readonly place: Place;
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+}
+
+export interface Validated {
+  /** The tree without its invalid entries. */
+  readonly tree: ObjectTree;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Keys at fault. */
+  readonly removed: readonly { readonly path: readonly string[]; readonly place: Place }[];
+}
+
+/**
+ * Checks one source with the schema. Only the smallest entry around an error is removed (`ownEntry`); unknown keys stay
+ * and get a warning.
+ */
+export function validate(tree: ObjectTree): Validated {
+  return runSteps(validateSteps(tree));
+}
+
+/** As `validate`; yields between providers. */
+export function* validateSteps(tree: ObjectTree): Steps<Validated> {
+  const findings: Finding[] = [];
+  let describe: Describe | undefined;
+  for (const section of sectionsOf(tree)) {
+    yield;
+    const issues = issuesOf(section);
+    if (issues.length === 0) continue;
+    describe ??= describeIssues(tree);
+    const seen = new Set<string>();
+    for (const issue of issues) {
+      for (const finding of describe(issue, section)) {
+        // A value that breaks several rules is reported once.
+        const id = JSON.stringify(finding.path);
+        if (!seen.has(id)) findings.push(finding);
+        seen.add(id);
+      }
+    }
+  }
+  findings.sort((a, b) => a.place.line - b.place.line || a.place.column - b.place.column);
+  const diagnostics = findings.map(({ place, severity, code, path, message, suggestion }) =>
+    diagnosticAt(place, severity, code, path.join('.'), message, suggestion),
+  );
+  const removed = findings.filter(({ severity }) => severity === 'error');
+  return {
+    tree: replaceNodes(
+      tree,
+      removed.map(({ path }) => ({ path: ownEntry(path), node: undefined })),
+    ),
+    diagnostics,
+    removed,
+  };
+}
+
+/** Members of `gateway` that are one value. */
+const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes']);
+
+/**
+ * The smallest entry that can be left out by itself: a model, an option, a header, an organization,
+ * else the key of its section.
+ */
+export function ownEntry(path: readonly string[]): readonly string[] {
+  const [section, , part] = path;
+  if (section === 'provider') {
+    if (part === 'models') return path.slice(0, 4);
+    if (part === 'options') return path.slice(0, path[3] === 'headers' ? 5 : 4);
+    return path.slice(0, 3);
+  }
+  if (section === 'gateway') return path.slice(0, WHOLE.has(path[1] ?? '') ? 2 : 3);
+  return path.slice(0, 1);
+}
+
+/** `undefined` in place of the issues that are too many to be collected. */
+function issuesOf({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
+  const value = path.reduceRight<unknown>((inner, key) => ({ [escapedKey(key)]: inner }), toPlainValue(tree));
+  try {
+    return configSchema.safeParse(value).error?.issues ?? [];
+  } catch (error) {
+    // zod passes the issues of a list as arguments; more than some 100,000 exceed the stack.
+    if (error instanceof RangeError) return [undefined];
+    throw error;
+  }
+}
+
+/** The value as zod reads it. */
+function toPlainValue(tree: Tree): unknown {
+  if (tree.type === 'scalar') return tree.value;
+  if (tree.type === 'array') return tree.items.map(toPlainValue);
+  const fields: Record<string, unknown> = {};
+  for (const [key, { value }] of tree.entries) fields[escapedKey(key)] = toPlainValue(value);
+  return fields;
+}
+
+/** zod leaves out a key `__proto__`, which has to be checked as any other: each key that starts so gets a `~` at its end. */
+function escapedKey(key: string): string {
+  return key.startsWith('__proto__') ? `${key}~` : key;
+}
+
+function unescapedKey(key: PropertyKey): string {
+  const name = String(key);
+  return name.startsWith('__proto__') ? name.slice(0, -1) : name;
+}
+
+type Describe = (issue: $ZodIssue | undefined, section: Section) => readonly Finding[];
+
+function describeIssues(tree: ObjectTree): Describe {
+  const schema = jsonSchema();
+
+  const unknownKey = (path: readonly string[]): Finding => {
+    const [suggestion] = nearMisses(path.at(-1) ?? '', knownKeys(schema, path.slice(0, -1)));
+    const hint = suggestion === undefined ? '' : ` Did you mean \`${suggestion}\`?`;
+    const message = `This key is not known and changes nothing.${hint}`;
+    return { path, place: keyPlace(tree, path), severity: 'warning', code: 'unknown-key', message, suggestion };
+  };
+
+  const invalidValue = (path: readonly string[], node: Tree): Finding => {
+    const wanted = schemaAt(schema, path);
+    const choices = (wanted.enum ?? []).filter((choice) => typeof choice === 'string');
+    const value = node.type === 'scalar' ? node.value : undefined;
+    const [suggestion] = typeof value === 'string' ? nearMisses(value, choices) : [];
+    const hint = suggestion === undefined ? '' : ` Did you mean ${JSON.stringify(suggestion)}?`;
+    const index = Number(path.at(-1));
+    const subject = Number.isInteger(index) && path.length > 1 ? `Item ${index} must be` : 'This must be';
+    const message = `${subject} ${expectedValue(wanted)}, and is ${writtenValue(node)}.${hint}`;
+    return { path, place: node.place, severity: 'error', code: 'invalid-value', message, suggestion };
+  };
+
+  return (issue, section) => {
+    const path = issue?.path.map(unescapedKey) ?? section.path;
+    const error = { path, place: keyPlace(tree, path), severity: 'error' } as const;
+    if (issue === undefined) return [{ ...error, code: 'invalid-value', message: 'This has too many errors to list.' }];
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, unescapedKey(key)]));
+    if (issue.code === 'invalid_key') {
+      return [{ ...error, code: 'invalid-name', message: 'This is not a name that can be sent.' }];
+    }
+    const node = nodeAt(tree, path);
+    if (node !== undefined) return [invalidValue(path, node)];
+    const place = nodeAt(tree, path.slice(0, -1))?.place ?? tree.place;
+    return [{ ...error, place, code: 'missing-key', message: `\`${path.at(-1)}\` is missing.` }];
+  };
+}
+
+/** Where a key is written. */
+function keyPlace(tree: ObjectTree, path: readonly string[]): Place {
+  const parent = nodeAt(tree, path.slice(0, -1));
+  const key = parent?.type === 'object' ? parent.entries.get(path.at(-1) ?? '')?.key : undefined;
+  return key ?? parent?.place ?? tree.place;
+}

@@ -1,0 +1,151 @@
+import { type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { runSteps, type Steps } from '../../base/time-slices.ts';
+import { credential, credentials, flag, located, number, text, texts } from './fields.ts';
+import { readGateway } from './gateway-settings.ts';
+import { readModels } from './model-settings.ts';
+import type { ProviderSettings, Settings } from './settings.ts';
+import { child, entriesOf, isNull, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
+import { SetValues } from './values.ts';
+
+/** Spec 8. */
+export const DEFAULT_TIMEOUT_MS = 300_000;
+
+/** Merged trees of one load: all sources, and the trusted and untrusted ones by themselves. */
+export interface Views {
+  readonly all: ObjectTree;
+  readonly trusted: ObjectTree;
+  readonly untrusted: ObjectTree;
+  readonly trustedWorkspace: boolean;
+}
+
+type Content = Omit<Settings, 'sources' | 'diagnostics' | 'managedProblem'>;
+
+/** Settings from merged trees. Reads only what has the right type, so it cannot fail. */
+export function buildSettings(views: Views): Content {
+  return runSteps(buildSteps(views));
+}
+
+/** As `buildSettings`; yields between providers. */
+export function* buildSteps(views: Views): Steps<Content> {
+  const effective = views.trustedWorkspace ? views.all : views.trusted;
+  const providers = new Map<string, ProviderSettings>();
+  const disabled = new Set<string>();
+  for (const id of new Set([...providerIds(views.all), ...providerIds(views.trusted)])) {
+    yield;
+    const provider = buildProvider(id, views);
+    if (provider === null) disabled.add(id);
+    else if (provider !== undefined) providers.set(id, provider);
+  }
+  const model = located(child(effective, 'model'));
+  const completionModel = located(child(effective, 'completionModel'));
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(completionModel === undefined ? {} : { completionModel }),
+    providers,
+    disabledProviders: disabled,
+    gateway: readGateway(child(views.trusted, 'gateway')),
+    catalog: { refresh: refreshes(nodeAt(effective, ['catalog', 'refresh'])) },
+    values: new SetValues(effective),
+  };
+}
+
+function refreshes(node: Tree | undefined): boolean {
+  return (node?.type === 'scalar' ? flag(node.value) : undefined) ?? true;
+}
+
+function providerIds(tree: ObjectTree): Iterable<string> {
+  return entriesOf(child(tree, 'provider')).keys();
+}
+
+const providerIn = (tree: ObjectTree, id: string) => child(child(tree, 'provider'), id);
+
+/** `null`: switched off. What trusted sources switch off, an untrusted one cannot switch on. */
+function buildProvider(id: string, views: Views): ProviderSettings | null | undefined {
+  const trustedNode = providerIn(views.trusted, id);
+  if (isNull(trustedNode)) return null;
+  const trusted = trustedNode?.type === 'object' ? readProvider(id, trustedNode) : undefined;
+  const touched = providerIn(views.untrusted, id) !== undefined;
+  if (!touched) return trusted;
+  if (!views.trustedWorkspace && trusted !== undefined) return trusted;
+  const node = providerIn(views.all, id);
+  if (isNull(node)) return null;
+  if (node?.type !== 'object') return trusted;
+  const provider = readProvider(id, node);
+  if (trusted === undefined) {
+    const problem = 'The workspace is not trusted, so nothing is sent to a provider that it brings.';
+    return { ...provider, trust: 'untrusted', ...(views.trustedWorkspace ? {} : { problem }) };
+  }
+  const address = trusted.baseURL ?? trusted.api;
+  return {
+    ...provider,
+    trust: 'mixed',
+    trusted,
+    ...(address === undefined ? {} : { trustedBaseURL: address.value }),
+    ...(trusted.fimURL === undefined ? {} : { trustedFimURL: trusted.fimURL.value }),
+  };
+}
+
+const OWN_OPTIONS: ReadonlySet<string> = new Set([
+  'apiKey',
+  'baseURL',
+  'fimURL',
+  'resourceName',
+  'timeout',
+  'chunkTimeout',
+  'headers',
+  'simulated',
+]);
+
+const NOTHING: JsonObject = {};
+
+function readProvider(id: string, node: ObjectTree): ProviderSettings {
+  const options = child(node, 'options');
+  const own = objectOrEmpty(options && plain(options));
+  const value = (key: string) => {
+    const field = child(node, key);
+    return field && plain(field);
+  };
+  return {
+    id,
+    name: text(value('name')),
+    npm: located(child(node, 'npm')),
+    api: located(child(node, 'api')),
+    env: texts(value('env')),
+    fim: located(child(node, 'fim')),
+    apiKey: credential(child(options, 'apiKey')),
+    baseURL: located(child(options, 'baseURL')),
+    fimURL: located(child(options, 'fimURL')),
+    resourceName: located(child(options, 'resourceName')),
+    chunkTimeout: number(own.chunkTimeout),
+    whitelist: texts(value('whitelist')),
+    blacklist: texts(value('blacklist')),
+    simulated: flag(own.simulated),
+    problem: brokenAddress(node, options),
+    headers: credentials(child(options, 'headers')),
+    timeout: own.timeout === false ? false : (number(own.timeout) ?? DEFAULT_TIMEOUT_MS),
+    options: unknownMembers(own),
+    models: readModels(child(node, 'models')),
+    origin: node.place,
+  };
+}
+
+/** What is passed on as it is. */
+function unknownMembers(options: JsonObject): JsonObject {
+  const keys = Object.keys(options).filter((key) => !OWN_OPTIONS.has(key));
+  return keys.length === 0 ? NOTHING : Object.fromEntries(keys.map((key) => [key, options[key]]));
+}
+
+/** `null` stands where an address was that cannot be used (source-rules.ts). */
+function brokenAddress(node: ObjectTree, options: Tree | undefined): string | undefined {
+  const named: readonly (readonly [string, Tree | undefined])[] = [
+    ['npm', child(node, 'npm')],
+    ['api', child(node, 'api')],
+    ['options.baseURL', child(options, 'baseURL')],
+    ['options.fimURL', child(options, 'fimURL')],
+    ['options.resourceName', child(options, 'resourceName')],
+  ];
+  const broken = named.find(([, value]) => isNull(value));
+  if (broken?.[1] === undefined) return undefined;
+  const { source, line } = broken[1].place;
+  return `\`${broken[0]}\` cannot be used (${source.path}, line ${line}), so nothing is sent.`;
+}

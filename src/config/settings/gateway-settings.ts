@@ -1,0 +1,43 @@
+import { defined, objectOrEmpty } from '../../base/json.ts';
+import { credentials, number, text, texts } from './fields.ts';
+import type { GatewaySettings, OrganizationSettings } from './settings.ts';
+import { child, entriesOf, plain, type Tree } from './tree.ts';
+
+/** The `gateway` section with its defaults. */
+export function readGateway(node: Tree | undefined): GatewaySettings {
+  const fields = objectOrEmpty(node && plain(node));
+  const listen = objectOrEmpty(fields.listen);
+  return {
+    listen: { host: text(listen.host) ?? '127.0.0.1', port: number(listen.port) ?? 4180 },
+    maxBodyBytes: number(fields.maxBodyBytes) ?? 25_165_824,
+    maxBufferedBytes: number(fields.maxBufferedBytes) ?? 268_435_456,
+    allowedOrigins: texts(fields.allowedOrigins) ?? [],
+    allowedHosts: texts(fields.allowedHosts) ?? [],
+    organizations: new Map(
+      [...entriesOf(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
+    ),
+    embeddingModels: byKey(fields.embeddingModels, (model) => {
+      const { name, dimensions, context } = objectOrEmpty(model);
+      return defined({ name: text(name), dimensions: number(dimensions), context: number(context) });
+    }),
+    transcriptionModels: byKey(fields.transcriptionModels, (model) =>
+      defined({ name: text(objectOrEmpty(model).name) }),
+    ),
+    fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+  };
+}
+
+function readOrganization(id: string, node: Tree): OrganizationSettings {
+  const { name, policy } = objectOrEmpty(plain(node));
+  const { allow, deny } = objectOrEmpty(policy);
+  return {
+    id,
+    name: text(name) ?? id,
+    policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
+    byok: credentials(child(node, 'byok')),
+  };
+}
+
+function byKey<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<string, T> {
+  return new Map(Object.entries(objectOrEmpty(value)).map(([key, item]) => [key, read(item)]));
+}

@@ -1,0 +1,95 @@
+import { arrayOrEmpty, defined, isObject } from '../../base/json.ts';
+import { MODALITIES, type Modality, type ModelLimit, type ModelSettings } from './configured-model.ts';
+import { credentials, flag, located, number, text } from './fields.ts';
+import { child, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
+
+/** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
+export function readModels(node: Tree | undefined): ReadonlyMap<string, ModelSettings> {
+  const models = new Map<string, ModelSettings>();
+  if (node?.type !== 'object') return models;
+  for (const [key, { value }] of node.entries) {
+    if (value.type === 'object') models.set(key, readModel(key, value));
+    else if (isNull(value)) models.set(key, { key, origin: value.place, off: true });
+  }
+  return models;
+}
+
+function readModel(key: string, node: ObjectTree): ModelSettings {
+  const fields = plain(node);
+  const { headers, provider } = fields;
+  return {
+    key,
+    id: text(fields.id),
+    name: text(fields.name),
+    toolCall: flag(fields.tool_call),
+    reasoning: flag(fields.reasoning),
+    temperature: flag(fields.temperature),
+    attachment: flag(fields.attachment),
+    modalities: readModalities(fields.modalities),
+    limit: readLimit(fields.limit),
+    cost: readCost(fields.cost),
+    options: withCatalogDefaults(fields.options),
+    headers: isObject(headers) ? filledMap(credentials(child(node, 'headers'))) : undefined,
+    provider: isObject(provider) ? readPlace(child(node, 'provider')) : undefined,
+    variants: readVariants(fields.variants),
+    origin: node.place,
+  };
+}
+
+function withCatalogDefaults(value: unknown): ModelSettings['options'] {
+  return isObject(value) && Object.keys(value).length > 0 ? value : undefined;
+}
+
+function filledMap<T extends ReadonlyMap<string, unknown>>(map: T): T | undefined {
+  return map.size === 0 ? undefined : map;
+}
+
+function readPlace(node: Tree | undefined): ModelSettings['provider'] {
+  const place = defined({ npm: located(child(node, 'npm')), api: located(child(node, 'api')) });
+  return place.npm === undefined && place.api === undefined ? undefined : place;
+}
+
+function readModalities(value: unknown): ModelSettings['modalities'] {
+  if (!isObject(value)) return undefined;
+  const { input, output } = value;
+  if (input === undefined || output === undefined) return undefined;
+  return { input: modalities(input), output: modalities(output) };
+}
+
+/** In the order of `MODALITIES`, each once. */
+function modalities(value: unknown): readonly Modality[] {
+  const written = arrayOrEmpty(value).map(text);
+  return MODALITIES.filter((modality) => written.includes(modality));
+}
+
+function readLimit(value: unknown): ModelLimit | undefined {
+  if (!isObject(value)) return undefined;
+  const { context, output, input } = value;
+  return defined({ context: number(context), output: number(output), input: number(input) });
+}
+
+function readCost(value: unknown): ModelSettings['cost'] {
+  if (!isObject(value)) return undefined;
+  const { input, output, cache_read: cacheRead, cache_write: cacheWrite } = value;
+  return defined({
+    input: number(input),
+    output: number(output),
+    cacheRead: number(cacheRead),
+    cacheWrite: number(cacheWrite),
+  });
+}
+
+function readVariants(value: unknown): ModelSettings['variants'] {
+  if (!isObject(value)) return undefined;
+  const variants = new Map<string, Readonly<Record<string, unknown>> | null>();
+  for (const name in value) {
+    const fields = value[name];
+    variants.set(name, isObject(fields) && fields.disabled !== true ? without(fields, 'disabled') : null);
+  }
+  return variants;
+}
+
+function without(fields: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
+  if (!Object.hasOwn(fields, key)) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== key));
+}

@@ -1,0 +1,186 @@
+import { Buffer } from 'node:buffer';
+import * as vscode from 'vscode';
+import { ownEntry } from '../../../base/json.ts';
+import { type Attachment, MAX_MEDIA_BYTES, mediaAttachment, textAttachment } from '../../../chat/attachment.ts';
+import { mayAttach } from '../attach-approval.ts';
+import { workspaceRelativePath } from '../tools/workspace-path.ts';
+import { gitDiff } from './git.ts';
+import { problemsText } from './problems.ts';
+import { terminalText } from './terminal-text.ts';
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+};
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+const MAX_FOLDER_ENTRIES = 500;
+
+/** What can be attached by name, as `@name`. */
+export type Named = 'selection' | 'problems' | 'terminal' | 'diff';
+
+/** Makes attachments out of what the editor shows and the workspace holds. */
+export class Attach {
+  readonly #newId: () => string;
+
+  constructor(newId: () => string) {
+    this.#newId = newId;
+  }
+
+  /** What a person asked for by its name. When there is nothing of it, they are told. */
+  async named(name: Named): Promise<readonly Attachment[]> {
+    const found = await this[name]();
+    // Where an editor is open, the user has just refused to attach its file.
+    const refusedFile = name === 'selection' && vscode.window.visibleTextEditors.length > 0;
+    if (found.length === 0 && !refusedFile) void vscode.window.showInformationMessage(nothingOf(name));
+    return found;
+  }
+
+  /** The selection of the editor that was used last, else all of its file; none when no editor is open. */
+  async selection(
+    editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0],
+  ): Promise<readonly Attachment[]> {
+    if (!editor || !(await mayAttach(editor.document.uri))) return [];
+    const { document, selection } = editor;
+    return [selection.isEmpty ? this.document(document) : this.range(document, selection)];
+  }
+
+  document(document: vscode.TextDocument): Attachment {
+    const path = workspaceRelativePath(document.uri);
+    const { languageId: language } = document;
+    return textAttachment({
+      ...{ id: this.#newId(), kind: 'file', label: baseName(path), detail: path, language },
+      text: document.getText(),
+    });
+  }
+
+  range(document: vscode.TextDocument, range: vscode.Range): Attachment {
+    const path = workspaceRelativePath(document.uri);
+    const lines = `${range.start.line + 1}-${range.end.line + 1}`;
+    return textAttachment({
+      ...{ id: this.#newId(), kind: 'selection', label: `${baseName(path)}:${lines}`, detail: `${path}:${lines}` },
+      language: document.languageId,
+      text: document.getText(range),
+    });
+  }
+
+  /** A file or a folder; none for what is too large or is neither text nor a picture nor a PDF. */
+  async uri(uri: vscode.Uri): Promise<Attachment[]> {
+    const { type, size } = await vscode.workspace.fs.stat(uri);
+    if (type & vscode.FileType.Directory) return [await this.folder(uri)];
+    if (!(await mayAttach(uri))) return [];
+    const path = workspaceRelativePath(uri);
+    const label = baseName(path);
+    const mediaType = ownEntry(MEDIA_TYPES, label.slice(label.lastIndexOf('.') + 1).toLowerCase());
+    if (size > (mediaType ? MAX_MEDIA_BYTES : MAX_FILE_BYTES)) {
+      refused(label, 'too-large');
+      return [];
+    }
+    if (mediaType === undefined) {
+      const document = await vscode.workspace.openTextDocument(uri).then(
+        (opened) => opened,
+        () => undefined,
+      );
+      if (document) return [this.document(document)];
+      void vscode.window.showWarningMessage(vscode.l10n.t('{0} is not a text file.', label));
+      return [];
+    }
+    const bytes = await vscode.workspace.fs.readFile(uri);
+    return one(mediaAttachment(this.#newId(), label, mediaType, Buffer.from(bytes).toString('base64')));
+  }
+
+  async folder(uri: vscode.Uri): Promise<Attachment> {
+    const path = workspaceRelativePath(uri);
+    const files = await vscode.workspace.findFiles(
+      new vscode.RelativePattern(uri, '**/*'),
+      undefined,
+      MAX_FOLDER_ENTRIES,
+    );
+    const text = files.map(workspaceRelativePath).sort().join('\n');
+    return textAttachment({ id: this.#newId(), kind: 'folder', label: `${baseName(path)}/`, detail: path, text });
+  }
+
+  problems(): Attachment[] {
+    const text = problemsText();
+    return text === ''
+      ? []
+      : [textAttachment({ id: this.#newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text })];
+  }
+
+  async terminal(): Promise<Attachment[]> {
+    const text = await terminalText();
+    return text === ''
+      ? []
+      : [textAttachment({ id: this.#newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text })];
+  }
+
+  async diff(): Promise<Attachment[]> {
+    const text = await gitDiff();
+    return text === ''
+      ? []
+      : [
+          textAttachment({
+            ...{ id: this.#newId(), kind: 'diff', label: vscode.l10n.t('Git diff'), language: 'diff' },
+            text,
+          }),
+        ];
+  }
+
+  async symbol(uri: vscode.Uri, range: vscode.Range, name: string): Promise<Attachment[]> {
+    if (!(await mayAttach(uri))) return [];
+    const document = await vscode.workspace.openTextDocument(uri);
+    const whole = await wholeSymbol(document, range);
+    return [{ ...this.range(document, whole), kind: 'symbol', label: name }];
+  }
+}
+
+/** Tells the person that something dropped or pasted does not go along. */
+export function refused(name: string, why: 'too-large' | 'kind'): void {
+  const text =
+    why === 'too-large'
+      ? vscode.l10n.t('{0} is too large to attach.', name)
+      : vscode.l10n.t('{0} can’t be read here: drop pictures and PDFs, and other files from the explorer.', name);
+  void vscode.window.showWarningMessage(text);
+}
+
+function nothingOf(name: Named): string {
+  switch (name) {
+    case 'selection':
+      return vscode.l10n.t('Open a file first.');
+    case 'problems':
+      return vscode.l10n.t('There are no problems to attach.');
+    case 'terminal':
+      return vscode.l10n.t('No command has run in a terminal yet, or its shell doesn’t tell what it printed.');
+    case 'diff':
+      return vscode.workspace.isTrusted
+        ? vscode.l10n.t('There are no changes in Git to attach.')
+        : vscode.l10n.t('Changes in Git are read once you trust the workspace.');
+  }
+}
+
+/** The workspace's symbols say where a name stands; the document's say where it ends. */
+async function wholeSymbol(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.Range> {
+  const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(
+    'vscode.executeDocumentSymbolProvider',
+    document.uri,
+  );
+  const search = (list: readonly vscode.DocumentSymbol[]): vscode.Range | undefined => {
+    for (const symbol of list) {
+      if (!symbol.range?.contains(range)) continue;
+      return search(symbol.children) ?? symbol.range;
+    }
+    return undefined;
+  };
+  return search(symbols ?? []) ?? range;
+}
+
+function one(attachment: Attachment | undefined): Attachment[] {
+  return attachment ? [attachment] : [];
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}

@@ -1,0 +1,182 @@
+import * as vscode from 'vscode';
+import type { Attachment } from '../../../chat/attachment.ts';
+import type { CompletionItem } from '../../../chat/page/page-messages.ts';
+import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
+import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
+import type { Attach } from './attach.ts';
+
+const MOST = 12;
+const PROMPTS = '{.github/prompts,.svc/prompts}/*.prompt.md';
+
+interface Special {
+  readonly id: string;
+  readonly detail: string;
+  readonly icon: string;
+}
+
+/** What `@` and `/` offer. The page gets names; what they stand for stays here. */
+export class Complete {
+  readonly #attach: Attach;
+  /** Symbols that were offered, by their item's id. */
+  readonly #symbols = new Map<string, vscode.SymbolInformation>();
+  #asked = 0;
+
+  constructor(attach: Attach) {
+    this.#attach = attach;
+  }
+
+  /**
+   * Shows what there is as soon as it is known: names first, then files, then symbols, for which a language server may
+   * take its time. A question that came later ends it.
+   */
+  async items(trigger: '@' | '/', text: string, show: (items: readonly CompletionItem[]) => void): Promise<void> {
+    this.#asked += 1;
+    const mine = this.#asked;
+    let items: readonly CompletionItem[] = [];
+    for (const more of trigger === '/' ? [this.#commands(text)] : this.#things(text)) {
+      items = [...items, ...(await more)].slice(0, MOST);
+      if (mine !== this.#asked) return;
+      show(items);
+    }
+  }
+
+  /** What an item that was chosen attaches. */
+  async attachments(item: string): Promise<readonly Attachment[]> {
+    const [kind = '', ...rest] = item.split(':');
+    const value = rest.join(':');
+    switch (kind) {
+      case 'selection':
+      case 'problems':
+      case 'terminal':
+      case 'diff':
+        return this.#attach.named(kind);
+      case 'file':
+        return this.#attach.uri(vscode.Uri.parse(value, true));
+      case 'symbol': {
+        const symbol = this.#symbols.get(item);
+        return symbol ? this.#attach.symbol(symbol.location.uri, symbol.location.range, symbol.name) : [];
+      }
+      default:
+        return [];
+    }
+  }
+
+  async promptFile(name: string): Promise<string | undefined> {
+    const file = (await vscode.workspace.findFiles(PROMPTS)).find((uri) => promptName(uri) === name);
+    // A repository's prompt may be a link to a file of the user's.
+    const found = file && (await fileAt(file));
+    if (!found || cautionFor(found, workspaceRelativePath(file), 'read')) return undefined;
+    const text = (await vscode.workspace.openTextDocument(found.uri)).getText();
+    // Front matter is for other tools.
+    return text.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
+  }
+
+  async #commands(text: string): Promise<readonly CompletionItem[]> {
+    const own = SLASH_COMMANDS.map(({ name, detail }) => ({
+      name,
+      detail: vscode.l10n.t(detail),
+      icon: 'terminal-cmd',
+    }));
+    const prompts = (await vscode.workspace.findFiles(PROMPTS)).map((uri) => ({
+      name: promptName(uri),
+      detail: workspaceRelativePath(uri),
+      icon: 'note',
+    }));
+    const compact = { name: COMPACT, detail: vscode.l10n.t('Summarize the conversation so far'), icon: 'fold' };
+    return [...own, compact, ...prompts]
+      .filter(({ name }) => name.startsWith(text.toLowerCase()))
+      .map(({ name, detail, icon }) => ({
+        id: `command:${name}`,
+        label: `/${name}`,
+        detail,
+        icon,
+        insert: `/${name} `,
+      }));
+  }
+
+  #things(text: string): readonly Promise<readonly CompletionItem[]>[] {
+    const wanted = text.toLowerCase();
+    const special = specials().filter(({ id }) => id.startsWith(wanted));
+    const items = special.map(({ id, detail, icon }) => ({ id, label: `@${id}`, detail, icon, insert: '' }));
+    return [Promise.resolve(items), this.#files(wanted), this.#symbolItems(text)];
+  }
+
+  async #files(wanted: string): Promise<CompletionItem[]> {
+    const open = vscode.window.tabGroups.all
+      .flatMap(({ tabs }) => tabs)
+      .flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : []));
+    const pattern = wanted === '' ? undefined : `**/*${[...wanted].map(anyCase).join('')}*`;
+    const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
+    const uris = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
+    const matching = [...uris.values()].filter((uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted));
+    const files = matching.slice(0, MOST - 4).map((uri) => {
+      const path = workspaceRelativePath(uri);
+      const label = path.slice(path.lastIndexOf('/') + 1);
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', insert: '' };
+    });
+    return [...(await this.#folders(wanted)), ...files].slice(0, MOST - 3);
+  }
+
+  /** Folders by name: those that hold a file, since an empty one has no listing to attach. */
+  async #folders(wanted: string): Promise<CompletionItem[]> {
+    if (wanted === '') return [];
+    const pattern = `**/*${[...wanted].map(anyCase).join('')}*/**`;
+    const found = new Map<string, vscode.Uri>();
+    for (const uri of await vscode.workspace.findFiles(pattern, undefined, 200)) {
+      for (let at = vscode.Uri.joinPath(uri, '..'); isInside(at); at = vscode.Uri.joinPath(at, '..')) {
+        const name = at.path.slice(at.path.lastIndexOf('/') + 1);
+        if (name.toLowerCase().includes(wanted)) found.set(at.toString(), at);
+      }
+    }
+    return [...found.values()].slice(0, 3).map((uri) => {
+      const path = workspaceRelativePath(uri);
+      const label = `${path.slice(path.lastIndexOf('/') + 1)}/`;
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', insert: '' };
+    });
+  }
+
+  async #symbolItems(text: string): Promise<CompletionItem[]> {
+    if (text.length < 2) return [];
+    const symbols = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
+      'vscode.executeWorkspaceSymbolProvider',
+      text,
+    );
+    this.#symbols.clear();
+    return (symbols ?? []).slice(0, 6).map((symbol, index) => {
+      const id = `symbol:${index}:${symbol.name}`;
+      this.#symbols.set(id, symbol);
+      return {
+        ...{ id, label: symbol.name, icon: 'symbol-method', insert: '' },
+        detail: workspaceRelativePath(symbol.location.uri),
+      };
+    });
+  }
+}
+
+/** Below a workspace folder, not one itself. */
+function isInside(uri: vscode.Uri): boolean {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  return folder !== undefined && folder.uri.path !== uri.path;
+}
+
+function specials(): readonly Special[] {
+  return [
+    { id: 'selection', detail: vscode.l10n.t('Selected code or the open file'), icon: 'list-selection' },
+    { id: 'problems', detail: vscode.l10n.t('Problems of the workspace'), icon: 'warning' },
+    { id: 'terminal', detail: vscode.l10n.t('Last output of the terminal'), icon: 'terminal' },
+    { id: 'diff', detail: vscode.l10n.t('Changes in Git'), icon: 'git-compare' },
+  ];
+}
+
+function promptName(uri: vscode.Uri): string {
+  return uri.path.slice(uri.path.lastIndexOf('/') + 1).replace(/\.prompt\.md$/, '');
+}
+
+/** One character of a glob in either case, with its special meaning taken away. */
+function anyCase(character: string): string {
+  const lower = character.toLowerCase();
+  const upper = character.toUpperCase();
+  if (lower !== upper) return `[${lower}${upper}]`;
+  return /[*?[\]{}!]/.test(character) ? '?' : character;
+}

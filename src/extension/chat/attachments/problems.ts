@@ -1,0 +1,21 @@
+import * as vscode from 'vscode';
+import { workspaceRelativePath } from '../tools/workspace-path.ts';
+
+const SEVERITIES = ['error', 'warning', 'information', 'hint'];
+const MOST = 200;
+
+/** The problems that the editor knows, a line each, worst first; of one file or of all. */
+export function problemsText(uri?: vscode.Uri): string {
+  const all = uri ? [[uri, vscode.languages.getDiagnostics(uri)] as const] : vscode.languages.getDiagnostics();
+  const rows = all.flatMap(([file, problems]) => problems.map((problem) => ({ file, problem })));
+  rows.sort((a, b) => a.problem.severity - b.problem.severity);
+  return rows
+    .slice(0, MOST)
+    .map(({ file, problem }) => problemText(file, problem))
+    .join('\n');
+}
+
+export function problemText(file: vscode.Uri, { severity, range, message, source }: vscode.Diagnostic): string {
+  const place = `${workspaceRelativePath(file)}:${range.start.line + 1}:${range.start.character + 1}`;
+  return `${place}: ${SEVERITIES[severity]}: ${message}${source === undefined ? '' : ` (${source})`}`;
+}

@@ -1,0 +1,41 @@
+import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
+import { msg, SvcError } from '../../../wire/errors/svc-error.ts';
+
+/** One question, one answer, outside of any conversation. */
+export async function askModel(
+  converse: Converse,
+  { model, label }: SessionModel,
+  question: { readonly system: string; readonly text: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const conversation = {
+    model: model.id,
+    system: [{ type: 'text' as const, text: question.system }],
+    turns: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: question.text }] }],
+    tools: [],
+    sampling: {},
+    stream: true,
+  };
+  let answer = '';
+  const choices = label.variant === undefined ? {} : { variant: label.variant };
+  for await (const event of converse(model, conversation, signal, choices)) {
+    if (event.type === 'text') answer += event.text;
+    if (event.type === 'error') throw event.error;
+    if (event.type === 'finish' && event.reason === 'length') throw incomplete();
+  }
+  return answer;
+}
+
+function incomplete(): SvcError {
+  return new SvcError({
+    errorType: 'upstream_error',
+    message: msg('The model reached its output limit before it was done.'),
+    action: msg('Select less, or raise `limit.output` for this model.'),
+  });
+}
+
+/** The code out of an answer that may have put it into a fence. */
+export function extractCode(answer: string): string {
+  const fenced = /^\s*```[^\n]*\n([\s\S]*?)\n?```\s*$/.exec(answer);
+  return fenced?.[1] ?? answer;
+}

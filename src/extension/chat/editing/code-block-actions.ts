@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import type { FromPage } from '../../../chat/page/from-page.ts';
+import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
+import { type CommandTerminals, requireReadable } from '../tools/command-terminals.ts';
+import type { ToolPlaces } from '../tools/own-tools.ts';
+import type { Proposals } from './proposals.ts';
+
+type CodeMessage = Extract<FromPage, { type: 'code' }>;
+
+/** What the buttons of a code block do. */
+export async function codeBlockAction(message: CodeMessage, { proposals, terminals }: ToolPlaces): Promise<void> {
+  const { action, text, language } = message;
+  switch (action) {
+    case 'insert':
+      return insertAtCursor(text);
+    case 'diff':
+      return compare(text, proposals);
+    case 'new-file': {
+      const known = (await vscode.languages.getLanguages()).includes(language);
+      const document = await vscode.workspace.openTextDocument({ content: text, ...(known ? { language } : {}) });
+      await vscode.window.showTextDocument(document);
+      return;
+    }
+    case 'terminal':
+      return askAndRun(text.trimEnd(), terminals);
+  }
+}
+
+/** The editor that the person worked in: the panel has the focus when its buttons are pressed. */
+function lastEditor(): vscode.TextEditor | undefined {
+  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+  if (!editor) void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
+  return editor;
+}
+
+async function insertAtCursor(text: string): Promise<void> {
+  const last = lastEditor();
+  if (!last) return;
+  const editor = await vscode.window.showTextDocument(last.document, last.viewColumn ?? vscode.ViewColumn.One);
+  await editor.edit((edit) => {
+    for (const selection of editor.selections) edit.replace(selection, text);
+  });
+}
+
+async function compare(text: string, proposals: Proposals): Promise<void> {
+  const editor = lastEditor();
+  if (!editor) return;
+  const { document, selection } = editor;
+  const before = document.getText();
+  const from = document.offsetAt(selection.start);
+  const after = selection.isEmpty
+    ? text
+    : before.slice(0, from) + text + before.slice(document.offsetAt(selection.end));
+  await proposals.propose(document.uri, selection.isEmpty && !text.endsWith('\n') ? `${after}\n` : after);
+}
+
+/** Rows of a question that fit on a small screen, its buttons included. */
+const ROWS = 18;
+const WIDTH = 90;
+
+async function askAndRun(command: string, terminals: CommandTerminals): Promise<void> {
+  requireReadable(command);
+  const run = vscode.l10n.t('Run');
+  const showAll = vscode.l10n.t('Show All');
+  const { detail, whole } = commandInQuestion(command);
+  const buttons = whole ? [run] : [run, showAll];
+  const question = vscode.l10n.t('Run this in the terminal?');
+  const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, ...buttons);
+  if (answer === showAll) {
+    const document = await vscode.workspace.openTextDocument({ content: showUnseen(command) });
+    await vscode.window.showTextDocument(document);
+  }
+  if (answer === run) await terminals.run(command, new AbortController().signal);
+}
+
+/** A long command is shown with its end; what is left out of its middle is counted. */
+function commandInQuestion(command: string): { readonly detail: string; readonly whole: boolean } {
+  const { head, rest } = foldText(showUnseen(command), ROWS, WIDTH);
+  if (!rest) return { detail: head, whole: true };
+  const gap = vscode.l10n.t('… {0} more lines ({1} characters) …', rest.lines, rest.characters);
+  return { detail: [head.trimEnd(), gap, rest.tail].join('\n'), whole: false };
+}

@@ -1,0 +1,176 @@
+import * as vscode from 'vscode';
+import type { Attachment } from '../../../chat/attachment.ts';
+import { textAttachment } from '../../../chat/attachment.ts';
+import { SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
+import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
+import { asSvcError } from '../../../wire/errors/svc-error.ts';
+import { errorText } from '../../error-text.ts';
+import { mayAttach } from '../attach-approval.ts';
+import type { Attach } from '../attachments/attach.ts';
+import { gitDiff } from '../attachments/git.ts';
+import { problemText } from '../attachments/problems.ts';
+import { terminalSelection, terminalText } from '../attachments/terminal-text.ts';
+import { askModel, extractCode } from './ask-model.ts';
+import type { Proposals } from './proposals.ts';
+
+export interface EditorCommandDeps {
+  readonly attach: Attach;
+  readonly proposals: Proposals;
+  readonly converse: Converse;
+  readonly model: () => SessionModel | undefined;
+  readonly newId: () => string;
+  /** Opens the panel with these attached, ready to be asked about. */
+  readonly compose: (attachments: readonly Attachment[]) => Promise<void>;
+  /** Opens the panel with a new conversation that begins with this. */
+  readonly begin: (text: string, attachments: readonly Attachment[]) => Promise<void>;
+}
+
+const prompt = (name: string) => SLASH_COMMANDS.find((command) => command.name === name)?.prompt ?? '';
+
+/** What can be done from the editor, the SCM view and the terminal, by the name of its command. */
+export function editorCommands(deps: EditorCommandDeps) {
+  const { attach } = deps;
+  const shown = (run: (...args: unknown[]) => Promise<unknown>) => async (args: readonly unknown[]) => {
+    try {
+      await run(...args);
+    } catch (thrown) {
+      void vscode.window.showErrorMessage(errorText(asSvcError(thrown)));
+    }
+  };
+  const about = (name: string) =>
+    shown(async () => {
+      const code = await attach.selection();
+      // Where an editor is open, the user has just refused to attach its file.
+      if (code.length > 0 || vscode.window.visibleTextEditors.length === 0) await deps.begin(prompt(name), code);
+    });
+  return {
+    'svc.chat.addSelection': shown(async () => deps.compose(await attach.selection())),
+    'svc.chat.addFile': shown(async (uri) => {
+      if (uri instanceof vscode.Uri) await deps.compose(await attach.uri(uri));
+    }),
+    'svc.chat.explain': about('explain'),
+    'svc.chat.tests': about('tests'),
+    'svc.chat.doc': about('doc'),
+    'svc.chat.fix': shown((uri, range) => fix(deps, uri, range)),
+    'svc.chat.editSelection': shown(() => editSelection(deps)),
+    'svc.chat.commitMessage': shown((source) => commitMessage(deps, source)),
+    'svc.chat.explainTerminal': shown(() => explainTerminal(deps)),
+  };
+}
+
+async function fix(deps: EditorCommandDeps, uri: unknown, range: unknown): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const document = uri instanceof vscode.Uri ? await vscode.workspace.openTextDocument(uri) : editor?.document;
+  if (!document || !(await mayAttach(document.uri))) return;
+  const at = range instanceof vscode.Range ? range : editor?.selection;
+  const problems = vscode.languages
+    .getDiagnostics(document.uri)
+    .filter((each) => at === undefined || each.range.intersection(at) !== undefined);
+  const around = at && new vscode.Range(Math.max(0, at.start.line - 20), 0, at.end.line + 21, 0);
+  const code = around ? deps.attach.range(document, document.validateRange(around)) : deps.attach.document(document);
+  const text = problems.map((each) => problemText(document.uri, each)).join('\n');
+  const listed = textAttachment({ id: deps.newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text });
+  await deps.begin(prompt('fix'), text === '' ? [code] : [code, listed]);
+}
+
+const EDIT_SYSTEM = `You change code in place. You get a file with the part to change between <selection> and \
+</selection>, and what to do with it. Answer with the new text of the selection alone: no explanation, no Markdown \
+fence, the same indentation.`;
+
+/** Changes the selection as the person says; the change is shown as a diff and made when they accept it. */
+async function editSelection(deps: EditorCommandDeps): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const chosen = deps.model();
+  if (!editor) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
+    return;
+  }
+  if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
+  const { document } = editor;
+  const selection = editor.selection.isEmpty ? document.lineAt(editor.selection.active.line).range : editor.selection;
+  const wish = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Change the selection'),
+    prompt: vscode.l10n.t('What should be changed?'),
+    ignoreFocusOut: true,
+  });
+  if (!wish?.trim() || !(await mayAttach(document.uri))) return;
+  const { version } = document;
+  const before = document.getText();
+  const [from, to] = [document.offsetAt(selection.start), document.offsetAt(selection.end)];
+  const marked = `${before.slice(0, from)}<selection>${before.slice(from, to)}</selection>${before.slice(to)}`;
+  // Around a long file's selection, what is near says most.
+  const near = marked.slice(Math.max(0, from - 20_000), to + 40_000);
+  const text = `${document.languageId} file:\n${near}\n\nChange: ${wish}`;
+  const answer = await withProgress(vscode.l10n.t('Changing the selection…'), (signal) =>
+    askModel(deps.converse, chosen, { system: EDIT_SYSTEM, text }, signal),
+  );
+  if (answer === undefined) return;
+  if (document.version !== version) {
+    void vscode.window.showWarningMessage(vscode.l10n.t('The file was changed meanwhile. Try again.'));
+    return;
+  }
+  await deps.proposals.propose(document.uri, before.slice(0, from) + extractCode(answer) + before.slice(to));
+}
+
+const COMMIT_SYSTEM = `You write commit messages. Answer with the message alone: a subject of at most 72 characters in \
+the imperative, then, only if the reason is not obvious, a blank line and a short body. No Markdown fence.`;
+
+interface GitRepository {
+  readonly rootUri: vscode.Uri;
+  readonly inputBox: { value: string };
+}
+
+/** @param source the source control whose button was pressed; absent from the palette. */
+async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<void> {
+  const chosen = deps.model();
+  if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
+  const repository = await gitRepository(source);
+  const diff = await gitDiff(repository?.rootUri);
+  if (!repository || diff === '') {
+    void vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to describe.'));
+    return;
+  }
+  const answer = await withProgress(vscode.l10n.t('Writing the commit message…'), (signal) =>
+    askModel(deps.converse, chosen, { system: COMMIT_SYSTEM, text: diff.slice(0, 100_000) }, signal),
+  );
+  if (answer !== undefined) repository.inputBox.value = extractCode(answer).trim();
+}
+
+/** The Git extension's own interface is the only way to the input box of the SCM view. */
+async function gitRepository(source: unknown): Promise<GitRepository | undefined> {
+  const extension = vscode.extensions.getExtension<{
+    getAPI(version: 1): { readonly repositories: readonly GitRepository[] };
+  }>('vscode.git');
+  const repositories = (await extension?.activate())?.getAPI(1).repositories ?? [];
+  const root = typeof source === 'object' && source !== null && 'rootUri' in source ? String(source.rootUri) : '';
+  return repositories.find(({ rootUri }) => rootUri.toString() === root) ?? repositories[0];
+}
+
+async function explainTerminal(deps: EditorCommandDeps): Promise<void> {
+  const text = (await terminalSelection()) || (await terminalText());
+  if (text === '') {
+    void vscode.window.showInformationMessage(vscode.l10n.t('Select what to explain in the terminal.'));
+    return;
+  }
+  const attachment = textAttachment({ id: deps.newId(), kind: 'terminal', label: vscode.l10n.t('Terminal'), text });
+  await deps.begin(vscode.l10n.t('Explain this terminal output. If something failed, say why and how to fix it.'), [
+    attachment,
+  ]);
+}
+
+/** Undefined when the person cancelled. */
+async function withProgress<T>(title: string, run: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  return vscode.window.withProgress(options, async (_, token) => {
+    const stopping = new AbortController();
+    const heard = token.onCancellationRequested(() => stopping.abort());
+    try {
+      return await run(stopping.signal);
+    } catch (thrown) {
+      if (token.isCancellationRequested) return undefined;
+      throw thrown;
+    } finally {
+      heard.dispose();
+    }
+  });
+}

@@ -1,0 +1,259 @@
+import * as vscode from 'vscode';
+import { readRegularFile } from '../../../base/regular-file.ts';
+import { lineSearch } from '../../../chat/tools/search-lines.ts';
+import type { Asks, ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
+import { cautionFor, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
+import { gitDiff } from '../attachments/git.ts';
+import { problemsText } from '../attachments/problems.ts';
+import { type Proposals, writeText } from '../editing/proposals.ts';
+import { type CommandTerminals, requireReadable } from './command-terminals.ts';
+import { type FoundFile, fileAt, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
+
+const ORIGIN = 'Svc';
+const MAX_LINES = 2000;
+const MAX_ENTRIES = 400;
+const MAX_MATCHES = 100;
+const MAX_SEARCHED_BYTES = 1024 * 1024;
+/** Files that a listing and a search look at: links that lead away are among what VS Code finds. */
+const MAX_FILES = 5000;
+
+type Input = Readonly<Record<string, unknown>>;
+type Properties = Readonly<Record<string, { readonly type: string; readonly description: string }>>;
+
+const text = (description: string) => ({ type: 'string', description });
+
+function tool(
+  name: string,
+  description: string,
+  properties: Properties,
+  required: readonly string[],
+  run: ChatTool['run'],
+): ChatTool {
+  const parameters = { type: 'object', properties, required, additionalProperties: false };
+  return { name, description, parameters, origin: ORIGIN, changes: false, asks: () => false, run };
+}
+
+/** Tools that look at the workspace and change nothing. They run without asking, except for files that may hold secrets. */
+export function readingTools(): readonly ChatTool[] {
+  return [
+    {
+      ...tool(
+        'read_file',
+        'Reads a text file of the workspace, whole or some of its lines.',
+        {
+          path: text('Path from the root of the workspace.'),
+          from: { type: 'number', description: 'First line, from 1.' },
+          to: { type: 'number', description: 'Last line.' },
+        },
+        ['path'],
+        readFile,
+      ),
+      asks: (input) => cautionOf(input, 'read'),
+    },
+    tool(
+      'list_files',
+      'Lists files of the workspace that match a glob pattern.',
+      { pattern: text('Such as src/**/*.ts; all files when left out.') },
+      [],
+      listFiles,
+    ),
+    tool(
+      'search_text',
+      'Searches the workspace for a text or a regular expression and gives the lines with their places.',
+      {
+        query: text('What to look for.'),
+        regex: { type: 'boolean', description: 'The query is a JavaScript regular expression.' },
+        pattern: text('Glob pattern of the files to search.'),
+      },
+      ['query'],
+      searchText,
+    ),
+    tool(
+      'find_symbols',
+      'Finds functions, classes and other symbols by name.',
+      { query: text('A name or a part of it.') },
+      ['query'],
+      findSymbols,
+    ),
+    tool(
+      'get_problems',
+      'Gives the errors and warnings that the editor knows.',
+      { path: text('Only of this file.') },
+      [],
+      problems,
+    ),
+    tool('git_diff', 'Gives the uncommitted changes.', {}, [], async () =>
+      outcome(await gitDiff(), 'There are no changes.'),
+    ),
+  ];
+}
+
+/** Where changes are shown and commands run. */
+export interface ToolPlaces {
+  readonly proposals: Proposals;
+  readonly terminals: CommandTerminals;
+}
+
+/** Tools that change something: offered in a trusted workspace alone, and each call is shown first. */
+export function changingTools({ proposals, terminals }: ToolPlaces): readonly ChatTool[] {
+  const edit = tool(
+    'edit_file',
+    'Changes a file: replaces one exact text by another. Makes the file when it is not there and old_text is empty.',
+    {
+      path: text('Path from the root of the workspace.'),
+      old_text: text('The exact text to replace; it has to occur once. Empty: a new file.'),
+      new_text: text('What takes its place.'),
+    },
+    ['path', 'old_text', 'new_text'],
+    async (input) => {
+      const { target, after } = await editedText(input);
+      await writeText(target, after);
+      return { output: `${workspaceRelativePath(target)} was changed.` };
+    },
+  );
+  const terminal = tool(
+    'run_in_terminal',
+    'Runs a command in a shell at the root of the workspace, shows it to the user, and gives its output.',
+    { command: text('The command line.') },
+    ['command'],
+    (input, signal) => terminals.run(stringOf(input, 'command'), signal),
+  );
+  return [
+    {
+      ...edit,
+      changes: true,
+      asks: async (input) => (await cautionOf(input, 'write')) || true,
+      preview: async (input) => {
+        const { target, after } = await editedText(input);
+        await proposals.show(target, after);
+      },
+    },
+    {
+      ...terminal,
+      changes: true,
+      asks: (input) => {
+        requireReadable(stringOf(input, 'command'));
+        return true;
+      },
+    },
+  ];
+}
+
+async function cautionOf(input: Input, access: 'read' | 'write'): Promise<Asks> {
+  const path = stringOf(input, 'path');
+  return cautionFor(await workspaceFile(path), path, access) ?? false;
+}
+
+async function readFile(input: Input): Promise<ToolOutcome> {
+  const { uri } = await workspaceFile(stringOf(input, 'path'));
+  const document = await vscode.workspace.openTextDocument(uri);
+  const from = Math.max(1, finiteNumber(input, 'from') ?? 1);
+  const to = Math.min(document.lineCount, finiteNumber(input, 'to') ?? document.lineCount, from + MAX_LINES - 1);
+  const lines = document.getText(new vscode.Range(from - 1, 0, to, 0));
+  const rest = to < document.lineCount ? `\n[lines ${from}-${to} of ${document.lineCount}]` : '';
+  return { output: `${lines}${rest}` };
+}
+
+/** Files of the workspace by a glob; none that is outside of it, and no link to a file that holds secrets. */
+async function findFiles(input: Input): Promise<readonly { readonly path: string; readonly file: FoundFile }[]> {
+  const pattern = stringOf(input, 'pattern') || '**/*';
+  const uris = await vscode.workspace.findFiles(pattern, undefined, MAX_FILES);
+  const found = await Promise.all(
+    uris.map(async (uri) => {
+      const path = workspaceRelativePath(uri);
+      const file = await fileAt(uri);
+      if (!file || (file.relative !== path && cautionFor(file, path, 'read'))) return [];
+      return [{ path, file }];
+    }),
+  );
+  return found.flat();
+}
+
+async function listFiles(input: Input): Promise<ToolOutcome> {
+  const paths = (await findFiles(input)).map(({ path }) => path);
+  return outcome(paths.slice(0, MAX_ENTRIES).sort().join('\n'), 'No file matches.');
+}
+
+async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcome> {
+  const query = stringOf(input, 'query');
+  const search = lineSearch(query, input.regex === true);
+  const matches: string[] = [];
+  for (const { path, file } of await findFiles(input)) {
+    if (signal.aborted || matches.length >= MAX_MATCHES) break;
+    if (cautionFor(file, path, 'read')) continue;
+    const lines = (await searchable(file))?.split('\n') ?? [];
+    for (const index of search(lines).slice(0, MAX_MATCHES - matches.length)) {
+      matches.push(`${path}:${index + 1}: ${lines[index]?.trim().slice(0, 300)}`);
+    }
+  }
+  return outcome(matches.join('\n'), 'Nothing was found.');
+}
+
+/** Undefined for what is no text of a reasonable size. On a disk, what was opened is compared again: links can change. */
+async function searchable({ uri, onDisk }: FoundFile): Promise<string | undefined> {
+  const bytes = onDisk ? await bytesOnDisk(onDisk) : await bytesElsewhere(uri);
+  return bytes === undefined || bytes.subarray(0, 8000).includes(0) ? undefined : Buffer.from(bytes).toString('utf8');
+}
+
+async function bytesOnDisk({ real, realRoot }: WorkspaceFile): Promise<Uint8Array | undefined> {
+  const read = await readRegularFile(real, { limit: MAX_SEARCHED_BYTES, inside: realRoot });
+  return 'bytes' in read ? read.bytes : undefined;
+}
+
+async function bytesElsewhere(uri: vscode.Uri): Promise<Uint8Array | undefined> {
+  const { size } = await vscode.workspace.fs.stat(uri);
+  return size > MAX_SEARCHED_BYTES ? undefined : vscode.workspace.fs.readFile(uri);
+}
+
+async function findSymbols(input: Input): Promise<ToolOutcome> {
+  const symbols = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
+    'vscode.executeWorkspaceSymbolProvider',
+    stringOf(input, 'query'),
+  );
+  const rows = (symbols ?? []).slice(0, MAX_MATCHES).map(({ name, kind, location, containerName }) => {
+    const place = `${workspaceRelativePath(location.uri)}:${location.range.start.line + 1}`;
+    return `${place}: ${vscode.SymbolKind[kind]} ${containerName ? `${containerName}.` : ''}${name}`;
+  });
+  return outcome(rows.join('\n'), 'No symbol was found.');
+}
+
+async function problems(input: Input): Promise<ToolOutcome> {
+  const path = stringOf(input, 'path');
+  const found = problemsText(path === '' ? undefined : (await workspaceFile(path)).uri);
+  return outcome(found, 'There are no problems.');
+}
+
+async function editedText(input: Input): Promise<{ target: vscode.Uri; after: string }> {
+  const { uri: target } = await workspaceFile(stringOf(input, 'path'));
+  const before = stringOf(input, 'old_text');
+  const after = stringOf(input, 'new_text');
+  const document = await vscode.workspace.openTextDocument(target).then(
+    (opened) => opened,
+    () => undefined,
+  );
+  if (!document) {
+    if (before !== '') throw new Error(`${stringOf(input, 'path')} is not there.`);
+    return { target, after };
+  }
+  const whole = document.getText();
+  if (before === '' && whole !== '') throw new Error('The file is there already: old_text must say what to replace.');
+  const parts = whole.split(before);
+  if (before !== '' && parts.length !== 2) {
+    throw new Error(parts.length < 2 ? 'old_text does not occur in the file.' : 'old_text occurs more than once.');
+  }
+  return { target, after: before === '' ? after : parts.join(after) };
+}
+
+function outcome(found: string, nothing: string): ToolOutcome {
+  return { output: found === '' ? nothing : found };
+}
+
+function stringOf(input: Input, name: string): string {
+  const value = input[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function finiteNumber(input: Input, name: string): number | undefined {
+  const value = input[name];
+  return typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : undefined;
+}

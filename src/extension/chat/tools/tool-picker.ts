@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../../chat/tools/tool-choice.ts';
+import type { ChatTool } from '../../../chat/tools/tools.ts';
+import { editorTools } from './editor-tools.ts';
+import { changingTools, readingTools, type ToolPlaces } from './own-tools.ts';
+
+const SETTING = 'disabledTools';
+
+interface ToolItem extends vscode.QuickPickItem {
+  /** Absent: a heading. */
+  readonly tool?: string;
+}
+
+/** Every tool that a model could be offered in this window, ours first. */
+function allTools(places: ToolPlaces): readonly ChatTool[] {
+  const reading = readingTools();
+  // What a stranger's workspace says must not make anything happen: there, tools can only look.
+  if (!vscode.workspace.isTrusted) return reading;
+  const own = [...reading, ...changingTools(places)];
+  return [...own, ...editorTools(new Set(own.map(({ name }) => name)))];
+}
+
+/** Those of them that the person has not turned off. */
+export function chosenTools(places: ToolPlaces): readonly ChatTool[] {
+  return offeredTools(allTools(places), disabled());
+}
+
+/** Asks which tools models are offered, from the next request on. The setting remembers it. */
+export async function chooseTools(places: ToolPlaces): Promise<void> {
+  const tools = allTools(places);
+  const chosen = await pick(tools);
+  if (!chosen) return;
+  const off = disabledTools(tools, chosen, disabled());
+  const value = off.length === 0 ? undefined : off;
+  await vscode.workspace.getConfiguration('svc.chat').update(SETTING, value, vscode.ConfigurationTarget.Global);
+}
+
+function disabled(): readonly string[] {
+  const value = vscode.workspace.getConfiguration('svc.chat').get<unknown>(SETTING);
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
+
+function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefined> {
+  const picker = vscode.window.createQuickPick<ToolItem>();
+  const off = disabled();
+  picker.canSelectMany = true;
+  picker.matchOnDetail = true;
+  picker.placeholder = vscode.l10n.t('Tools that models may call. What may change things asks each time.');
+  picker.items = itemsOf(tools);
+  picker.selectedItems = picker.items.filter(({ tool }) => tool !== undefined && !off.includes(tool));
+  const count = () => {
+    picker.title = vscode.l10n.t('Tools ({0} of at most {1})', picker.selectedItems.length, MOST_TOOLS);
+  };
+  count();
+  return new Promise((resolve) => {
+    picker.onDidChangeSelection(count);
+    picker.onDidAccept(() => {
+      resolve(new Set(picker.selectedItems.flatMap(({ tool }) => tool ?? [])));
+      picker.hide();
+    });
+    picker.onDidHide(() => {
+      resolve(undefined);
+      picker.dispose();
+    });
+    picker.show();
+  });
+}
+
+function itemsOf(tools: readonly ChatTool[]): readonly ToolItem[] {
+  return toolGroups(tools).flatMap(({ origin, tools: group }) => [
+    { label: origin, kind: vscode.QuickPickItemKind.Separator },
+    ...group.map(({ name, description, changes }) => ({
+      label: name,
+      description: changes ? vscode.l10n.t('May change things') : vscode.l10n.t('Only reads'),
+      detail: description.split('\n', 1)[0] ?? '',
+      tool: name,
+    })),
+  ]);
+}

@@ -1,0 +1,61 @@
+import * as vscode from 'vscode';
+import { textBefore } from '../../completion/document/document-text.ts';
+import { type ContextSource, SimilarSnippets, type Snippet } from '../../completion/prompt/context.ts';
+import { documentView, workspaceRelativePath } from '../document-view.ts';
+import { importedDefinitions } from './imported-definitions.ts';
+import type { RecentEdits } from './recent-edits.ts';
+
+const TABS = 8;
+const SNIPPETS = 4;
+/** Words in common, as a share, below which a piece of another file says nothing about this one. */
+const ALIKE = 0.05;
+/** Characters before the caret that other files are compared with. */
+const NEAR = 1200;
+
+/** What the editor knows besides the file itself, in the kinds that the setting allows. */
+export function completionContext(edits: RecentEdits): ContextSource {
+  const alike = new SimilarSnippets(TABS);
+  return async ({ document, position }, wanted, signal) => {
+    const near = textBefore(document, position, NEAR);
+    const known = [
+      ...otherCells(document.uri),
+      ...(wanted.openTabs ? openTabs(document.uri, near, alike) : []),
+      ...(wanted.recentEdits ? edits.around(document.uri) : []),
+    ];
+    const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
+    return [...imports, ...known];
+  };
+}
+
+function openTabs(uri: string, near: string, alike: SimilarSnippets): Snippet[] {
+  const tabs = vscode.workspace.textDocuments
+    .filter(
+      (other) =>
+        other.uri.toString() !== uri && other.uri.scheme === 'file' && workspaceRelativePath(other.uri) !== undefined,
+    )
+    .slice(-TABS);
+  return alike
+    .find(tabs.map(documentView), near)
+    .filter(({ score }) => score >= ALIKE)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, SNIPPETS)
+    .flatMap(({ document: { path }, line, text }) =>
+      path === undefined ? [] : [{ kind: 'open-tab', path, line, text }],
+    );
+}
+
+/** The code cells before this one: what they define is known here. */
+function otherCells(uri: string): Snippet[] {
+  const notebook = vscode.workspace.notebookDocuments.find((each) =>
+    each.getCells().some((cell) => cell.document.uri.toString() === uri),
+  );
+  if (!notebook) return [];
+  const cells = notebook.getCells();
+  const here = cells.findIndex((cell) => cell.document.uri.toString() === uri);
+  const path = workspaceRelativePath(notebook.uri);
+  if (path === undefined) return [];
+  return cells
+    .slice(Math.max(0, here - 12), here)
+    .filter((cell) => cell.kind === vscode.NotebookCellKind.Code)
+    .map((cell) => ({ kind: 'cell' as const, path, line: cell.index, text: cell.document.getText().slice(0, 2000) }));
+}

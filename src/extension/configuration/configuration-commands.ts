@@ -1,0 +1,84 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { globalFolder } from '../../config/load/sources.ts';
+import type { Models } from '../models/editor-models.ts';
+import { configurationInput } from './input.ts';
+import type { StoredKeys } from './stored-keys.ts';
+
+const FIRST_CONTENT = `{
+  // Every key: docs/configuration.md. Keys of providers are better given with “Svc: Set Provider Key”.
+  "provider": {
+  }
+}
+`;
+
+export function registerConfigurationCommands(models: Models, keys: StoredKeys): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand('svc.config.open', openConfiguration),
+    vscode.commands.registerCommand('svc.key.set', (id: unknown) => setKey(models, keys, id)),
+    vscode.commands.registerCommand('svc.signOut', () => signOut(keys)),
+  );
+}
+
+/** Opens the person's own svc.jsonc, made when there is none. */
+async function openConfiguration(): Promise<void> {
+  const folder = globalFolder(configurationInput());
+  const file = join(folder, 'svc.jsonc');
+  await mkdir(folder, { recursive: true });
+  // wx: an existing file is never written.
+  await writeFile(file, FIRST_CONTENT, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+/** @param id of the provider, by a link or a card; absent: asks. */
+async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<void> {
+  const known = [...(models.registry?.providers.values() ?? [])].map(({ id, name }) => ({ label: name, id }));
+  const common = COMMON.filter(({ id }) => !known.some((each) => each.id === id));
+  const choices = [...known, ...common];
+  const provider =
+    choices.find((each) => each.id === id) ??
+    (await vscode.window.showQuickPick(choices, { title: vscode.l10n.t('Provider whose key to set') }));
+  if (!provider) return;
+  const key = await vscode.window.showInputBox({
+    title: vscode.l10n.t('Key for {0}', provider.label),
+    prompt: vscode.l10n.t('Kept in the system’s key store. Empty removes it.'),
+    password: true,
+    ignoreFocusOut: true,
+  });
+  if (key === undefined) return;
+  if (key.trim() === '') await keys.forget(provider.id);
+  else await keys.store(provider.id, key.trim());
+}
+
+/** Forgets every key that was ever entered here. Keys in files and in the environment are not ours to take. */
+async function signOut(keys: StoredKeys): Promise<void> {
+  const stored = [...(await keys.all()).keys()];
+  if (stored.length === 0) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('No key is stored.'));
+    return;
+  }
+  const remove = vscode.l10n.t('Remove All Keys');
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t('Remove every stored key?'),
+    {
+      modal: true,
+      detail: vscode.l10n.t('They are for: {0}. Keys in svc.jsonc and in the environment stay.', stored.join(', ')),
+    },
+    remove,
+  );
+  if (chosen === remove) await keys.forgetAll();
+}
+
+/** Vendors that a person of this field meets first; the catalog knows their addresses. */
+const COMMON = [
+  { label: 'Mistral', id: 'mistral' },
+  { label: 'Inception', id: 'inception' },
+  { label: 'OpenAI', id: 'openai' },
+  { label: 'Anthropic', id: 'anthropic' },
+  { label: 'DeepSeek', id: 'deepseek' },
+  { label: 'OpenRouter', id: 'openrouter' },
+  { label: 'Svc gateway', id: 'svc' },
+];

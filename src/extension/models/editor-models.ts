@@ -1,0 +1,243 @@
+import { homedir } from 'node:os';
+import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable-store.ts';
+import { LiveRegistry } from '../../catalog/live-registry.ts';
+import type { Model } from '../../catalog/model.ts';
+import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
+import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../../catalog/public/catalog.ts';
+import {
+  CatalogRefresher,
+  cachedCatalog,
+  catalogCacheFile,
+  catalogUrl,
+  refreshAllowed,
+} from '../../catalog/public/refresh.ts';
+import { loadSnapshot } from '../../catalog/public/snapshot.ts';
+import { buildRegistry, type Registry } from '../../catalog/registry/registry.ts';
+import type { SettingsStore } from '../../config/load/store.ts';
+import type { Settings } from '../../config/settings/settings.ts';
+import { modelLister } from '../../provider/list-models.ts';
+import type { Transport } from '../../provider/transport/transport.ts';
+import type { StoredKeys } from '../configuration/stored-keys.ts';
+
+export interface ModelsDeps {
+  readonly store: SettingsStore;
+  readonly keys: StoredKeys;
+  readonly transport: Transport;
+  readonly log: vscode.LogOutputChannel;
+  /** Last used models and the person's answers about origins. */
+  readonly memory: vscode.Memento;
+}
+
+const LAST_USED = 'svc.lastUsed';
+const LAST_FIM = 'svc.lastUsedCompletion';
+const DECISIONS = 'svc.originDecisions';
+const PINNED = 'svc.pinnedModels';
+const HIDDEN = 'svc.hiddenModels';
+const VARIANTS = 'svc.variants';
+const KEPT = 8;
+
+/** The owner of the models in the editor: rebuilt when settings, keys or the catalog change. */
+export class Models implements vscode.Disposable {
+  readonly #deps: ModelsDeps;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #disposables = new DisposableStore();
+  readonly #closing = new AbortController();
+  readonly onDidChange = this.#changed.event;
+  #registry: Registry | undefined;
+  #live: LiveRegistry | undefined;
+  #catalog: CatalogData | undefined;
+  #refresher: CatalogRefresher | undefined;
+  #building: Promise<void> | undefined;
+  #again = false;
+  /** What the person picked in this window: it goes over the configuration until the window closes. */
+  readonly #picked = new Map<string, string>();
+
+  constructor(deps: ModelsDeps) {
+    this.#deps = deps;
+    const rebuild = () => void this.rebuild();
+    this.#disposables.add(this.#changed, deps.store.onChange(rebuild), deps.keys.onDidChange(rebuild));
+  }
+
+  dispose(): void {
+    this.#closing.abort();
+    this.#live?.dispose();
+    this.#refresher?.dispose();
+    this.#disposables.dispose();
+  }
+
+  /** Undefined until the first build has ended. */
+  get registry(): Registry | undefined {
+    return this.#registry;
+  }
+
+  /** Empty until the first build has ended. */
+  get catalog(): CatalogData {
+    return this.#catalog ?? EMPTY_CATALOG;
+  }
+
+  get settings(): Settings | undefined {
+    return this.#registry && this.#deps.store.current;
+  }
+
+  /** The model that chat uses now. */
+  get chat(): Model | undefined {
+    return this.#select(selectModel, LAST_USED);
+  }
+
+  /** The model that fills holes now. */
+  get completion(): Model | undefined {
+    return this.#select(selectCompletionModel, LAST_FIM);
+  }
+
+  /** Providers of the catalog and of the configuration. */
+  knownProviders(): Iterable<{ readonly id: string; readonly name: string }> {
+    const known = new Map(Object.entries(this.#catalog?.providers ?? {}).map(([id, { name }]) => [id, name]));
+    for (const { id, name } of this.#registry?.providers.values() ?? []) known.set(id, name);
+    return [...known].map(([id, name]) => ({ id, name }));
+  }
+
+  /** Models of a provider: those of the catalog and those that are configured or listed. */
+  knownModels(provider: string): Iterable<{ readonly key: string; readonly name: string }> {
+    const rows = (this.#catalog && catalogProvider(this.#catalog, provider)?.models) ?? {};
+    const known = new Map(Object.entries(rows).map(([key, row]) => [key, readRow(row).name]));
+    for (const { key, name } of this.#registry?.providers.get(provider)?.models.values() ?? []) known.set(key, name);
+    return [...known].map(([key, name]) => ({ key, name }));
+  }
+
+  /** Name of the variant that was chosen for the chat's model, where it still has it. */
+  get chatVariant(): string | undefined {
+    const model = this.chat;
+    const name = model && this.#deps.memory.get<Record<string, string>>(VARIANTS, {})[model.ref];
+    return name !== undefined && model?.variants.has(name) ? name : undefined;
+  }
+
+  /** @param variant absent: the model as it is. */
+  async useForChat(ref: string, variant?: string): Promise<void> {
+    const { [ref]: _, ...others } = this.#deps.memory.get<Record<string, string>>(VARIANTS, {});
+    await this.#deps.memory.update(VARIANTS, variant === undefined ? others : { ...others, [ref]: variant });
+    await this.#remember(LAST_USED, ref);
+  }
+
+  /** References that were used last for chat or for completions, latest first. */
+  recent(use: 'chat' | 'completion'): readonly string[] {
+    return this.#deps.memory.get<string[]>(use === 'chat' ? LAST_USED : LAST_FIM, []);
+  }
+
+  get pinned(): readonly string[] {
+    return this.#deps.memory.get<string[]>(PINNED, []);
+  }
+
+  /** Models that a person took out of sight: no face of the editor offers or uses them. */
+  get hidden(): readonly string[] {
+    return this.#deps.memory.get<string[]>(HIDDEN, []);
+  }
+
+  async pin(ref: string, pinned: boolean): Promise<void> {
+    await this.#mark(PINNED, ref, pinned);
+  }
+
+  async hide(ref: string, hidden: boolean): Promise<void> {
+    await this.#mark(HIDDEN, ref, hidden);
+    await this.rebuild();
+  }
+
+  async #mark(list: string, ref: string, marked: boolean): Promise<void> {
+    const others = this.#deps.memory.get<string[]>(list, []).filter((each) => each !== ref);
+    await this.#deps.memory.update(list, marked ? [...others, ref] : others);
+  }
+
+  async useForCompletion(ref: string): Promise<void> {
+    await this.#remember(LAST_FIM, ref);
+  }
+
+  /** The answer to "this project wants to send your key to …"; see `originDecisionKey`. */
+  async decide(key: string, allowed: boolean): Promise<void> {
+    const decisions = this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {});
+    await this.#deps.memory.update(DECISIONS, { ...decisions, [key]: allowed });
+    await this.rebuild();
+  }
+
+  get decisions(): ReadonlyMap<string, boolean> {
+    return new Map(Object.entries(this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {})));
+  }
+
+  /** Builds anew; calls during a build share one further build. Never rejects. */
+  rebuild(): Promise<void> {
+    if (this.#building) {
+      this.#again = true;
+      return this.#building;
+    }
+    this.#building = this.#build()
+      .catch((error: unknown) => this.#deps.log.error('The models could not be read.', String(error)))
+      .then(() => {
+        this.#building = undefined;
+        if (!this.#again || this.#closing.signal.aborted) return undefined;
+        this.#again = false;
+        return this.rebuild();
+      });
+    return this.#building;
+  }
+
+  async #build(): Promise<void> {
+    const { store, keys } = this.#deps;
+    const settings = store.current;
+    this.#catalog ??= await this.#loadCatalog(settings);
+    const registry = buildRegistry({
+      settings,
+      catalog: this.#catalog,
+      env: process.env,
+      storedKeys: await keys.all(),
+      originDecisions: this.decisions,
+      workspace: workspaceId(),
+    });
+    this.#live ??= new LiveRegistry(registry, {
+      listModels: modelLister(this.#deps.transport),
+      unlisted: (provider, reason) => this.#deps.log.warn(`${provider} does not list its models: ${reason}`),
+      changed: (changed) => this.#take(changed),
+    });
+    this.#live.rebuilt(registry);
+    await this.#live.list();
+  }
+
+  #take(registry: Registry): void {
+    if (this.#closing.signal.aborted) return;
+    this.#registry = registry.without(new Set(this.hidden));
+    this.#changed.fire();
+  }
+
+  async #loadCatalog(settings: Settings): Promise<CatalogData> {
+    const snapshot = await loadSnapshot();
+    if (!refreshAllowed(settings, process.env)) return snapshot;
+    const cacheFile = catalogCacheFile(process.env, process.platform, homedir());
+    const input = { snapshot, cacheFile, url: catalogUrl(process.env) };
+    this.#refresher ??= new CatalogRefresher(input, (catalog) => {
+      this.#catalog = catalog;
+      void this.rebuild();
+    });
+    this.#refresher.start();
+    return cachedCatalog(input);
+  }
+
+  #select(select: typeof selectModel, memory: string): Model | undefined {
+    if (!this.#registry) return undefined;
+    const picked = this.#registry.find(this.#picked.get(memory) ?? '');
+    if (picked) return picked;
+    const lastUsed = this.#deps.memory.get<string[]>(memory, []);
+    const settings = this.#deps.store.current;
+    return select({ settings, registry: this.#registry, lastUsed, unknownConfigured: 'warn' }).model;
+  }
+
+  async #remember(memory: string, ref: string): Promise<void> {
+    this.#picked.set(memory, ref);
+    const before = this.#deps.memory.get<string[]>(memory, []);
+    await this.#deps.memory.update(memory, [ref, ...before.filter((each) => each !== ref)].slice(0, KEPT));
+    this.#changed.fire();
+  }
+}
+
+/** Names the workspace in what is remembered for it. */
+export function workspaceId(): string {
+  const { workspaceFile, workspaceFolders } = vscode.workspace;
+  return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? '';
+}

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Account } from './account.ts';
+
+/** Who a request is from. */
+export interface Principal {
+  /** The key's name, for logs and the ledger. */
+  readonly name: string;
+  /** The one organization that the key acts for. */
+  readonly organization?: string;
+  /** A fixed key of whoever runs the gateway: it may act for any organization. */
+  readonly operator: boolean;
+  readonly account: Account;
+}
+
+/** Looks a key up by its SHA-256 (hex). Comparing hashes of random keys tells a guesser nothing by its time. */
+export interface KeyCheck {
+  find(hash: string): Principal | undefined;
+}
+
+export function hashKey(key: string): string {
+  return hash('sha256', key);
+}
+
+/** What a connection presented last, as it came: who keeps one sends the same with each request. */
+const PRESENTED = new WeakMap<Socket, { readonly bearer: boolean; readonly header: string; readonly hash: string }>();
+
+/** The hash of the key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
+function presentedHash(context: RequestContext): string | undefined {
+  const authorization = context.header('authorization');
+  const header = authorization ?? context.header('x-api-key');
+  if (header === undefined) return undefined;
+  const bearer = authorization !== undefined;
+  const { socket } = context.request;
+  const last = PRESENTED.get(socket);
+  if (last?.header === header && last.bearer === bearer) return last.hash;
+  const key = bearer ? /^Bearer\s+(\S+)\s*$/i.exec(header)?.[1] : header;
+  const hashed = hashKey(key ?? '');
+  PRESENTED.set(socket, { bearer, header, hash: hashed });
+  return hashed;
+}
+
+/** @throws SvcError 401 without a key, or with one that is not ours. */
+export function requireKey(context: RequestContext, keys: KeyCheck): Principal {
+  const principal = optionalKey(context, keys);
+  if (principal) return principal;
+  throw unauthorized('No API key was sent.', 'Send the gateway’s key as “Authorization: Bearer KEY”.');
+}
+
+/** As `requireKey` where a key is optional; a wrong key is still refused, never taken for none. */
+export function optionalKey(context: RequestContext, keys: KeyCheck): Principal | undefined {
+  const presented = presentedHash(context);
+  if (presented === undefined) return undefined;
+  const principal = keys.find(presented);
+  if (principal === undefined) {
+    throw unauthorized(
+      'The API key is not one of this gateway’s, or it has expired.',
+      'Check the key, or make one with “svc keys create”.',
+    );
+  }
+  context.facts.key = principal.name;
+  return principal;
+}
+
+function unauthorized(message: string, action: string): SvcError {
+  return new SvcError({ errorType: 'authentication_required', message, action });
+}

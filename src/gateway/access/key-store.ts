@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import { hashKey } from './authentication.ts';
+
+/** A key as it is listed; the key itself is nowhere. Times are Unix milliseconds. */
+export interface StoredGatewayKey {
+  readonly name: string;
+  readonly organization?: string;
+  /** USD. */
+  readonly budget?: number;
+  readonly spent: number;
+  /** Requests a minute. */
+  readonly rpm?: number;
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  /** Hashes that are valid now, the newest first; more than one while a rotated key still is. */
+  readonly hashes: readonly { readonly hash: string; readonly validUntil?: number }[];
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly organization?: string | undefined;
+  readonly budget?: number | undefined;
+  readonly rpm?: number | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** The keys in the state. Several processes may use one state at a time. */
+export class KeyStore {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Makes a key and gives it: the only time that it can be read. @throws SvcError when the name is taken. */
+  create({ name, organization, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
+    if (this.#find(name)) throw refused(`There is a key with the name “${name}” already.`);
+    return this.#transaction(() => {
+      this.#database
+        .prepare('INSERT INTO keys (name, organization, budget, rpm, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)')
+        .run(name, organization ?? null, budget ?? null, rpm ?? null, now, expiresAt ?? null);
+      return this.#mint(name, now);
+    });
+  }
+
+  /** A new key for a name; the old one stays valid for `graceMs`. @throws SvcError for an unknown name. */
+  rotate(name: string, graceMs: number, now = Date.now()): string {
+    const found = this.#find(name);
+    if (!found) throw refused(`There is no key with the name “${name}”.`);
+    if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
+    return this.#transaction(() => {
+      this.#database
+        .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
+        .run(now + graceMs, name);
+      return this.#mint(name, now);
+    });
+  }
+
+  /** Ends a key at once. @throws SvcError for an unknown name. */
+  revoke(name: string, now = Date.now()): void {
+    if (!this.#find(name)) throw refused(`There is no key with the name “${name}”.`);
+    this.#transaction(() => {
+      this.#database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE name = ?').run(now, name);
+      this.#database.prepare('DELETE FROM key_hashes WHERE name = ?').run(name);
+    });
+  }
+
+  /** Deletes what has expired now or was seen expired, so that it stays so when the clock is set back. */
+  dropExpired(seen: Iterable<string>, now = Date.now()): void {
+    this.#transaction(() => {
+      const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
+      this.#database.prepare(`DELETE FROM key_hashes WHERE ${expired}`).run(now);
+      const one = this.#database.prepare('DELETE FROM key_hashes WHERE hash = ?');
+      for (const hash of seen) one.run(hash);
+    });
+  }
+
+  list(now = Date.now()): readonly StoredGatewayKey[] {
+    const hashes = Map.groupBy(
+      this.#database
+        .prepare('SELECT hash, name, valid_until FROM key_hashes ORDER BY created_at DESC, rowid DESC')
+        .all()
+        .filter((row) => row.valid_until === null || Number(row.valid_until) > now),
+      (row) => String(row.name),
+    );
+    const rows = this.#database.prepare('SELECT * FROM keys ORDER BY created_at, rowid').all();
+    return rows.map((row) => ({
+      name: String(row.name),
+      spent: Number(row.spent),
+      createdAt: Number(row.created_at),
+      ...(row.organization === null ? {} : { organization: String(row.organization) }),
+      ...(row.budget === null ? {} : { budget: Number(row.budget) }),
+      ...(row.rpm === null ? {} : { rpm: Number(row.rpm) }),
+      ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
+      ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
+      hashes: (hashes.get(String(row.name)) ?? []).map(({ hash, valid_until }) => ({
+        hash: String(hash),
+        ...(valid_until === null ? {} : { validUntil: Number(valid_until) }),
+      })),
+    }));
+  }
+
+  /** Changes whenever another connection has written. */
+  version(): number {
+    return Number(this.#database.prepare('PRAGMA data_version').get()?.data_version ?? 0);
+  }
+
+  #find(name: string) {
+    return this.#database.prepare('SELECT * FROM keys WHERE name = ?').get(name);
+  }
+
+  #mint(name: string, now: number): string {
+    const key = `svc_${randomBytes(32).toString('base64url')}`;
+    this.#database
+      .prepare('INSERT INTO key_hashes (hash, name, created_at) VALUES (?, ?, ?)')
+      .run(hashKey(key), name, now);
+    return key;
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (thrown) {
+      this.#database.exec('ROLLBACK');
+      throw thrown;
+    }
+  }
+}
+
+function refused(message: string): SvcError {
+  return new SvcError({ errorType: 'invalid_request', message, action: 'See “svc keys list”.' });
+}

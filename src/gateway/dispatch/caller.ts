@@ -1,0 +1,67 @@
+import type { Model } from '../../catalog/model.ts';
+import { isPaid } from '../../catalog/price.ts';
+import type { OrganizationSettings } from '../../config/settings/settings.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import { type Principal, requireKey } from '../access/authentication.ts';
+import { requestedOrganization, requireAllowed } from '../access/organization.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { RequestContext } from '../http/request-context.ts';
+
+/** Who asks and for whom. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly organization: OrganizationSettings | undefined;
+}
+
+/**
+ * Key, rate and organization; nothing of the body is needed. Every request with a key counts towards its rate, also
+ * one that is refused later. @throws SvcError 401, 429 rate_limit_exceeded, 400, 403.
+ */
+export function identify(deps: GatewayDeps, context: RequestContext): Caller {
+  const principal = requireKey(context, deps.keys);
+  takeRate(principal);
+  return { principal, organization: requestedOrganization(context, principal, deps.settings()) };
+}
+
+/**
+ * Policy, then budget, both from memory (docs/gateway.md).
+ * @throws SvcError 403 model_not_allowed, 402 usage_limit_exceeded.
+ */
+export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
+  requireAllowed(caller.organization, model.ref);
+  if (!withinBudget(caller, model)) {
+    throw new SvcError({
+      errorType: 'usage_limit_exceeded',
+      message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
+      action: 'Use a free model, or ask for a larger budget.',
+    });
+  }
+  if (deps.ledger.full) {
+    throw new SvcError({
+      errorType: 'temporarily_unavailable',
+      message: 'The gateway can’t write its usage ledger, so it takes no further request.',
+      action: 'Whoever runs it: check the free disk space.',
+      retryable: true,
+    });
+  }
+}
+
+/** Whether the key may still use a model: a free one, one of the organization's own account, one it has money for. */
+export function withinBudget({ principal, organization }: Caller, model: Pick<Model, 'provider' | 'cost'>): boolean {
+  const { budget, spent } = principal.account;
+  return (
+    budget === undefined || spent < budget || !isPaid(model.cost) || organization?.byok.has(model.provider) === true
+  );
+}
+
+function takeRate({ account }: Principal): void {
+  if (account.rpm === undefined) return;
+  const wait = account.window.take(account.rpm);
+  if (wait === 0) return;
+  throw new SvcError({
+    errorType: 'rate_limit_exceeded',
+    message: `This key may send ${account.rpm} requests a minute.`,
+    retryable: true,
+    retryAfterMs: wait,
+  });
+}

@@ -1,0 +1,135 @@
+import { arrayOrEmpty, isObject, type JsonObject } from '../../base/json.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+
+/**
+ * Members with which upstreams and proxies choose another model, provider or address than `model` says: OpenRouter
+ * (`models`, `route`, `preset`, `plugins`), Anthropic (`fallbacks`), Vercel (`providerOptions`), LiteLLM (`api_base`,
+ * `custom_llm_provider`, `user_config`, …), Groq (`compound_custom`), Azure (`engine`, `deployment`).
+ */
+const SELECTORS: ReadonlySet<string> = new Set([
+  ...['route', 'router', 'preset', 'plugins', 'provideroptions', 'engine', 'deployment', 'deploymentid'],
+  ...['deploymentname', 'modelid', 'modelname', 'modellist', 'apibase', 'baseurl', 'apikey', 'customllmprovider'],
+  ...['userconfig', 'litellmparams', 'extrabody', 'compoundcustom', 'adapterid', 'agentid'],
+]);
+
+/** OpenRouter's rules for the choice among hosts of the one model (openrouter.ai/docs, "Provider Routing"). */
+const ROUTING: ReadonlySet<string> = new Set([
+  ...['order', 'only', 'ignore', 'sort', 'allow_fallbacks', 'require_parameters', 'data_collection', 'zdr'],
+  ...['quantizations', 'max_price', 'preferred_min_throughput', 'preferred_max_latency', 'enforce_distillable_text'],
+]);
+
+/** Members that choose nothing, whatever is inside: content, schemas and labels of the client, plain parameters. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature', 'top_p'],
+  ...['stop', 'n', 'seed', 'store', 'include', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort', 'reasoning'],
+  ...['thinking', 'cache_control', 'encoding_format', 'dimensions'],
+  ...['messages', 'system', 'instructions', 'prompt', 'suffix', 'prediction', 'metadata', 'user', 'functions'],
+  ...['response_format', 'text', 'output_config', 'chat_template_kwargs', 'mcp_servers', 'input_audio', 'logit_bias'],
+]);
+
+/**
+ * Refuses a request that names a model anywhere but in `model`: policy, budget and price are those of that one. What
+ * is `null` at the top chooses nothing.
+ *
+ * @throws SvcError 400 unsupported_field that names the field.
+ */
+export function refuseOtherModels(body: JsonObject): void {
+  for (const name in body) {
+    const value = body[name];
+    if (name === 'model' || HARMLESS.has(name) || value === null) continue;
+    const folded = fold(name);
+    if (folded === 'provider') checkRouting(name, value);
+    else if (isSelector(folded)) throw choosesModel(name);
+    else if (folded === 'tools') checkTools(name, value);
+    else if (folded === 'input') checkInput(name, value);
+    else checkNested(name, value);
+  }
+}
+
+/** As `refuseOtherModels`, for the name of a form's field. @throws SvcError 400. */
+export function refuseOtherModel(field: string): void {
+  const folded = fold(field);
+  if (folded === 'provider' || folded === 'model' || isSelector(folded)) throw choosesModel(field);
+}
+
+/**
+ * Whether a body has members that were checked by the value that the last of two has, which a parser that takes the
+ * first would not see: it is written again from that value.
+ */
+export function mustBeRewritten(text: string, body: JsonObject): boolean {
+  const tools = text.indexOf('"tools"');
+  if (tools >= 0 && text.indexOf('"tools"', tools + 1) >= 0) return true;
+  for (const name in body) {
+    if (name === 'model' || name === 'tools' || HARMLESS.has(name)) continue;
+    const folded = fold(name);
+    if (folded === 'provider' || folded === 'tools' || isSelector(folded)) return true;
+  }
+  return false;
+}
+
+/** Letters alone, in one case: some parsers ignore case (Go), some take `_` and capitals for the same (protobuf). */
+function fold(name: string): string {
+  // U+017F is a small s to parsers that fold case; its capital is S.
+  return name
+    .slice(0, 100)
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[^a-z]/g, '');
+}
+
+function isSelector(folded: string): boolean {
+  return /models?$|fallback/.test(folded) || SELECTORS.has(folded);
+}
+
+function checkRouting(name: string, value: unknown): void {
+  if (!isObject(value)) throw choosesModel(name);
+  for (const member in value) if (!ROUTING.has(member)) throw choosesModel(`${name}.${member}`);
+}
+
+/** Functions of the client hold schemas, in which anything may be called `model`; other tools run at the vendor. */
+function checkTools(path: string, tools: unknown): void {
+  for (const [index, tool] of arrayOrEmpty(tools).entries()) {
+    if (!isObject(tool)) continue;
+    const own = `${path}.${index}`;
+    const { type } = tool;
+    const ours = type === undefined || type === null || type === 'function' || type === 'custom';
+    for (const name in tool) {
+      if (isSelector(fold(name))) throw choosesModel(`${own}.${name}`);
+      if (name === 'tools') checkTools(`${own}.tools`, tool.tools);
+      else if (!ours) checkNested(`${own}.${name}`, tool[name]);
+    }
+  }
+}
+
+/** Items of Responses may bring further tools. */
+function checkInput(path: string, input: unknown): void {
+  for (const [index, item] of arrayOrEmpty(input).entries()) {
+    if (isObject(item) && Array.isArray(item.tools)) checkTools(`${path}.${index}.tools`, item.tools);
+  }
+}
+
+/** Without recursion: how deep a body nests is the client's choice. */
+function checkNested(path: string, value: unknown): void {
+  const open: unknown[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object' && item !== null) open.push(item);
+    } else if (isObject(next)) {
+      for (const name in next) {
+        if (isSelector(fold(name))) throw choosesModel(`${path}.${name}`);
+        const inner = next[name];
+        if (typeof inner === 'object' && inner !== null) open.push(inner);
+      }
+    }
+  }
+}
+
+function choosesModel(field: string): SvcError {
+  const name = field.slice(0, 200);
+  return new SvcError({
+    errorType: 'unsupported_field',
+    message: `\`${name}\` can choose another model or provider than \`model\` does; this gateway refuses it.`,
+    action: 'Leave it out. Other models to try are set with gateway.fallback in svc.jsonc.',
+    param: name,
+  });
+}

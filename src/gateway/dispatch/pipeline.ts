@@ -1,0 +1,175 @@
+import type { Model } from '../../catalog/model.ts';
+import type { Credential } from '../../config/settings/origin.ts';
+import { isStaleConnection } from '../../provider/retry.ts';
+import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
+import type { FormatName } from '../../wire/format-name.ts';
+import { allows, credentialFor } from '../access/organization.ts';
+import { meter } from '../accounting/metering.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
+import type { RelayedAnswer } from '../relay/relay-request.ts';
+import { admit, type Caller, identify, withinBudget } from './caller.ts';
+import { refuseOtherModels } from './model-fields.ts';
+import { findModel } from './requested-model.ts';
+
+/** What the pipeline needs to know of a model, whether it is one of the registry or of a list of its own. */
+export type ServedModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'> &
+  Partial<Pick<Model, 'limit'>>;
+
+/** A model that may answer, with the variant that was asked for. */
+export interface Candidate<M extends ServedModel = Model> {
+  readonly model: M;
+  /** `vendor/model:variant`. */
+  readonly variant: string | undefined;
+}
+
+/** What a route adds to the pipeline: how its body is read and its answer is written. */
+export interface InferenceRoute<M extends ServedModel> {
+  /** Under the base path. */
+  readonly path: string;
+  /** Whose error shape the route's clients read. */
+  readonly format?: FormatName;
+  /** Reads the body. @throws SvcError 400, 413, 499, 503. */
+  read(context: RequestContext): Promise<InferenceRequest<M>>;
+}
+
+/** A request whose body was read. */
+export interface InferenceRequest<M extends ServedModel> {
+  /** The requested model. @throws SvcError 400 model_not_found. */
+  model(): Candidate<M> | Promise<Candidate<M>>;
+  /** Checks the rest of the body, once it is known that the caller may use the model. @throws SvcError 400. */
+  check?(model: M): void;
+  /** Whether the request can be sent again when the upstream had closed the kept connection. */
+  readonly repeatable: boolean;
+  /** Models that are tried in turn when the requested one fails before its first byte. */
+  fallbacks?(caller: Caller, model: M): readonly Candidate<M>[];
+  /**
+   * Sends the request to the model's upstream and the answer, passed through or translated, to the client.
+   *
+   * @returns what to account for; undefined: nothing.
+   * @throws SvcError while nothing was sent to the client.
+   */
+  send(candidate: Candidate<M>, byok: Credential | undefined): Promise<RelayedAnswer | undefined>;
+}
+
+export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: InferenceRoute<M>): Route {
+  const { path, format } = route;
+  return {
+    method: 'POST',
+    path,
+    ...(format === undefined ? {} : { format }),
+    handle: (context) => serveInference(deps, context, route),
+  };
+}
+
+/**
+ * All steps of an inference request in their order; the origin was checked before (web-guard.ts). Nothing before the
+ * upstream's answer waits for a disk.
+ */
+async function serveInference<M extends ServedModel>(
+  deps: GatewayDeps,
+  context: RequestContext,
+  route: InferenceRoute<M>,
+): Promise<void> {
+  // Key, rate of the key, organization: 401, 429, 403.
+  const caller = identify(deps, context);
+  // Body: 400, 413.
+  const request = await route.read(context);
+  // Model: 400.
+  const requested = await request.model();
+  context.facts.model = requested.model.ref;
+  // Policy of the organization, budget of the key: 403, 402.
+  admit(deps, caller, requested.model);
+  request.check?.(requested.model);
+  // Credential, upstream, relay or translation, accounting; then the same with each fallback.
+  const candidates = [requested, ...(request.fallbacks?.(caller, requested.model) ?? [])];
+  for (const [index, candidate] of candidates.entries()) {
+    const error = await attempt(deps, context, caller, request, candidate);
+    if (error === undefined) return;
+    const next = candidates[index + 1]?.model;
+    if (next === undefined || error.status < 503 || context.response.destroyed) throw error;
+    const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
+    deps.log.warn(fields, 'fallback');
+  }
+}
+
+/** One upstream. Returns its failure while nothing was sent to the client, which a fallback may make good. */
+async function attempt<M extends ServedModel>(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+  request: InferenceRequest<M>,
+  candidate: Candidate<M>,
+): Promise<SvcError | undefined> {
+  const { model } = candidate;
+  for (let again = request.repeatable; ; again = false) {
+    let byok = false;
+    try {
+      const credential = credentialFor(caller.organization, model, deps.settings());
+      byok = credential !== undefined;
+      const answer = await request.send(candidate, credential);
+      if (answer) account(deps, context, caller, model, byok, answer);
+      return undefined;
+    } catch (thrown) {
+      const error = asSvcError(thrown);
+      if (again && isStaleConnection(error) && !context.response.destroyed) continue;
+      noteFailure(deps, context, model, error, byok);
+      return error;
+    }
+  }
+}
+
+function account(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+  model: ServedModel,
+  byok: boolean,
+  answer: RelayedAnswer,
+): void {
+  if (answer.error) noteFailure(deps, context, model, answer.error, byok);
+  if (answer.outcome === 'client-gone') context.facts.errorType = 'client_disconnect';
+  meter(deps, context, caller, { ...answer, model, byok });
+}
+
+/** The configured fallbacks of a model without those that the caller's policy or budget would not allow by itself. */
+export function configuredFallbacks(deps: GatewayDeps, caller: Caller, model: ServedModel): Candidate[] {
+  const refs = deps.settings().gateway.fallback.get(model.ref);
+  if (refs === undefined) return [];
+  const registry = deps.registry();
+  return refs.flatMap((ref) => {
+    const found = findModel(registry, ref);
+    // Policies name models, whichever variant of one is used.
+    if (found === undefined || !allows(caller.organization, found.model.ref)) return [];
+    return withinBudget(caller, found.model) ? found : [];
+  });
+}
+
+/** A body of JSON that names no model besides `model`. @throws SvcError 400, 413, 499, 503. */
+export async function readJsonBody(deps: GatewayDeps, context: RequestContext): Promise<JsonBody> {
+  const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
+  refuseOtherModels(body.value);
+  return body;
+}
+
+/** Counts a failure; one that only the operator of the gateway can correct is logged as an error. */
+function noteFailure(
+  deps: GatewayDeps,
+  context: RequestContext,
+  model: Pick<Model, 'ref' | 'provider'>,
+  error: SvcError,
+  byok: boolean,
+): void {
+  context.facts.errorType = error.errorType;
+  if (error.errorType === 'client_disconnect') return;
+  deps.metrics.upstreamError(model.provider, error.errorType);
+  const { upstreamStatus, code } = error;
+  const ours = !byok && (upstreamStatus === 401 || upstreamStatus === 402 || upstreamStatus === 403);
+  const fields = { id: context.id, model: model.ref, provider: model.provider, upstreamStatus, code };
+  if (ours) {
+    const what = upstreamStatus === 402 ? 'is out of funds' : 'is refused';
+    deps.log.error({ ...fields, alert: 'provider-account' }, `the gateway’s own account at ${model.provider} ${what}`);
+  } else deps.log.warn({ ...fields, error: error.message }, 'the upstream failed');
+}

@@ -1,0 +1,159 @@
+import { ERROR_TYPES } from '../../wire/errors/svc-error.ts';
+
+interface Operation {
+  readonly summary: string;
+  readonly tag: string;
+  /** Required fields of the request, and what they are. */
+  readonly request?: Readonly<Record<string, object>>;
+  readonly optional?: Readonly<Record<string, object>>;
+  /** Without a key the answer is the same. */
+  readonly open?: true;
+  readonly stream?: true;
+  readonly multipart?: true;
+}
+
+const text = { type: 'string' };
+const list = { type: 'array', items: { type: 'object' } };
+const count = { type: 'integer', minimum: 1 };
+const model = { type: 'string', description: '`<vendor>/<model_name>`, or `<vendor>/<model_name>:<variant>`.' };
+const stream = { type: 'boolean', default: false };
+const between = (minimum: number, maximum: number) => ({ type: 'number', minimum, maximum });
+
+const POSTS: Readonly<Record<string, Operation>> = {
+  '/chat/completions': {
+    summary: 'Chat Completions',
+    tag: 'inference',
+    stream: true,
+    request: { model, messages: list },
+    optional: {
+      stream,
+      max_tokens: count,
+      temperature: between(0, 2),
+      top_p: between(0, 1),
+      frequency_penalty: between(-2, 2),
+      presence_penalty: between(-2, 2),
+      stop: { oneOf: [text, { type: 'array', items: text }] },
+      tools: list,
+      tool_choice: {},
+      response_format: { type: 'object' },
+      seed: { type: 'integer' },
+    },
+  },
+  '/responses': {
+    summary: 'Responses, without state: `store`, `previous_response_id` and `conversation` are refused',
+    tag: 'inference',
+    stream: true,
+    request: { model, input: { oneOf: [text, list] } },
+    optional: { stream, instructions: text, max_output_tokens: count, tools: list },
+  },
+  '/messages': {
+    summary: 'Messages',
+    tag: 'inference',
+    stream: true,
+    request: { model, messages: list, max_tokens: count },
+    optional: { stream, system: { oneOf: [text, list] }, temperature: between(0, 1), tools: list },
+  },
+  '/messages/count_tokens': {
+    summary: 'Tokens of a Messages request: the upstream’s count where it has one, else an estimate',
+    tag: 'inference',
+    request: { model, messages: list },
+  },
+  '/embeddings': {
+    summary: 'Embeddings',
+    tag: 'inference',
+    request: { model, input: { oneOf: [text, { type: 'array' }] } },
+    optional: { dimensions: count, encoding_format: { enum: ['float', 'base64'] } },
+  },
+  '/audio/transcriptions': {
+    summary: 'Transcription: multipart with `file`, or JSON with `input_audio`',
+    tag: 'inference',
+    multipart: true,
+    request: { model },
+    optional: {
+      input_audio: { type: 'object', properties: { data: text, format: text } },
+      language: text,
+      prompt: text,
+      response_format: text,
+      temperature: between(0, 1),
+    },
+  },
+  '/fim/completions': {
+    summary: 'Code between a prefix and a suffix (Codestral and Mercury families)',
+    tag: 'inference',
+    stream: true,
+    request: { model, prompt: text, max_tokens: { type: 'integer', minimum: 1, maximum: 1000 } },
+    optional: { suffix: text, temperature: between(0, 2), stop: { type: 'array', items: text }, stream },
+  },
+};
+
+const GETS: Readonly<Record<string, Operation>> = {
+  '/models': { summary: 'Models; with `X-Organization-Id` those that its policy allows', tag: 'catalog', open: true },
+  '/models/{id}': { summary: 'One model; the slash in its id may be encoded', tag: 'catalog', open: true },
+  '/providers': { summary: 'Providers', tag: 'catalog', open: true },
+  '/embedding-models': { summary: 'Embedding models', tag: 'catalog', open: true },
+  '/transcription-models': { summary: 'Transcription models', tag: 'catalog', open: true },
+  '/healthz': { summary: 'Whether the process runs', tag: 'operation', open: true },
+  '/readyz': { summary: 'Whether it takes requests', tag: 'operation', open: true },
+  '/metrics': { summary: 'Prometheus metrics; from another machine with a key', tag: 'operation' },
+  '/openapi.json': { summary: 'This document', tag: 'operation', open: true },
+};
+
+/** The API as OpenAPI 3.1. A `/v1` in front of every path selects the same (spec 9). */
+export function openApi(): Record<string, unknown> {
+  const paths: Record<string, unknown> = {};
+  for (const [path, operation] of Object.entries(POSTS)) paths[path] = { post: describe(path, operation) };
+  for (const [path, operation] of Object.entries(GETS)) paths[path] = { get: describe(path, operation) };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Svc gateway', version: '1' },
+    servers: [{ url: '/' }, { url: '/v1' }],
+    security: [{ bearer: [] }, { key: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+      schemas: { Error: ERROR },
+    },
+  };
+}
+
+const ERROR = {
+  type: 'object',
+  required: ['error', 'error_type', 'message'],
+  properties: {
+    error: {
+      type: 'object',
+      properties: { message: text, type: text, code: text, param: { type: ['string', 'null'] } },
+    },
+    error_type: { enum: ERROR_TYPES },
+    message: text,
+  },
+};
+
+function describe(path: string, operation: Operation): Record<string, unknown> {
+  const { summary, tag, request, optional, open, multipart } = operation;
+  const schema = { type: 'object', required: Object.keys(request ?? {}), properties: { ...request, ...optional } };
+  const content = { 'application/json': { schema }, ...(multipart ? { 'multipart/form-data': { schema } } : {}) };
+  const id = { name: 'id', in: 'path', required: true, schema: text };
+  const organization = { name: 'X-Organization-Id', in: 'header', required: false, schema: text };
+  const json = { schema: { type: 'object' } };
+  return {
+    summary,
+    tags: [tag],
+    ...(open ? { security: [] } : {}),
+    parameters: [...(path.includes('{id}') ? [id] : []), ...(tag === 'operation' ? [] : [organization])],
+    ...(request ? { requestBody: { required: true, content } } : {}),
+    responses: {
+      200: {
+        description: 'The answer.',
+        content: { 'application/json': json, ...(operation.stream ? { 'text/event-stream': { schema: text } } : {}) },
+      },
+      default: {
+        description: 'An error; docs/errors.md lists them.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { isUtf8 } from 'node:buffer';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import { excessIn } from './json-limits.ts';
+import type { RequestContext } from './request-context.ts';
+
+const NOT_UTF8 = 'The body is not valid UTF-8.';
+
+/**
+ * Reads a body of at most `limit` bytes.
+ * @throws SvcError 413; 503 when all requests hold too much; 499 when the client went away.
+ */
+export function readBody({ request, turn, held }: RequestContext, limit: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const take = (chunk: Buffer) => {
+      length += chunk.length;
+      try {
+        if (length > limit) throw tooLarge(limit);
+        held.add(chunk.length);
+        chunks.push(chunk);
+      } catch (thrown) {
+        request.off('data', take).pause();
+        chunks.length = 0;
+        reject(thrown);
+      }
+    };
+    request.on('data', take);
+    const whole = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
+    request.on('end', () => turn.later(whole));
+    request.on('error', () => reject(clientGone()));
+    request.on('aborted', () => reject(clientGone()));
+  });
+}
+
+/** A body that is a JSON object, and its text as it came. */
+export interface JsonBody {
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly value: JsonObject;
+}
+
+/** A JSON object. @throws SvcError 400 with the parser's position, or with what there is too much of. */
+export function parseBody(body: Buffer): JsonBody {
+  // Decoding would replace it, and what was checked would not be what another parser reads.
+  if (!isUtf8(body)) throw new SvcError({ errorType: 'invalid_request', message: NOT_UTF8 });
+  const text = body.toString('utf8');
+  const excess = excessIn(text);
+  if (excess !== undefined) {
+    throw new SvcError({ errorType: 'invalid_request', message: `The body has ${excess}.` });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unreadable';
+    throw new SvcError({
+      errorType: 'invalid_request',
+      message: `The body is not JSON: ${reason.slice(0, 200)}`,
+      action: 'Send a JSON object.',
+    });
+  }
+  if (isObject(value)) return { bytes: body, text, value };
+  throw new SvcError({ errorType: 'invalid_request', message: 'The body must be a JSON object.' });
+}
+
+function tooLarge(limit: number): SvcError {
+  return new SvcError({
+    errorType: 'request_too_large',
+    message: `The body is larger than ${limit} bytes.`,
+    action: 'Send less, or raise gateway.maxBodyBytes.',
+  });
+}
+
+export function clientGone(): SvcError {
+  return new SvcError({ errorType: 'client_disconnect', message: 'The client went away.' });
+}

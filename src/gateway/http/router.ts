@@ -1,0 +1,82 @@
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import type { FormatName } from '../../wire/format-name.ts';
+import type { RequestContext } from './request-context.ts';
+
+export type RouteParams = Readonly<Record<string, string | undefined>>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Under the base path, with and without `/v1` (spec 9). A `*` at its end is a name with any slashes. */
+  readonly path: string;
+  /** Whose error shape the route's clients read. */
+  readonly format?: FormatName;
+  readonly handle: (context: RequestContext, params: RouteParams) => void | Promise<void>;
+}
+
+const NO_PARAMS: RouteParams = {};
+const METHODS = ['GET', 'POST'] as const;
+
+/** Finds the route of a request. Paths that need decoding or normalising name no route of ours. */
+export class Router {
+  readonly #exact = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
+  /** Routes that end with a name, by the path before it. */
+  readonly #prefixes = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      for (const path of [route.path, `/v1${route.path}`]) {
+        if (path.endsWith('/*')) this.#prefixes[route.method].set(path.slice(0, -1), route);
+        else this.#exact[route.method].set(path, route);
+      }
+    }
+  }
+
+  /** @throws SvcError 404 invalid_path, 405 method_not_allowed. */
+  find(context: RequestContext): { readonly route: Route; readonly params: RouteParams } {
+    const { path } = context;
+    const method = context.request.method ?? 'GET';
+    const own = METHODS.find((each) => each === method);
+    const found = own && this.#match(own, path);
+    if (found !== undefined) return found;
+    const allowed = METHODS.filter((other) => this.#match(other, path) !== undefined);
+    if (allowed.length > 0 && !path.includes('%')) {
+      throw new SvcError({
+        errorType: 'method_not_allowed',
+        message: `${path} takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`,
+      });
+    }
+    throw unknownPath(path);
+  }
+
+  #match(method: Route['method'], path: string): { readonly route: Route; readonly params: RouteParams } | undefined {
+    const route = this.#exact[method].get(path);
+    if (route !== undefined) return { route, params: NO_PARAMS };
+    if (!isPlain(path)) return undefined;
+    for (const [prefix, route] of this.#prefixes[method]) {
+      if (path.startsWith(prefix)) return { route, params: { '*': decodeName(path.slice(prefix.length), path) } };
+    }
+    return undefined;
+  }
+}
+
+/** Without what servers and proxies read in different ways: `//`, `\`, `.` and `..` segments, also encoded. */
+function isPlain(path: string): boolean {
+  return !/\/\/|\\|;|\/\.{1,2}(\/|$)|%(?:2e|5c|00|25)/i.test(path);
+}
+
+/** The name at the end of a path; clients send its slash as it is or encoded. */
+function decodeName(name: string, path: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    throw unknownPath(path);
+  }
+}
+
+function unknownPath(path: string): SvcError {
+  return new SvcError({
+    errorType: 'invalid_path',
+    message: `There is no ${path.slice(0, 200)} at this gateway.`,
+    action: 'See /openapi.json for what there is.',
+  });
+}

@@ -1,0 +1,52 @@
+import { isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
+import type { Event } from '../../wire/event.ts';
+import type { FormatName } from '../../wire/format-name.ts';
+import { FORMATS } from '../../wire/formats.ts';
+
+/** The model that an answer, or an event of one, names. */
+export function modelOf(data: JsonObject): string | undefined {
+  return (
+    nonEmptyString(data.model) ??
+    nonEmptyString(objectOrEmpty(data.message).model) ??
+    nonEmptyString(objectOrEmpty(data.response).model)
+  );
+}
+
+const MODEL = Buffer.from('model"');
+/** Longest name of a model that is looked at. */
+const MAX_NAME = 200;
+
+/** The model that a whole answer names; the answer is parsed only where something else in it is called so too. */
+export function modelOfAnswer(body: Buffer): string | undefined {
+  const first = body.indexOf(MODEL);
+  if (first < 0) return undefined;
+  if (body.indexOf(MODEL, first + MODEL.length) < 0) {
+    const text = body.toString('utf8', first - 1, first + MODEL.length + MAX_NAME);
+    const name = /^"model"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
+    if (name !== undefined) return name;
+  }
+  return modelOf(objectOrEmpty(parseJson(body.toString('utf8'))));
+}
+
+/** Characters of an event that its vendor counts as output. */
+export function charactersOf(event: Event): number {
+  switch (event.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return event.text.length;
+    case 'tool-call':
+      return event.name.length;
+    case 'tool-arguments':
+      return event.json.length;
+    default:
+      return 0;
+  }
+}
+
+/** As `charactersOf`, of a whole answer. */
+export function charactersOfAnswer(format: FormatName, body: Buffer): number {
+  const value = parseJson(body.toString('utf8'));
+  if (!isObject(value)) return body.length;
+  return FORMATS[format].readAnswer(value).reduce((sum, event) => sum + charactersOf(event), 0);
+}

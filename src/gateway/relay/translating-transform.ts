@@ -1,0 +1,151 @@
+import { isObject, parseJson } from '../../base/json.ts';
+import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
+import { answerCutShort, excessiveAnswer, invalidJson } from '../../wire/errors/upstream-errors.ts';
+import type { Event, Usage } from '../../wire/event.ts';
+import type { AnswerContext, Format, StreamReader, StreamWriter } from '../../wire/format.ts';
+import { LineFrames, SseDecoder } from '../../wire/stream/sse.ts';
+import { excessIn } from '../http/json-limits.ts';
+import { charactersOf } from './answer-facts.ts';
+import type { ResponseTransform, TransformEnd } from './response-transform.ts';
+
+/** The text of an answer is kept until its end, where some formats repeat it. */
+const MAX_STREAM = 256 * 1024 * 1024;
+
+interface TranslatedStream {
+  readonly decoder: SseDecoder;
+  readonly frames: LineFrames;
+  readonly reader: StreamReader;
+  readonly writer: StreamWriter;
+}
+
+/** Writes one format's answer in another, event by event, with no step in between that waits. */
+export class TranslatingTransform implements ResponseTransform {
+  readonly #upstream: Format;
+  readonly #client: Format;
+  readonly #context: AnswerContext;
+  /** Made when the first frame comes: a whole answer needs none of it. */
+  #stream: TranslatedStream | undefined;
+  #usage: Usage | undefined;
+  #characters = 0;
+  #model: string | undefined;
+  #early: SvcError | undefined;
+  #shown = false;
+  #over = false;
+  #failure: SvcError | undefined;
+  /** Bytes of a stream. */
+  #received = 0;
+
+  constructor(upstream: Format, client: Format, context: AnswerContext) {
+    this.#upstream = upstream;
+    this.#client = client;
+    this.#context = context;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  pass(frames: Buffer): Buffer {
+    const { decoder, reader } = this.#open();
+    this.#received += frames.length;
+    if (this.#received > MAX_STREAM) throw excessiveAnswer(`a stream of more than ${MAX_STREAM} bytes`);
+    let text = '';
+    for (const frame of decoder.push(frames)) {
+      refuseExcess(frame.data);
+      text += this.#text(reader.read(frame));
+    }
+    return Buffer.from(text);
+  }
+
+  firstError(): SvcError | undefined {
+    return this.#early;
+  }
+
+  end(): TransformEnd {
+    const { decoder, reader } = this.#open();
+    const frames = decoder.end().flatMap((frame) => reader.read(frame));
+    const bytes = this.#write([...frames, ...reader.end()]);
+    return this.#failure === undefined ? { bytes } : { bytes, error: this.#failure };
+  }
+
+  fail(error: SvcError): Buffer {
+    return this.#write([{ type: 'error', error }]);
+  }
+
+  whole(body: Buffer): Buffer {
+    const events = this.#read(body);
+    for (const event of events) this.#note(event);
+    try {
+      return Buffer.from(JSON.stringify(this.#client.writeAnswer(this.#context, events)));
+    } catch (thrown) {
+      throw asSvcError(thrown);
+    }
+  }
+
+  wholeAsStream(body: Buffer): Buffer {
+    return this.#write(this.#read(body));
+  }
+
+  #read(body: Buffer): readonly Event[] {
+    const json = body.toString('utf8');
+    refuseExcess(json);
+    const value = parseJson(json);
+    if (!isObject(value)) throw invalidJson();
+    const events = this.#upstream.readAnswer(value);
+    for (const event of events) {
+      if (event.type === 'error') throw event.error;
+    }
+    return events;
+  }
+
+  #note(event: Event): void {
+    if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'start') this.#model = event.model ?? this.#model;
+    else this.#characters += charactersOf(event);
+  }
+
+  #write(events: readonly Event[]): Buffer {
+    return Buffer.from(this.#text(events));
+  }
+
+  #open(): TranslatedStream {
+    this.#stream ??= {
+      decoder: new SseDecoder(),
+      frames: new LineFrames(),
+      reader: this.#upstream.streamReader(),
+      writer: this.#client.streamWriter(this.#context),
+    };
+    return this.#stream;
+  }
+
+  #text(events: readonly Event[]): string {
+    const { writer, frames } = this.#open();
+    let text = '';
+    for (const event of events) {
+      if (this.#over) break;
+      this.#note(event);
+      if (event.type === 'error') {
+        if (!this.#shown) this.#early = event.error;
+        this.#failure = event.error;
+        this.#over = true;
+      } else if (event.type === 'finish' && event.reason === 'closed') this.#failure = answerCutShort();
+      if (event.type !== 'start' && event.type !== 'usage') this.#shown = true;
+      for (const frame of writer.write(event)) text += frames.text(frame);
+    }
+    return text;
+  }
+}
+
+/** @throws SvcError for JSON that would hold all other requests up. */
+function refuseExcess(json: string): void {
+  const excess = excessIn(json);
+  if (excess !== undefined) throw excessiveAnswer(excess);
+}

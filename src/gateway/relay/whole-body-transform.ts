@@ -1,0 +1,89 @@
+import { isObject, type JsonObject, objectOrEmpty, parseJson } from '../../base/json.ts';
+import { errorBody } from '../../wire/errors/error-body.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
+import { vendorError } from '../../wire/errors/vendor-errors.ts';
+import type { Usage } from '../../wire/event.ts';
+import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
+import { readChatUsage, readResponsesUsage } from '../../wire/usage.ts';
+import { modelOf } from './answer-facts.ts';
+import { mentionsUsage } from './reported-usage.ts';
+import type { ResponseTransform, TransformEnd } from './response-transform.ts';
+import { countText } from './streamed-text.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+/** For answers that are no conversation (embeddings, transcripts): bytes pass, only their usage is read. */
+export class WholeBodyTransform implements ResponseTransform {
+  readonly #provider: string;
+  readonly #byok: boolean;
+  #usage: Usage | undefined;
+  #characters = 0;
+  #model: string | undefined;
+  #body: Buffer | undefined;
+
+  constructor(provider: string, byok: boolean) {
+    this.#provider = provider;
+    this.#byok = byok;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /** Of streamed text alone: what a whole body holds depends on its route. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** The whole answer, when it was not streamed. */
+  get body(): Buffer | undefined {
+    return this.#body;
+  }
+
+  pass(frames: Buffer): Buffer {
+    this.#characters += countText(frames);
+    if (!mentionsUsage(frames)) return frames;
+    for (const { data } of new SseDecoder().push(frames)) this.#note(objectOrEmpty(parseJson(data)));
+    return frames;
+  }
+
+  firstError(): SvcError | undefined {
+    return undefined;
+  }
+
+  end(): TransformEnd {
+    return { bytes: NOTHING };
+  }
+
+  fail(error: SvcError): Buffer {
+    return Buffer.from(frameText({ data: JSON.stringify(errorBody(error)) }));
+  }
+
+  whole(body: Buffer): Buffer {
+    this.#body = body;
+    const tail = body.subarray(Math.max(0, body.length - 1000));
+    const head = body.subarray(0, 200);
+    if (!tail.includes('"usage"') && !head.includes('"usage"') && !head.includes('"error"')) return body;
+    const value = objectOrEmpty(parseJson(body.toString('utf8')));
+    if (isObject(value.error)) {
+      const bodyText = JSON.stringify(value);
+      throw vendorError({ provider: this.#provider, status: 200, bodyText, byok: this.#byok });
+    }
+    this.#note(value);
+    return body;
+  }
+
+  wholeAsStream(body: Buffer): Buffer {
+    return this.whole(body);
+  }
+
+  #note(value: JsonObject): void {
+    // Embeddings count as Chat Completions does, transcripts as Responses.
+    this.#usage = readChatUsage(value.usage) ?? readResponsesUsage(value.usage) ?? this.#usage;
+    this.#model = modelOf(value) ?? this.#model;
+  }
+}

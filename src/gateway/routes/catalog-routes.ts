@@ -1,0 +1,141 @@
+import { withoutTrailing } from '../../base/text.ts';
+import type { Model, Provider } from '../../catalog/model.ts';
+import type { OrganizationSettings } from '../../config/settings/settings.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import { optionalKey } from '../access/authentication.ts';
+import { allows, requestedOrganization } from '../access/organization.ts';
+import { findModel } from '../dispatch/requested-model.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
+
+/** The lists (spec 2.3, 4.1): a key is optional, an organization's policy counts (spec 4.2.5). */
+export function catalogRoutes(deps: GatewayDeps): Route[] {
+  const list = (path: string, items: (organization: OrganizationSettings | undefined) => unknown[]): Route => ({
+    method: 'GET',
+    path,
+    handle: async (context) => {
+      const organization = viewer(deps, context);
+      await deps.listing.whenListed();
+      const data = items(organization);
+      context.sendJson(200, { object: 'list', data });
+    },
+  });
+  return [
+    list('/models', (organization) => offered(deps, organization).map(modelItem)),
+    { method: 'GET', path: '/models/*', handle: (context, params) => retrieve(deps, context, params['*'] ?? '') },
+    list('/providers', (organization) => providers(deps, organization)),
+    list('/embedding-models', (organization) => embeddingModels(deps, organization)),
+    list('/transcription-models', (organization) => transcriptionModels(deps, organization)),
+  ];
+}
+
+function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSettings | undefined {
+  return requestedOrganization(context, optionalKey(context, deps.keys), deps.settings());
+}
+
+/** Models that requests can go to; one whose provider can't be called is no offer. */
+function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
+  return [...deps.registry().models.values()].filter(
+    (model) => model.endpoint.problem === undefined && allows(organization, model.ref),
+  );
+}
+
+async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string): Promise<void> {
+  const organization = viewer(deps, context);
+  await deps.listing.whenListed();
+  const model = findModel(deps.registry(), ref)?.model;
+  if (model === undefined || !allows(organization, model.ref)) {
+    throw new SvcError({
+      status: 404,
+      errorType: 'model_not_found',
+      message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
+      action: 'GET /models lists what there is.',
+    });
+  }
+  context.sendJson(200, modelItem(model));
+}
+
+/** A model as the list names it; the fields beyond the spec's are those of OpenAI's and OpenRouter's lists. */
+export function modelItem(model: Model): Record<string, unknown> {
+  const { limit, cost, modalities } = model;
+  return {
+    id: model.ref,
+    object: 'model',
+    created: model.releaseDate ? Math.floor(Date.parse(model.releaseDate) / 1000) || 0 : 0,
+    owned_by: model.provider,
+    name: model.name,
+    context_length: limit.context,
+    pricing: {
+      prompt: perToken(cost?.input),
+      completion: perToken(cost?.output),
+      ...(cost?.cacheRead === undefined ? {} : { input_cache_read: perToken(cost.cacheRead) }),
+      ...(cost?.cacheWrite === undefined ? {} : { input_cache_write: perToken(cost.cacheWrite) }),
+    },
+    architecture: { input_modalities: modalities.input, output_modalities: modalities.output },
+    supported_parameters: supportedParameters(model),
+    top_provider: { context_length: limit.context, max_completion_tokens: limit.output },
+    ...(model.variants.size === 0 ? {} : { variants: [...model.variants.keys()] }),
+  };
+}
+
+/** USD per million tokens as USD per token: a decimal string without an exponent. */
+function perToken(perMillion: number | undefined): string {
+  const digits = withoutTrailing(((perMillion ?? 0) / 1_000_000).toFixed(15), '0');
+  return withoutTrailing(digits, '.');
+}
+
+function supportedParameters(model: Model): string[] {
+  return [
+    ...['max_tokens', 'stop', 'top_p', 'seed', 'response_format'],
+    ...(model.temperature ? ['temperature'] : []),
+    ...(model.toolCall ? ['tools', 'tool_choice', 'parallel_tool_calls'] : []),
+    ...(model.reasoning ? ['reasoning', 'reasoning_effort'] : []),
+    ...(model.structuredOutput ? ['structured_outputs'] : []),
+  ];
+}
+
+function providers(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+  return [...deps.registry().providers.values()]
+    .filter(({ endpoint }) => endpoint.problem === undefined)
+    .map((provider) => ({
+      id: provider.id,
+      name: provider.name,
+      api: formatsOf(provider),
+      models: [...provider.models.values()].filter(({ ref }) => allows(organization, ref)).length,
+      byok: organization?.byok.has(provider.id) === true,
+    }));
+}
+
+/** The formats that the provider itself speaks; clients may use any. */
+function formatsOf({ endpoint, models }: Provider): string[] {
+  const formats = [...models.values()].map((model) => model.endpoint.format);
+  return [...new Set(formats.length > 0 ? formats : [endpoint.format])];
+}
+
+function embeddingModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+  const registry = deps.registry();
+  return [...deps.settings().gateway.embeddingModels]
+    .filter(([ref]) => allows(organization, ref))
+    .map(([ref, { name, dimensions, context }]) => {
+      const known = registry.models.get(ref);
+      return {
+        id: ref,
+        object: 'model',
+        name: name ?? known?.name ?? ref.slice(ref.indexOf('/') + 1),
+        dimensions: dimensions ?? null,
+        context_length: context ?? known?.limit.context ?? 0,
+        pricing: { prompt: perToken(known?.cost?.input), completion: '0' },
+      };
+    });
+}
+
+function transcriptionModels(deps: GatewayDeps, organization: OrganizationSettings | undefined): unknown[] {
+  return [...deps.settings().gateway.transcriptionModels]
+    .filter(([ref]) => allows(organization, ref))
+    .map(([ref, { name }]) => ({
+      id: ref,
+      object: 'model',
+      name: name ?? deps.registry().models.get(ref)?.name ?? ref.slice(ref.indexOf('/') + 1),
+    }));
+}

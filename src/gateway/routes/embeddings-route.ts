@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../base/json.ts';
+import { upstreamTarget } from '../../provider/upstream-target.ts';
+import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { optionalCount } from '../../wire/request-fields.ts';
+import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { requestedRef } from '../dispatch/requested-model.ts';
+import { requireOpenAI, specialModel } from '../dispatch/special-model.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { spliceBody } from '../http/json-splice.ts';
+import type { Route } from '../http/router.ts';
+import { relayBody } from '../relay/relay.ts';
+import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
+
+/** `POST /embeddings` in OpenAI's shape, `float` and `base64`, with `dimensions`. */
+export function embeddingsRoute(deps: GatewayDeps): Route {
+  return inferenceRoute(deps, {
+    path: '/embeddings',
+    read: async (context) => {
+      const received = await readJsonBody(deps, context);
+      return {
+        model: () => specialModel(deps, requestedRef(received.value), deps.settings().gateway.embeddingModels),
+        check: (model) => {
+          requireOpenAI(model);
+          checkBody(received.value);
+        },
+        repeatable: true,
+        send: async ({ model }, credential) => {
+          const byok = credential !== undefined;
+          const target = upstreamTarget(model.endpoint, '/embeddings', undefined, credential?.secret.reveal());
+          const body = spliceBody(received, model.id);
+          const transform = new WholeBodyTransform(model.provider, byok);
+          const answer = await relayBody(deps.dispatcher, context, {
+            target,
+            model,
+            body,
+            transform,
+            byok,
+            stream: false,
+          });
+          // Vectors are not output that is counted.
+          return { ...answer, estimate: { input: Math.ceil(body.length / 4), output: 0 } };
+        },
+      };
+    },
+  });
+}
+
+function checkBody(body: JsonObject): void {
+  if (body.input === undefined || body.input === null || body.input === '') {
+    throw invalidRequest('input', '`input` is required: a text or a list of texts.');
+  }
+  optionalCount(body, 'dimensions');
+}

@@ -1,0 +1,174 @@
+import { isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Credential } from '../../config/settings/origin.ts';
+import { conversationBody } from '../../provider/request/conversation-request.ts';
+import { adaptBody, wantsCompletionTokens } from '../../provider/request/dialect.ts';
+import { withOptions } from '../../provider/request/model-options.ts';
+import { upstreamTarget } from '../../provider/upstream-target.ts';
+import { repairBody } from '../../wire/body-repair.ts';
+import type { Format } from '../../wire/format.ts';
+import type { FormatName } from '../../wire/format-name.ts';
+import { FORMATS } from '../../wire/formats.ts';
+import { checkSampling, limitItems, requiredList } from '../../wire/request-fields.ts';
+import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
+import { toolCallIdRule } from '../../wire/tool-call-repair.ts';
+import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { requestedModel } from '../dispatch/requested-model.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { spliceBody } from '../http/json-splice.ts';
+import type { JsonBody } from '../http/request-body.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
+import { relayBody } from '../relay/relay.ts';
+import type { RelayRequest } from '../relay/relay-request.ts';
+import { StreamTransform } from '../relay/stream-transform.ts';
+import { TranslatingTransform } from '../relay/translating-transform.ts';
+
+/** The three request formats, each to any upstream (spec 4.1). */
+export function inferenceRoutes(deps: GatewayDeps): Route[] {
+  return Object.values(FORMATS).map((format) =>
+    inferenceRoute<Model>(deps, {
+      path: format.path,
+      format: format.name,
+      read: async (context) => {
+        const body = await readJsonBody(deps, context);
+        return {
+          model: () => requestedModel(deps, body.value),
+          check: () => checkBody(format.name, body.value),
+          repeatable: true,
+          fallbacks: (caller, model) => configuredFallbacks(deps, caller, model),
+          send: (candidate, byok) => {
+            const same = candidate.model.endpoint.format === format.name;
+            const request = same
+              ? sameFormat(deps, context, candidate, body, byok)
+              : translated(deps, context, candidate, body.value, format, byok);
+            return relayBody(deps.dispatcher, context, request);
+          },
+        };
+      },
+    }),
+  );
+}
+
+/** What is refused whatever the upstream would say to it (spec 8; docs/gateway.md). */
+function checkBody(format: FormatName, body: JsonObject): void {
+  limitItems(body);
+  if (format === 'chat-completions') checkSampling(body);
+  if (format === 'responses') refuseStatefulResponses(body);
+  else requiredList(body, 'messages');
+}
+
+type BodyRequest = RelayRequest & { readonly body: Buffer };
+
+const INCLUDE_USAGE = { stream_options: { include_usage: true } };
+
+/** The client's bytes with the model's name replaced; written anew only where something has to change. */
+function sameFormat(
+  deps: GatewayDeps,
+  context: RequestContext,
+  { model, variant }: Candidate,
+  received: JsonBody,
+  byok: Credential | undefined,
+): BodyRequest {
+  const { endpoint } = model;
+  const { value } = received;
+  const format = FORMATS[endpoint.format];
+  const target = upstreamTarget(endpoint, format.path, endpoint.format, byok?.secret.reveal());
+  const repaired = repairBody(endpoint.format, value, toolCallIdRule(endpoint.kind, endpoint.format));
+  for (const { kind } of repaired.changes) deps.metrics.repair(kind);
+  const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
+  const adapted = adapt(model, repaired.body);
+  const asIs = adapted === value && variant === undefined && isEmpty(model.options);
+  const body = asIs
+    ? spliceBody(received, model.id, add)
+    : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
+  return {
+    target: { ...target, headers: forwarded(context, endpoint.format, target.headers) },
+    model,
+    body,
+    byok: byok !== undefined,
+    stream: value.stream === true,
+    transform: new StreamTransform({
+      format: endpoint.format,
+      provider: model.provider,
+      byok: byok !== undefined,
+      converter: () => new TranslatingTransform(format, format, answerContext(context, format, value)),
+    }),
+  };
+}
+
+/** Where vendors differ within one format, the same object where nothing has to change. */
+function adapt(model: Model, body: JsonObject): JsonObject {
+  const { kind, format } = model.endpoint;
+  let adapted = body;
+  if (!model.temperature && 'temperature' in adapted) {
+    const { temperature: _, ...rest } = adapted;
+    adapted = rest;
+  }
+  if (format !== 'chat-completions') return adapted;
+  const renamed = 'max_tokens' in adapted && wantsCompletionTokens(model);
+  return kind === 'mistral' || renamed ? adaptBody(model, { ...adapted }) : adapted;
+}
+
+/** Mistral says its usage unasked, and refuses to be asked. */
+function wantsUsage({ endpoint }: Model, body: JsonObject): boolean {
+  if (endpoint.format !== 'chat-completions' || endpoint.kind === 'mistral' || body.stream !== true) return false;
+  return objectOrEmpty(body.stream_options).include_usage !== true;
+}
+
+function added(body: JsonObject, add: JsonObject): JsonObject {
+  const { stream_options } = add;
+  if (!isObject(stream_options)) return {};
+  return { stream_options: { ...objectOrEmpty(body.stream_options), ...stream_options } };
+}
+
+function isEmpty(options: JsonObject): boolean {
+  for (const _ in options) return false;
+  return true;
+}
+
+/** Headers that switch abilities of a format on: they belong to the body. */
+const FORWARDED: Readonly<Record<FormatName, readonly string[]>> = {
+  'chat-completions': [],
+  responses: ['openai-beta'],
+  messages: ['anthropic-beta', 'anthropic-version'],
+};
+
+function forwarded(
+  context: RequestContext,
+  format: FormatName,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  let result = headers;
+  for (const name of FORWARDED[format]) {
+    const value = context.header(name);
+    if (value !== undefined) result = { ...result, [name]: value };
+  }
+  return result;
+}
+
+function translated(
+  deps: GatewayDeps,
+  context: RequestContext,
+  { model, variant }: Candidate,
+  body: JsonObject,
+  client: Format,
+  byok: Credential | undefined,
+): BodyRequest {
+  const answer = answerContext(context, client, body);
+  const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
+  for (const { kind } of request.repairs) deps.metrics.repair(kind);
+  return {
+    target: upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal()),
+    model,
+    body: Buffer.from(requestJson(request.body)),
+    byok: byok !== undefined,
+    stream: body.stream === true,
+    transform: new TranslatingTransform(request.format, client, answer),
+  };
+}
+
+function answerContext(context: RequestContext, client: Format, body: JsonObject) {
+  const request = client.readRequest(body);
+  return { id: context.id, model: request.model, created: Math.floor(Date.now() / 1000), request };
+}

@@ -1,0 +1,56 @@
+import { requireKey } from '../access/authentication.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
+
+/** What whoever runs the gateway asks of it. */
+export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Route[] {
+  return [
+    { method: 'GET', path: '/healthz', handle: (context) => context.sendJson(200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: (context) => {
+        const ready = accepting() && !deps.ledger.full && deps.listing.listed;
+        const ledger = deps.ledger.broken ? 'failing' : 'ok';
+        const models = deps.listing.listed ? 'ok' : 'listing';
+        context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async (context) => {
+        // Names of models and sums of money: for this machine, or with a key.
+        if (!isLocal(context)) requireKey(context, deps.keys);
+        const { writeMetrics } = await import('../accounting/metrics-text.ts');
+        const { text, contentType } = await writeMetrics(deps);
+        context.sendBytes(200, Buffer.from(text), { 'content-type': contentType });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handle: async (context) => {
+        const { openApi } = await import('../http/openapi.ts');
+        context.sendJson(200, openApi());
+      },
+    },
+  ];
+}
+
+/** Headers that proxies, tunnels and content networks add, each some of them. */
+const PROXY_HEADERS = [
+  ...['via', 'forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'],
+  ...['x-forwarded-server', 'x-original-forwarded-for', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip'],
+  ...['true-client-ip', 'cf-connecting-ip', 'cf-ray', 'cdn-loop', 'fastly-client-ip', 'x-envoy-external-address'],
+];
+/** A request that was made on this machine names it so; one through a proxy may name the proxy. */
+const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+
+/** From this machine and not through a proxy on it. nginx adds no header by itself, but sends HTTP/1.0. */
+function isLocal({ request }: RequestContext): boolean {
+  const { headers, httpVersion, socket } = request;
+  if (PROXY_HEADERS.some((name) => headers[name] !== undefined) || httpVersion === '1.0') return false;
+  return LOCAL_HOST.test(headers.host ?? '') && /^(::1|(::ffff:)?127\.)/.test(socket.remoteAddress ?? '');
+}

@@ -1,0 +1,94 @@
+import { chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { platformPath } from '../../base/platform-path.ts';
+import { svcFolder, type UserPlace } from '../../base/user-folders.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+
+/** Where keys and the usage ledger are kept: the platform's folder for data. */
+export function stateFile(place: UserPlace): string {
+  return platformPath(place.platform).join(svcFolder('data', place), 'gateway.db');
+}
+
+/** Without waiting for the other end of a FIFO, which would be for ever; Windows has none. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
+
+/** The write-ahead log and its index are made with the rights that the file has then. */
+function keepForUs(file: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, APPEND, 0o600));
+  chmodSync(file, 0o600);
+}
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS keys (
+  name TEXT PRIMARY KEY, organization TEXT, budget REAL, rpm INTEGER,
+  created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER,
+  spent REAL NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS key_hashes (
+  hash TEXT PRIMARY KEY, name TEXT NOT NULL REFERENCES keys (name),
+  created_at INTEGER NOT NULL, valid_until INTEGER
+) STRICT;
+CREATE TABLE IF NOT EXISTS usage (
+  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, request_id TEXT NOT NULL, key TEXT NOT NULL, organization TEXT,
+  endpoint TEXT NOT NULL, model TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
+  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
+  cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL
+) STRICT;
+`;
+
+/** Milliseconds that a command waits while another process writes. */
+const COMMAND_WAIT_MS = 5_000;
+/** The same in a process that has streams to serve meanwhile; what is not written then is tried again. */
+const SERVING_WAIT_MS = 50;
+
+/** Whether a write may hold this process up for long. */
+export function waitForOthers(database: DatabaseSync, serving: boolean): void {
+  database.exec(`PRAGMA busy_timeout = ${serving ? SERVING_WAIT_MS : COMMAND_WAIT_MS}`);
+}
+
+/**
+ * Opens, and where needed makes, the state. Commits go to the write-ahead log without waiting for the
+ * disk: a killed process loses none of them, a machine that loses power the last ones.
+ *
+ * @param file absolute path, or `:memory:`.
+ * @throws SvcError configuration_error when it can't be opened.
+ */
+export async function openState(file: string): Promise<DatabaseSync> {
+  const { DatabaseSync } = await import('node:sqlite');
+  try {
+    if (file !== ':memory:') keepForUs(file);
+    const database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
+    database.exec(SCHEMA);
+    return database;
+  } catch (thrown) {
+    throw new SvcError({
+      errorType: 'configuration_error',
+      message: `The gateway’s state in ${file} can’t be opened: ${thrown instanceof Error ? thrown.message : thrown}.`,
+      action: 'Check the folder’s permissions and the free space, or set XDG_DATA_HOME to another folder.',
+      cause: thrown,
+    });
+  }
+}
+
+/** How often the place of the state is looked at, milliseconds. */
+const LOOK_MS = 1_000;
+
+/**
+ * Says once when the file that is open is not the one that stands in its place any more: what is written then, nobody
+ * reads, and a key that is revoked there goes on here. @returns what ends it.
+ */
+export function watchState(file: string, replaced: () => void): () => void {
+  const opened = statSync(file, { bigint: true });
+  const timer = setInterval(async () => {
+    const found = await stat(file, { bigint: true }).catch(() => undefined);
+    if (found?.ino === opened.ino && found.dev === opened.dev) return;
+    clearInterval(timer);
+    replaced();
+  }, LOOK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,103 @@
+import { requestJson } from '../base/json.ts';
+import type { Endpoint, Model } from '../catalog/model.ts';
+import { asSvcError } from '../wire/errors/svc-error.ts';
+import type { Event } from '../wire/event.ts';
+import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
+import { type FimHttpRequest, writeFimRequest } from '../wire/fim/fim-http-request.ts';
+import type { FimDialect, FimRequest } from '../wire/fim/fim-request.ts';
+import { upstreamHeaders } from './request/headers.ts';
+import { withOptions } from './request/model-options.ts';
+import { joinURL, notConfigured, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
+import type { RetryPolicy } from './retry.ts';
+import { type SendOptions, sendAndStream } from './send-and-stream.ts';
+
+export interface CompleteCodeOptions extends SendOptions {
+  /** Default true. */
+  readonly stream?: boolean;
+  /** Instead of the endpoint's own key (BYOK). */
+  readonly apiKey?: string;
+}
+
+/** A keystroke's answer is stale in a second: only a connection that was closed while idle is tried again. */
+const FILL_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: true };
+
+/**
+ * Has a model fill a hole. All text belongs to part 0; ends with exactly one `finish` or one `error`.
+ * `maxTokens` out of 1 to 1000 is refused before anything is sent (spec 2.4).
+ */
+export async function* completeCode(
+  model: Model,
+  fimRequest: Omit<FimRequest, 'model'>,
+  options: CompleteCodeOptions,
+): AsyncGenerator<Event> {
+  const { endpoint } = model;
+  const stream = options.stream ?? true;
+  let request: FimHttpRequest;
+  let url: string;
+  let headers: Record<string, string>;
+  let body: string;
+  try {
+    const dialect = endpoint.fim ?? dialectOf(endpoint);
+    request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream);
+    url = fimURL(endpoint, dialect, request.path);
+    headers = upstreamHeaders(endpoint, undefined, options.apiKey);
+    body = requestJson(withOptions(model, request.body));
+  } catch (thrown) {
+    yield { type: 'error', error: asSvcError(thrown) };
+    return;
+  }
+  const { timeout, chunkTimeout } = endpoint;
+  yield* sendAndStream(
+    {
+      provider: model.provider,
+      url,
+      headers,
+      body,
+      timeout,
+      chunkTimeout,
+      stream,
+      framing: request.framing,
+      reader: () => new FimReader(),
+      whole: readFimAnswer,
+    },
+    { ...options, retry: options.retry ?? FILL_RETRY },
+  );
+}
+
+/** The dialect that a provider speaks when configuration does not say. */
+function dialectOf(endpoint: Endpoint): FimDialect {
+  switch (endpoint.kind) {
+    case 'svc':
+    case 'mistral':
+    case 'inception':
+    case 'deepseek':
+      return endpoint.kind;
+    case 'llamacpp':
+      return 'llamacpp-infill';
+    case 'ollama':
+      return 'ollama-generate';
+    default:
+      return 'openai-completions';
+  }
+}
+
+/** Where a hole goes: the FIM base where there is one, else the place that the vendor documents beside its base. */
+export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): string {
+  if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
+  if (endpoint.fimURL !== undefined) return joinURL(endpoint.fimURL, path);
+  const base = requireBase(endpoint);
+  switch (dialect) {
+    case 'svc':
+      return joinURL(withoutVersion(base), `/fim${path}`);
+    case 'mistral':
+    case 'inception':
+      return upstreamURL(endpoint, `/fim${path}`);
+    case 'deepseek':
+      return joinURL(withoutVersion(base).replace(/\/beta$/, ''), `/beta${path}`);
+    case 'llamacpp-infill':
+    case 'ollama-generate':
+      return joinURL(withoutVersion(base), path);
+    default:
+      return upstreamURL(endpoint, path);
+  }
+}

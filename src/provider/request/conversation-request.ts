@@ -1,0 +1,103 @@
+import { outputTokens } from '../../catalog/limits.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Conversation } from '../../wire/conversation.ts';
+import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
+import type { Format } from '../../wire/format.ts';
+import { FORMATS } from '../../wire/formats.ts';
+import { normalizeIds, type RepairChange, repairConversation, toolCallIdRule } from '../../wire/tool-call-repair.ts';
+import { upstreamTarget } from '../upstream-target.ts';
+import { adaptBody } from './dialect.ts';
+import { withOptions } from './model-options.ts';
+
+export interface RequestChoices {
+  /** Name of the variant whose fields go into the request. */
+  readonly variant?: string;
+  /** Most tokens that are asked for, default 32,000. */
+  readonly outputCap?: number;
+  /** Instead of the endpoint's own key (BYOK). */
+  readonly apiKey?: string;
+}
+
+export interface UpstreamRequest {
+  readonly format: Format;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Record<string, unknown>;
+}
+
+/** Where a conversation goes, and what of it. @throws SvcError as `conversationBody`, 500 configuration_error. */
+export function conversationRequest(
+  model: Model,
+  conversation: Conversation,
+  choices: RequestChoices = {},
+): UpstreamRequest {
+  const { endpoint } = model;
+  const { format, body } = conversationBody(model, conversation, choices);
+  const { url, headers } = upstreamTarget(endpoint, format.path, endpoint.format, choices.apiKey);
+  return { format, url, headers, body };
+}
+
+export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body'> {
+  /** What tool-call repair changed (spec 4.2). */
+  readonly repairs: readonly RepairChange[];
+}
+
+/**
+ * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
+ * model's options and the variant merged in.
+ *
+ * @throws SvcError 400 that names what the model can't take.
+ */
+export function conversationBody(
+  model: Model,
+  conversation: Conversation,
+  choices: RequestChoices = {},
+): ConversationBody {
+  const { endpoint } = model;
+  const format = FORMATS[endpoint.format];
+  checkAbilities(model, conversation);
+  const repairs: RepairChange[] = [];
+  const repaired = repairConversation(conversation, repairs);
+  const idRule = toolCallIdRule(endpoint.kind, endpoint.format);
+  const fitted = fit(model, idRule ? normalizeIds(repaired, idRule, repairs) : repaired, choices);
+  const written = adaptBody(model, format.writeRequest(fitted));
+  return { format, body: withOptions(model, written, choices.variant), repairs };
+}
+
+function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
+  const { temperature: _, ...withoutTemperature } = conversation.sampling;
+  // Nothing is stored at the upstream, so a reasoning model must hand its reasoning over sealed.
+  const sealed = model.reasoning && model.endpoint.format === 'responses';
+  return {
+    ...conversation,
+    ...(sealed ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
+    model: model.id,
+    sampling: model.temperature ? conversation.sampling : withoutTemperature,
+    maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap),
+  };
+}
+
+const NOT_TAKEN = {
+  image: (ref: string) => msg('{0} does not take images. If it does, say so in its `modalities` in svc.jsonc.', ref),
+  file: (ref: string) => msg('{0} does not take files. If it does, say so in its `modalities` in svc.jsonc.', ref),
+  audio: (ref: string) =>
+    msg('{0} does not take recordings. If it does, say so in its `modalities` in svc.jsonc.', ref),
+};
+
+function checkAbilities(model: Model, conversation: Conversation): void {
+  if (conversation.tools.length > 0 && !model.toolCall) {
+    throw unsupportedField(
+      'tools',
+      msg("{0} can't call tools. If it can, set `tool_call` to true for it in svc.jsonc.", model.ref),
+    );
+  }
+  const accepted = new Set<string>(model.modalities.input);
+  for (const turn of conversation.turns) {
+    for (const part of turn.parts) {
+      if (part.type !== 'image' && part.type !== 'file' && part.type !== 'audio') continue;
+      const takes = part.type === 'file' ? accepted.has('pdf') || model.attachment : accepted.has(part.type);
+      if (takes) continue;
+      throw unsupportedField('messages', NOT_TAKEN[part.type](model.ref));
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Endpoint } from '../../catalog/model.ts';
+import { msg } from '../../wire/errors/svc-error.ts';
+import type { FormatName } from '../../wire/format-name.ts';
+import { notConfigured } from './url.ts';
+
+/** docs.anthropic.com, "Versioning": the only version there is. */
+const ANTHROPIC_VERSION = '2023-06-01';
+
+/**
+ * The headers of a request to an endpoint, lower case. Configured headers go over ours.
+ *
+ * @param apiKey instead of the endpoint's own (BYOK).
+ * @throws SvcError configuration_error for a value that no header can hold.
+ */
+export function upstreamHeaders(
+  endpoint: Endpoint,
+  format: FormatName | undefined,
+  apiKey: string | undefined = endpoint.apiKey?.secret.reveal(),
+): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'svc' };
+  if (endpoint.kind === 'anthropic' || format === 'messages') headers['anthropic-version'] = ANTHROPIC_VERSION;
+  if (apiKey !== undefined && apiKey !== '') {
+    if (endpoint.kind === 'anthropic') headers['x-api-key'] = apiKey;
+    else if (endpoint.kind === 'azure') headers['api-key'] = apiKey;
+    else headers.authorization = `Bearer ${apiKey}`;
+  }
+  for (const [name, credential] of endpoint.headers) headers[name.toLowerCase()] = credential.secret.reveal();
+  for (const [name, value] of Object.entries(headers)) {
+    // Never the value itself in the message: it may be a key.
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
+      throw notConfigured(msg('"{0}" can\'t be the name of a header.', name));
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw notConfigured(msg("The header {0} has a character that headers can't hold.", name));
+  }
+  return headers;
+}

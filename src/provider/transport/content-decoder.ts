@@ -1,0 +1,33 @@
+import type { Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { msg, SvcError } from '../../wire/errors/svc-error.ts';
+
+/**
+ * What undoes a `Content-Encoding` that an upstream used although nobody asked for it. Gives what a flush of the
+ * upstream lets out at once, so that a frame does not wait for the next.
+ *
+ * @throws SvcError upstream_invalid_response for one that is not known: its bytes would be read as an answer.
+ */
+export function contentDecoder(encoding: string, provider?: string): Transform {
+  switch (encoding.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip({ flush: constants.Z_SYNC_FLUSH });
+    case 'deflate':
+      return createInflate({ flush: constants.Z_SYNC_FLUSH });
+    case 'br':
+      return createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH });
+  }
+  const who = provider ?? 'The provider';
+  throw new SvcError({
+    errorType: 'upstream_invalid_response',
+    message: msg('{0} answered in the encoding {1}, which was not asked for.', who, encoding.slice(0, 40)),
+    ...(provider === undefined ? {} : { provider }),
+  });
+}
+
+/** Whether a `Content-Encoding` changes the bytes at all. */
+export function isEncoded(encoding: string | undefined): encoding is string {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  return name !== '' && name !== 'identity';
+}

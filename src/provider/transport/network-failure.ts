@@ -1,0 +1,88 @@
+import { isObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
+import { type MessageText, msg, SvcError } from '../../wire/errors/svc-error.ts';
+import { answerCutShort } from '../../wire/errors/upstream-errors.ts';
+
+/** What happened at the host `{0}`, by the code `{1}` of the system. Each is a key of l10n/. */
+const TEMPLATES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: '{0} refused the connection ({1}).',
+  ENOTFOUND: '{0} could not be found (DNS) ({1}).',
+  EAI_AGAIN: '{0} could not be looked up (DNS) ({1}).',
+  ECONNRESET: '{0} reset the connection ({1}).',
+  EPIPE: '{0} closed the connection ({1}).',
+  ETIMEDOUT: '{0} did not answer in time ({1}).',
+  EHOSTUNREACH: '{0} can’t be reached ({1}).',
+  ENETUNREACH: '{0} can’t be reached: no network ({1}).',
+  UND_ERR_CONNECT_TIMEOUT: '{0} did not accept the connection in time ({1}).',
+  UND_ERR_SOCKET: '{0} closed the connection ({1}).',
+  UND_ERR_HEADERS_TIMEOUT: '{0} did not answer in time ({1}).',
+  UND_ERR_BODY_TIMEOUT: '{0} stopped answering ({1}).',
+  UND_ERR_HEADERS_OVERFLOW: '{0} answered with headers that are too large ({1}).',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: '{0} answered with another length than it said ({1}).',
+  DEPTH_ZERO_SELF_SIGNED_CERT: '{0} uses a certificate that is not trusted ({1}).',
+  SELF_SIGNED_CERT_IN_CHAIN: '{0} uses a certificate that is not trusted ({1}).',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: '{0} uses a certificate that is not trusted ({1}).',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: '{0} uses a certificate that is not trusted ({1}).',
+  CERT_HAS_EXPIRED: '{0} uses a certificate that has expired ({1}).',
+  ERR_TLS_CERT_ALTNAME_INVALID: '{0} uses a certificate of another name ({1}).',
+};
+
+/** The system's code of a failure, found through `cause` and aggregated attempts (IPv4 and IPv6). */
+export function failureCode(thrown: unknown): string | undefined {
+  let current: unknown = thrown;
+  for (let depth = 0; depth < 6 && isObject(current); depth++) {
+    const code = nonEmptyString(current.code);
+    if (code !== undefined) return code;
+    const attempts = current.errors;
+    current = Array.isArray(attempts) ? attempts[0] : current.cause;
+  }
+  return undefined;
+}
+
+/** A failure of the network as the error of the house. `url` gives the host to name; nothing else of it is told. */
+export function networkError(thrown: unknown, url: string): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  const code = failureCode(thrown);
+  const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
+  return new SvcError({
+    errorType: 'network_error',
+    message: networkMessage(thrown, hostOf(url), code, trust),
+    retryable: !trust,
+    ...(code === undefined ? {} : { code }),
+    action: trust
+      ? msg('Add your company’s certificate with NODE_EXTRA_CA_CERTS.')
+      : msg('Check the network and the base URL.'),
+    cause: thrown,
+  });
+}
+
+function networkMessage(thrown: unknown, host: string, code: string | undefined, trust: boolean): MessageText {
+  if (code !== undefined) {
+    const template = ownEntry(TEMPLATES, code);
+    if (template !== undefined) return { template, values: [host, code] };
+    if (trust) return msg('{0} has a TLS problem ({1}).', host, code);
+  }
+  const error = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  // The server may use another protocol.
+  const noHttp = error instanceof Error && (error.name === 'HTTPParserError' || error.name === 'AssertionError');
+  if (code === undefined) {
+    return noHttp ? msg('{0} answered with something that is not HTTP.', host) : msg('{0} could not be reached.', host);
+  }
+  return noHttp
+    ? msg('{0} answered with something that is not HTTP ({1}).', host, code)
+    : msg('{0} could not be reached ({1}).', host, code);
+}
+
+/** The connection broke while an answer was on its way. */
+export function disconnectError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  const code = nonEmptyString(objectOrEmpty(thrown).code) ?? failureCode(thrown);
+  return answerCutShort({ code, cause: thrown });
+}
+
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return 'The provider';
+  }
+}

@@ -1,0 +1,68 @@
+import { render } from 'preact';
+import { attachFile, droppedUris } from './attach-media.ts';
+import { Composer } from './composer.tsx';
+import { ConversationState } from './conversation-state.ts';
+import { connectToHost, type HostLink } from './host-link.ts';
+import { codeAction } from './markdown/code-block.ts';
+import { DrawLater } from './markdown/draw-later.ts';
+import { warmUp } from './markdown/markdown-writer.ts';
+import { type Panel, PanelContext } from './panel.ts';
+import { StatusLine } from './status-line.tsx';
+import { TranscriptView } from './transcript-view.tsx';
+
+function Page({ panel }: { panel: Panel }) {
+  if (!panel.state.ready.value) return null;
+  return (
+    <PanelContext.Provider value={panel}>
+      <TranscriptView />
+      <StatusLine />
+      <Composer />
+    </PanelContext.Provider>
+  );
+}
+
+/** Links and code buttons are inside of what `MarkdownWriter` writes: one listener serves them all. */
+function hearClicks(link: HostLink): void {
+  document.addEventListener('click', (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    const anchor = target?.closest('a');
+    if (anchor) {
+      // The host opens links: it checks the scheme and asks where a link does not say where it goes.
+      event.preventDefault();
+      link.post({ type: 'open-link', href: anchor.getAttribute('href') ?? '', shown: anchor.textContent ?? '' });
+      return;
+    }
+    const pressed = target && codeAction(target);
+    if (!pressed) return;
+    const { action, text, language } = pressed;
+    if (action === 'copy') link.post({ type: 'copy', text });
+    if (action === 'insert' || action === 'diff' || action === 'new-file' || action === 'terminal') {
+      link.post({ type: 'code', action, text, language });
+    }
+  });
+}
+
+function hearDrops(link: HostLink): void {
+  document.addEventListener('dragover', (event) => event.preventDefault());
+  document.addEventListener('drop', (event) => {
+    event.preventDefault();
+    const data = event.dataTransfer;
+    if (!data) return;
+    const uris = droppedUris(data);
+    if (uris.length > 0) link.post({ type: 'attach-uris', uris });
+    else for (const file of data.files) void attachFile(file, link);
+  });
+}
+
+const link = connectToHost();
+const state = new ConversationState(() => link.post({ type: 'resync' }));
+link.listen((message) => state.receive(message));
+state.session.subscribe((session) => {
+  if (session !== '') link.remember(session);
+});
+hearClicks(link);
+hearDrops(link);
+render(<Page panel={{ link, state, drawing: new DrawLater() }} />, document.body);
+link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });
+// The host reads the conversation meanwhile.
+warmUp();

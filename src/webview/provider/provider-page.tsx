@@ -1,0 +1,107 @@
+import { render } from 'preact';
+import { PROVIDER_APIS } from '../../config/provider-form/provider-form.ts';
+import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
+import { t } from '../shared/words.ts';
+import { change, editing, form, opened, receive, save, typeId, typeName, useFoundAddress } from './dialog-state.ts';
+import { Field, Text } from './field.tsx';
+import { Footer } from './footer.tsx';
+import { HeadersSection } from './headers-section.tsx';
+import { listen, post } from './host-link.ts';
+import { KeySection } from './key-section.tsx';
+import { ModelsSection } from './models-section.tsx';
+import { StartSection } from './start-section.tsx';
+
+const API_NAMES = {
+  'chat-completions': 'OpenAI Compatible (Chat Completions)',
+  responses: 'OpenAI (Responses)',
+  messages: 'Anthropic (Messages)',
+} as const;
+
+function Dialog() {
+  if (!opened.value) return null;
+  const { id, name, api, baseURL } = form.value;
+  return (
+    <>
+      <main>
+        <h1>{editing.value ? t('Edit {0}', name || id) : t('Add Custom Provider')}</h1>
+        <p class="lead">{t('Its models can then be chosen for chat and for completions.')}</p>
+        <StartSection />
+        <Field id="name" label={t('Display name')}>
+          <Text id="name" value={name} onValue={typeName} placeholder={t('My provider')} />
+        </Field>
+        <Field id="id" label={t('Provider ID')} hint={t('Names its models: {0}', `${id || 'my-provider'}/model`)}>
+          <Text id="id" value={id} onValue={typeId} placeholder="my-provider" />
+        </Field>
+        <Field id="api" label={t('Provider API')}>
+          <select
+            id="api"
+            value={api}
+            onChange={(event) => {
+              const chosen = PROVIDER_APIS.find((each) => each === event.currentTarget.value);
+              if (chosen) change({ api: chosen });
+            }}
+          >
+            {PROVIDER_APIS.map((each) => (
+              <option key={each} value={each}>
+                {API_NAMES[each]}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field id="baseURL" label={t('Base URL')}>
+          <Text
+            id="baseURL"
+            value={baseURL}
+            placeholder="https://api.example.com/v1"
+            onValue={(value) => change({ baseURL: value })}
+            onEnter={useFoundAddress}
+          />
+        </Field>
+        <KeySection />
+        <ModelsSection />
+        <HeadersSection />
+        <Completion />
+      </main>
+      <Footer />
+    </>
+  );
+}
+
+/** Where and how holes are filled: most providers need nothing here. */
+function Completion() {
+  const { fimURL, fim } = form.value;
+  return (
+    <details class="more" open={fimURL !== '' || fim !== ''}>
+      <summary>{t('Code completion')}</summary>
+      <Field
+        id="fimURL"
+        label={t('Completion URL')}
+        optional
+        hint={t('/completions is put after it. Empty: as the provider is known for.')}
+      >
+        <Text id="fimURL" value={fimURL} onValue={(value) => change({ fimURL: value })} />
+      </Field>
+      <Field id="fim" label={t('Dialect')} optional>
+        <select id="fim" value={fim} onChange={(event) => change({ fim: event.currentTarget.value })}>
+          <option value="">{t('Found out by itself')}</option>
+          {FIM_DIALECTS.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </details>
+  );
+}
+
+listen(receive);
+document.addEventListener('keydown', (event) => {
+  const command = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  if (!command || event.isComposing || (event.key !== 'Enter' && event.key.toLowerCase() !== 's')) return;
+  event.preventDefault();
+  event.stopPropagation();
+  save();
+});
+render(<Dialog />, document.body);
+post({ type: 'ready' });

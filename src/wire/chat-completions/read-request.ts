@@ -1,0 +1,142 @@
+import {
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+} from '../../base/json.ts';
+import type { Conversation, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
+import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  optionalString,
+  requiredList,
+  requiredModel,
+  unknownMembers,
+} from '../request-fields.ts';
+import { readCacheControl, readChatMessages } from './read-messages.ts';
+
+/** Fields that `Conversation` has a word for; the rest is carried as `extra`. */
+const KNOWN = new Set(
+  `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
+  presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning_effort reasoning user
+  metadata n functions function_call modalities`.split(/\s+/),
+);
+
+/** @throws SvcError 400 that names the field. */
+export function readChatRequest(body: JsonObject): Conversation {
+  const model = requiredModel(body);
+  const messages = requiredList(body, 'messages');
+  refuseUncarried(body);
+  const { system, turns } = readChatMessages(messages);
+  const tools = arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools.${index}`));
+  const extra = unknownMembers(body, KNOWN);
+  return defined({
+    model,
+    system,
+    turns,
+    tools,
+    toolChoice: readToolChoice(body.tool_choice),
+    parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
+    sampling: defined({
+      temperature: optionalNumber(body, 'temperature', 0, 2),
+      topP: optionalNumber(body, 'top_p', 0, 1),
+      topK: optionalNumber(body, 'top_k', -1, Number.MAX_SAFE_INTEGER),
+      frequencyPenalty: optionalNumber(body, 'frequency_penalty', -2, 2),
+      presencePenalty: optionalNumber(body, 'presence_penalty', -2, 2),
+      seed: optionalNumber(body, 'seed', -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+      stop: readStop(body.stop),
+    }),
+    maxTokens: optionalCount(body, 'max_completion_tokens') ?? optionalCount(body, 'max_tokens'),
+    responseFormat: readResponseFormat(body.response_format),
+    reasoning: readReasoning(body),
+    stream: optionalBoolean(body, 'stream') ?? false,
+    user: optionalString(body, 'user'),
+    metadata: readMetadata(body.metadata),
+    extra: extra && { 'chat-completions': extra },
+  });
+}
+
+function refuseUncarried(body: JsonObject): void {
+  if (finiteNumber(body.n) !== undefined && body.n !== 1) {
+    throw unsupportedField('n', 'Only one choice can be carried to this model; leave `n` out or send 1.');
+  }
+  for (const field of ['functions', 'function_call']) {
+    if (body[field] !== undefined && body[field] !== null) {
+      throw unsupportedField(field, `\`${field}\` is not supported; use \`tools\` and \`tool_choice\`.`);
+    }
+  }
+  const modalities = arrayOrEmpty(body.modalities).filter((modality) => modality !== 'text');
+  if (modalities.length > 0) throw unsupportedField('modalities', 'Only text output can be carried to this model.');
+}
+
+function readMetadata(value: unknown): Record<string, string> | undefined {
+  if (!isObject(value)) return undefined;
+  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)]));
+}
+
+function readStop(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return [value];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || !value.every((stop) => typeof stop === 'string')) {
+    throw invalidRequest('stop', '`stop` must be a string or a list of strings.');
+  }
+  return value;
+}
+
+function readReasoning(body: JsonObject): Conversation['reasoning'] {
+  const asked = objectOrEmpty(body.reasoning);
+  const effort = nonEmptyString(body.reasoning_effort) ?? nonEmptyString(asked.effort);
+  const budgetTokens = finiteNumber(asked.max_tokens);
+  const mode =
+    asked.enabled === false ? ('disabled' as const) : asked.enabled === true ? ('enabled' as const) : undefined;
+  if (effort === undefined && budgetTokens === undefined && mode === undefined) return undefined;
+  return defined({ effort, budgetTokens, mode });
+}
+
+function readResponseFormat(value: unknown): ResponseFormat | undefined {
+  if (value === undefined || value === null) return undefined;
+  const format = objectOrEmpty(value);
+  if (format.type === 'text') return { type: 'text' };
+  if (format.type === 'json_object') return { type: 'json' };
+  const schema = objectOrEmpty(format.json_schema);
+  if (format.type === 'json_schema' && isObject(schema.schema)) {
+    return defined({
+      type: 'json-schema' as const,
+      name: nonEmptyString(schema.name) ?? 'response',
+      schema: schema.schema,
+      description: nonEmptyString(schema.description),
+      strict: optionalBoolean(schema, 'strict'),
+    });
+  }
+  throw invalidRequest('response_format', '`response_format` must be text, json_object, or json_schema with a schema.');
+}
+
+function readTool(value: unknown, at: string): Tool {
+  const tool = objectOrEmpty(value);
+  const definition = objectOrEmpty(tool.function);
+  const name = nonEmptyString(definition.name);
+  if (tool.type !== 'function' && tool.type !== undefined) {
+    throw unsupportedField(`${at}.type`, `Tools of type "${String(tool.type)}" can't be carried to this model.`);
+  }
+  if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool needs a name.');
+  return defined({
+    name,
+    description: nonEmptyString(definition.description),
+    parameters: isObject(definition.parameters) ? definition.parameters : { type: 'object', properties: {} },
+    strict: optionalBoolean(definition, 'strict'),
+    cacheControl: readCacheControl(tool),
+  });
+}
+
+function readToolChoice(value: unknown): ToolChoice | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
+  const name = nonEmptyString(objectOrEmpty(objectOrEmpty(value).function).name);
+  if (name !== undefined) return { type: 'tool', name };
+  throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
+}

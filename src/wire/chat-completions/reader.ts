@@ -1,0 +1,178 @@
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
+  parseJson,
+} from '../../base/json.ts';
+import { msg, type SvcError } from '../errors/svc-error.ts';
+import { invalidEvent } from '../errors/upstream-errors.ts';
+import { vendorErrorValue } from '../errors/vendor-errors.ts';
+import type { Event, FinishReason } from '../event.ts';
+import type { Frame, StreamReader } from '../format.ts';
+import { readChatUsage } from '../usage.ts';
+import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
+import { ChatToolCalls } from './tool-calls.ts';
+
+const NOTHING: readonly Event[] = [];
+
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+};
+
+/**
+ * Chat Completions chunks to events, whatever the vendor left out or added (reference cases: calls in
+ * one chunk, without index or type, name late, id repeated; reasoning under three names; usage with
+ * or after the finish, with or without `choices`).
+ */
+export class ChatStreamReader implements StreamReader {
+  #started = false;
+  #over = false;
+  #next = 0;
+  #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | undefined;
+  #reasoningPart: number | undefined;
+  #plainReasoning = false;
+  readonly #details = new ReasoningDetails();
+  readonly #calls = new ChatToolCalls(() => {
+    this.#open = undefined;
+    return this.#next++;
+  });
+  #finish: FinishReason | undefined;
+
+  read(frame: Frame): readonly Event[] {
+    if (this.#over) return NOTHING;
+    if (frame.data === '[DONE]') return this.complete();
+    const chunk = parseJson(frame.data);
+    if (!isObject(chunk)) return this.#fail(invalidEvent(frame.data));
+    return this.readChunk(chunk);
+  }
+
+  readChunk(chunk: JsonObject): readonly Event[] {
+    if (chunk.error !== undefined && chunk.error !== null) return this.#fail(vendorErrorValue(chunk.error));
+    if (chunk.object === 'error') return this.#fail(vendorErrorValue(chunk));
+    const events: Event[] = [];
+    if (!this.#started) {
+      this.#started = true;
+      events.push(
+        defined({
+          type: 'start' as const,
+          id: nonEmptyString(chunk.id),
+          model: nonEmptyString(chunk.model),
+          created: finiteNumber(chunk.created),
+        }),
+      );
+    }
+    const usage = readChatUsage(chunk.usage);
+    if (usage) events.push({ type: 'usage', usage });
+    const choice = arrayOrEmpty(chunk.choices)[0];
+    if (!isObject(choice)) {
+      if (usage && this.#finish !== undefined) append(events, this.end());
+      return events;
+    }
+    this.#readDelta(objectOrEmpty(choice.delta ?? choice.message), events);
+    const reason = nonEmptyString(choice.finish_reason);
+    if (reason === 'error' || reason === 'insufficient_system_resource') {
+      const error = vendorErrorValue(choice.error ?? { code: 503 });
+      const message = msg('The provider ended the answer: {0}.', reason);
+      append(events, this.#fail(choice.error === undefined || choice.error === null ? error.with({ message }) : error));
+    } else if (reason !== undefined) this.#finish = ownEntry(FINISH, reason) ?? 'stop';
+    return events;
+  }
+
+  /** The provider says that this is all. Some never say why (docs/formats.md): what is whole then is an answer. */
+  complete(): readonly Event[] {
+    if ((this.#next > 0 || this.#calls.count > 0) && this.#calls.whole) this.#finish ??= 'stop';
+    return this.end();
+  }
+
+  end(): readonly Event[] {
+    if (this.#over) return NOTHING;
+    this.#over = true;
+    const events: Event[] = [];
+    const nameless = this.#calls.close(events);
+    this.#seal(events);
+    if (nameless) {
+      events.push({ type: 'error', error: nameless });
+      return events;
+    }
+    const reason = this.#finish === 'stop' && this.#calls.count > 0 ? 'tool_calls' : this.#finish;
+    events.push({ type: 'finish', reason: reason ?? 'closed' });
+    return events;
+  }
+
+  #fail(error: SvcError): readonly Event[] {
+    this.#over = true;
+    return [{ type: 'error', error }];
+  }
+
+  #part(kind: 'text' | 'reasoning' | 'refusal', events: Event[]): number {
+    if (this.#open?.kind === kind) return this.#open.part;
+    if (this.#open?.kind === 'reasoning') this.#seal(events);
+    const part = this.#next++;
+    this.#open = { kind, part };
+    if (kind === 'reasoning') this.#reasoningPart = part;
+    return part;
+  }
+
+  #readDelta(delta: JsonObject, events: Event[]): void {
+    const details = arrayOrEmpty(delta.reasoning_details);
+    if (details.length > 0) this.#details.add(details);
+    const plain = nonEmptyString(delta.reasoning_content) ?? nonEmptyString(delta.reasoning);
+    if (plain !== undefined) this.#plainReasoning = true;
+    // Details repeat the plain text where there is any, maybe in one piece at the end.
+    const reasoning = plain ?? (this.#plainReasoning ? '' : reasoningDetailsText(details));
+    if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: reasoning });
+    const content = delta.content;
+    if (typeof content === 'string') {
+      if (content !== '') events.push({ type: 'text', part: this.#part('text', events), text: content });
+    } else if (Array.isArray(content)) this.#readContentList(content, events);
+    const refusal = nonEmptyString(delta.refusal);
+    if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part('refusal', events), text: refusal });
+    const annotations = arrayOrEmpty(delta.annotations);
+    if (annotations.length > 0) events.push({ type: 'text', part: this.#part('text', events), text: '', annotations });
+    if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
+      if (this.#open?.kind === 'reasoning') this.#seal(events);
+      this.#calls.read(delta.tool_calls, events);
+    }
+  }
+
+  /** Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */
+  #readContentList(content: readonly unknown[], events: Event[]): void {
+    for (const value of content) {
+      const item = objectOrEmpty(value);
+      const text = nonEmptyString(item.text);
+      if (item.type === 'thinking') {
+        const thought = arrayOrEmpty(item.thinking).map((inner) => nonEmptyString(objectOrEmpty(inner).text) ?? '');
+        const joined = nonEmptyString(item.thinking) ?? thought.join('');
+        if (joined !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: joined });
+      } else if (text !== undefined) events.push({ type: 'text', part: this.#part('text', events), text });
+    }
+  }
+
+  #seal(events: Event[]): void {
+    const details = this.#details.take();
+    if (details.length === 0) return;
+    // Details without a word of text (sealed reasoning) still are a part of their own.
+    this.#reasoningPart ??= this.#next++;
+    for (const reasoning of readReasoningDetails(details, undefined)) {
+      for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#reasoningPart, seal });
+    }
+  }
+}
+
+/** A whole Chat Completions answer as events. */
+export function readChatAnswer(body: JsonObject): readonly Event[] {
+  const reader = new ChatStreamReader();
+  return [...reader.readChunk(body), ...reader.complete()];
+}

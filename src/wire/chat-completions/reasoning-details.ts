@@ -1,0 +1,116 @@
+import { defined, finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
+import type { ReasoningPart } from '../conversation.ts';
+import type { ReasoningSignature } from '../event.ts';
+
+/**
+ * `reasoning_details`, the list in which Chat Completions vendors carry what reasoning needs to be
+ * replayed. OpenRouter's names for the other vendors' seals are used (its "reasoning tokens" page:
+ * `reasoning.text` with `signature`, `reasoning.encrypted` with `data`, told apart by `format`), so
+ * that a Chat Completions client can carry an Anthropic signature or OpenAI's sealed reasoning.
+ */
+const MESSAGES_FORMAT = 'anthropic-claude-v1';
+const RESPONSES_FORMAT = 'openai-responses-v1';
+
+export function writeReasoningDetail(seal: ReasoningSignature, text: string): readonly unknown[] {
+  if (seal.vendor === 'chat-completions') return seal.details;
+  if (seal.vendor === 'responses') {
+    return [defined({ type: 'reasoning.encrypted', id: seal.id, data: seal.encrypted, format: RESPONSES_FORMAT })];
+  }
+  return 'redacted' in seal
+    ? [{ type: 'reasoning.encrypted', data: seal.redacted, format: MESSAGES_FORMAT }]
+    : [{ type: 'reasoning.text', text, signature: seal.signature, format: MESSAGES_FORMAT }];
+}
+
+/** The text is written with the first seal of its part: a provider may send any number of them. */
+export function writeReasoningDetails(parts: readonly ReasoningPart[]): unknown[] {
+  return parts.flatMap((part) =>
+    part.seals.flatMap((seal, index) => writeReasoningDetail(seal, index === 0 ? part.text : '')),
+  );
+}
+
+/** Reasoning of a Chat Completions message; `text` is its `reasoning_content`. */
+export function readReasoningDetails(details: readonly unknown[], text: string | undefined): ReasoningPart[] {
+  const foreign = details.map(foreignSeal);
+  if (foreign.some((seal) => seal === undefined)) {
+    return [
+      {
+        type: 'reasoning',
+        text: text ?? reasoningDetailsText(details),
+        seals: [{ vendor: 'chat-completions', details }],
+      },
+    ];
+  }
+  const parts = details.flatMap((detail, index): ReasoningPart[] => {
+    const seal = foreign[index];
+    return seal ? [{ type: 'reasoning', text: detailText(objectOrEmpty(detail)), seals: [seal] }] : [];
+  });
+  // Sealed reasoning of Responses has its text beside the seal.
+  const first = parts[0];
+  if (first && text !== undefined && parts.every((part) => part.text === '')) parts[0] = { ...first, text };
+  return parts;
+}
+
+function foreignSeal(value: unknown): ReasoningSignature | undefined {
+  const detail = objectOrEmpty(value);
+  const data = nonEmptyString(detail.data);
+  if (detail.format === RESPONSES_FORMAT && nonEmptyString(detail.id) !== undefined) {
+    return defined({ vendor: 'responses' as const, id: String(detail.id), encrypted: data });
+  }
+  if (detail.format !== MESSAGES_FORMAT) return undefined;
+  if (detail.type === 'reasoning.encrypted' && data !== undefined) return { vendor: 'messages', redacted: data };
+  const signature = nonEmptyString(detail.signature);
+  return signature === undefined ? undefined : { vendor: 'messages', signature };
+}
+
+/** The readable text of a list of details. */
+export function reasoningDetailsText(details: readonly unknown[]): string {
+  return details.map((detail) => detailText(objectOrEmpty(detail))).join('');
+}
+
+function detailText(detail: JsonObject): string {
+  return nonEmptyString(detail.text) ?? nonEmptyString(detail.summary) ?? '';
+}
+
+type Detail = Record<string, unknown>;
+
+/** The details of a stream, put together from their fragments: same `type` and `index` are one detail. */
+export class ReasoningDetails {
+  #details: Detail[] = [];
+  /** By index, then by type. */
+  #known = new Map<number, Map<unknown, Detail>>();
+
+  add(fragments: readonly unknown[]): void {
+    for (const fragment of fragments) if (isObject(fragment)) this.#add(fragment);
+  }
+
+  /** What has come since the last time. */
+  take(): readonly unknown[] {
+    const details = this.#details;
+    if (details.length === 0) return details;
+    this.#details = [];
+    this.#known = new Map();
+    return details;
+  }
+
+  #add(fragment: JsonObject): void {
+    const index = finiteNumber(fragment.index);
+    const byType = index === undefined ? undefined : (this.#known.get(index) ?? new Map<unknown, Detail>());
+    const present = byType?.get(fragment.type);
+    if (present !== undefined) return extend(present, fragment);
+    const detail = { ...fragment };
+    this.#details.push(detail);
+    if (index === undefined || byType === undefined) return;
+    byType.set(fragment.type, detail);
+    this.#known.set(index, byType);
+  }
+}
+
+/** Text and data are appended, other members replaced. */
+function extend(detail: Detail, fragment: JsonObject): void {
+  for (const [key, value] of Object.entries(fragment)) {
+    const before = detail[key];
+    const grows = key === 'text' || key === 'summary' || key === 'data';
+    if (grows && typeof before === 'string' && typeof value === 'string') detail[key] = before + value;
+    else if (value !== null && value !== undefined) detail[key] = value;
+  }
+}

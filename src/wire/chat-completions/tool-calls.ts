@@ -1,0 +1,147 @@
+import { finiteNumber, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
+import { msg, SvcError } from '../errors/svc-error.ts';
+import type { Event } from '../event.ts';
+import { JsonNesting } from '../json-nesting.ts';
+
+interface Call {
+  readonly index: number | undefined;
+  id: string | undefined;
+  name: string | undefined;
+  part: number | undefined;
+  /** Arguments that came before the name. */
+  held: string;
+  /** All arguments so far. */
+  arguments: string;
+  readonly nesting: JsonNesting;
+  /** Whether the arguments are JSON, once their nesting has ended. */
+  valid: boolean | undefined;
+}
+
+/** The most characters of arguments that are neither an object nor a list. */
+const MOST_PLAIN_CHARACTERS = 100;
+
+/**
+ * Puts the tool-call fragments of a Chat Completions stream together. Vendors differ in everything:
+ * whole calls in one chunk, no `index`, no `type`, the name after the id, id and name repeated in
+ * each chunk, index 0 for every call, indexes that start at 1, a fresh id in each fragment.
+ */
+export class ChatToolCalls {
+  readonly #calls: Call[] = [];
+  /** The last call of each id and of each index: a provider may send any number of them. */
+  readonly #byId = new Map<string, Call>();
+  readonly #byIndex = new Map<number, Call>();
+  readonly #nextPart: () => number;
+
+  constructor(nextPart: () => number) {
+    this.#nextPart = nextPart;
+  }
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /** Whether no call's arguments broke off. */
+  get whole(): boolean {
+    return this.#calls.every((call) => call.arguments === '' || parseJson(call.arguments) !== undefined);
+  }
+
+  read(fragments: readonly unknown[], events: Event[]): void {
+    fragments.forEach((value, position) => {
+      const fragment = objectOrEmpty(value);
+      const definition = objectOrEmpty(fragment.function);
+      const call = this.#find(fragment, definition, position);
+      if (call.id === undefined) this.#name(call, nonEmptyString(fragment.id));
+      call.name ??= nonEmptyString(definition.name);
+      this.#add(call, argumentText(definition.arguments), events);
+    });
+  }
+
+  /** The stream is over. Returns an error when a call never got a name: it can't be run. */
+  close(events: Event[]): SvcError | undefined {
+    for (const call of this.#calls) {
+      if (call.name === undefined) {
+        return new SvcError({
+          errorType: 'upstream_invalid_response',
+          message: msg('The provider sent a tool call without a name.'),
+        });
+      }
+      this.#begin(call, events);
+    }
+    return undefined;
+  }
+
+  #name(call: Call, id: string | undefined): void {
+    call.id = id;
+    if (id !== undefined) this.#byId.set(id, call);
+  }
+
+  #add(call: Call, json: string, events: Event[]): void {
+    call.arguments += json;
+    call.nesting.push(json);
+    // An id may still come with a later fragment as long as nothing of the call has been told.
+    const ready = call.name !== undefined && (call.id !== undefined || json !== '');
+    if (call.part === undefined && !ready) {
+      call.held += json;
+      return;
+    }
+    this.#begin(call, events);
+    if (json !== '' && call.part !== undefined) events.push({ type: 'tool-arguments', part: call.part, json });
+  }
+
+  #begin(call: Call, events: Event[]): void {
+    if (call.part !== undefined || call.name === undefined) return;
+    call.part = this.#nextPart();
+    call.id ??= `call_${crypto.randomUUID().replaceAll('-', '')}`;
+    events.push({ type: 'tool-call', part: call.part, id: call.id, name: call.name });
+    if (call.held !== '') events.push({ type: 'tool-arguments', part: call.part, json: call.held });
+    call.held = '';
+  }
+
+  #find(fragment: JsonObject, definition: JsonObject, position: number): Call {
+    const id = nonEmptyString(fragment.id);
+    const name = nonEmptyString(definition.name);
+    const index = finiteNumber(fragment.index);
+    const byId = id === undefined ? undefined : this.#byId.get(id);
+    if (byId && (index === undefined || byId.index === undefined || byId.index === index)) return byId;
+    const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
+    if (last === undefined || (index === undefined && position > 0)) return this.#make(index);
+    if (id !== undefined && last.id !== undefined && name !== undefined) return this.#make(index);
+    // Neither id nor index, and a name again: another call if the one before is whole.
+    if (id === undefined && index === undefined && name !== undefined && last.name !== undefined) {
+      return last.name !== name || isWhole(last) ? this.#make(index) : last;
+    }
+    return last;
+  }
+
+  #make(index: number | undefined): Call {
+    const call: Call = {
+      index,
+      id: undefined,
+      name: undefined,
+      part: undefined,
+      held: '',
+      arguments: '',
+      nesting: new JsonNesting(),
+      valid: undefined,
+    };
+    this.#calls.push(call);
+    if (index !== undefined) this.#byIndex.set(index, call);
+    return call;
+  }
+}
+
+/** Whether a call's arguments are complete JSON. Parsed once, when their brackets are closed: it is asked at each piece. */
+function isWhole(call: Call): boolean {
+  const { nesting } = call;
+  if (nesting.ended === undefined) {
+    return call.arguments.length <= MOST_PLAIN_CHARACTERS && parseJson(call.arguments) !== undefined;
+  }
+  if (!nesting.ended || nesting.trailing) return false;
+  call.valid ??= parseJson(call.arguments) !== undefined;
+  return call.valid;
+}
+
+function argumentText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}

@@ -1,0 +1,200 @@
+import { append, defined } from '../../base/json.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  Media,
+  ReasoningPart,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolCallPart,
+  ToolChoice,
+  UserPart,
+} from '../conversation.ts';
+import { msg, unsupportedField } from '../errors/svc-error.ts';
+import { mediaUrl } from '../media.ts';
+import { writeReasoningDetails } from './reasoning-details.ts';
+
+/** The body for an upstream that speaks Chat Completions. Ask for usage in the last chunk when streaming. */
+export function writeChatRequest(conversation: Conversation): Record<string, unknown> {
+  const { sampling, reasoning } = conversation;
+  return {
+    ...defined({
+      model: conversation.model,
+      messages: writeMessages(conversation),
+      stream: conversation.stream || undefined,
+      stream_options: conversation.stream ? { include_usage: true } : undefined,
+      max_tokens: conversation.maxTokens,
+      temperature: sampling.temperature,
+      top_p: sampling.topP,
+      top_k: sampling.topK,
+      frequency_penalty: sampling.frequencyPenalty,
+      presence_penalty: sampling.presencePenalty,
+      seed: sampling.seed,
+      stop: sampling.stop?.length === 0 ? undefined : sampling.stop,
+      tools: conversation.tools.length > 0 ? conversation.tools.map(writeTool) : undefined,
+      tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation.toolChoice) : undefined,
+      parallel_tool_calls: conversation.tools.length > 0 ? conversation.parallelToolCalls : undefined,
+      response_format: writeResponseFormat(conversation.responseFormat),
+      reasoning_effort: reasoning?.effort ?? reasoningEffort(reasoning, conversation.maxTokens),
+      user: conversation.user,
+      metadata: conversation.metadata,
+    }),
+    ...conversation.extra?.['chat-completions'],
+  };
+}
+
+/** A budget as the nearest effort (shares of the answer's limit as AI SDKs use them: 10, 30, 60 percent). */
+export function reasoningEffort(
+  reasoning: Conversation['reasoning'],
+  maxTokens: number | undefined,
+): string | undefined {
+  if (reasoning === undefined || reasoning.mode === 'disabled') return undefined;
+  if (reasoning.budgetTokens === undefined) return undefined;
+  const share = reasoning.budgetTokens / (maxTokens ?? 32_000);
+  return share <= 0.2 ? 'low' : share <= 0.45 ? 'medium' : 'high';
+}
+
+function writeMessages(conversation: Conversation): Record<string, unknown>[] {
+  const messages: Record<string, unknown>[] = [];
+  if (conversation.system.length > 0) messages.push({ role: 'system', content: writeSystem(conversation.system) });
+  // Results must follow their calls at once, also where a client put something between: that waits here.
+  let between: Record<string, unknown>[] = [];
+  const flush = () => {
+    append(messages, between);
+    between = [];
+  };
+  for (const turn of conversation.turns) {
+    if (turn.role === 'assistant') {
+      flush();
+      messages.push(writeAssistant(turn.parts, turn.name));
+      continue;
+    }
+    const written =
+      turn.role === 'user' ? writeUser(turn.parts, turn.name) : [{ role: 'system', content: writeSystem(turn.parts) }];
+    for (const message of written) (message.role === 'tool' ? messages : between).push(message);
+  }
+  flush();
+  return messages;
+}
+
+/** One string, as spec 2.1 wants it (and chat templates of local servers), unless a breakpoint must be kept. */
+function writeSystem(parts: readonly TextPart[]): unknown {
+  if (parts.some((part) => part.cacheControl !== undefined)) return parts.map(writePart);
+  return parts.map((part) => part.text).join('\n\n');
+}
+
+function writeUser(parts: readonly UserPart[], name: string | undefined): Record<string, unknown>[] {
+  const results: Record<string, unknown>[] = [];
+  const seen: UserPart[] = [];
+  for (const part of parts) {
+    if (part.type !== 'tool-result') {
+      seen.push(part);
+      continue;
+    }
+    // A tool message holds text; what else the tool gave goes to the user message that follows.
+    results.push({ role: 'tool', tool_call_id: part.id, content: part.content.map(resultText).join('') });
+    for (const inner of part.content) if (inner.type !== 'text') seen.push(inner);
+  }
+  if (seen.length === 0 && results.length > 0) return results;
+  const only = seen.length === 1 ? seen[0] : undefined;
+  const plain = seen.length === 0 ? '' : only?.type === 'text' && !only.cacheControl ? only.text : undefined;
+  return [...results, defined({ role: 'user', content: plain ?? seen.map(writePart), name })];
+}
+
+function resultText(part: TextPart | ImagePart | FilePart): string {
+  return part.type === 'text' ? part.text : `[${part.type} in the next message]`;
+}
+
+function writePart(part: UserPart): Record<string, unknown> {
+  switch (part.type) {
+    case 'text':
+      return defined({ type: 'text', text: part.text, cache_control: part.cacheControl });
+    case 'image':
+      return defined({
+        type: 'image_url',
+        image_url: defined({ url: requireUrl(part.media), detail: part.detail }),
+        cache_control: part.cacheControl,
+      });
+    case 'file':
+      return defined({ type: 'file', file: writeFile(part), cache_control: part.cacheControl });
+    case 'audio':
+      if (part.media.kind !== 'data')
+        throw unsupportedField('messages', msg('A recording must be sent with its data.'));
+      return { type: 'input_audio', input_audio: { data: part.media.base64, format: part.format } };
+    case 'tool-result':
+      return { type: 'text', text: part.content.map(resultText).join('') };
+  }
+}
+
+function requireUrl(media: Media): string {
+  if (media.kind === 'id')
+    throw unsupportedField('messages', msg("An image kept at another vendor can't be sent to this model."));
+  return mediaUrl(media);
+}
+
+function writeFile(part: FilePart): Record<string, unknown> {
+  if (part.media.kind === 'id') return { file_id: part.media.id };
+  if (part.media.kind === 'url') {
+    throw unsupportedField(
+      'messages',
+      msg('This model takes files as data, not by URL (Chat Completions has no file URL).'),
+    );
+  }
+  return { file_data: mediaUrl(part.media), filename: part.filename ?? 'file' };
+}
+
+function writeAssistant(parts: readonly AssistantPart[], name: string | undefined): Record<string, unknown> {
+  const text: string[] = [];
+  const refusal: string[] = [];
+  const calls: Record<string, unknown>[] = [];
+  const reasoning: ReasoningPart[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') text.push(part.text);
+    else if (part.type === 'refusal') refusal.push(part.text);
+    else if (part.type === 'reasoning') reasoning.push(part);
+    else calls.push(writeToolCall(part));
+  }
+  const details = writeReasoningDetails(reasoning);
+  return defined({
+    role: 'assistant',
+    content: text.length > 0 ? text.join('') : calls.length > 0 || refusal.length > 0 ? null : '',
+    refusal: refusal.length > 0 ? refusal.join('') : undefined,
+    reasoning_content: reasoning.map((part) => part.text).join('') || undefined,
+    reasoning_details: details.length > 0 ? details : undefined,
+    tool_calls: calls.length > 0 ? calls : undefined,
+    name,
+  });
+}
+
+/** Empty arguments become `{}`: a call of a tool without parameters has none, and JSON needs a value. */
+export function writeToolCall(call: ToolCallPart): Record<string, unknown> {
+  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() || '{}' } };
+}
+
+function writeTool(tool: Tool): Record<string, unknown> {
+  return defined({
+    type: 'function',
+    function: defined({
+      name: tool.name,
+      description: tool.description,
+      parameters: tool.parameters,
+      strict: tool.strict,
+    }),
+    cache_control: tool.cacheControl,
+  });
+}
+
+function writeToolChoice(choice: ToolChoice | undefined): unknown {
+  if (choice === undefined) return undefined;
+  return choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
+}
+
+function writeResponseFormat(format: ResponseFormat | undefined): unknown {
+  if (format === undefined) return undefined;
+  if (format.type !== 'json-schema') return { type: format.type === 'json' ? 'json_object' : 'text' };
+  const { name, schema, description, strict } = format;
+  return { type: 'json_schema', json_schema: defined({ name, schema, description, strict }) };
+}

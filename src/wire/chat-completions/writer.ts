@@ -1,0 +1,150 @@
+import { defined, quoteJson } from '../../base/json.ts';
+import { errorFrame } from '../errors/error-body.ts';
+import { answerCutShort } from '../errors/upstream-errors.ts';
+import type { Event, FinishReason, Usage } from '../event.ts';
+import { foldEvents } from '../fold.ts';
+import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { writeReasoningDetail, writeReasoningDetails } from './reasoning-details.ts';
+import { writeToolCall } from './write-request.ts';
+
+const NOTHING: readonly Frame[] = [];
+
+/** Events to chunks in the order of OpenAI's own streams: role, deltas, finish, usage with `choices: []`, `[DONE]`. */
+export class ChatStreamWriter implements StreamWriter {
+  readonly #head: string;
+  /** What every chunk with a delta begins with. */
+  readonly #deltaHead: string;
+  #begun = false;
+  #over = false;
+  #usage: Usage | undefined;
+  /** By part: which tool call, and whether it has arguments. */
+  readonly #calls = new Map<number, { readonly index: number; empty: boolean }>();
+  /** Text of reasoning that no seal has been written with yet: a seal needs it beside it. */
+  readonly #reasoning = new Map<number, string>();
+
+  constructor(context: AnswerContext) {
+    const { id, created, model } = context;
+    this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
+    this.#deltaHead = [this.#head, ',"choices":[{"index":0,"delta":'].join('');
+  }
+
+  write(event: Event): readonly Frame[] {
+    if (this.#over) return NOTHING;
+    switch (event.type) {
+      case 'start':
+        return NOTHING;
+      case 'text': {
+        const content = event.text === '' ? '' : `"content":${quoteJson(event.text)}`;
+        const annotations = event.annotations ? `"annotations":${JSON.stringify(event.annotations)}` : '';
+        const delta = content && annotations ? `${content},${annotations}` : content || annotations;
+        return delta === '' ? NOTHING : this.#delta(delta);
+      }
+      case 'refusal':
+        return this.#delta(`"refusal":${quoteJson(event.text)}`);
+      case 'reasoning':
+        this.#reasoning.set(event.part, (this.#reasoning.get(event.part) ?? '') + event.text);
+        return this.#delta(`"reasoning_content":${quoteJson(event.text)}`);
+      case 'reasoning-seal': {
+        const details = writeReasoningDetail(event.seal, this.#reasoning.get(event.part) ?? '');
+        this.#reasoning.delete(event.part);
+        return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
+      }
+      case 'tool-call': {
+        const index = this.#calls.size;
+        this.#calls.set(event.part, { index, empty: true });
+        const call = { index, id: event.id, type: 'function', function: { name: event.name, arguments: '' } };
+        return this.#delta(`"tool_calls":[${JSON.stringify(call)}]`, 'null');
+      }
+      case 'tool-arguments': {
+        const call = this.#calls.get(event.part);
+        if (call === undefined || event.json === '') return NOTHING;
+        call.empty = false;
+        return this.#delta(argumentsDelta(call.index, event.json));
+      }
+      case 'usage':
+        this.#usage = event.usage;
+        return NOTHING;
+      case 'finish':
+        return this.#finish(event.reason);
+      case 'error':
+        this.#over = true;
+        return [errorFrame(event.error, 'chat-completions')];
+    }
+  }
+
+  #delta(delta: string, firstContent = '""'): readonly Frame[] {
+    const frame = { data: `${this.#deltaHead}{${delta}},"finish_reason":null}]}` };
+    if (this.#begun) return [frame];
+    this.#begun = true;
+    return [this.#chunk(`{"role":"assistant","content":${firstContent}}`, 'null'), frame];
+  }
+
+  #chunk(delta: string, finish: string): Frame {
+    return { data: `${this.#deltaHead}${delta},"finish_reason":${finish}}]}` };
+  }
+
+  #finish(reason: FinishReason): readonly Frame[] {
+    this.#over = true;
+    if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
+    const frames: Frame[] = [];
+    if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
+    for (const call of this.#calls.values()) {
+      if (call.empty) frames.push(this.#chunk(`{${argumentsDelta(call.index, '{}')}}`, 'null'));
+    }
+    frames.push(this.#chunk('{}', `"${reason}"`));
+    if (this.#usage) {
+      frames.push({ data: `${this.#head},"choices":[],"usage":${JSON.stringify(writeChatUsage(this.#usage))}}` });
+    }
+    frames.push({ data: '[DONE]' });
+    return frames;
+  }
+}
+
+function argumentsDelta(index: number, json: string): string {
+  return `"tool_calls":[{"index":${index},"function":{"arguments":${quoteJson(json)}}}]`;
+}
+
+export function writeChatUsage(usage: Usage): Record<string, unknown> {
+  return defined({
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    // OpenCode and others read `cached_tokens` as soon as the object is there.
+    prompt_tokens_details:
+      usage.cacheRead === undefined && usage.cacheWrite === undefined
+        ? undefined
+        : defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
+    completion_tokens_details: usage.reasoning === undefined ? undefined : { reasoning_tokens: usage.reasoning },
+  });
+}
+
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+export function writeChatAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
+  const answer = foldEvents(events);
+  if (answer.error) throw answer.error;
+  if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
+  const texts = answer.parts.filter((part) => part.type === 'text');
+  const refusals = answer.parts.filter((part) => part.type === 'refusal');
+  const reasoning = answer.parts.filter((part) => part.type === 'reasoning');
+  const calls = answer.parts.filter((part) => part.type === 'tool-call');
+  const details = writeReasoningDetails(reasoning);
+  const annotations = texts.flatMap((part) => part.annotations ?? []);
+  const content = texts.map((part) => part.text).join('');
+  const message = defined({
+    role: 'assistant',
+    content: content !== '' ? content : calls.length > 0 || refusals.length > 0 ? null : '',
+    refusal: refusals.length > 0 ? refusals.map((part) => part.text).join('') : null,
+    reasoning_content: reasoning.map((part) => part.text).join('') || undefined,
+    reasoning_details: details.length > 0 ? details : undefined,
+    annotations: annotations.length > 0 ? annotations : undefined,
+    tool_calls: calls.length > 0 ? calls.map(writeToolCall) : undefined,
+  });
+  return defined({
+    id: context.id,
+    object: 'chat.completion',
+    created: context.created,
+    model: context.model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: answer.finish }],
+    usage: answer.usage && writeChatUsage(answer.usage),
+  });
+}

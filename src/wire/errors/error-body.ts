@@ -1,0 +1,66 @@
+import type { Frame } from '../format.ts';
+import type { FormatName } from '../format-name.ts';
+import type { SvcError } from './svc-error.ts';
+
+/** Anthropic's names (docs "Errors"), by the status that we answer with. */
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+};
+
+/** OpenAI's names, by status. */
+const OPENAI_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  413: 'invalid_request_error',
+  429: 'rate_limit_error',
+};
+
+function typeFor(format: FormatName | undefined, status: number): string {
+  if (format !== 'messages') return OPENAI_TYPES[status] ?? 'server_error';
+  return MESSAGES_TYPES[status] ?? 'api_error';
+}
+
+function messageOf(error: SvcError): string {
+  return error.action === undefined ? error.message : `${error.message} ${error.action}`;
+}
+
+/**
+ * The body of an error answer (spec 7), one that both official SDKs read: `error.message` for
+ * OpenAI's, `type: "error"` for Anthropic's, `error_type` for clients that match on it.
+ */
+export function errorBody(error: SvcError, format?: FormatName): Record<string, unknown> {
+  const message = messageOf(error);
+  const body = {
+    error: {
+      message,
+      type: typeFor(format, error.status),
+      code: error.code ?? error.errorType,
+      param: error.param ?? null,
+      error_type: error.errorType,
+    },
+    error_type: error.errorType,
+    message,
+  };
+  return format === 'messages' ? { type: 'error', ...body } : body;
+}
+
+/**
+ * An error after output has begun. Responses numbers its events and has to fail its answer too, so
+ * its writer makes that frame (wire/responses-writer.ts).
+ */
+export function errorFrame(error: SvcError, format: 'chat-completions' | 'messages'): Frame {
+  const data = JSON.stringify(errorBody(error, format));
+  return format === 'messages' ? { event: 'error', data } : { data };
+}

@@ -1,0 +1,290 @@
+import {
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
+  parseJson,
+} from '../../base/json.ts';
+import { formatMessage, type MessageText, msg, SvcError, type SvcErrorInit, verbatim } from './svc-error.ts';
+
+/** A header by its lower-case name. */
+export type HeaderReader = (name: string) => string | undefined;
+
+export interface VendorFailure {
+  /** Provider id, named in the message. */
+  readonly provider: string;
+  /** What the upstream answered with; 200 for an error inside a stream. */
+  readonly status: number;
+  readonly header?: HeaderReader;
+  readonly bodyText: string;
+  /** The credential is the caller's own (spec 5.5, 7.1): its payment and access problems are the caller's to know. */
+  readonly byok: boolean;
+}
+
+/** Waits longer than this are the upstream's mistake or a quota; nobody waits a day in a request. */
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+const MAX_MESSAGE = 2000;
+
+/**
+ * How vendors say that a request is larger than the context window. OpenAI, vLLM, DeepSeek and
+ * OpenRouter: "maximum context length is N tokens"; Anthropic: "prompt is too long: N tokens > M
+ * maximum", "input length and `max_tokens` exceed context limit"; Mistral: "too large for model with
+ * M maximum context length"; llama.cpp: "exceeds the available context size", exceed_context_size_error;
+ * Ollama: "exceeds the context window" / "input length exceeds"; LM Studio: "context length of only
+ * M tokens"; Google: "input token count (N) exceeds the maximum number of tokens allowed (M)".
+ */
+const CONTEXT_WORDS = [
+  /maximum context length/i,
+  /max(?:imum)?[_ ]model[_ ]len(?:gth)?/i,
+  /context[_ ](?:length|window|limit|size)[^.]{0,40}exceed/i,
+  /exceed[^.]{0,60}context[_ ](?:length|window|limit|size)/i,
+  /prompt is too long/i,
+  /prompt (?:contains|has) \d+ tokens[^.]*too (?:large|long)/i,
+  /too large for model with \d+/i,
+  /input (?:is too long|length exceeds)/i,
+  /context length of only \d+/i,
+  /input token count[^.]*exceeds the maximum/i,
+  /greater than the context length/i,
+  /longer than the model'?s context/i,
+  /reduce the length of the (?:messages|prompt|input)/i,
+];
+const CONTEXT_CODES = new Set([
+  'context_length_exceeded',
+  'exceed_context_size_error',
+  'model_context_window_exceeded',
+]);
+
+/** Where the limit stands in those words, tokens. */
+const LIMIT_WORDS = [
+  /maximum context length (?:is|of)\s+(\d[\d,]*)/i,
+  /(\d[\d,]*)\s+(?:maximum context length|maximum)/i,
+  />\s*(\d[\d,]*)/,
+  /context limit[^\d]{0,40}(?:\d+\s*\+\s*\d+\s*>\s*)?(\d[\d,]*)/i,
+  /available context size \((\d[\d,]*)/i,
+  /context length of only (\d[\d,]*)/i,
+  /allowed \((\d[\d,]*)\)/i,
+  /context (?:window|size|length)[^\d.]{0,40}(\d[\d,]*)/i,
+];
+
+/** One error from whatever an upstream answered (spec 7; statuses as design and docs/errors.md settle them). */
+export function vendorError(failure: VendorFailure): SvcError {
+  const body = parseJson(failure.bodyText);
+  const said = describe(body, failure.bodyText);
+  const status = effectiveStatus(failure.status, said);
+  const base = defined({
+    provider: failure.provider,
+    upstreamStatus: failure.status,
+    code: said.code,
+    param: said.param,
+    retryAfterMs: failure.header ? retryAfterMs(failure.header, Date.now()) : undefined,
+  });
+  const make = (init: SvcErrorInit): SvcError => new SvcError({ ...base, ...init });
+  if (saysContextExceeded(said, status)) return make(contextExceeded(said));
+  // What stands inside a stream has a status of its own; a redirect or a 304 is told as what it is.
+  const message =
+    said.message === undefined
+      ? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status)
+      : verbatim(said.message);
+  if (status === 402 || said.code === 'insufficient_quota')
+    return make(paymentProblem(failure, formatMessage(message)));
+  switch (status) {
+    case 401:
+    case 403:
+      return make(accessProblem(failure, status, message));
+    case 404:
+      return make({
+        errorType: 'model_not_found',
+        message,
+        action: msg('Check the model’s id and the base URL.'),
+      });
+    case 408:
+    case 504:
+      return make({ errorType: 'upstream_timeout', message, retryable: true });
+    case 413:
+      return make({ errorType: 'request_too_large', message });
+    case 429:
+      return make({ errorType: 'rate_limit_exceeded', message, retryable: true });
+    case 503:
+    case 529:
+      return make({ errorType: 'temporarily_unavailable', message, retryable: true });
+  }
+  if (status >= 500) return make({ errorType: 'upstream_error', message, retryable: true });
+  if (said.code === 'content_filter' || said.type === 'content_filter') {
+    return make({ errorType: 'content_filtered', message });
+  }
+  if (status >= 400) return make({ errorType: 'invalid_request', message });
+  return make({ errorType: 'upstream_error', message, retryable: true });
+}
+
+/** An error that stands inside a stream or in a body with status 200. `error` is the vendor's own value. */
+export function vendorErrorValue(error: unknown, provider = ''): SvcError {
+  return vendorError({ provider, status: 200, bodyText: JSON.stringify({ error }), byok: true });
+}
+
+interface Said {
+  readonly message?: string;
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
+  /** A status that the body names, for errors inside a stream. */
+  readonly status?: number;
+}
+
+/** Reads {error:{…}}, {error:"…"}, {message}, {detail}, [{error}], {errors:[…]}, {object:"error"}. */
+function describe(body: unknown, text: string): Said {
+  let outer = body;
+  // Not by calling itself: lists can be nested more deeply than the stack is.
+  while (Array.isArray(outer)) outer = outer[0];
+  return isObject(outer) ? describeObject(outer) : describeText(text);
+}
+
+function describeObject(body: JsonObject): Said {
+  const inner = body.error ?? (Array.isArray(body.errors) ? body.errors[0] : undefined);
+  const error: JsonObject = isObject(inner) ? inner : typeof inner === 'string' ? { ...body, message: inner } : body;
+  const message =
+    nonEmptyString(error.message) ??
+    nonEmptyString(error.detail) ??
+    detailMessage(error.detail) ??
+    nonEmptyString(body.message);
+  const metadata = objectOrEmpty(error.metadata);
+  const raw = nonEmptyString(metadata.raw);
+  const code = nonEmptyString(error.code) ?? nonEmptyString(body.error_type);
+  return defined({
+    // OpenRouter says "Provider returned error" and keeps the vendor's words in metadata.raw.
+    message: clean(raw === undefined ? message : `${message ?? ''} ${rawMessage(raw)}`.trim()),
+    type: nonEmptyString(error.type) ?? nonEmptyString(body.type),
+    code,
+    param: nonEmptyString(error.param),
+    status:
+      finiteNumber(error.code) ?? finiteNumber(error.status_code) ?? finiteNumber(error.status) ?? finiteNumber(code),
+  });
+}
+
+function rawMessage(raw: string): string {
+  const value = parseJson(raw);
+  return isObject(value) ? (describe(value, raw).message ?? raw) : raw;
+}
+
+/** FastAPI's list of validation problems. */
+function detailMessage(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return isObject(detail) ? nonEmptyString(detail.message) : undefined;
+  const lines = detail.map((item) => nonEmptyString(objectOrEmpty(item).msg)).filter((line) => line !== undefined);
+  return lines.length > 0 ? lines.join('; ') : undefined;
+}
+
+function describeText(text: string): Said {
+  const trimmed = text.trim();
+  if (trimmed === '' || /^<(?:!doctype|html|\?xml)/i.test(trimmed)) return {};
+  return defined({ message: clean(trimmed) });
+}
+
+/** Control characters out, length bounded: the text goes to logs, headers and screens. */
+function clean(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const plain = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').trim();
+  return plain.length > MAX_MESSAGE ? `${plain.slice(0, MAX_MESSAGE)}…` : plain || undefined;
+}
+
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  insufficient_quota: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  api_error: 500,
+  server_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+function effectiveStatus(status: number, said: Said): number {
+  if (status >= 400) return status;
+  if (said.status !== undefined && said.status >= 400 && said.status < 600) return said.status;
+  return ownEntry(STATUS_OF_TYPE, said.type ?? '') ?? ownEntry(STATUS_OF_TYPE, said.code ?? '') ?? 500;
+}
+
+function saysContextExceeded(said: Said, status: number): boolean {
+  if (CONTEXT_CODES.has(said.code ?? '') || CONTEXT_CODES.has(said.type ?? '')) return true;
+  if (status !== 400 && status !== 413 && status !== 422 && status !== 500) return false;
+  const message = said.message;
+  return message !== undefined && CONTEXT_WORDS.some((words) => words.test(message));
+}
+
+function contextExceeded({ message }: Said): SvcErrorInit {
+  const limit = LIMIT_WORDS.map((words) => words.exec(message ?? '')?.[1]).find((found) => found !== undefined);
+  return {
+    errorType: 'context_length_exceeded',
+    message: contextMessage(limit?.replaceAll(',', ''), message),
+    action: msg('Shorten the conversation or choose a model with a larger context window.'),
+  };
+}
+
+function contextMessage(limit: string | undefined, words: string | undefined): MessageText {
+  if (limit === undefined) {
+    return words === undefined
+      ? msg('The request is larger than the model’s context window.')
+      : msg('The request is larger than the model’s context window. {0}', words);
+  }
+  return words === undefined
+    ? msg('The request is larger than the model’s context window: the maximum context length is {0} tokens.', limit)
+    : msg(
+        'The request is larger than the model’s context window: the maximum context length is {0} tokens. {1}',
+        limit,
+        words,
+      );
+}
+
+const UNAVAILABLE: SvcErrorInit = {
+  errorType: 'temporarily_unavailable',
+  message: msg('The provider is temporarily unavailable.'),
+};
+
+function paymentProblem({ provider, byok }: VendorFailure, words: string): SvcErrorInit {
+  if (!byok) return UNAVAILABLE;
+  return {
+    errorType: 'insufficient_credits',
+    message: msg('Your account at {0} is out of funds: {1}', provider || 'the provider', words),
+    action: msg('Add funds at the provider or choose another model.'),
+  };
+}
+
+function accessProblem({ byok }: VendorFailure, status: 401 | 403, message: MessageText): SvcErrorInit {
+  if (!byok) return UNAVAILABLE;
+  return status === 401
+    ? { errorType: 'authentication_required', message, action: msg('Check the API key of this provider.') }
+    : {
+        errorType: 'model_not_allowed',
+        message,
+        action: msg('Check what this key may use, or choose another model.'),
+      };
+}
+
+function fallbackMessage(provider: string, status: number): MessageText {
+  return provider === ''
+    ? msg('The provider answered with status {0} and no explanation.', status)
+    : msg('{0} answered with status {1} and no explanation.', provider, status);
+}
+
+/**
+ * Milliseconds that the upstream asks to wait: `retry-after-ms`, `Retry-After` in seconds or as a
+ * date. Absurd values (negative, not a number, beyond a day) count as not said or as the cap.
+ */
+export function retryAfterMs(header: HeaderReader, now: number): number | undefined {
+  const exact = Number.parseFloat(header('retry-after-ms') ?? '');
+  if (Number.isFinite(exact) && exact >= 0) return Math.min(exact, MAX_RETRY_AFTER_MS);
+  const value = header('retry-after')?.trim();
+  if (value === undefined || value === '') return undefined;
+  if (/^[+-]?[\d.]+$/.test(value)) {
+    const seconds = Number(value);
+    return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
+  }
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS);
+}

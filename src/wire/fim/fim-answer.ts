@@ -1,0 +1,174 @@
+import {
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  parseJson,
+} from '../../base/json.ts';
+import { writeChatUsage } from '../chat-completions/writer.ts';
+import { errorFrame } from '../errors/error-body.ts';
+import { msg, SvcError } from '../errors/svc-error.ts';
+import { answerCutShort, invalidEvent } from '../errors/upstream-errors.ts';
+import { vendorErrorValue } from '../errors/vendor-errors.ts';
+import type { Event, FinishReason, Usage } from '../event.ts';
+import { foldEvents } from '../fold.ts';
+import type { AnswerContext, Frame, StreamReader, StreamWriter } from '../format.ts';
+import { readFimUsage } from '../usage.ts';
+
+const NOTHING: readonly Event[] = [];
+const NO_FRAMES: readonly Frame[] = [];
+
+/**
+ * A streamed hole to events, whichever dialect answered: `delta.content` (Mistral, ours), `text`
+ * (Mercury, DeepSeek, OpenAI-compatible), `message.content` (Mistral, whole), `content` (llama.cpp),
+ * `response` (Ollama).
+ */
+export class FimReader implements StreamReader {
+  #started = false;
+  #over = false;
+  #finish: FinishReason | undefined;
+
+  read(frame: Frame): readonly Event[] {
+    if (this.#over) return NOTHING;
+    if (frame.data === '[DONE]') return this.#complete();
+    const chunk = parseJson(frame.data);
+    if (isObject(chunk)) return this.readChunk(chunk);
+    return this.#fail(invalidEvent(frame.data));
+  }
+
+  readChunk(chunk: JsonObject): readonly Event[] {
+    if (chunk.error !== undefined && chunk.error !== null) return this.#fail(vendorErrorValue(chunk.error));
+    const events: Event[] = [];
+    if (!this.#started) {
+      this.#started = true;
+      const id = nonEmptyString(chunk.id);
+      const model = nonEmptyString(chunk.model);
+      events.push(defined({ type: 'start' as const, id, model, created: finiteNumber(chunk.created) }));
+    }
+    const choice = objectOrEmpty(arrayOrEmpty(chunk.choices)[0]);
+    const text = fimText(chunk, choice);
+    if (text !== undefined) events.push({ type: 'text', part: 0, text });
+    const usage = readFimUsage(chunk);
+    if (usage) events.push({ type: 'usage', usage });
+    this.#finish = fimFinish(chunk, choice) ?? this.#finish;
+    return events;
+  }
+
+  end(): readonly Event[] {
+    if (this.#over) return NOTHING;
+    this.#over = true;
+    return [{ type: 'finish', reason: this.#finish ?? 'closed' }];
+  }
+
+  /** The provider says that this is all; not all say why. */
+  #complete(): readonly Event[] {
+    if (this.#started) this.#finish ??= 'stop';
+    return this.end();
+  }
+
+  #fail(error: SvcError): readonly Event[] {
+    this.#over = true;
+    return [{ type: 'error', error }];
+  }
+}
+
+function fimText(chunk: JsonObject, choice: JsonObject): string | undefined {
+  return (
+    contentText(objectOrEmpty(choice.delta).content) ??
+    nonEmptyString(choice.text) ??
+    contentText(objectOrEmpty(choice.message).content) ??
+    nonEmptyString(chunk.content) ??
+    nonEmptyString(chunk.response)
+  );
+}
+
+function contentText(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return nonEmptyString(content);
+  return nonEmptyString(content.map((part) => nonEmptyString(objectOrEmpty(part).text) ?? '').join(''));
+}
+
+function fimFinish(chunk: JsonObject, choice: JsonObject): FinishReason | undefined {
+  const reason =
+    nonEmptyString(choice.finish_reason) ?? nonEmptyString(chunk.done_reason) ?? nonEmptyString(chunk.stop_type);
+  if (reason === 'content_filter') return 'content_filter';
+  if (reason === 'length' || reason === 'limit' || reason === 'model_length') return 'length';
+  // Older llama.cpp says why in flags; `stop_type: "none"` stands in frames before the last one.
+  if (chunk.stopped_limit === true) return 'length';
+  if (reason !== undefined && reason !== 'none') return 'stop';
+  return chunk.stop === true || chunk.done === true ? 'stop' : undefined;
+}
+
+/** A whole answer of any dialect. llama.cpp answers several candidates with a list: the first is taken. */
+export function readFimAnswer(body: unknown): readonly Event[] {
+  const answer = Array.isArray(body) ? body[0] : body;
+  if (!isObject(answer)) {
+    const message = msg('The provider’s answer is not a completion.');
+    return [{ type: 'error', error: new SvcError({ errorType: 'upstream_invalid_response', message }) }];
+  }
+  const reader = new FimReader();
+  const events = [...reader.readChunk(answer), ...reader.end()];
+  const known = ['choices', 'content', 'response'].some((field) => answer[field] !== undefined);
+  // A whole body that arrived is complete even where the vendor gives no reason.
+  return known ? events.map((event) => (isClosed(event) ? { type: 'finish', reason: 'stop' } : event)) : events;
+}
+
+function isClosed(event: Event): boolean {
+  return event.type === 'finish' && event.reason === 'closed';
+}
+
+/** Our one shape of a streamed completion: `delta.content` and `text`, usage in the last chunk, `[DONE]`. */
+export class FimStreamWriter implements StreamWriter {
+  readonly #head: string;
+  #over = false;
+  #usage: Usage | undefined;
+
+  constructor(context: Pick<AnswerContext, 'id' | 'model' | 'created'>) {
+    const { id, created, model } = context;
+    this.#head = JSON.stringify({ id, object: 'fim.completion.chunk', created, model }).slice(0, -1);
+  }
+
+  write(event: Event): readonly Frame[] {
+    if (this.#over) return NO_FRAMES;
+    if (event.type === 'text') return [this.#chunk(JSON.stringify(event.text), 'null')];
+    if (event.type === 'usage') this.#usage = event.usage;
+    if (event.type === 'error') {
+      this.#over = true;
+      return [errorFrame(event.error, 'chat-completions')];
+    }
+    return event.type === 'finish' ? this.#finish(event.reason) : NO_FRAMES;
+  }
+
+  #chunk(text: string, finish: string, usage = ''): Frame {
+    const choice = `{"index":0,"delta":{"content":${text}},"text":${text},"finish_reason":${finish}}`;
+    return { data: `${this.#head},"choices":[${choice}]${usage}}` };
+  }
+
+  #finish(reason: FinishReason): readonly Frame[] {
+    this.#over = true;
+    if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
+    const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
+    return [this.#chunk('""', `"${reason}"`, usage), { data: '[DONE]' }];
+  }
+}
+
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+export function writeFimAnswer(
+  context: Pick<AnswerContext, 'id' | 'model' | 'created'>,
+  events: readonly Event[],
+): Record<string, unknown> {
+  const answer = foldEvents(events);
+  if (answer.error) throw answer.error;
+  if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
+  const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return defined({
+    id: context.id,
+    object: 'fim.completion',
+    created: context.created,
+    model: context.model,
+    choices: [{ index: 0, text, message: { role: 'assistant', content: text }, finish_reason: answer.finish }],
+    usage: answer.usage && writeChatUsage(answer.usage),
+  });
+}

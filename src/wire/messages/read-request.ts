@@ -1,0 +1,253 @@
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+} from '../../base/json.ts';
+import { readCacheControl } from '../chat-completions/read-messages.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  Media,
+  ReasoningRequest,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  UserPart,
+} from '../conversation.ts';
+import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  refuseState,
+  requiredList,
+  requiredModel,
+  unknownMembers,
+} from '../request-fields.ts';
+
+const KNOWN = new Set(
+  `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
+  output_config output_format metadata`.split(/\s+/),
+);
+
+/** @throws SvcError 400 that names the field. */
+export function readMessagesRequest(body: JsonObject): Conversation {
+  const model = requiredModel(body);
+  const messages = requiredList(body, 'messages');
+  refuseState(body, {
+    container: 'Containers are run by Anthropic and can’t be carried to this model.',
+    mcp_servers: 'MCP servers are run by Anthropic and can’t be carried to this model.',
+  });
+  const extra = unknownMembers(body, KNOWN);
+  return defined({
+    model,
+    system: readSystem(body.system, 'system'),
+    turns: readTurns(messages),
+    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
+    toolChoice: readToolChoice(objectOrEmpty(body.tool_choice)),
+    parallelToolCalls: objectOrEmpty(body.tool_choice).disable_parallel_tool_use === true ? false : undefined,
+    sampling: defined({
+      temperature: optionalNumber(body, 'temperature', 0, 1),
+      topP: optionalNumber(body, 'top_p', 0, 1),
+      topK: optionalNumber(body, 'top_k', 0, Number.MAX_SAFE_INTEGER),
+      stop: readStop(body.stop_sequences),
+    }),
+    maxTokens: optionalCount(body, 'max_tokens'),
+    responseFormat: readResponseFormat(body),
+    reasoning: readReasoning(body),
+    stream: optionalBoolean(body, 'stream') ?? false,
+    user: nonEmptyString(objectOrEmpty(body.metadata).user_id),
+    extra: extra && { messages: extra },
+  });
+}
+
+function readStop(value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value) && value.every((stop) => typeof stop === 'string')) return value;
+  throw invalidRequest('stop_sequences', '`stop_sequences` must be a list of strings.');
+}
+
+function readResponseFormat(body: JsonObject): ResponseFormat | undefined {
+  const format = objectOrEmpty(objectOrEmpty(body.output_config).format ?? body.output_format);
+  if (format.type !== 'json_schema' || !isObject(format.schema)) return undefined;
+  return { type: 'json-schema', name: nonEmptyString(format.name) ?? 'response', schema: format.schema };
+}
+
+function readReasoning(body: JsonObject): ReasoningRequest | undefined {
+  const thinking = objectOrEmpty(body.thinking);
+  const { type } = thinking;
+  const mode: ReasoningRequest['mode'] =
+    type === 'enabled' || type === 'adaptive' || type === 'disabled' ? type : undefined;
+  const effort = nonEmptyString(objectOrEmpty(body.output_config).effort);
+  if (mode === undefined && effort === undefined) return undefined;
+  return defined({
+    effort,
+    budgetTokens: finiteNumber(thinking.budget_tokens),
+    mode,
+    summary: nonEmptyString(thinking.display),
+  });
+}
+
+function readTool(tool: JsonObject, at: string): Tool {
+  if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
+    throw unsupportedField(
+      `${at}.type`,
+      `The tool "${String(tool.type)}" is run by Anthropic and can’t be carried to this model.`,
+    );
+  }
+  const name = nonEmptyString(tool.name);
+  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
+  return defined({
+    name,
+    description: nonEmptyString(tool.description),
+    parameters: isObject(tool.input_schema) ? tool.input_schema : { type: 'object', properties: {} },
+    strict: optionalBoolean(tool, 'strict'),
+    cacheControl: readCacheControl(tool),
+  });
+}
+
+function readToolChoice(choice: JsonObject): ToolChoice | undefined {
+  switch (choice.type) {
+    case undefined:
+      return undefined;
+    case 'auto':
+    case 'none':
+      return { type: choice.type };
+    case 'any':
+      return { type: 'required' };
+    case 'tool':
+      if (typeof choice.name === 'string') return { type: 'tool', name: choice.name };
+  }
+  throw invalidRequest('tool_choice', '`tool_choice` must be auto, any, none or name a tool.');
+}
+
+function readSystem(value: unknown, at: string): TextPart[] {
+  if (typeof value === 'string') return [{ type: 'text', text: value }];
+  return arrayOrEmpty(value).map((block, index) => readText(objectOrEmpty(block), `${at}.${index}`));
+}
+
+function readText(block: JsonObject, at: string): TextPart {
+  if (block.type !== 'text' || typeof block.text !== 'string') throw invalidRequest(at, 'A text block needs a text.');
+  const citations = arrayOrEmpty(block.citations);
+  return defined({
+    type: 'text' as const,
+    text: block.text,
+    cacheControl: readCacheControl(block),
+    annotations: citations.length > 0 ? citations : undefined,
+  });
+}
+
+/** Messages of the assistant in a row are one turn to the API. */
+function readTurns(messages: readonly unknown[]): Turn[] {
+  const turns: Turn[] = [];
+  let assistant: AssistantPart[] | undefined;
+  messages.forEach((message, index) => {
+    const turn = readMessage(objectOrEmpty(message), `messages.${index}`);
+    if (turn.role !== 'assistant') {
+      assistant = undefined;
+      turns.push(turn);
+      return;
+    }
+    if (assistant === undefined) {
+      assistant = [];
+      turns.push({ role: 'assistant', parts: assistant });
+    }
+    append(assistant, turn.parts);
+  });
+  return turns;
+}
+
+function readMessage(message: JsonObject, at: string): Turn {
+  const { role, content } = message;
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (!Array.isArray(blocks)) throw invalidRequest(`${at}.content`, 'Content must be a string or a list of blocks.');
+  const inside = `${at}.content`;
+  if (role === 'system') return { role, parts: readSystem(blocks, inside) };
+  if (role === 'user') {
+    return { role, parts: blocks.map((block, index) => readUserBlock(objectOrEmpty(block), `${inside}.${index}`)) };
+  }
+  if (role !== 'assistant') throw invalidRequest(`${at}.role`, 'A message needs a role: user or assistant.');
+  return { role, parts: blocks.map((block, index) => readAssistantBlock(objectOrEmpty(block), `${inside}.${index}`)) };
+}
+
+function readUserBlock(block: JsonObject, at: string): UserPart {
+  if (block.type !== 'tool_result') return readContentBlock(block, at);
+  const id = nonEmptyString(block.tool_use_id);
+  if (id === undefined) throw invalidRequest(`${at}.tool_use_id`, 'A tool result needs the id of its call.');
+  const content =
+    typeof block.content === 'string' ? [{ type: 'text', text: block.content }] : arrayOrEmpty(block.content);
+  return defined({
+    type: 'tool-result' as const,
+    id,
+    content: content.map((inner, index) => readContentBlock(objectOrEmpty(inner), `${at}.content.${index}`)),
+    isError: block.is_error === true ? true : undefined,
+    cacheControl: readCacheControl(block),
+  });
+}
+
+function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart | FilePart {
+  const cacheControl = readCacheControl(block);
+  switch (block.type) {
+    case 'text':
+      return readText(block, at);
+    case 'image':
+      return defined({ type: 'image' as const, media: readSource(objectOrEmpty(block.source), at), cacheControl });
+    case 'document': {
+      const media = readSource(objectOrEmpty(block.source), at);
+      return defined({ type: 'file' as const, media, filename: nonEmptyString(block.title), cacheControl });
+    }
+    default:
+      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
+  }
+}
+
+function readSource(source: JsonObject, at: string): Media {
+  const data = nonEmptyString(source.data);
+  const url = nonEmptyString(source.url);
+  const id = nonEmptyString(source.file_id);
+  if (source.type === 'base64' && data !== undefined) {
+    return { kind: 'data', mediaType: nonEmptyString(source.media_type) ?? 'application/octet-stream', base64: data };
+  }
+  if (source.type === 'text' && data !== undefined) {
+    return { kind: 'data', mediaType: 'text/plain', base64: Buffer.from(data, 'utf8').toString('base64') };
+  }
+  if (source.type === 'url' && url !== undefined) return { kind: 'url', url };
+  if (source.type === 'file' && id !== undefined) return { kind: 'id', id };
+  throw unsupportedField(`${at}.source`, `A source of type "${String(source.type)}" can't be carried to this model.`);
+}
+
+function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
+  switch (block.type) {
+    case 'text':
+      return readText(block, at);
+    case 'thinking': {
+      const signature = nonEmptyString(block.signature);
+      const seals = signature === undefined ? [] : [{ vendor: 'messages' as const, signature }];
+      return { type: 'reasoning', text: nonEmptyString(block.thinking) ?? '', seals };
+    }
+    case 'redacted_thinking':
+      return {
+        type: 'reasoning',
+        text: '',
+        seals: [{ vendor: 'messages', redacted: nonEmptyString(block.data) ?? '' }],
+      };
+    case 'tool_use': {
+      const id = nonEmptyString(block.id);
+      const name = nonEmptyString(block.name);
+      if (id === undefined || name === undefined) throw invalidRequest(at, 'A tool call needs an id and a name.');
+      const json = JSON.stringify(block.input ?? {});
+      return defined({ type: 'tool-call' as const, id, name, arguments: json, cacheControl: readCacheControl(block) });
+    }
+    default:
+      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
+  }
+}

@@ -1,0 +1,232 @@
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  ownEntry,
+  parseJson,
+} from '../../base/json.ts';
+import type { SvcError } from '../errors/svc-error.ts';
+import { invalidEvent } from '../errors/upstream-errors.ts';
+import { vendorErrorValue } from '../errors/vendor-errors.ts';
+import type { Event, FinishReason } from '../event.ts';
+import type { Frame, StreamReader } from '../format.ts';
+import { StreamUsage } from '../usage.ts';
+
+const NOTHING: readonly Event[] = [];
+
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+interface Block {
+  readonly part: number;
+  readonly kind: 'text' | 'reasoning' | 'tool';
+  /** What its arguments are if no delta comes: `{}`, or the input that came with the block itself. */
+  input: string;
+}
+
+/** Messages events to events (Anthropic, "Streaming messages"). */
+export class MessagesStreamReader implements StreamReader {
+  #started = false;
+  #over = false;
+  #next = 0;
+  readonly #blocks = new Map<number, Block>();
+  readonly #usage = new StreamUsage('messages');
+  #finish: { reason: FinishReason; stopSequence?: string } | undefined;
+
+  read(frame: Frame): readonly Event[] {
+    if (this.#over) return NOTHING;
+    if (frame.event === 'ping') return NOTHING;
+    const value = parseJson(frame.data);
+    if (!isObject(value)) return this.#fail(invalidEvent(frame.data));
+    return this.readValue(value);
+  }
+
+  readValue(value: JsonObject): readonly Event[] {
+    const events: Event[] = [];
+    this.#readEvent(value, events);
+    return events;
+  }
+
+  /** The provider says that this is all. One that does not say why has given an answer all the same. */
+  complete(): readonly Event[] {
+    const blocks = [...this.#blocks.values()];
+    if (blocks.length > 0) {
+      this.#finish ??= { reason: blocks.some(({ kind }) => kind === 'tool') ? 'tool_calls' : 'stop' };
+    }
+    return this.end();
+  }
+
+  end(): readonly Event[] {
+    if (this.#over) return NOTHING;
+    this.#over = true;
+    return [{ type: 'finish', ...(this.#finish ?? { reason: 'closed' as const }) }];
+  }
+
+  #fail(error: SvcError): readonly Event[] {
+    this.#over = true;
+    return [{ type: 'error', error }];
+  }
+
+  #readEvent(value: JsonObject, events: Event[]): void {
+    switch (value.type) {
+      case 'message_start':
+        this.#start(objectOrEmpty(value.message), events);
+        break;
+      case 'content_block_start':
+        this.#open(finiteNumber(value.index) ?? this.#blocks.size, objectOrEmpty(value.content_block), events);
+        break;
+      case 'content_block_delta':
+        this.#delta(this.#blocks.get(finiteNumber(value.index) ?? -1), objectOrEmpty(value.delta), events);
+        break;
+      case 'content_block_stop':
+        this.#close(this.#blocks.get(finiteNumber(value.index) ?? -1), events);
+        break;
+      case 'message_delta':
+        this.#messageDelta(objectOrEmpty(value.delta), value.usage, events);
+        break;
+      case 'message_stop':
+        append(events, this.complete());
+        break;
+      case 'error':
+        append(events, this.#fail(vendorErrorValue(value.error)));
+        break;
+      default:
+        if (value.error !== undefined && value.error !== null)
+          append(events, this.#fail(vendorErrorValue(value.error)));
+    }
+  }
+
+  /** A second `message_start` has been seen in the wild; it begins nothing. */
+  #start(message: JsonObject, events: Event[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    events.push(
+      defined({ type: 'start' as const, id: nonEmptyString(message.id), model: nonEmptyString(message.model) }),
+    );
+    this.#count(message.usage, events);
+  }
+
+  #count(value: unknown, events: Event[]): void {
+    const usage = isObject(value) ? this.#usage.add(value) : undefined;
+    if (usage) events.push({ type: 'usage', usage });
+  }
+
+  #open(index: number, block: JsonObject, events: Event[]): void {
+    switch (block.type) {
+      case 'text': {
+        const opened = this.#block(index, 'text');
+        const text = nonEmptyString(block.text);
+        const annotations = arrayOrEmpty(block.citations);
+        if (annotations.length > 0) events.push({ type: 'text', part: opened.part, text: text ?? '', annotations });
+        else if (text !== undefined) events.push({ type: 'text', part: opened.part, text });
+        break;
+      }
+      case 'thinking': {
+        const { part } = this.#block(index, 'reasoning');
+        events.push({ type: 'reasoning', part, text: nonEmptyString(block.thinking) ?? '' });
+        const signature = nonEmptyString(block.signature);
+        if (signature !== undefined)
+          events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', signature } });
+        break;
+      }
+      case 'redacted_thinking': {
+        const { part } = this.#block(index, 'reasoning');
+        events.push({
+          type: 'reasoning-seal',
+          part,
+          seal: { vendor: 'messages', redacted: nonEmptyString(block.data) ?? '' },
+        });
+        break;
+      }
+      case 'tool_use': {
+        const opened = this.#block(index, 'tool');
+        if (isObject(block.input) && Object.keys(block.input).length > 0) opened.input = JSON.stringify(block.input);
+        events.push({
+          type: 'tool-call',
+          part: opened.part,
+          id: nonEmptyString(block.id) ?? `toolu_${index}`,
+          name: nonEmptyString(block.name) ?? '',
+        });
+      }
+    }
+  }
+
+  #block(index: number, kind: Block['kind']): Block {
+    const block: Block = { part: this.#next++, kind, input: '{}' };
+    this.#blocks.set(index, block);
+    return block;
+  }
+
+  #delta(block: Block | undefined, delta: JsonObject, events: Event[]): void {
+    if (block === undefined) return;
+    const { part } = block;
+    switch (delta.type) {
+      case 'text_delta':
+        if (typeof delta.text === 'string' && delta.text !== '') events.push({ type: 'text', part, text: delta.text });
+        break;
+      case 'thinking_delta':
+        if (typeof delta.thinking === 'string' && delta.thinking !== '') {
+          events.push({ type: 'reasoning', part, text: delta.thinking });
+        }
+        break;
+      case 'signature_delta':
+        if (typeof delta.signature === 'string' && delta.signature !== '') {
+          events.push({ type: 'reasoning-seal', part, seal: { vendor: 'messages', signature: delta.signature } });
+        }
+        break;
+      case 'input_json_delta':
+        if (typeof delta.partial_json === 'string' && delta.partial_json !== '') {
+          block.input = '';
+          events.push({ type: 'tool-arguments', part, json: delta.partial_json });
+        }
+        break;
+      case 'citations_delta':
+        events.push({ type: 'text', part, text: '', annotations: [delta.citation] });
+    }
+  }
+
+  #close(block: Block | undefined, events: Event[]): void {
+    if (block?.kind !== 'tool') return;
+    events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
+    // A second end of the block must not repeat them.
+    block.input = '';
+  }
+
+  #messageDelta(delta: JsonObject, usage: unknown, events: Event[]): void {
+    this.#count(usage, events);
+    const reason = nonEmptyString(delta.stop_reason);
+    if (reason === undefined) return;
+    this.#finish = defined({
+      reason: ownEntry(FINISH, reason) ?? 'stop',
+      stopSequence: nonEmptyString(delta.stop_sequence),
+    });
+  }
+}
+
+/** A whole Messages answer as events: the events that its stream would have had. */
+export function readMessagesAnswer(body: JsonObject): readonly Event[] {
+  const reader = new MessagesStreamReader();
+  const feed = (value: JsonObject): readonly Event[] => reader.readValue(value);
+  if (body.type === 'error') return feed(body);
+  const events: Event[] = [...feed({ type: 'message_start', message: { ...body, usage: undefined } })];
+  arrayOrEmpty(body.content).forEach((block, index) => {
+    append(events, feed({ type: 'content_block_start', index, content_block: block }));
+    append(events, feed({ type: 'content_block_stop', index }));
+  });
+  const delta = { stop_reason: body.stop_reason, stop_sequence: body.stop_sequence };
+  append(events, feed({ type: 'message_delta', delta, usage: body.usage }));
+  append(events, reader.complete());
+  return events;
+}

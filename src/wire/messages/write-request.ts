@@ -1,0 +1,299 @@
+import { append, defined, isObject, ownEntry, parseJson } from '../../base/json.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  Media,
+  ReasoningPart,
+  TextPart,
+  Tool,
+  ToolResultPart,
+  Turn,
+  UserPart,
+} from '../conversation.ts';
+import { msg, unsupportedField } from '../errors/svc-error.ts';
+import { imageTypeOfData } from '../media.ts';
+import { messagesSchema } from './schema.ts';
+
+/** Messages requires `max_tokens`; a provider sets the model's own limit before it comes to this. */
+const DEFAULT_MAX_TOKENS = 4096;
+/** Anthropic, "Extended thinking": the least budget. */
+const LEAST_BUDGET = 1024;
+/** Share of the answer's limit, by effort (as the AI SDK's Anthropic provider has it). */
+const BUDGET_SHARE: Readonly<Record<string, number>> = {
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
+};
+/** Models that think adaptively by effort; older ones take a budget. */
+const ADAPTIVE = /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/;
+
+type Body = Record<string, unknown>;
+
+/** The body for an upstream that speaks Messages. @throws SvcError 400 for what it has no word for. */
+export function writeMessagesRequest(conversation: Conversation): Body {
+  const { sampling } = conversation;
+  const system = [...conversation.system, ...midSystem(conversation.turns)].filter((part) => part.text !== '');
+  const messages = writeTurns(conversation.turns);
+  const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
+  const thought = canThink(conversation) ? writeThinking(conversation, maxTokens) : { fields: {}, thinking: false };
+  const config = { ...thought.fields.output_config, ...outputFormat(conversation) };
+  const budget = thought.fields.thinking?.budget_tokens ?? 0;
+  return {
+    ...defined({
+      model: conversation.model,
+      max_tokens: budget >= maxTokens ? budget + maxTokens : maxTokens,
+      system: system.length === 0 ? undefined : writeSystem(system),
+      messages,
+      stream: conversation.stream || undefined,
+      ...(thought.thinking ? {} : writeSampling(sampling)),
+      stop_sequences: writeStop(sampling.stop),
+      tools: conversation.tools.length > 0 ? conversation.tools.map(writeTool) : undefined,
+      tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation) : undefined,
+      thinking: thought.fields.thinking,
+      output_config: Object.keys(config).length > 0 ? config : undefined,
+      metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
+    }),
+    ...conversation.extra?.messages,
+  };
+}
+
+/** 0 to 1, and only one of the two: newer models refuse both together. */
+function writeSampling(sampling: Conversation['sampling']): Body {
+  const temperature = sampling.temperature === undefined ? undefined : Math.min(sampling.temperature, 1);
+  return defined({
+    temperature,
+    top_p: temperature === undefined ? sampling.topP : undefined,
+    top_k: sampling.topK !== undefined && sampling.topK > 0 ? sampling.topK : undefined,
+  });
+}
+
+/** Whitespace alone is refused as a stop sequence. */
+function writeStop(stop: readonly string[] | undefined): readonly string[] | undefined {
+  const usable = stop?.filter((sequence) => sequence.trim() !== '');
+  return usable && usable.length > 0 ? usable : undefined;
+}
+
+interface Thinking {
+  readonly thinking: boolean;
+  readonly fields: {
+    readonly thinking?: { readonly type: string; readonly budget_tokens?: number; readonly display?: string };
+    readonly output_config?: { readonly effort: string };
+  };
+}
+
+function writeThinking(conversation: Conversation, maxTokens: number): Thinking {
+  const { effort, budgetTokens, mode, summary } = conversation.reasoning ?? {};
+  const display = summary === 'summarized' || summary === 'omitted' ? { display: summary } : {};
+  if (mode === 'disabled' || effort === 'none') return { thinking: false, fields: { thinking: { type: 'disabled' } } };
+  const level = effort === 'minimal' ? 'low' : effort;
+  const config = level === undefined ? {} : { output_config: { effort: level } };
+  if (mode === 'adaptive') return { thinking: true, fields: { thinking: { type: 'adaptive', ...display }, ...config } };
+  if (budgetTokens !== undefined || mode === 'enabled') {
+    const budget_tokens = Math.max(
+      LEAST_BUDGET,
+      budgetTokens ?? Math.floor(maxTokens * (ownEntry(BUDGET_SHARE, effort ?? '') ?? 0)),
+    );
+    return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens, ...display } } };
+  }
+  if (effort === undefined) return { thinking: false, fields: {} };
+  if (ADAPTIVE.test(conversation.model))
+    return { thinking: true, fields: { thinking: { type: 'adaptive' }, ...config } };
+  const budget_tokens = Math.max(LEAST_BUDGET, Math.floor(maxTokens * (ownEntry(BUDGET_SHARE, effort) ?? 0.3)));
+  return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
+}
+
+/**
+ * Thinking is refused together with a forced tool, and in the middle of a tool loop whose thinking is
+ * not there with its signature ("Expected `thinking`... but found `tool_use`").
+ */
+function canThink(conversation: Conversation): boolean {
+  if (conversation.reasoning === undefined) return false;
+  const choice = conversation.tools.length > 0 ? conversation.toolChoice?.type : undefined;
+  if (choice === 'required' || choice === 'tool') return false;
+  const last = conversation.turns.findLast((turn) => turn.role === 'assistant');
+  const results = conversation.turns.at(-1)?.parts.some((part) => part.type === 'tool-result') ?? false;
+  if (!results || last === undefined) return true;
+  return last.parts.some((part) => part.type === 'reasoning' && part.seals.some((seal) => seal.vendor === 'messages'));
+}
+
+function outputFormat(conversation: Conversation): Body {
+  const format = conversation.responseFormat;
+  return format?.type === 'json-schema'
+    ? { format: { type: 'json_schema', schema: messagesSchema(format.schema) } }
+    : {};
+}
+
+function writeSystem(parts: readonly TextPart[]): unknown {
+  const [only] = parts;
+  return parts.length === 1 && only && !only.cacheControl ? only.text : parts.map(writeText);
+}
+
+function midSystem(turns: readonly Turn[]): TextPart[] {
+  return turns.flatMap((turn) => (turn.role === 'system' ? turn.parts : []));
+}
+
+interface Message {
+  readonly role: 'user' | 'assistant';
+  content: Body[];
+}
+
+/** Turns of one role in a row become one message, tool results first (Anthropic, "Tool use": their place). */
+function writeTurns(turns: readonly Turn[]): Body[] {
+  const messages: Message[] = [];
+  for (const turn of turns) {
+    if (turn.role === 'system') continue;
+    const content = turn.role === 'user' ? turn.parts.flatMap(writeUserPart) : turn.parts.flatMap(writeAssistantPart);
+    const last = messages.at(-1);
+    if (last?.role === turn.role) append(last.content, content);
+    else messages.push({ role: turn.role, content });
+  }
+  const kept = messages.filter((message) => message.content.length > 0);
+  return kept.map((message, index) => {
+    const content = message.role === 'user' ? resultsFirst(message.content) : message.content;
+    if (index === kept.length - 1 && message.role === 'assistant') trimEnd(content);
+    return { role: message.role, content: plainText(content) ?? content };
+  });
+}
+
+function resultsFirst(content: Body[]): Body[] {
+  const results = content.filter((block) => block.type === 'tool_result');
+  if (results.length === 0) return content;
+  return [...results, ...content.filter((block) => block.type !== 'tool_result')];
+}
+
+/** "final assistant content cannot end with trailing whitespace" */
+function trimEnd(content: Body[]): void {
+  const last = content.at(-1);
+  if (last?.type === 'text' && typeof last.text === 'string') last.text = last.text.trimEnd() || '.';
+}
+
+function plainText(content: readonly Body[]): string | undefined {
+  const [only] = content;
+  const plain = content.length === 1 && only?.type === 'text' && !only.cache_control && !only.citations;
+  return plain && typeof only.text === 'string' ? only.text : undefined;
+}
+
+function writeText(part: TextPart): Body {
+  return defined({ type: 'text', text: part.text, cache_control: part.cacheControl });
+}
+
+/** Empty text blocks are refused by the API. */
+function writeUserPart(part: UserPart): Body[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [writeText(part)];
+    case 'image':
+    case 'file':
+      return [writeMedia(part)];
+    case 'audio':
+      throw unsupportedField('messages', msg('This model can’t be sent recordings (Messages has no audio).'));
+    case 'tool-result':
+      return [writeResult(part)];
+  }
+}
+
+function writeResult(part: ToolResultPart): Body {
+  const blocks = part.content.flatMap((inner) =>
+    inner.type === 'text' ? (inner.text === '' ? [] : [writeText(inner)]) : [writeMedia(inner)],
+  );
+  return defined({
+    type: 'tool_result',
+    tool_use_id: part.id,
+    content: blocks.length === 0 ? undefined : (plainText(blocks) ?? blocks),
+    is_error: part.isError,
+    cache_control: part.cacheControl,
+  });
+}
+
+function writeMedia(part: ImagePart | FilePart): Body {
+  if (part.type === 'image') {
+    const { media } = part;
+    const source =
+      media.kind === 'data'
+        ? { type: 'base64', media_type: imageTypeOfData(media), data: media.base64 }
+        : elsewhere(media);
+    return defined({ type: 'image', source, cache_control: part.cacheControl });
+  }
+  return defined({
+    type: 'document',
+    source: documentSource(part.media),
+    title: part.filename,
+    cache_control: part.cacheControl,
+  });
+}
+
+function elsewhere(media: Exclude<Media, { kind: 'data' }>): Body {
+  return media.kind === 'url' ? { type: 'url', url: media.url } : { type: 'file', file_id: media.id };
+}
+
+function documentSource(media: Media): Body {
+  if (media.kind !== 'data') return elsewhere(media);
+  const type = media.mediaType.split(';')[0]?.trim() ?? '';
+  if (type === 'application/pdf') return { type: 'base64', media_type: type, data: media.base64 };
+  if (type.startsWith('text/') || type === 'application/json') {
+    return { type: 'text', media_type: 'text/plain', data: Buffer.from(media.base64, 'base64').toString('utf8') };
+  }
+  throw unsupportedField('messages', msg('This model can’t be sent files of type {0}: only PDF and text.', type));
+}
+
+function writeAssistantPart(part: AssistantPart): Body[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [defined({ ...writeText(part), citations: messagesCitations(part) })];
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    case 'reasoning':
+      return writeReasoning(part);
+    case 'tool-call': {
+      const input = toolInput(part.arguments);
+      return [defined({ type: 'tool_use', id: part.id, name: part.name, input, cache_control: part.cacheControl })];
+    }
+  }
+}
+
+/** Citations of Messages itself; annotations of the other formats have another shape. */
+export function messagesCitations(part: TextPart): readonly unknown[] | undefined {
+  const citations = (part.annotations ?? []).filter((citation) => isObject(citation) && 'cited_text' in citation);
+  return citations.length > 0 ? citations : undefined;
+}
+
+/** Unsigned thinking is refused by the API, so it goes; only Anthropic can sign. */
+function writeReasoning(part: ReasoningPart): Body[] {
+  return part.seals.flatMap((seal, index): Body[] => {
+    if (seal.vendor !== 'messages') return [];
+    if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }];
+    return [{ type: 'thinking', thinking: index === 0 ? part.text : '', signature: seal.signature }];
+  });
+}
+
+/** `input` must be an object: none is `{}`, and what is no JSON object is kept inside one. */
+export function toolInput(json: string): Readonly<Record<string, unknown>> {
+  if (json.trim() === '') return {};
+  const value = parseJson(json);
+  return isObject(value) ? value : { arguments: value === undefined ? json : value };
+}
+
+function writeTool(tool: Tool): Body {
+  return defined({
+    name: tool.name,
+    description: tool.description,
+    input_schema: 'type' in tool.parameters ? tool.parameters : { type: 'object', ...tool.parameters },
+    strict: tool.strict === true ? true : undefined,
+    cache_control: tool.cacheControl,
+  });
+}
+
+/** Parallel calls can be forbidden only inside `tool_choice`. */
+function writeToolChoice(conversation: Conversation): Body | undefined {
+  const single = conversation.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  const choice = conversation.toolChoice;
+  if (choice === undefined) return conversation.parallelToolCalls === false ? { type: 'auto', ...single } : undefined;
+  if (choice.type === 'tool') return { type: 'tool', name: choice.name, ...single };
+  if (choice.type === 'none') return { type: 'none' };
+  return { type: choice.type === 'required' ? 'any' : 'auto', ...single };
+}

@@ -1,0 +1,216 @@
+import { defined, quoteJson } from '../../base/json.ts';
+import type { AssistantPart } from '../conversation.ts';
+import { errorFrame } from '../errors/error-body.ts';
+import { answerCutShort } from '../errors/upstream-errors.ts';
+import type { Event, FinishReason, Usage } from '../event.ts';
+import { foldEvents } from '../fold.ts';
+import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { type PartEvent, PartSequence } from '../part-sequence.ts';
+import { messagesCitations, toolInput } from './write-request.ts';
+
+const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+};
+
+/**
+ * Events to Messages events: dense block indexes, one block at a time, opened lazily so that none is
+ * empty, every frame with its `event:` line (the SDK skips frames without).
+ */
+export class MessagesStreamWriter implements StreamWriter {
+  readonly #context: AnswerContext;
+  #frames: Frame[] = [];
+  #begun = false;
+  #over = false;
+  #index = -1;
+  /** Up to the value, by what they are a delta of: made once a block, there are thousands. */
+  #deltaHeads = new Map<string, string>();
+  #usage: Usage | undefined;
+  readonly #sequence = new PartSequence({
+    open: (event) => this.#open(event),
+    add: (event) => this.#add(event),
+    close: () => this.#push('content_block_stop', `"index":${this.#index}`),
+  });
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  write(event: Event): readonly Frame[] {
+    if (this.#over) return [];
+    this.#frames = [];
+    switch (event.type) {
+      case 'start':
+        break;
+      case 'usage':
+        this.#usage = event.usage;
+        break;
+      case 'finish':
+        this.#finish(event.reason, event.stopSequence);
+        break;
+      case 'error':
+        this.#over = true;
+        this.#frames.push(errorFrame(event.error, 'messages'));
+        break;
+      default:
+        if (!isForeign(event)) this.#sequence.feed(event);
+    }
+    return this.#frames;
+  }
+
+  #push(type: string, members: string): void {
+    this.#frames.push({ event: type, data: `{"type":"${type}",${members}}` });
+  }
+
+  #begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const { id, model } = this.#context;
+    const usage = { ...writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }), output_tokens: 0 };
+    const message = {
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    };
+    this.#push('message_start', `"message":${JSON.stringify(message)}`);
+  }
+
+  #open(event: PartEvent): void {
+    this.#begin();
+    this.#index++;
+    this.#deltaHeads.clear();
+    this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(blockOf(event))}`);
+  }
+
+  #add(event: PartEvent): void {
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+        if (event.text !== '') this.#delta('{"type":"text_delta","text":', quoteJson(event.text));
+        if (event.type === 'text' && event.annotations !== undefined) {
+          for (const citation of messagesCitations(event) ?? []) {
+            this.#delta('{"type":"citations_delta","citation":', JSON.stringify(citation));
+          }
+        }
+        break;
+      case 'reasoning':
+        if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoteJson(event.text));
+        break;
+      case 'reasoning-seal':
+        if (event.seal.vendor === 'messages' && 'signature' in event.seal) {
+          this.#delta('{"type":"signature_delta","signature":', quoteJson(event.seal.signature));
+        }
+        break;
+      case 'tool-arguments':
+        if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoteJson(event.json));
+    }
+  }
+
+  /** `start`: the delta up to its last member, whose value follows. */
+  #delta(start: string, json: string): void {
+    let head = this.#deltaHeads.get(start);
+    if (head === undefined) {
+      head = [`{"type":"content_block_delta","index":${this.#index},"delta":`, start].join('');
+      this.#deltaHeads.set(start, head);
+    }
+    this.#frames.push({ event: 'content_block_delta', data: `${head}${json}}}` });
+  }
+
+  #finish(reason: FinishReason, stopSequence: string | undefined): void {
+    this.#over = true;
+    if (reason === 'closed') {
+      this.#frames.push(errorFrame(answerCutShort(), 'messages'));
+      return;
+    }
+    this.#begin();
+    this.#sequence.end();
+    const usage = JSON.stringify(writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }));
+    this.#push('message_delta', `"delta":${JSON.stringify(stopOf(reason, stopSequence))},"usage":${usage}`);
+    this.#frames.push({ event: 'message_stop', data: '{"type":"message_stop"}' });
+  }
+}
+
+/** Seals of other vendors mean nothing to a Messages client, and must not open a block. */
+function isForeign(event: PartEvent): boolean {
+  return event.type === 'reasoning-seal' && event.seal.vendor !== 'messages';
+}
+
+function blockOf(event: PartEvent): Record<string, unknown> {
+  switch (event.type) {
+    case 'text':
+    case 'refusal':
+      return { type: 'text', text: '' };
+    case 'reasoning':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'reasoning-seal':
+      if (event.seal.vendor === 'messages' && 'redacted' in event.seal) {
+        return { type: 'redacted_thinking', data: event.seal.redacted };
+      }
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'tool-call':
+      return { type: 'tool_use', id: event.id, name: event.name, input: {} };
+    case 'tool-arguments':
+      return { type: 'tool_use', id: `toolu_${event.part}`, name: '', input: {} };
+  }
+}
+
+function stopOf(reason: Exclude<FinishReason, 'closed'>, stopSequence: string | undefined): Record<string, unknown> {
+  if (reason === 'stop' && stopSequence !== undefined) {
+    return { stop_reason: 'stop_sequence', stop_sequence: stopSequence };
+  }
+  return { stop_reason: STOP[reason], stop_sequence: null };
+}
+
+/** Ours counts cached tokens as input, Anthropic's leaves them out. */
+function writeMessagesUsage(usage: Usage): Record<string, unknown> {
+  return defined({
+    input_tokens: Math.max(0, usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0)),
+    cache_creation_input_tokens: usage.cacheWrite ?? 0,
+    cache_read_input_tokens: usage.cacheRead ?? 0,
+    output_tokens: usage.output,
+    output_tokens_details: usage.reasoning === undefined ? undefined : { thinking_tokens: usage.reasoning },
+  });
+}
+
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+export function writeMessagesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
+  const answer = foldEvents(events);
+  if (answer.error) throw answer.error;
+  if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
+  return {
+    id: context.id,
+    type: 'message',
+    role: 'assistant',
+    model: context.model,
+    content: answer.parts.flatMap(writePart),
+    ...stopOf(answer.finish, answer.stopSequence),
+    usage: writeMessagesUsage(answer.usage ?? { input: 0, output: 0 }),
+  };
+}
+
+function writePart(part: AssistantPart): Record<string, unknown>[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [defined({ type: 'text', text: part.text, citations: messagesCitations(part) })];
+    case 'refusal':
+      return [{ type: 'text', text: part.text }];
+    case 'tool-call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: toolInput(part.arguments) }];
+    case 'reasoning': {
+      const own = part.seals.filter((seal) => seal.vendor === 'messages');
+      const redacted = own.flatMap((seal) =>
+        'redacted' in seal ? [{ type: 'redacted_thinking', data: seal.redacted }] : [],
+      );
+      if (redacted.length > 0) return redacted;
+      const signature = own.flatMap((seal) => ('signature' in seal ? [seal.signature] : []))[0] ?? '';
+      return part.text === '' && signature === '' ? [] : [{ type: 'thinking', thinking: part.text, signature }];
+    }
+  }
+}

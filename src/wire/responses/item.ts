@@ -1,0 +1,83 @@
+import { defined } from '../../base/json.ts';
+import type { PartEvent } from '../part-sequence.ts';
+
+export type Item = Record<string, unknown>;
+
+/** The item that is open, as it grows. */
+export interface OpenItem {
+  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
+  readonly id: string;
+  readonly head: Item;
+  readonly text: string[];
+  readonly annotations: unknown[];
+  encrypted: string | undefined;
+  /** What its deltas have between the sequence number and the text: made once, there are thousands. */
+  deltaMiddle: string | undefined;
+}
+
+/** The item that an event begins; `suffix` makes its id unique within the answer. */
+export function openItem(event: PartEvent, suffix: string): OpenItem {
+  const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
+  switch (event.type) {
+    case 'text':
+    case 'refusal': {
+      const id = `msg_${suffix}`;
+      const kind = event.type === 'text' ? 'message' : 'refusal';
+      return { kind, id, head: { id, type: 'message', role: 'assistant' }, ...grow };
+    }
+    case 'reasoning':
+    case 'reasoning-seal': {
+      const id = event.type === 'reasoning-seal' && event.seal.vendor === 'responses' ? event.seal.id : `rs_${suffix}`;
+      return { kind: 'reasoning', id, head: { id, type: 'reasoning' }, ...grow };
+    }
+    case 'tool-call':
+    case 'tool-arguments': {
+      const id = `fc_${suffix}`;
+      const named = event.type === 'tool-call' ? { call_id: event.id, name: event.name } : { call_id: id, name: '' };
+      return { kind: 'call', id, head: { id, type: 'function_call', ...named }, ...grow };
+    }
+  }
+}
+
+/** What an item has when it is added. */
+export function emptyItem(open: OpenItem): Item {
+  if (open.kind === 'reasoning') return { summary: [] };
+  return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
+}
+
+/** A message's only part of content. */
+export function itemPart(open: OpenItem, text: string): Item {
+  if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
+  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
+}
+
+/** The item as it stands in the finished response. */
+export function doneItem(open: OpenItem, text: string): Item {
+  if (open.kind === 'reasoning') {
+    const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+    return defined({ ...open.head, summary, encrypted_content: open.encrypted });
+  }
+  if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
+  return { ...open.head, content: [itemPart(open, text)], status: 'completed' };
+}
+
+/** A delta's event, and what stands before its sequence number and behind its text. */
+export const DELTAS = {
+  message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
+  refusal: deltaOf('response.refusal.delta', '}'),
+  reasoning: deltaOf('response.reasoning_summary_text.delta', '}'),
+  call: deltaOf('response.function_call_arguments.delta', '}'),
+} as const;
+
+/** What is the same in every delta of a kind. */
+function deltaOf(event: string, end: string) {
+  return { event, start: `{"type":"${event}","sequence_number":`, end };
+}
+
+/** The index of a part inside its item. */
+export const INDEXES = {
+  message: 'content_index',
+  refusal: 'content_index',
+  reasoning: 'summary_index',
+  call: undefined,
+} as const;

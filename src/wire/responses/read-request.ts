@@ -1,0 +1,340 @@
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+} from '../../base/json.ts';
+import type {
+  AssistantPart,
+  AudioPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  Media,
+  ReasoningPart,
+  ReasoningRequest,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+  ToolResultPart,
+  Turn,
+} from '../conversation.ts';
+import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
+import { parseMediaUrl } from '../media.ts';
+import {
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  optionalString,
+  refuseState,
+  requiredModel,
+  unknownMembers,
+} from '../request-fields.ts';
+
+const KNOWN = new Set(
+  `model input instructions stream stream_options max_output_tokens temperature top_p tools tool_choice
+  parallel_tool_calls text reasoning include store previous_response_id conversation background prompt user
+  metadata`.split(/\s+/),
+);
+
+const STATEFUL = {
+  store: 'Answers are not stored here: send `store: false` and the whole history in `input`.',
+  previous_response_id: 'Answers are not stored here: send the whole history in `input`.',
+  conversation: 'Conversations are not stored here: send the whole history in `input`.',
+  background: 'Answers can’t be made in the background here.',
+  prompt: 'Stored prompts can’t be carried to this model.',
+};
+
+/** What needs the vendor's own storage, refused also where the body is passed on. @throws SvcError 400. */
+export function refuseStatefulResponses(body: JsonObject): void {
+  refuseState(body, STATEFUL);
+}
+
+/** @throws SvcError 400 that names the field. */
+export function readResponsesRequest(body: JsonObject): Conversation {
+  const model = requiredModel(body);
+  refuseStatefulResponses(body);
+  const { system, turns } = readInput(body.input);
+  const instructions = optionalString(body, 'instructions');
+  const extra = unknownMembers(body, KNOWN);
+  const { verbosity } = objectOrEmpty(body.text);
+  const carried = verbosity === undefined ? extra : { ...extra, text: { verbosity } };
+  return defined({
+    model,
+    system: instructions ? [{ type: 'text' as const, text: instructions }, ...system] : system,
+    turns,
+    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
+    toolChoice: readToolChoice(body.tool_choice),
+    parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
+    sampling: defined({
+      temperature: optionalNumber(body, 'temperature', 0, 2),
+      topP: optionalNumber(body, 'top_p', 0, 1),
+    }),
+    maxTokens: optionalCount(body, 'max_output_tokens'),
+    responseFormat: readTextFormat(objectOrEmpty(body.text).format),
+    reasoning: readReasoning(body),
+    stream: optionalBoolean(body, 'stream') ?? false,
+    user: optionalString(body, 'user'),
+    metadata: isObject(body.metadata)
+      ? Object.fromEntries(Object.entries(body.metadata).map(([key, value]) => [key, String(value)]))
+      : undefined,
+    extra: carried && { responses: carried },
+  });
+}
+
+function readReasoning(body: JsonObject): ReasoningRequest | undefined {
+  const asked = objectOrEmpty(body.reasoning);
+  const includeEncrypted = arrayOrEmpty(body.include).includes('reasoning.encrypted_content') ? true : undefined;
+  const reasoning = defined({
+    effort: nonEmptyString(asked.effort),
+    summary: nonEmptyString(asked.summary),
+    includeEncrypted,
+  });
+  return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+function readTextFormat(value: unknown): ResponseFormat | undefined {
+  const format = objectOrEmpty(value);
+  if (format.type === 'text') return { type: 'text' };
+  if (format.type === 'json_object') return { type: 'json' };
+  if (format.type === undefined) return undefined;
+  if (format.type !== 'json_schema' || !isObject(format.schema)) {
+    throw invalidRequest('text.format', '`text.format` must be text, json_object, or json_schema with a schema.');
+  }
+  return defined({
+    type: 'json-schema' as const,
+    name: nonEmptyString(format.name) ?? 'response',
+    schema: format.schema,
+    description: nonEmptyString(format.description),
+    strict: optionalBoolean(format, 'strict'),
+  });
+}
+
+function readTool(tool: JsonObject, at: string): Tool {
+  if (tool.type !== 'function') {
+    throw unsupportedField(
+      `${at}.type`,
+      `The tool "${String(tool.type)}" can’t be carried to this model: only functions.`,
+    );
+  }
+  const name = nonEmptyString(tool.name);
+  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
+  return defined({
+    name,
+    description: nonEmptyString(tool.description),
+    parameters: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
+    strict: optionalBoolean(tool, 'strict'),
+  });
+}
+
+function readToolChoice(value: unknown): ToolChoice | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
+  const choice = objectOrEmpty(value);
+  if (choice.type === 'function' && typeof choice.name === 'string') return { type: 'tool', name: choice.name };
+  if (choice.type === 'function' || typeof value === 'string') {
+    throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
+  }
+  throw unsupportedField(
+    'tool_choice',
+    `\`tool_choice\` of type "${String(choice.type)}" can’t be carried to this model.`,
+  );
+}
+
+interface Reading {
+  readonly system: TextPart[];
+  readonly turns: Turn[];
+}
+
+/** A turn of the assistant and the results that follow it at once, if there are any. */
+interface AssistantTurn {
+  readonly turn: Turn;
+  readonly parts: AssistantPart[];
+  results: ToolResultPart[] | undefined;
+}
+
+/** Items that belong to one turn of the assistant, or to one row of results, become one turn. */
+function readInput(input: unknown): Reading {
+  if (typeof input === 'string') {
+    return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }] };
+  }
+  if (!Array.isArray(input)) throw invalidRequest('input', '`input` must be a string or a list of items.');
+  const reader = new InputReader();
+  input.forEach((item, index) => {
+    reader.read(objectOrEmpty(item), `input.${index}`);
+  });
+  return reader.end();
+}
+
+class InputReader {
+  readonly #reading: Reading = { system: [], turns: [] };
+  /** The last turn with a call of each id. */
+  readonly #calls = new Map<string, AssistantTurn>();
+  /** Results that came after a later turn of the assistant, by the turn that they follow. */
+  readonly #late = new Map<Turn, ToolResultPart[]>();
+  #last: AssistantTurn | undefined;
+  /** Whether the next item of the assistant belongs to the last turn. */
+  #open = false;
+  #results: ToolResultPart[] | undefined;
+
+  read(item: JsonObject, at: string): void {
+    if (item.type === 'function_call_output') return this.#result(readOutput(item, at));
+    this.#results = undefined;
+    if (isAssistant(item)) return this.#assistant(readAssistantItem(item, at));
+    this.#open = false;
+    readMessage(item, at, this.#reading);
+  }
+
+  end(): Reading {
+    const { system, turns } = this.#reading;
+    if (this.#late.size === 0) return this.#reading;
+    const following = (turn: Turn): Turn[] => {
+      const parts = this.#late.get(turn);
+      return parts === undefined ? [turn] : [turn, { role: 'user', parts }];
+    };
+    return { system, turns: turns.flatMap(following) };
+  }
+
+  /** A result that comes after a later turn of the assistant goes to the turn of its call. */
+  #result(output: ToolResultPart): void {
+    const own = this.#calls.get(output.id);
+    if (own !== undefined && own !== this.#last) {
+      if (own.results === undefined) {
+        own.results = [];
+        this.#late.set(own.turn, own.results);
+      }
+      own.results.push(output);
+      return;
+    }
+    this.#open = false;
+    this.#results ??= this.#openResults();
+    this.#results.push(output);
+  }
+
+  #openResults(): ToolResultPart[] {
+    const { turns } = this.#reading;
+    const parts: ToolResultPart[] = [];
+    if (this.#last !== undefined && turns.at(-1) === this.#last.turn) this.#last.results = parts;
+    turns.push({ role: 'user', parts });
+    return parts;
+  }
+
+  #assistant(read: readonly AssistantPart[]): void {
+    const own = this.#open && this.#last !== undefined ? this.#last : this.#openAssistant();
+    for (const part of read) {
+      own.parts.push(part);
+      if (part.type === 'tool-call') this.#calls.set(part.id, own);
+    }
+  }
+
+  #openAssistant(): AssistantTurn {
+    const parts: AssistantPart[] = [];
+    const own: AssistantTurn = { turn: { role: 'assistant', parts }, parts, results: undefined };
+    this.#reading.turns.push(own.turn);
+    this.#last = own;
+    this.#open = true;
+    return own;
+  }
+}
+
+function isAssistant(item: JsonObject): boolean {
+  return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
+}
+
+function readMessage(item: JsonObject, at: string, reading: Reading): void {
+  if (item.type !== undefined && item.type !== 'message') {
+    throw unsupportedField(`${at}.type`, `Items of type "${String(item.type)}" can’t be carried to this model.`);
+  }
+  const parts = readContent(item.content, `${at}.content`);
+  if (item.role === 'user') reading.turns.push({ role: 'user', parts });
+  else if (item.role === 'system' || item.role === 'developer') {
+    const texts = parts.filter((part) => part.type === 'text');
+    if (reading.turns.length === 0) append(reading.system, texts);
+    else reading.turns.push({ role: 'system', parts: texts });
+  } else throw invalidRequest(`${at}.role`, 'A message needs a role: user, assistant, system or developer.');
+}
+
+function readContent(content: unknown, at: string): (TextPart | ImagePart | FilePart | AudioPart)[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalidRequest(at, 'Content must be a string or a list of parts.');
+  return content.map((part, index) => readContentPart(objectOrEmpty(part), `${at}.${index}`));
+}
+
+function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | FilePart | AudioPart {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      if (typeof part.text !== 'string') throw invalidRequest(`${at}.text`, 'A text part needs a text.');
+      return { type: 'text', text: part.text };
+    case 'input_image': {
+      const url = nonEmptyString(part.image_url);
+      const id = nonEmptyString(part.file_id);
+      if (url === undefined && id === undefined) throw invalidRequest(at, 'An image needs a URL or a file id.');
+      const media: Media = url === undefined ? { kind: 'id', id: id ?? '' } : parseMediaUrl(url);
+      return defined({ type: 'image' as const, media, detail: nonEmptyString(part.detail) });
+    }
+    case 'input_file':
+      return readFile(part, at);
+    case 'input_audio': {
+      const audio = objectOrEmpty(part.input_audio);
+      const format = nonEmptyString(audio.format) ?? 'wav';
+      const base64 = nonEmptyString(audio.data);
+      if (base64 === undefined) throw invalidRequest(`${at}.input_audio.data`, 'A recording needs its data.');
+      return { type: 'audio', format, media: { kind: 'data', mediaType: `audio/${format}`, base64 } };
+    }
+    default:
+      throw unsupportedField(`${at}.type`, `Content of type "${String(part.type)}" can’t be carried to this model.`);
+  }
+}
+
+function readFile(part: JsonObject, at: string): FilePart {
+  const filename = nonEmptyString(part.filename);
+  const url = nonEmptyString(part.file_url) ?? nonEmptyString(part.file_data);
+  const id = nonEmptyString(part.file_id);
+  if (url === undefined && id === undefined) throw invalidRequest(at, 'A file needs data, a URL or an id.');
+  const media: Media = url === undefined ? { kind: 'id', id: id ?? '' } : parseMediaUrl(url);
+  return defined({ type: 'file' as const, media, filename });
+}
+
+function readOutput(item: JsonObject, at: string): ToolResultPart {
+  const id = nonEmptyString(item.call_id);
+  if (id === undefined) throw invalidRequest(`${at}.call_id`, 'A tool result needs the id of its call.');
+  const content = readContent(item.output ?? '', `${at}.output`).filter((part) => part.type !== 'audio');
+  return { type: 'tool-result', id, content };
+}
+
+function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
+  if (item.type === 'reasoning') return [readReasoningItem(item)];
+  if (item.type === 'function_call') {
+    const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id);
+    const name = nonEmptyString(item.name);
+    if (id === undefined || name === undefined) throw invalidRequest(at, 'A function call needs `call_id` and `name`.');
+    return [{ type: 'tool-call', id, name, arguments: nonEmptyString(item.arguments) ?? '' }];
+  }
+  if (typeof item.content === 'string') return [{ type: 'text', text: item.content }];
+  return arrayOrEmpty(item.content).map((value, index): AssistantPart => {
+    const part = objectOrEmpty(value);
+    if (part.type === 'refusal') return { type: 'refusal', text: nonEmptyString(part.refusal) ?? '' };
+    if (typeof part.text !== 'string')
+      throw invalidRequest(`${at}.content.${index}`, 'An assistant message holds text.');
+    const annotations = arrayOrEmpty(part.annotations);
+    return annotations.length > 0 ? { type: 'text', text: part.text, annotations } : { type: 'text', text: part.text };
+  });
+}
+
+/** A `reasoning` item: what can be read of it, and the seal that lets it be carried back. */
+export function readReasoningItem(item: JsonObject): ReasoningPart {
+  const texts = [...arrayOrEmpty(item.summary), ...arrayOrEmpty(item.content)].map(
+    (part) => nonEmptyString(objectOrEmpty(part).text) ?? '',
+  );
+  const id = nonEmptyString(item.id);
+  const encrypted = nonEmptyString(item.encrypted_content);
+  const text = texts.filter((part) => part !== '').join('\n\n');
+  if (id === undefined && encrypted === undefined) return { type: 'reasoning', text, seals: [] };
+  return { type: 'reasoning', text, seals: [defined({ vendor: 'responses' as const, id: id ?? '', encrypted })] };
+}

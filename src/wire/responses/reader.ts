@@ -1,0 +1,269 @@
+import {
+  append,
+  arrayOrEmpty,
+  defined,
+  finiteNumber,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOrEmpty,
+  parseJson,
+} from '../../base/json.ts';
+import { msg, type SvcError } from '../errors/svc-error.ts';
+import { invalidEvent } from '../errors/upstream-errors.ts';
+import { vendorErrorValue } from '../errors/vendor-errors.ts';
+import type { Event, FinishReason } from '../event.ts';
+import type { Frame, StreamReader } from '../format.ts';
+import { readResponsesUsage } from '../usage.ts';
+import { readReasoningItem } from './read-request.ts';
+
+const NOTHING: readonly Event[] = [];
+
+/** What has been told of one item of the output. */
+interface Item {
+  /** By content index for messages, 0 for calls and reasoning. */
+  readonly parts: Map<number, number>;
+  /** Which summary a reasoning item is at. */
+  summary: string | undefined;
+  told: boolean;
+  done: boolean;
+}
+
+/** Responses events to events (OpenAI, "Streaming events"; Open Responses for `reasoning_text`). */
+export class ResponsesStreamReader implements StreamReader {
+  #started = false;
+  #over = false;
+  #next = 0;
+  #calls = 0;
+  readonly #items = new Map<string, Item>();
+  /** The item found last, by its `output_index`: most events are deltas of one item. */
+  #lastIndex: number | undefined;
+  #lastItem: Item | undefined;
+
+  read(frame: Frame): readonly Event[] {
+    if (this.#over) return NOTHING;
+    if (frame.data === '[DONE]') return this.end();
+    const value = parseJson(frame.data);
+    if (!isObject(value)) return this.#fail(invalidEvent(frame.data));
+    const events: Event[] = [];
+    this.#readEvent(nonEmptyString(value.type) ?? frame.event ?? '', value, events);
+    return events;
+  }
+
+  end(): readonly Event[] {
+    if (this.#over) return NOTHING;
+    this.#over = true;
+    return [{ type: 'finish', reason: 'closed' }];
+  }
+
+  /** A whole answer, or the one that a terminal event carries: what was not streamed is told now. */
+  readResponse(response: JsonObject): readonly Event[] {
+    const events: Event[] = [];
+    this.#start(response, events);
+    arrayOrEmpty(response.output).forEach((value, index) => {
+      const item = objectOrEmpty(value);
+      this.#itemDone({ item, output_index: index }, events);
+    });
+    const usage = readResponsesUsage(response.usage);
+    if (usage) events.push({ type: 'usage', usage });
+    this.#over = true;
+    events.push(this.#verdict(response));
+    return events;
+  }
+
+  #fail(error: SvcError): readonly Event[] {
+    this.#over = true;
+    return [{ type: 'error', error }];
+  }
+
+  #start(response: JsonObject, events: Event[]): void {
+    if (this.#started) return;
+    this.#started = true;
+    const id = nonEmptyString(response.id);
+    const created = finiteNumber(response.created_at);
+    events.push(defined({ type: 'start' as const, id, model: nonEmptyString(response.model), created }));
+  }
+
+  #readEvent(type: string, value: JsonObject, events: Event[]): void {
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+        this.#start(objectOrEmpty(value.response), events);
+        break;
+      case 'response.output_item.added':
+        this.#itemAdded(value, events);
+        break;
+      case 'response.output_text.delta':
+        this.#delta('text', value, finiteNumber(value.content_index) ?? 0, events);
+        break;
+      case 'response.refusal.delta':
+        this.#delta('refusal', value, finiteNumber(value.content_index) ?? 0, events);
+        break;
+      case 'response.reasoning_summary_text.delta':
+        this.#reasoning(value, `summary ${finiteNumber(value.summary_index) ?? 0}`, events);
+        break;
+      case 'response.reasoning_text.delta':
+        this.#reasoning(value, `content ${finiteNumber(value.content_index) ?? 0}`, events);
+        break;
+      case 'response.output_text.annotation.added': {
+        const part = this.#part(value, finiteNumber(value.content_index) ?? 0);
+        events.push({ type: 'text', part, text: '', annotations: [value.annotation] });
+        break;
+      }
+      case 'response.function_call_arguments.delta':
+        this.#arguments(value, events);
+        break;
+      case 'response.output_item.done':
+        this.#itemDone(value, events);
+        break;
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        append(events, this.readResponse(objectOrEmpty(value.response)));
+        break;
+      case 'error':
+        append(events, this.#fail(vendorErrorValue(isObject(value.error) ? value.error : value)));
+        break;
+      default:
+        if (value.error !== undefined && value.error !== null)
+          append(events, this.#fail(vendorErrorValue(value.error)));
+    }
+  }
+
+  #item(value: JsonObject): Item {
+    const index = finiteNumber(value.output_index);
+    if (index !== undefined && index === this.#lastIndex && this.#lastItem !== undefined) return this.#lastItem;
+    const item = this.#itemOf(
+      String(index ?? nonEmptyString(value.item_id) ?? nonEmptyString(objectOrEmpty(value.item).id) ?? 0),
+    );
+    if (index !== undefined) {
+      this.#lastIndex = index;
+      this.#lastItem = item;
+    }
+    return item;
+  }
+
+  #itemOf(key: string): Item {
+    const present = this.#items.get(key);
+    if (present) return present;
+    const item: Item = { parts: new Map(), summary: undefined, told: false, done: false };
+    this.#items.set(key, item);
+    return item;
+  }
+
+  #part(value: JsonObject, content: number): number {
+    return this.#itemPart(this.#item(value), content);
+  }
+
+  #itemPart(item: Item, content: number): number {
+    const present = item.parts.get(content);
+    if (present !== undefined) return present;
+    const part = this.#next++;
+    item.parts.set(content, part);
+    return part;
+  }
+
+  #delta(type: 'text' | 'refusal', value: JsonObject, content: number, events: Event[]): void {
+    const text = nonEmptyString(value.delta);
+    if (text === undefined) return;
+    const item = this.#item(value);
+    item.told = true;
+    events.push({ type, part: this.#itemPart(item, content), text });
+  }
+
+  #reasoning(value: JsonObject, summary: string, events: Event[]): void {
+    const text = nonEmptyString(value.delta);
+    if (text === undefined) return;
+    const item = this.#item(value);
+    const gap = item.summary !== undefined && item.summary !== summary ? '\n\n' : '';
+    item.summary = summary;
+    item.told = true;
+    events.push({ type: 'reasoning', part: this.#itemPart(item, 0), text: gap === '' ? text : gap + text });
+  }
+
+  #arguments(value: JsonObject, events: Event[]): void {
+    const json = nonEmptyString(value.delta);
+    if (json === undefined) return;
+    const item = this.#item(value);
+    item.told = true;
+    events.push({ type: 'tool-arguments', part: this.#itemPart(item, 0), json });
+  }
+
+  #itemAdded(value: JsonObject, events: Event[]): void {
+    const item = objectOrEmpty(value.item);
+    if (item.type === 'function_call') this.#call(value, item, events);
+  }
+
+  #call(value: JsonObject, item: JsonObject, events: Event[]): number {
+    const known = this.#item(value).parts.get(0);
+    if (known !== undefined) return known;
+    const part = this.#part(value, 0);
+    this.#calls++;
+    const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? `call_${part}`;
+    events.push({ type: 'tool-call', part, id, name: nonEmptyString(item.name) ?? '' });
+    return part;
+  }
+
+  /** Ends an item. What its deltas have told is not told again, whatever repeats it. */
+  #itemDone(value: JsonObject, events: Event[]): void {
+    const known = this.#item(value);
+    if (known.done) return;
+    known.done = true;
+    const item = objectOrEmpty(value.item);
+    switch (item.type) {
+      case 'function_call': {
+        const part = this.#call(value, item, events);
+        const json = known.told ? '' : (nonEmptyString(item.arguments) ?? '');
+        events.push({ type: 'tool-arguments', part, json, last: true });
+        break;
+      }
+      case 'reasoning': {
+        const whole = readReasoningItem(item);
+        const part = this.#part(value, 0);
+        if (!known.told && whole.text !== '') events.push({ type: 'reasoning', part, text: whole.text });
+        for (const seal of whole.seals) events.push({ type: 'reasoning-seal', part, seal });
+        break;
+      }
+      case 'message':
+        if (!known.told) this.#message(value, item, events);
+    }
+  }
+
+  #message(value: JsonObject, item: JsonObject, events: Event[]): void {
+    arrayOrEmpty(item.content).forEach((content, index) => {
+      const part = objectOrEmpty(content);
+      const refusal = nonEmptyString(part.refusal);
+      const text = nonEmptyString(part.text);
+      const annotations = arrayOrEmpty(part.annotations);
+      if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part(value, index), text: refusal });
+      else if (text !== undefined) {
+        const said = annotations.length > 0 ? { text, annotations } : { text };
+        events.push({ type: 'text', part: this.#part(value, index), ...said });
+      }
+    });
+  }
+
+  #verdict(response: JsonObject): Event {
+    if (isObject(response.error)) return { type: 'error', error: vendorErrorValue(response.error) };
+    if (response.status === 'failed' || response.status === 'cancelled') {
+      const error = vendorErrorValue({ code: 503 });
+      return {
+        type: 'error',
+        error: error.with({ message: msg('The provider ended the answer: {0}.', response.status) }),
+      };
+    }
+    if (response.status === 'incomplete') {
+      const { reason } = objectOrEmpty(response.incomplete_details);
+      return { type: 'finish', reason: reason === 'content_filter' ? 'content_filter' : 'length' };
+    }
+    // Tool calls show in the output, not in the status.
+    const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
+    return { type: 'finish', reason };
+  }
+}
+
+/** A whole Responses answer as events. */
+export function readResponsesAnswer(body: JsonObject): readonly Event[] {
+  return new ResponsesStreamReader().readResponse(body);
+}

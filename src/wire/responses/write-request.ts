@@ -1,0 +1,166 @@
+import { defined, isObject, mergeDeep } from '../../base/json.ts';
+import { reasoningEffort } from '../chat-completions/write-request.ts';
+import type {
+  AssistantPart,
+  Conversation,
+  Media,
+  ReasoningPart,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+  ToolResultPart,
+  Turn,
+  UserPart,
+} from '../conversation.ts';
+import { msg, unsupportedField } from '../errors/svc-error.ts';
+import { mediaUrl } from '../media.ts';
+
+type Body = Record<string, unknown>;
+
+/** The body for an upstream that speaks Responses, always with `store: false`: nothing is kept there. */
+export function writeResponsesRequest(conversation: Conversation): Body {
+  const { sampling, tools } = conversation;
+  const format = writeTextFormat(conversation.responseFormat);
+  const body = defined({
+    model: conversation.model,
+    instructions: conversation.system.map((part) => part.text).join('\n\n') || undefined,
+    input: conversation.turns.flatMap(writeTurn),
+    stream: conversation.stream || undefined,
+    store: false,
+    max_output_tokens: conversation.maxTokens,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    tools: tools.length > 0 ? tools.map(writeTool) : undefined,
+    tool_choice: tools.length > 0 ? writeToolChoice(conversation.toolChoice) : undefined,
+    parallel_tool_calls: tools.length > 0 ? conversation.parallelToolCalls : undefined,
+    text: format === undefined ? undefined : { format },
+    reasoning: writeReasoning(conversation),
+    include: conversation.reasoning?.includeEncrypted ? ['reasoning.encrypted_content'] : undefined,
+    user: conversation.user,
+    metadata: conversation.metadata,
+  });
+  const extra = conversation.extra?.responses;
+  return extra === undefined ? body : mergeDeep(body, extra);
+}
+
+function writeReasoning(conversation: Conversation): Body | undefined {
+  const asked = conversation.reasoning;
+  const effort =
+    asked?.mode === 'disabled' ? 'none' : (asked?.effort ?? reasoningEffort(asked, conversation.maxTokens));
+  const summary =
+    asked?.summary === 'auto' || asked?.summary === 'concise' || asked?.summary === 'detailed'
+      ? asked.summary
+      : undefined;
+  const reasoning = defined({ effort, summary });
+  return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+function writeTextFormat(format: ResponseFormat | undefined): Body | undefined {
+  if (format === undefined) return undefined;
+  if (format.type !== 'json-schema') return { type: format.type === 'json' ? 'json_object' : 'text' };
+  const { name, schema, description, strict } = format;
+  return defined({ type: 'json_schema', name, schema, description, strict });
+}
+
+/** `strict` is on by default in Responses and off in the other two: said, so that the meaning stays. */
+function writeTool(tool: Tool): Body {
+  const { name, description, parameters, strict } = tool;
+  return defined({ type: 'function', name, description, parameters, strict: strict ?? false });
+}
+
+function writeToolChoice(choice: ToolChoice | undefined): unknown {
+  if (choice === undefined) return undefined;
+  return choice.type === 'tool' ? { type: 'function', name: choice.name } : choice.type;
+}
+
+function writeTurn(turn: Turn): Body[] {
+  switch (turn.role) {
+    case 'system':
+      return [{ type: 'message', role: 'system', content: turn.parts.map(writeText) }];
+    case 'user':
+      return writeUser(turn.parts);
+    case 'assistant':
+      return turn.parts.flatMap(writeAssistantPart);
+  }
+}
+
+function writeUser(parts: readonly UserPart[]): Body[] {
+  const results = parts.filter((part) => part.type === 'tool-result');
+  const rest = parts.filter((part) => part.type !== 'tool-result');
+  const items: Body[] = results.map(writeResult);
+  if (rest.length > 0 || results.length === 0)
+    items.push({ type: 'message', role: 'user', content: rest.map(writePart) });
+  return items;
+}
+
+function writeResult(part: ToolResultPart): Body {
+  const [only] = part.content;
+  const plain =
+    part.content.length === 0 ? '' : part.content.length === 1 && only?.type === 'text' ? only.text : undefined;
+  return { type: 'function_call_output', call_id: part.id, output: plain ?? part.content.map(writePart) };
+}
+
+function writeText(part: TextPart): Body {
+  return { type: 'input_text', text: part.text };
+}
+
+function writePart(part: UserPart): Body {
+  switch (part.type) {
+    case 'text':
+      return writeText(part);
+    case 'image':
+      return defined({ type: 'input_image', ...imageOf(part.media), detail: part.detail });
+    case 'file':
+      return defined({ type: 'input_file', filename: part.filename, ...configurationFile(part.media, part.filename) });
+    case 'audio':
+      if (part.media.kind !== 'data')
+        throw unsupportedField('messages', msg('A recording must be sent with its data.'));
+      return { type: 'input_audio', input_audio: { data: part.media.base64, format: part.format } };
+    case 'tool-result':
+      return writeResult(part);
+  }
+}
+
+function imageOf(media: Media): Body {
+  return media.kind === 'id' ? { file_id: media.id } : { image_url: mediaUrl(media) };
+}
+
+/** Data needs a name beside it, or the API refuses it. */
+function configurationFile(media: Media, filename: string | undefined): Body {
+  if (media.kind === 'id') return { file_id: media.id };
+  if (media.kind === 'url') return { file_url: media.url };
+  return { file_data: mediaUrl(media), filename: filename ?? 'file' };
+}
+
+function writeAssistantPart(part: AssistantPart): Body[] {
+  switch (part.type) {
+    case 'text': {
+      if (part.text === '') return [];
+      const content = [{ type: 'output_text', text: part.text, annotations: responsesAnnotations(part) }];
+      return [{ type: 'message', role: 'assistant', status: 'completed', content }];
+    }
+    case 'refusal':
+      return [
+        { type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'refusal', refusal: part.text }] },
+      ];
+    case 'reasoning':
+      return writeReasoningItem(part);
+    case 'tool-call':
+      return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments.trim() || '{}' }];
+  }
+}
+
+/** Annotations as OpenAI writes them; Anthropic's citations have another shape. */
+export function responsesAnnotations(part: { readonly annotations?: readonly unknown[] }): unknown[] {
+  return (part.annotations ?? []).filter((annotation) => isObject(annotation) && !('cited_text' in annotation));
+}
+
+/** Without its encrypted content an item that is not stored would not be found. */
+function writeReasoningItem(part: ReasoningPart): Body[] {
+  return part.seals.flatMap((seal, index): Body[] => {
+    if (seal.vendor !== 'responses' || seal.encrypted === undefined) return [];
+    const summary = part.text === '' || index > 0 ? [] : [{ type: 'summary_text', text: part.text }];
+    return [defined({ type: 'reasoning', id: seal.id || undefined, summary, encrypted_content: seal.encrypted })];
+  });
+}

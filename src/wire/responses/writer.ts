@@ -1,0 +1,240 @@
+import { defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
+import { errorBody } from '../errors/error-body.ts';
+import type { SvcError } from '../errors/svc-error.ts';
+import { answerCutShort } from '../errors/upstream-errors.ts';
+import type { Event, FinishReason, Usage } from '../event.ts';
+import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { type PartEvent, PartSequence } from '../part-sequence.ts';
+import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenItem, openItem } from './item.ts';
+import { responsesAnnotations, writeResponsesRequest } from './write-request.ts';
+
+/**
+ * Events to Responses events in OpenAI's order: one item at a time, added and done around its deltas,
+ * every index present, numbered from 0. The same writer makes whole answers.
+ */
+export class ResponsesStreamWriter implements StreamWriter {
+  readonly #context: AnswerContext;
+  readonly #output: Item[] = [];
+  #frames: Frame[] = [];
+  #sequenceNumber = 0;
+  #begun = false;
+  #over = false;
+  #usage: Usage | undefined;
+  #open: OpenItem | undefined;
+  /** The finished response, for a whole answer. */
+  result: Item | undefined;
+  readonly #sequence = new PartSequence({
+    open: (event) => this.#openItem(event),
+    add: (event) => this.#add(event),
+    close: () => this.#closeItem(),
+  });
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  write(event: Event): readonly Frame[] {
+    if (this.#over) return [];
+    this.#frames = [];
+    switch (event.type) {
+      case 'start':
+        break;
+      case 'usage':
+        this.#usage = event.usage;
+        break;
+      case 'finish':
+        if (event.reason === 'closed') this.#fail(answerCutShort());
+        else this.#finish(event.reason);
+        break;
+      case 'error':
+        this.#fail(event.error);
+        break;
+      default:
+        if (event.type !== 'reasoning-seal' || event.seal.vendor === 'responses') this.#sequence.feed(event);
+    }
+    return this.#frames;
+  }
+
+  #push(type: string, members: string): void {
+    const data = `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}`;
+    this.#frames.push({ event: type, data });
+  }
+
+  #begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const response = `"response":${JSON.stringify(this.#response('in_progress'))}`;
+    this.#push('response.created', response);
+    this.#push('response.in_progress', response);
+  }
+
+  /** `"item_id":…,"output_index":…`, and the index inside the item where it has parts. */
+  #at(index?: 'content_index' | 'summary_index'): string {
+    const inner = index === undefined ? '' : `,"${index}":0`;
+    return `"item_id":${JSON.stringify(this.#open?.id)},"output_index":${this.#output.length}${inner}`;
+  }
+
+  #openItem(event: PartEvent): void {
+    this.#begin();
+    const open = openItem(event, `${this.#context.id.replace(/^resp_/, '')}_${this.#output.length}`);
+    this.#open = open;
+    const item = JSON.stringify({ ...open.head, ...emptyItem(open) });
+    this.#push('response.output_item.added', `"output_index":${this.#output.length},"item":${item}`);
+    if (open.kind === 'reasoning') {
+      const part = '"part":{"type":"summary_text","text":""}';
+      this.#push('response.reasoning_summary_part.added', `${this.#at('summary_index')},${part}`);
+    } else if (open.kind !== 'call') {
+      this.#push(
+        'response.content_part.added',
+        `${this.#at('content_index')},"part":${JSON.stringify(itemPart(open, ''))}`,
+      );
+    }
+  }
+
+  #add(event: PartEvent): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+      case 'reasoning':
+        if (event.text !== '') this.#delta(open, event.text);
+        if (event.type === 'text' && event.annotations !== undefined) this.#annotate(open, responsesAnnotations(event));
+        break;
+      case 'tool-arguments':
+        if (event.json !== '') this.#delta(open, event.json);
+        break;
+      case 'reasoning-seal':
+        if (event.seal.vendor === 'responses') open.encrypted = event.seal.encrypted;
+    }
+  }
+
+  #annotate(open: OpenItem, annotations: readonly unknown[]): void {
+    for (const annotation of annotations) {
+      const members = { annotation_index: open.annotations.length, annotation };
+      open.annotations.push(annotation);
+      const json = JSON.stringify(members).slice(1, -1);
+      this.#push('response.output_text.annotation.added', `${this.#at('content_index')},${json}`);
+    }
+  }
+
+  #delta(open: OpenItem, delta: string): void {
+    open.text.push(delta);
+    const { event, start, end } = DELTAS[open.kind];
+    open.deltaMiddle ??= [',', this.#at(INDEXES[open.kind]), ',"delta":'].join('');
+    this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoteJson(delta) + end });
+  }
+
+  #closeItem(): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    if (open.kind === 'call' && open.text.length === 0) this.#delta(open, '{}');
+    const text = open.text.join('');
+    const json = JSON.stringify(text);
+    if (open.kind === 'call') {
+      const name = JSON.stringify(open.head.name);
+      this.#push('response.function_call_arguments.done', `${this.#at()},"name":${name},"arguments":${json}`);
+    } else if (open.kind === 'reasoning') {
+      this.#push('response.reasoning_summary_text.done', `${this.#at('summary_index')},"text":${json}`);
+      const part = JSON.stringify({ type: 'summary_text', text });
+      this.#push('response.reasoning_summary_part.done', `${this.#at('summary_index')},"part":${part}`);
+    } else {
+      const at = this.#at('content_index');
+      if (open.kind === 'refusal') this.#push('response.refusal.done', `${at},"refusal":${json}`);
+      else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":[]`);
+      this.#push('response.content_part.done', `${at},"part":${JSON.stringify(itemPart(open, text))}`);
+    }
+    const item = doneItem(open, text);
+    this.#push('response.output_item.done', `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
+    this.#output.push(item);
+    this.#open = undefined;
+  }
+
+  #finish(reason: Exclude<FinishReason, 'closed'>): void {
+    this.#over = true;
+    this.#begin();
+    this.#sequence.end();
+    const cut = reason === 'length' || reason === 'content_filter';
+    const details = cut ? { reason: reason === 'length' ? 'max_output_tokens' : 'content_filter' } : null;
+    this.result = { ...this.#response(cut ? 'incomplete' : 'completed'), incomplete_details: details };
+    this.#push(cut ? 'response.incomplete' : 'response.completed', `"response":${JSON.stringify(this.result)}`);
+  }
+
+  #fail(error: SvcError): void {
+    this.#over = true;
+    this.#begin();
+    const body = errorBody(error, 'responses');
+    const said = objectOrEmpty(body.error);
+    const { code, message, param } = said;
+    this.#push(
+      'error',
+      JSON.stringify({ code, message, param, error: said, error_type: error.errorType }).slice(1, -1),
+    );
+    const response = { ...this.#response('failed'), error: { code: failureCode(error), message } };
+    this.#push('response.failed', `"response":${JSON.stringify(response)}`);
+  }
+
+  #response(status: string): Item {
+    const { id, created, model, request } = this.#context;
+    return {
+      id,
+      object: 'response',
+      created_at: created,
+      status,
+      background: false,
+      error: null,
+      incomplete_details: null,
+      ...echo(request),
+      model,
+      output: [...this.#output],
+      previous_response_id: null,
+      store: false,
+      usage: status === 'in_progress' || !this.#usage ? null : writeResponsesUsage(this.#usage),
+    };
+  }
+}
+
+/** What a Responses answer repeats of its request. */
+function echo(request: AnswerContext['request']): Item {
+  const said = writeResponsesRequest({ ...request, turns: [] });
+  return {
+    instructions: said.instructions ?? null,
+    max_output_tokens: said.max_output_tokens ?? null,
+    metadata: said.metadata ?? {},
+    parallel_tool_calls: request.parallelToolCalls ?? true,
+    reasoning: { effort: null, summary: null, ...objectOrEmpty(said.reasoning) },
+    temperature: said.temperature ?? null,
+    text: said.text ?? { format: { type: 'text' } },
+    tool_choice: said.tool_choice ?? 'auto',
+    tools: said.tools ?? [],
+    top_p: said.top_p ?? null,
+    truncation: 'disabled',
+    user: said.user ?? null,
+  };
+}
+
+/** OpenAI's codes of a failed response. */
+function failureCode(error: SvcError): string {
+  return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
+}
+
+function writeResponsesUsage(usage: Usage): Item {
+  return {
+    input_tokens: usage.input,
+    input_tokens_details: defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
+    total_tokens: usage.input + usage.output,
+  };
+}
+
+/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+export function writeResponsesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
+  const writer = new ResponsesStreamWriter(context);
+  for (const event of events) {
+    if (event.type === 'error') throw event.error;
+    writer.write(event);
+  }
+  if (writer.result === undefined) throw answerCutShort();
+  return writer.result;
+}
