@@ -75,7 +75,7 @@ export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<
   const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
   const log: Log = { debug: write, info: write, warn: write, error: write };
   const ledger = new Ledger(database, (thrown) => write({ thrown: String(thrown) }, 'ledger'));
-  const metrics = new Metrics();
+  const metrics = new Metrics(() => ledger.waiting);
   const transport = undiciTransport();
   const { dispatcher } = transport;
   const listing = { listed: true, whenListed: async () => undefined, lookAgain: async () => undefined };

@@ -125,7 +125,7 @@ describe('the way through', () => {
 
     for (const up of UPSTREAMS) {
       it(`is counted once for a ${up} upstream`, async () => {
-        const before = new Map(under.metrics.repairs);
+        const before = await under.metrics.repairs();
         const messages = [
           { role: 'user', content: 'x' },
           { role: 'assistant', content: null, tool_calls: [call('a'), call('a'), call('b')] },
@@ -133,7 +133,10 @@ describe('the way through', () => {
           { role: 'tool', tool_call_id: 'orphan', content: 'lost' },
         ];
         await forwarded('/chat/completions', { model: `${up}/m`, messages });
-        const counted = [...under.metrics.repairs].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)]);
+        const counted = [...(await under.metrics.repairs())].map(([kind, count]) => [
+          kind,
+          count - (before.get(kind) ?? 0),
+        ]);
         assert.deepEqual(Object.fromEntries(counted.filter(([, count]) => count !== 0)), {
           'duplicate-call': 1,
           'orphan-result': 1,

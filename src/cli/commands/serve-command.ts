@@ -50,7 +50,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     const host = values.host ?? listen.host;
     requireStoredKey(host, keys);
     waitForOthers(database, true);
-    const metrics = new Metrics();
+    const metrics = new Metrics(() => ledger.waiting);
     const gateway = await startGateway(
       {
         settings: () => upstreams.settings,

@@ -1,11 +1,15 @@
-import { isObject, quoteJson } from '../../base/json.ts';
+import { write as writeDescriptor } from 'node:fs';
+import { isObject } from '../../base/json.ts';
 import type { Log } from '../gateway-deps.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** Fields whose values never reach the log, whoever puts them into a line. */
+/** Numbers of the levels as pino writes them, which readers of JSON logs know. */
+const LEVEL_NUMBERS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+
+/** Fields whose values are never logged, at any depth. */
 const REDACTED = new Set(['apiKey', 'authorization', 'x-api-key', 'api-key', 'headers', 'body', 'secret', 'token']);
 
 export interface FileLog extends Log {
@@ -14,166 +18,121 @@ export interface FileLog extends Log {
 }
 
 interface Line {
-  readonly level: Exclude<Level, 'silent'>;
+  readonly level: keyof typeof LEVEL_NUMBERS;
   /** Unix milliseconds. */
   readonly at: number;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
 }
 
-/** What writes lines, once it is loaded. */
-interface Writer {
-  readonly write: (lines: readonly Line[]) => void;
-  /** Resolves when all that was written is with the system. */
-  readonly flush: () => Promise<void>;
-}
+/** Lines are formatted and written together when so many wait, or after so many milliseconds. */
+const BATCH_LINES = 40;
+const BATCH_MS = 500;
 
-/**
- * JSON lines on a file descriptor. The library is loaded behind the first lines, so that it does not
- * stand between the start of the gateway and its first answer.
- */
+/** JSON lines on a file descriptor. No request waits for a line to be formatted or written. */
 export function openLog(descriptor: number, level: Level): FileLog {
-  const queue = new LineQueue();
-  const loaded = load(descriptor, level).then((writer) => {
-    queue.writeWith(writer.write);
-    return writer;
-  });
-  const wanted = LEVELS.indexOf(level);
+  const writer = new DescriptorWriter(descriptor);
+  let lines: Line[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = lines;
+    lines = [];
+    if (batch.length > 0) writer.write(batch.map(formatLine).join(''));
+  };
+  const add = (line: Line) => {
+    if (lines.push(line) >= BATCH_LINES) flush();
+    else timer ??= setTimeout(flush, BATCH_MS).unref();
+  };
+  const least = LEVELS.indexOf(level);
   const at = (own: Line['level']) => {
-    if (LEVELS.indexOf(own) < wanted) return () => undefined;
-    return (fields: Line['fields'], message: string) => queue.add({ level: own, at: Date.now(), fields, message });
+    if (LEVELS.indexOf(own) < least) return () => undefined;
+    return (fields: Line['fields'], message: string) => add({ level: own, at: Date.now(), fields, message });
   };
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    close: async () => {
-      const { flush } = await loaded;
-      queue.flush();
-      await flush();
+    close: () => {
+      flush();
+      return writer.finish();
     },
   };
 }
 
-/** Lines of a busy moment are made and go out together; the timer sees to those of a quiet one. */
-const BATCH_LINES = 40;
-const BATCH_MS = 500;
-
-/** Lines that are not made yet: the answer that a line is about, and the next one, need not wait for it. */
-class LineQueue {
-  #write: Writer['write'] | undefined;
-  #lines: Line[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  writeWith(write: Writer['write']): void {
-    this.#write = write;
-    this.flush();
-  }
-
-  add(line: Line): void {
-    this.#lines.push(line);
-    if (this.#lines.length >= BATCH_LINES) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
-  }
-
-  flush(): void {
-    if (this.#write === undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const lines = this.#lines;
-    this.#lines = [];
-    if (lines.length > 0) this.#write(lines);
-  }
+function formatLine({ level, at, fields, message }: Line): string {
+  const time = new Date(at).toISOString();
+  const members = JSON.stringify(redacted(fields)).slice(1, -1);
+  const head = `{"level":${LEVEL_NUMBERS[level]},"time":"${time}","pid":${process.pid}`;
+  return `${head}${members === '' ? '' : `,${members}`},"msg":${JSON.stringify(message)}}\n`;
 }
 
-/** Bytes that wait for a reader who is slow or gone; further lines are lost then. */
+/** Bytes that may wait for a slow reader of the log. Further lines are lost. */
 const MOST_UNREAD = 16 * 1024 * 1024;
-/** The most that is waited for the last lines to be read, milliseconds. */
+/** Milliseconds before a full pipe is tried again. */
+const RETRY_MS = 100;
+/** Milliseconds that the last lines may take. */
 const LAST_LINES_MS = 2_000;
 
-async function load(descriptor: number, level: Level): Promise<Writer> {
-  // Bundled, a CommonJS library has only its default export.
-  const { default: pino } = await import('pino');
-  // Whoever reads the log may have stopped: at the end, a full pipe is not tried for ever.
-  let patient = true;
-  const destination = pino.destination({
-    fd: descriptor,
-    sync: false,
-    // Without a least length, `flush` would not wait for what is being written.
-    minLength: 1,
-    maxLength: MOST_UNREAD,
-    retryEAGAIN: () => patient,
-  });
-  destination.on('error', () => undefined);
-  const isoTime = isoTimes();
-  let text = '';
-  let time = '';
-  const logger = pino(
-    { level, base: { pid: process.pid }, timestamp: () => time },
-    { write: (line) => (text += line) },
-  );
-  const write = (lines: readonly Line[]) => {
-    text = '';
-    for (const { level: own, at, fields, message } of lines) {
-      time = isoTime(at);
-      const members = flatMembers(fields);
-      if (members === undefined) logger[own](redacted(fields), message);
-      else {
-        const end = `"msg":${quoteJson(message)}}\n`;
-        text += `{"level":${pino.levels.values[own]}${time},"pid":${process.pid},${members}${end}`;
-      }
-    }
-    destination.write(text);
-  };
-  const flush = () =>
-    new Promise<void>((resolve) => {
-      const giveUp = setTimeout(() => {
-        patient = false;
-      }, LAST_LINES_MS);
-      destination.flush(() => {
-        clearTimeout(giveUp);
-        // What is left would be tried once more, and waited for, when the process ends.
-        if (!patient) destination.destroy();
-        resolve();
-      });
-    });
-  return { write, flush };
-}
+/** Writes to a descriptor one chunk at a time. A reader that is slow or has stopped holds up nothing else. */
+class DescriptorWriter {
+  readonly #descriptor: number;
+  #waiting: Buffer[] = [];
+  #unread = 0;
+  #writing = false;
+  /** Set when the log is closed: a full pipe is not tried any more after it. */
+  #deadline = Number.POSITIVE_INFINITY;
+  #finished: (() => void) | undefined;
 
-/**
- * The members of a line whose values are plain, as the library writes them but without its steps, which together
- * cost more than the line; undefined when there is one that only the library or `redacted` can write.
- */
-function flatMembers(fields: Readonly<Record<string, unknown>>): string | undefined {
-  let members = '';
-  for (const name in fields) {
-    const value = fields[name];
-    if (value === undefined) continue;
-    if (REDACTED.has(name)) return undefined;
-    if (typeof value === 'string') members += `"${name}":${quoteJson(value)},`;
-    else if (typeof value === 'number' && Number.isFinite(value)) members += `"${name}":${value},`;
-    else return undefined;
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
   }
-  return members;
+
+  write(text: string): void {
+    const bytes = Buffer.from(text);
+    if (this.#unread + bytes.length > MOST_UNREAD) return;
+    this.#unread += bytes.length;
+    this.#waiting.push(bytes);
+    this.#next();
+  }
+
+  /** Resolves when everything is written, or cannot be: a write to a full pipe may never end. */
+  finish(): Promise<void> {
+    this.#deadline = performance.now() + LAST_LINES_MS;
+    return new Promise((resolve) => {
+      this.#finished = resolve;
+      setTimeout(resolve, LAST_LINES_MS + RETRY_MS).unref();
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#writing) return;
+    const bytes = this.#waiting.length > 1 ? Buffer.concat(this.#waiting) : this.#waiting[0];
+    this.#waiting = [];
+    if (bytes === undefined) this.#finished?.();
+    else this.#send(bytes);
+  }
+
+  #send(bytes: Buffer): void {
+    this.#writing = true;
+    writeDescriptor(this.#descriptor, bytes, (error, written) => {
+      if (error?.code === 'EAGAIN' && performance.now() < this.#deadline) {
+        setTimeout(() => this.#send(bytes), RETRY_MS);
+        return;
+      }
+      const done = error ? bytes.length : written;
+      this.#unread -= done;
+      if (done < bytes.length) return this.#send(bytes.subarray(done));
+      this.#writing = false;
+      this.#next();
+    });
+  }
 }
 
-/** Makes the field `time` of a line; the date's part is made once a second. */
-function isoTimes(): (now: number) => string {
-  let second = -1;
-  let start = '';
-  return (now) => {
-    const own = Math.floor(now / 1000);
-    if (own !== second) {
-      second = own;
-      start = `,"time":"${new Date(own * 1000).toISOString().slice(0, -4)}`;
-    }
-    const milliseconds = now - own * 1000;
-    return `${start}${milliseconds < 10 ? '00' : milliseconds < 100 ? '0' : ''}${milliseconds}Z"`;
-  };
-}
-
-/** By name, at any depth; the library's own way costs more than the line. */
+/** A copy without the values of fields in `REDACTED`; errors become their stack. */
 export function redacted(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const safe: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {

@@ -1,120 +1,92 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Usage } from '../../wire/event.ts';
 
-/** Upper edges in seconds. */
+/** Upper bounds of the histograms, in seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const PREFIX = 'svc_gateway_';
 
-/** A value with the labels that it stands under, in the order of their names. */
-export type Counted = readonly [labels: readonly string[], value: number];
-
-export interface Distribution {
-  readonly counts: number[];
-  sum: number;
-  count: number;
-}
-
-/** Tokens of one model by kind. */
-interface TokenCounts {
-  input: number;
-  output: number;
-  cache_read: number;
-  cache_write: number;
-}
-
-/**
- * Counters on the hot path: plain numbers, found by names that live long and are never put together. The library
- * that writes Prometheus' format reads them when somebody asks (metrics-text.ts).
- */
+/** The metrics of one gateway, with those of its process. */
 export class Metrics {
-  static readonly buckets: readonly number[] = BUCKETS;
-  /** `route` -> seconds until the end of the answer. */
-  readonly durations = new Map<string, Distribution>();
-  /** `model` -> seconds until the first byte of the upstream's answer. */
-  readonly firstBytes = new Map<string, Distribution>();
-  /** `model` -> USD. */
-  readonly cost = new Map<string, number>();
-  /** `kind` -> repairs of tool calls. */
-  readonly repairs = new Map<string, number>();
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter('requests_total', 'Requests by route and status.', ['route', 'status']);
+  readonly #tokens = this.#counter('tokens_total', 'Tokens by model and kind.', ['model', 'kind']);
+  readonly #cost = this.#counter('cost_usd_total', 'Cost in USD by model.', ['model']);
+  readonly #upstreamErrors = this.#counter(
+    'upstream_errors_total',
+    'Failures of upstreams by provider and error_type.',
+    ['provider', 'error_type'],
+  );
+  readonly #repairs = this.#counter('tool_call_repairs_total', 'Repairs of tool calls by kind.', ['kind']);
+  readonly #durations = this.#histogram('request_seconds', 'Seconds until the end of an answer.', 'route');
+  readonly #firstBytes = this.#histogram('first_byte_seconds', 'Seconds until an upstream’s first byte.', 'model');
+  /** Requests that are being answered. */
   active = 0;
-  readonly #requests = new Map<string, Map<number, number>>();
-  readonly #tokens = new Map<string, TokenCounts>();
-  readonly #upstreamErrors = new Map<string, Map<string, number>>();
 
-  /** Requests by route and status. */
-  get requests(): Counted[] {
-    return [...this.#requests].flatMap(([route, by]) =>
-      [...by].map(([status, count]) => [[route, `${status}`], count] as const),
-    );
-  }
-
-  /** Tokens by model and kind; of kinds that have come up. */
-  get tokens(): Counted[] {
-    return [...this.#tokens].flatMap(([model, { input, output, cache_read, cache_write }]) => [
-      [[model, 'input'], input] as const,
-      [[model, 'output'], output] as const,
-      ...Object.entries({ cache_read, cache_write }).flatMap(([kind, count]) =>
-        count > 0 ? [[[model, kind], count] as const] : [],
-      ),
-    ]);
-  }
-
-  /** Failures by provider and error_type. */
-  get upstreamErrors(): Counted[] {
-    return [...this.#upstreamErrors].flatMap(([provider, by]) =>
-      [...by].map(([type, count]) => [[provider, type], count] as const),
-    );
+  /** @param rowsWaiting rows of the ledger that are not written yet. */
+  constructor(rowsWaiting: () => number) {
+    this.#gauge('requests_active', 'Requests that are being answered.', () => this.active);
+    this.#gauge('ledger_rows_waiting', 'Rows of the ledger that are not written yet.', rowsWaiting);
   }
 
   request(route: string, status: number, seconds: number): void {
-    add(of(this.#requests, route), status, 1);
-    observe(this.durations, route, seconds);
+    this.#requests.inc({ route, status });
+    this.#durations.observe({ route }, seconds);
   }
 
   answer(model: string, usage: Usage | undefined, cost: number | undefined, firstByteSeconds: number): void {
-    observe(this.firstBytes, model, firstByteSeconds);
-    if (cost !== undefined) add(this.cost, model, cost);
+    this.#firstBytes.observe({ model }, firstByteSeconds);
+    if (cost !== undefined) this.#cost.inc({ model }, cost);
     if (usage === undefined) return;
-    let counts = this.#tokens.get(model);
-    if (counts === undefined) {
-      counts = { input: 0, output: 0, cache_read: 0, cache_write: 0 };
-      this.#tokens.set(model, counts);
-    }
-    counts.input += usage.input;
-    counts.output += usage.output;
-    counts.cache_read += usage.cacheRead ?? 0;
-    counts.cache_write += usage.cacheWrite ?? 0;
+    this.#tokens.inc({ model, kind: 'input' }, usage.input);
+    this.#tokens.inc({ model, kind: 'output' }, usage.output);
+    if (usage.cacheRead) this.#tokens.inc({ model, kind: 'cache_read' }, usage.cacheRead);
+    if (usage.cacheWrite) this.#tokens.inc({ model, kind: 'cache_write' }, usage.cacheWrite);
   }
 
   upstreamError(provider: string, errorType: string): void {
-    add(of(this.#upstreamErrors, provider), errorType, 1);
+    this.#upstreamErrors.inc({ provider, error_type: errorType });
   }
 
   repair(kind: string): void {
-    add(this.repairs, kind, 1);
+    this.#repairs.inc({ kind });
   }
-}
 
-function of<K>(counters: Map<string, Map<K, number>>, name: string): Map<K, number> {
-  let found = counters.get(name);
-  if (found === undefined) {
-    found = new Map();
-    counters.set(name, found);
+  /** Repairs of tool calls so far, by kind. */
+  async repairs(): Promise<ReadonlyMap<string, number>> {
+    const { values } = await this.#repairs.get();
+    return new Map(values.map(({ labels, value }) => [String(labels.kind), value]));
   }
-  return found;
-}
 
-function add<K>(counter: Map<K, number>, label: K, amount: number): void {
-  counter.set(label, (counter.get(label) ?? 0) + amount);
-}
-
-function observe(distributions: Map<string, Distribution>, label: string, seconds: number): void {
-  let found = distributions.get(label);
-  if (found === undefined) {
-    found = { counts: new Array(BUCKETS.length).fill(0), sum: 0, count: 0 };
-    distributions.set(label, found);
+  /** All metrics in Prometheus' text format. Those of the process are collected from the first call on. */
+  async write(): Promise<{ readonly text: string; readonly contentType: string }> {
+    if (!this.#registry.getSingleMetric('process_cpu_seconds_total'))
+      collectDefaultMetrics({ register: this.#registry });
+    return { text: await this.#registry.metrics(), contentType: this.#registry.contentType };
   }
-  let bucket = 0;
-  while (seconds > (BUCKETS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
-  if (bucket < BUCKETS.length) found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
-  found.sum += seconds;
-  found.count += 1;
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram(name: string, help: string, label: string): Histogram {
+    return new Histogram({
+      name: PREFIX + name,
+      help,
+      labelNames: [label],
+      buckets: BUCKETS,
+      registers: [this.#registry],
+    });
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    const registers = [this.#registry];
+    new Gauge({
+      name: PREFIX + name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
 }

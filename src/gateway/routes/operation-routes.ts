@@ -23,8 +23,7 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
       handle: async (context) => {
         // Names of models and sums of money: for this machine, or with a key.
         if (!isLocal(context)) requireKey(context, deps.keys);
-        const { writeMetrics } = await import('../accounting/metrics-text.ts');
-        const { text, contentType } = await writeMetrics(deps);
+        const { text, contentType } = await deps.metrics.write();
         context.sendBytes(200, Buffer.from(text), { 'content-type': contentType });
       },
     },
