@@ -57,6 +57,37 @@ describe('history', () => {
     assert.deepEqual([stored?.createdAt, stored?.workspace], [5, 'w']);
   });
 
+  it('reads a conversation that version 0.1.0 wrote', async () => {
+    const error = {
+      errorType: 'temporarily_unavailable',
+      status: 503,
+      title: 'The provider is busy',
+      message: 'The provider is temporarily unavailable.',
+      action: 'retry',
+    };
+    const lines = [
+      { type: 'head', version: 1, id: 'old', createdAt: 5, workspace: 'w' },
+      {
+        type: 'add',
+        message: { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Is it kept?' }], createdAt: 1 },
+      },
+      { type: 'title', title: 'From before' },
+      {
+        type: 'add',
+        message: { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: '' }], createdAt: 1, parent: 'u1' },
+      },
+      { type: 'append', message: 'a1', part: 0, kind: 'text', text: 'Yes.' },
+      { type: 'end', message: 'a1', ending: { type: 'failed', error } },
+    ];
+    writeFileSync(join(folder, 'old.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const stored = await new History(folder).load('old');
+    const [question, answer] = stored?.transcript.messages ?? [];
+    assert.equal(stored?.transcript.title, 'From before');
+    assert.equal(question && messageText(question), 'Is it kept?');
+    assert.equal(answer && messageText(answer), 'Yes.');
+    assert.deepEqual(answer?.ending, { type: 'failed', error });
+  });
+
   it('survives a crash at any byte: the torn last line is dropped and nothing else', async () => {
     const file = await keep(PATCHES);
     const bytes = readFileSync(file);

@@ -22,10 +22,34 @@ const row = (account: Account, more: Partial<LedgerRow> = {}): LedgerRow => ({
   usage: { input: 1, output: 1 },
   cost: 0.5,
   estimated: false,
-  parseDuration: 1,
+  durationMs: 1,
   firstByteMs: 1,
   ...more,
 });
+
+const STATE_OF_0_1_0 = `
+  CREATE TABLE keys (
+    name TEXT PRIMARY KEY, organization TEXT, budget REAL, rpm INTEGER,
+    created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER,
+    spent REAL NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE key_hashes (
+    hash TEXT PRIMARY KEY, name TEXT NOT NULL REFERENCES keys (name),
+    created_at INTEGER NOT NULL, valid_until INTEGER
+  ) STRICT;
+  CREATE TABLE usage (
+    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, request_id TEXT NOT NULL, key TEXT NOT NULL, organization TEXT,
+    endpoint TEXT NOT NULL, model TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
+    cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO keys VALUES ('team', 'acme', 20, 60, 1700000000000, NULL, NULL, 1.5);
+  INSERT INTO keys VALUES ('gone', NULL, NULL, NULL, 1700000000001, NULL, 1700000100000, 0);
+  INSERT INTO key_hashes VALUES
+    ('1c30cc8e2c02bf67282ae761878ddd7c3369300c57729050472b42c8191b7382', 'team', 1700000000000, NULL);
+  INSERT INTO usage VALUES (1, 1700000000002, 'r0', 'team', 'acme', '/chat/completions', 'p/m', 0, 'complete',
+    10, 5, 0, 0, 0, 1.5, 0, 120, 40);
+`;
 
 describe('the ledger', () => {
   let folder: string;
@@ -44,6 +68,32 @@ describe('the ledger', () => {
   afterEach(() => {
     database.close();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('reads a state that version 0.1.0 wrote', async () => {
+    const old = path.join(folder, 'old.db');
+    const before = new DatabaseSync(old);
+    before.exec(STATE_OF_0_1_0);
+    before.close();
+    const state = await openState(old);
+    try {
+      const [team, gone] = new KeyStore(state).list();
+      assert.deepEqual(
+        [team?.name, team?.organization, team?.budget, team?.spent, team?.rpm, gone?.revokedAt],
+        ['team', 'acme', 20, 1.5, 60, 1_700_000_100_000],
+      );
+      assert.equal(new KeyCache(new KeyStore(state), []).size, 1);
+      const ledger = new Ledger(state, failed);
+      ledger.record(row(new Account(), { key: 'team', cost: 0.25 }));
+      ledger.flush();
+      assert.deepEqual(
+        { ...state.prepare('SELECT sum(cost) AS cost, count(*) AS n FROM usage').get() },
+        { cost: 1.75, n: 2 },
+      );
+      assert.deepEqual(failures, []);
+    } finally {
+      state.close();
+    }
   });
 
   it('writes a batch whole or not at all, and goes on after one that failed in its middle', () => {

@@ -25,7 +25,7 @@ const row = (account: Account): LedgerRow => ({
   usage: { input: 1, output: 1 },
   cost: 0.5,
   estimated: false,
-  parseDuration: 1,
+  durationMs: 1,
   firstByteMs: 1,
 });
 

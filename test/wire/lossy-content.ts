@@ -35,7 +35,7 @@ const thinks: NonNullable<Shown['becomes']> = (written) => {
   const expected = adaptive ? { type: 'adaptive' } : { type: 'enabled', budget_tokens: 2457 };
   assert.deepEqual(written.thinking, expected);
 };
-const promptBudget = (budget_tokens: number, effort: string): Shown => ({
+const reasoningBudget = (budget_tokens: number, effort: string): Shown => ({
   from: 'messages',
   said: messages({ max_tokens: 10_000, thinking: { type: 'enabled', budget_tokens } }),
   becomes: (written, to) =>
@@ -187,7 +187,7 @@ export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
       becomes: thinks,
     },
   ]),
-  'a thinking budget': [promptBudget(1500, 'low'), promptBudget(3000, 'medium'), promptBudget(8000, 'high')],
+  'a thinking budget': [reasoningBudget(1500, 'low'), reasoningBudget(3000, 'medium'), reasoningBudget(8000, 'high')],
   'reasoning together with a forced tool': [
     {
       from: 'chat-completions',

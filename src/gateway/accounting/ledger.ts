@@ -19,7 +19,7 @@ export interface LedgerRow {
   readonly cost: number | undefined;
   /** The upstream did not say its usage. */
   readonly estimated: boolean;
-  readonly parseDuration: number;
+  readonly durationMs: number;
   readonly firstByteMs: number;
 }
 
@@ -166,7 +166,7 @@ function runInsert(insert: StatementSync, row: LedgerRow): void {
     usage?.reasoning ?? null,
     row.cost ?? null,
     row.estimated ? 1 : 0,
-    Math.round(row.parseDuration),
+    Math.round(row.durationMs),
     Math.round(row.firstByteMs),
   );
 }

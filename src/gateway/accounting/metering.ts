@@ -39,7 +39,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     usage,
     cost,
     estimated,
-    parseDuration: performance.now() - context.startedAt,
+    durationMs: performance.now() - context.startedAt,
     firstByteMs,
   });
   deps.metrics.answer(model.ref, usage, cost, firstByteMs / 1000);
