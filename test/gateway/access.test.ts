@@ -357,7 +357,7 @@ describe('who may do what', () => {
       for (const line of [
         /^svc_gateway_requests_total\{route="\/chat\/completions",status="200"\} \d+$/m,
         /^svc_gateway_tokens_total\{model="chat\/m",kind="input"\} \d+$/m,
-        /^svc_gateway_request_seconds_bucket\{route="\/messages",le="\+Inf"\} \d+$/m,
+        /^svc_gateway_request_seconds_bucket\{le="\+Inf",route="\/messages"\} \d+$/m,
         /^process_resident_memory_bytes /m,
       ]) {
         assert.ok(line.test(metrics), String(line));
