@@ -2,7 +2,7 @@ export interface Disposable {
   dispose(): void;
 }
 
-/** What is disposed together, last added first. What is added after that is disposed at once. */
+/** Disposes its items together, the last added first. An item that is added after that is disposed immediately. */
 export class DisposableStore implements Disposable {
   readonly #items: Disposable[] = [];
   #disposed = false;

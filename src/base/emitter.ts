@@ -1,6 +1,6 @@
 import type { Disposable } from './disposable-store.ts';
 
-/** Listeners of one event. `Values` are the arguments that a listener gets. */
+/** The listeners of one event. `Values` are the arguments of a listener. */
 export class Emitter<Values extends readonly unknown[]> {
   readonly #listeners = new Map<symbol, (...values: Values) => void>();
 
@@ -11,7 +11,7 @@ export class Emitter<Values extends readonly unknown[]> {
     return { dispose: () => void this.#listeners.delete(key) };
   };
 
-  /** Listeners that are added meanwhile are not called. */
+  /** Listeners that are added during the call are not called. */
   fire(...values: Values): void {
     for (const listener of [...this.#listeners.values()]) listener(...values);
   }

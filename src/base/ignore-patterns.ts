@@ -1,24 +1,25 @@
 /**
- * Patterns of `.gitignore`, as gitignore(5) and Git's `wildmatch.c` read them. A pattern is compared with one path at a
- * time: that a folder is excluded excludes what is in it is decided by the caller, who knows the other ignore files.
+ * `.gitignore` patterns with the rules of gitignore(5) and Git's `wildmatch.c`. A pattern is compared with one path at
+ * a time. The caller applies the rule that an excluded folder excludes its content, because it knows the other ignore
+ * files.
  *
- * Wildcards are matched without regular expressions: the patterns are outside input, and `*a*a*a*b` as an expression
- * takes exponential time. Here it takes at most the length of the pattern times the length of the path.
+ * Wildcards are matched without regular expressions: the patterns are untrusted input, and `*a*a*a*b` as a regular
+ * expression takes exponential time. This matcher takes at most the length of the pattern times the length of the path.
  */
 
-/** One element of a pattern: a character of a segment, or a segment of a path. */
+/** One element of a pattern: a character in a segment, or a segment in a path. */
 type Element<T> =
   | { readonly type: 'one'; readonly matches: (item: T) => boolean }
   /** Any number of items: `*` within a segment, `**` between segments. */
   | { readonly type: 'many' };
 
-/** A name of a path as its characters. */
+/** One name in a path, as a list of characters. */
 type Segment = readonly string[];
 
 interface Pattern {
   readonly negated: boolean;
   readonly folderOnly: boolean;
-  /** Without a slash it is compared with the last segment alone, at any depth. */
+  /** A pattern without a slash is not anchored: it is compared with the last segment only, at any depth. */
   readonly anchored: boolean;
   readonly segments: readonly Element<Segment>[];
 }
@@ -39,14 +40,14 @@ export class IgnorePatterns {
   }
 
   /**
-   * What the last matching pattern says of exactly this path, relative to the folder of the ignore file, with `/`;
-   * undefined where none matches. Upper and lower case are the same.
+   * The verdict of the last pattern that matches exactly this path, or undefined if none matches. The path is relative
+   * to the folder of the ignore file, with `/`. Case is ignored.
    */
   verdict(path: string, isFolder: boolean): Verdict | undefined {
     return this.#last(segmentsOf(path), isFolder);
   }
 
-  /** Whether the patterns of this one file exclude a file, or a folder that it is in. */
+  /** Whether the patterns of this file exclude the path or a folder that contains it. */
   ignores(path: string): boolean {
     const all = segmentsOf(path);
     return all.some((_, index) => this.#last(all.slice(0, index + 1), index < all.length - 1) === 'ignored');
@@ -58,7 +59,7 @@ export class IgnorePatterns {
   }
 }
 
-/** Letters in one form: macOS writes `é` as two characters, most editors as one, and takes `ſ` for `s`. */
+/** Normalizes letters. macOS writes `é` as two characters, most editors as one, and treats `ſ` as `s`. */
 function fold(text: string): string {
   return text.normalize('NFC').toUpperCase().toLowerCase();
 }
@@ -74,7 +75,7 @@ function prefixesOf(path: string): readonly (readonly Segment[])[] {
   return segments.map((_, index) => segments.slice(0, index + 1));
 }
 
-/** No pattern, or one. A line that Git can't match anything with (a lone backslash at its end) gives none. */
+/** Zero patterns or one. A line that cannot match in Git (such as one that ends with a lone backslash) gives none. */
 function parsePattern(line: string): readonly Pattern[] {
   let text = withoutTrailingSpaces(line.replace(/\r$/, ''));
   if (text === '' || text.startsWith('#')) return [];
@@ -95,7 +96,7 @@ function segmentPatterns(text: string, anchored: boolean): readonly Element<Segm
   const written = anchored ? text.split('/') : [text];
   for (const [index, segment] of written.entries()) {
     if (anchored && /^\*\*+$/.test(segment)) {
-      // At the end it takes at least one segment: `a/**` is what is in `a`, not `a` itself.
+      // At the end, `**` requires at least one segment: `a/**` matches the content of `a`, not `a` itself.
       if (index === written.length - 1) segments.push({ type: 'one', matches: () => true });
       if (segments.at(-1)?.type !== 'many') segments.push({ type: 'many' });
       continue;
@@ -119,7 +120,7 @@ function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Undefined for a pattern that matches nothing: a backslash or an open bracket at its end. */
+/** Undefined for a pattern that matches nothing: one with a backslash or an open bracket at its end. */
 function characterPatterns(segment: string): readonly Element<string>[] | undefined {
   const characters = [...segment];
   const elements: Element<string>[] = [];
@@ -209,8 +210,8 @@ function matches(pattern: Pattern, segments: readonly Segment[], isFolder: boole
 }
 
 /**
- * The classic wildcard match: on a mismatch, the last wildcard takes one item more. An earlier wildcard never has to be
- * tried again, so that it takes at most length times length.
+ * The classic wildcard match: on a mismatch, the last wildcard takes one more item. Earlier wildcards never need
+ * another try, so the time is at most length times length.
  */
 function matchesAll<T>(pattern: readonly Element<T>[], items: readonly T[]): boolean {
   let at = 0;

@@ -14,12 +14,15 @@ export function arrayOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Adds to a list. `list.push(...more)` passes each as an argument, and some 100,000 of them overflow the stack. */
+/**
+ * Appends to a list. `list.push(...more)` passes each item as an argument, and about 100,000 arguments overflow the
+ * stack.
+ */
 export function append<T>(list: T[], more: readonly T[]): void {
   for (const each of more) list.push(each);
 }
 
-/** The value if it is a string with something in it. */
+/** The value if it is a non-empty string. */
 export function nonEmptyString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -29,30 +32,30 @@ export function finiteNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** No request has ever had so many tokens; sums of what is below are whole numbers wherever they are kept. */
+/** More tokens than any real request has. Sums of smaller counts remain exact integers. */
 const MOST_TOKENS = 1e12;
 
-/** The value as a count of tokens if it can be one; vendors have sent negative ones and broken ones. */
+/** The value if it is a valid token count. Some vendors send negative and broken counts. */
 export function tokenCount(value: unknown): number | undefined {
   return Number.isInteger(value) ? amountOf(value) : undefined;
 }
 
-/** As `tokenCount`, for what may have a fraction. */
+/** Like `tokenCount`, but fractions are allowed. */
 export function amountOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : undefined;
 }
 
-/** What JSON escapes, and halves of surrogate pairs, which `JSON.stringify` looks at one by one. */
+/** Characters that JSON escapes, and surrogates, which `JSON.stringify` checks one by one. */
 const ESCAPED = /[\u0000-\u001f"\\\ud800-\udfff]/;
 
-/** A text as JSON. Most pieces of a stream need no escape, and asking is cheaper than `JSON.stringify`. */
+/** A text as a JSON string. Most pieces of a stream need no escape, and this test is faster than `JSON.stringify`. */
 export function quoteJson(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 /**
- * A value as the JSON of a request. A text that was cut to a length may hold half of an emoji; servers that read JSON as
- * UTF-8 refuse the whole request for it ("no low surrogate in string"), and every later one of the conversation too.
+ * A value as JSON for a request. A text that is cut to a length may contain half of an emoji. Servers that read JSON as
+ * UTF-8 refuse the whole request for it ("no low surrogate in string"), and every later request of the conversation.
  */
 export function requestJson(value: unknown): string {
   const text = JSON.stringify(value);
@@ -63,12 +66,14 @@ export function requestJson(value: unknown): string {
   );
 }
 
-/** What a table says of a name that somebody else chose: `constructor` and `__proto__` stand in no table. */
+/**
+ * The entry of a table for an untrusted name: inherited members such as `constructor` and `__proto__` are not entries.
+ */
 export function ownEntry<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** JSON text as a value, `undefined` when it is none. */
+/** Parses JSON. Returns `undefined` if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -77,7 +82,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** `T` with every member that may be undefined made optional. */
+/** `T`, where every member that may be undefined is optional. */
 export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

@@ -1,8 +1,8 @@
 import path from 'node:path';
 
 /**
- * How a platform writes paths. The platform is always handed in, never asked of the process: what Windows
- * does is then shown on any machine.
+ * The path functions of a platform. The platform is a parameter, not read from the process, so that tests can check
+ * Windows paths on any machine.
  */
 export function platformPath(platform: NodeJS.Platform): path.PlatformPath {
   return platform === 'win32' ? path.win32 : path.posix;

@@ -1,12 +1,12 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
-/** As many links as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 /**
- * The file that opening an absolute path for writing reaches: every link followed, a link to nothing too, up to where
- * the file would be made. Undefined for a circle of links and for what is no path.
+ * The file that opening an absolute path for writing reaches. Follows every link, also a link to a missing file, up to
+ * the place where the file would be created. Undefined for a circle of links and for an invalid path.
  */
 export async function findRealPath(file: string, links = MAX_LINKS): Promise<string | undefined> {
   if (links < 0 || file.includes('\0')) return undefined;

@@ -7,21 +7,21 @@ export type FileProblem = 'missing' | 'not-a-file' | 'too-large' | 'unreadable' 
 export type FileRead = { readonly bytes: Uint8Array } | { readonly problem: FileProblem };
 
 export interface ReadRules {
-  /** The most bytes that are read. */
+  /** Maximum size in bytes. */
   readonly limit: number;
-  /** The real path of the folder that the opened file must lie in. */
+  /** The real path of the folder that must contain the opened file. */
   readonly inside?: string;
 }
 
 /**
- * Reads a regular file without ever blocking on what it may be instead (a FIFO, a device, a
- * terminal). With `inside` the opened descriptor is resolved and compared, then read: a symbolic
- * link that is swapped after the check changes nothing, because the path is not used again.
+ * Reads a regular file. Never blocks if the path is something else (a FIFO, a device, a terminal). With `inside`, the
+ * opened descriptor is resolved and compared, then read. The path is not used again, so a symbolic link that is swapped
+ * after the check has no effect.
  */
 export async function readRegularFile(file: string, rules: ReadRules): Promise<FileRead> {
   let handle: FileHandle;
   try {
-    // Absent on Windows, where neither FIFOs nor controlling terminals are in the file system.
+    // These flags are absent on Windows, whose file system has no FIFOs or controlling terminals.
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
   } catch (error) {
     return { problem: problemOf(error) };
@@ -41,12 +41,15 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
   }
 }
 
-/** In one read where the file is as large as it says. It may be wrong (`/proc`, a file that grows): then until nothing comes. */
+/**
+ * Reads a file in one call if its reported size is correct. If the size is wrong (`/proc`, a growing file), reads until
+ * the end of the file.
+ */
 async function readAll(handle: FileHandle, size: number, limit: number): Promise<FileRead> {
   const parts: Buffer[] = [];
   let total = 0;
   for (;;) {
-    // There is room for more than expected, so that what does not come is not there.
+    // The buffer is larger than the expected rest, so a full read of that rest proves that the file ended there.
     const buffer = Buffer.allocUnsafe(Math.max(size - total, 0) + 1024);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
     total += bytesRead;
@@ -65,7 +68,7 @@ function problemOf(error: unknown): FileProblem {
   return 'unreadable';
 }
 
-/** The real path of what was opened; `undefined` where it can't be proven to be the same file. */
+/** The real path of the opened file, or `undefined` if it can't be proven to be the same file. */
 async function realPathOf(handle: FileHandle, file: string): Promise<string | undefined> {
   if (process.platform === 'linux') return realpath(`/proc/self/fd/${handle.fd}`);
   const real = await realpath(file);

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Its owner alone: what we write may hold what others must not read. */
+/** Readable and writable by the owner only: the content may be secret. */
 const OWN = 0o600;
 
 /**
- * Writes a file whole or not at all, whenever the power goes: who reads it meanwhile has the old text or the new
- * one. A file that is there keeps its mode, and a link stays a link to it. The folder is made where it is missing.
+ * Replaces a file atomically, also if the power fails: a reader gets the old text or the new text. An existing file
+ * keeps its mode, and a symbolic link remains a link. Creates the folder if it is missing.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
@@ -23,9 +23,9 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   }
 }
 
-async function orMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await operation;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import { IgnorePatterns } from './ignore-patterns.ts';
 
-/** Names like `secrets` are common for source files, which are code that handles secrets. */
+/** Extensions of source files. Names like `secrets` are common for code that handles secrets. */
 const SOURCE_EXTENSIONS = [
   ...['c', 'cc', 'cjs', 'clj', 'cpp', 'cs', 'css', 'cts', 'dart', 'ex', 'exs', 'fs', 'go', 'groovy', 'h', 'hpp', 'hs'],
   ...['html', 'java', 'jl', 'js', 'jsx', 'kt', 'kts', 'lua', 'm', 'md', 'mjs', 'ml', 'mts', 'php', 'pl', 'proto', 'py'],
@@ -8,11 +8,12 @@ const SOURCE_EXTENSIONS = [
 ];
 
 /**
- * Files whose purpose is to hold secrets, as patterns of `.gitignore`: the only list, for completions, the chat's tools
- * and attachments, and `svc fim`.
+ * Files that contain secrets, as `.gitignore` patterns. This is the only list: completions, the chat's tools and
+ * attachments, and `svc fim` use it.
  */
 const PATTERNS = [
-  // First the names that source files have too; then what of them is source; then names that only secrets have.
+  // The order matters: names that source files also have, then the exceptions for source files, then names of secret
+  // files only.
   ...['credentials*', 'credential.*', '*credentials.json', '*_credentials', '.credentials*', 'secret.*', 'secrets.*'],
   ...[
     'secrets',
@@ -41,7 +42,7 @@ const PATTERNS = [
     '!example.env',
   ],
   '!sample.env',
-  // Keys, certificates and stores of them.
+  // Keys, certificates and key stores.
   ...['*.pem', '*.key', '*.p8', '*.p12', '*.pfx', '*.pkcs12', '*.pk8', '*.ppk', '*.crt', '*.cer', '*.der', '*.jks'],
   ...['*.jceks', '*.bks', '*.keystore', '*.truststore', '*.keytab', 'krb5cc_*', '*.kdb', '*.kdbx', '*.ovpn'],
   ...['*.keychain', '*.keychain-db', '*.agilekeychain/', '*.opvault/', '*.1pux', 'wallet.dat', 'secring.*', '*.snk'],
@@ -70,7 +71,7 @@ const PATTERNS = [
     'rclone.conf',
   ],
   ...['*service-account*.json', '*service_account*.json', '*serviceaccount*.json', '*firebase-adminsdk*.json'],
-  // The name that Google gives to the key file of a service account: the project and 12 digits of the key.
+  // Google's name for the key file of a service account: the project and 12 digits of the key.
   `*-${'[0-9a-f]'.repeat(12)}.json`,
   ...['*.publishsettings', '*.pubxml.user', 'local.settings.json', '.docker/config.json', '.dockercfg'],
   ...['.dockerconfigjson', '*.kubeconfig', 'kubeconfig', '*.tfvars', '*.tfvars.json', '*.tfstate', '*.tfstate.*'],
@@ -94,18 +95,18 @@ const PATTERNS = [
   ...['sitemanager.xml', '.*_history', 'kaggle.json', 'huggingface/token', 'svc.json', 'svc.jsonc'],
 ];
 
-/** At any depth: a pattern with a slash in its middle is else one of the root. */
+/** Match at any depth: a pattern with a slash in its middle would otherwise match at the root only. */
 const SECRET_FILES = new IgnorePatterns(PATTERNS.map((one) => (/\/./.test(one) ? `**/${one}` : one)).join('\n'));
 
-/** Whether a file is of a kind that holds secrets. @param path absolute or relative, with `/` or `\`. */
+/** Whether the file usually contains secrets. @param path absolute or relative, with `/` or `\`. */
 export function isSecretFile(path: string): boolean {
   const plain = plainSegments(path).join('/');
   return plain !== '' && SECRET_FILES.ignores(plain);
 }
 
 /**
- * The names in a path as file systems compare them: Windows drops dots and spaces at a name's end and reads `a:b` as a
- * stream of `a`; macOS ignores invisible characters.
+ * The names in a path as file systems compare them. Windows drops dots and spaces at the end of a name and reads `a:b`
+ * as a stream of `a`. macOS ignores invisible characters.
  */
 export function plainSegments(path: string): readonly string[] {
   return path

@@ -1,6 +1,6 @@
 /**
- * The text without the characters `last` at its end. Linear: a pattern like `/x+$/` starts again at each `x` and takes
- * quadratic time on a long run that is followed by something else.
+ * Removes all `last` characters from the end of the text. Linear: a pattern like `/x+$/` starts again at each `x` and
+ * takes quadratic time on a long run that does not end the text.
  */
 export function withoutTrailing(text: string, last: string): string {
   let end = text.length;
@@ -8,7 +8,7 @@ export function withoutTrailing(text: string, last: string): string {
   return text.slice(0, end);
 }
 
-/** The text up to the first of the characters, or all of it. */
+/** The text up to the first of the characters, or the whole text. */
 export function upToFirst(text: string, characters: readonly string[]): string {
   let end = text.length;
   for (const character of characters) {

@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-/** What decides where the user's folders are. Nothing is taken from the process itself. */
+/** The values that determine the user's folders. They are passed in, not read from the process. */
 export interface UserPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly home: string;
 }
 
-/** Configuration, cache, data (what must not be lost) and state (what may be lost), as the XDG base directories. */
+/** The kinds of the XDG base directories. `data` must not be lost; `state` and `cache` may be lost. */
 export type UserFolder = 'config' | 'cache' | 'data' | 'state';
 
 interface Folder {
@@ -37,25 +37,25 @@ const FOLDERS: Readonly<Record<UserFolder, Folder>> = {
   state: { xdg: 'XDG_STATE_HOME', linux: ['.local', 'state'], darwin: ['.local', 'state'], windows: LOCAL },
 };
 
-/** Svc's own folder of a kind. */
+/** Svc's folder of this kind. */
 export function svcFolder(kind: UserFolder, place: UserPlace): string {
   const { xdg, windows } = FOLDERS[kind];
   if (place.platform !== 'win32') return path.posix.join(xdgFolder(kind, place), 'svc');
-  // On Windows the variables of XDG count for everything except the configuration.
+  // On Windows, XDG variables apply to every kind except the configuration.
   const named = kind === 'config' ? undefined : absolute(place.env[xdg], path.win32);
   if (named !== undefined) return path.win32.join(named, 'svc');
   const base = place.env[windows.variable] || path.win32.join(place.home, 'AppData', windows.folder);
   return path.win32.join(base, 'svc', ...(kind === 'cache' ? ['Cache'] : []));
 }
 
-/** The folder of a kind for programs that follow XDG on each platform. */
+/** The folder of this kind for programs that follow XDG on every platform. */
 export function xdgFolder(kind: UserFolder, { env, platform, home }: UserPlace): string {
   const paths = platform === 'win32' ? path.win32 : path.posix;
   const { xdg, linux, darwin } = FOLDERS[kind];
   return absolute(env[xdg], paths) ?? paths.join(home, ...(platform === 'darwin' ? darwin : linux));
 }
 
-/** The specification: a relative path in one of its variables is ignored. */
+/** The XDG specification requires that a relative path in one of its variables is ignored. */
 function absolute(folder: string | undefined, { isAbsolute }: path.PlatformPath): string | undefined {
   return folder !== undefined && isAbsolute(folder) ? folder : undefined;
 }
