@@ -3,15 +3,14 @@ import type { FormatName } from './format-name.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 
 export interface RepairedBody {
-  /** The body given, the same object, when nothing had to change. */
+  /** The repaired body, or the same object if nothing changed. */
   readonly body: JsonObject;
   readonly changes: readonly RepairChange[];
 }
 
 /**
- * Tool-call repair (spec 4.2) on a request's body as it came, for bodies that are passed on in their
- * own format: unknown fields survive, and what is valid is not touched. Ids are made to fit last, so
- * that pairing is decided by the client's own.
+ * Tool-call repair (spec 4.2) on an unparsed request body that is passed on in its own format. Unknown fields are kept,
+ * and valid items do not change. Ids are normalized last, so that calls and results are matched by the client's ids.
  */
 export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule): RepairedBody {
   const field = format === 'responses' ? 'input' : 'messages';
@@ -25,14 +24,14 @@ export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule):
     : { body: { ...body, [field]: named }, changes: repair.changes };
 }
 
-/** Whether an item may hold a call or a result of any format: most conversations have none, and nothing to pair. */
+/** Whether the item may contain a call or a result of any format. Most conversations have none. */
 function ofTools(value: unknown): boolean {
   const { role, tool_calls, content, type } = objectOrEmpty(value);
   if (type === 'function_call' || type === 'function_call_output') return true;
   return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
 
-/** The calls of one turn of the assistant, and which of them have a result. */
+/** The calls of one assistant turn, and those with a result. */
 interface Calls {
   readonly open: Set<string>;
   readonly answered: Set<string>;
@@ -46,7 +45,7 @@ class BodyRepair {
     return this.#turns(items, format === 'messages' ? this.#messagesTurn : this.#chatTurn, format === 'messages');
   }
 
-  /** Cuts into the assistant's turns with what follows each, and puts the repaired ones together. */
+  /** Splits the items into assistant turns with their following items, and joins the repaired turns. */
   #turns(
     items: readonly unknown[],
     turn: (assistant: readonly unknown[], rest: readonly unknown[]) => readonly unknown[],
@@ -132,7 +131,7 @@ class BodyRepair {
     return [...kept, ...withResults(placeholders, results)];
   }
 
-  /** The object with its list filtered; the object itself when all stays. */
+  /** The object with its list filtered, or the same object if no item is removed. */
   #list(value: unknown, field: string, keep: (item: JsonObject) => boolean): JsonObject {
     const object = objectOrEmpty(value);
     const list = object[field];
@@ -145,20 +144,20 @@ class BodyRepair {
   }
 
   /**
-   * Items of Responses are paired by `call_id` wherever the result stands after its call, as the API
-   * pairs them; a placeholder goes right after the row of the assistant's items with the call.
+   * Responses matches a call and its result by `call_id`; the result can be anywhere after its call. A placeholder is
+   * inserted directly after the group of assistant items that contains the call.
    */
   #responses(items: readonly unknown[]): readonly unknown[] {
     const calls: Calls = { open: new Set(), answered: new Set() };
     const kept: unknown[] = [];
-    /** Where the last call of each id is in `kept`. */
+    /** The index in `kept` of the last call with each id. */
     const placed = new Map<string, number>();
     for (const value of items) {
       const item = objectOrEmpty(value);
       const id = nonEmptyString(item.call_id);
       if (item.type === 'function_call') {
         if (id !== undefined && calls.answered.has(id)) {
-          // The same id in a later turn begins anew.
+          // The same id in a later turn is a new call.
           calls.open.delete(id);
           calls.answered.delete(id);
         }
@@ -195,7 +194,7 @@ function isAssistantItem(value: unknown): boolean {
   return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
 }
 
-/** Into the first user message, in front, or into one of their own. */
+/** Inserts the placeholders at the start of the first user message, or as a new message. */
 function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObject[]): readonly JsonObject[] {
   if (placeholders.length === 0) return rest;
   const at = rest.findIndex((message) => message.role === 'user');
@@ -207,7 +206,7 @@ function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObj
   return rest.map((message, index) => (index === at ? joined : message));
 }
 
-/** Where each format keeps the ids of calls and results. */
+/** Replaces invalid ids of calls and results at their positions in each format. */
 function normalizeBodyIds(
   format: FormatName,
   items: readonly unknown[],

@@ -1,24 +1,24 @@
 import type { ReasoningSignature } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
-/** A prompt-cache breakpoint as Messages says it; other formats have no word for it. */
+/** A prompt-cache breakpoint of the Messages format. The other formats have no equivalent. */
 export interface CacheControl {
   readonly type: 'ephemeral';
   readonly ttl?: string;
 }
 
-/** Bytes of an image, a document or a recording, or where they are. */
+/** The bytes or the address of an image, a document or a recording. */
 export type Media =
   | { readonly kind: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
-  /** A file kept by the vendor: meaningful only to the upstream that issued the id. */
+  /** A file that the vendor stores. Only the upstream that issued the id can use it. */
   | { readonly kind: 'id'; readonly id: string };
 
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
   readonly cacheControl?: CacheControl;
-  /** Citations and annotations, kept as their format wrote them. */
+  /** Citations and annotations, unchanged in the form of their format. */
   readonly annotations?: readonly unknown[];
 }
 export interface ImagePart {
@@ -36,14 +36,14 @@ export interface FilePart {
 export interface AudioPart {
   readonly type: 'audio';
   readonly media: Media;
-  /** `wav`, `mp3`, … as Chat Completions names it. */
+  /** `wav`, `mp3`, … (the names of Chat Completions). */
   readonly format: string;
 }
 export interface ToolCallPart {
   readonly type: 'tool-call';
   readonly id: string;
   readonly name: string;
-  /** The arguments exactly as they came: JSON text, maybe empty, maybe broken. */
+  /** The unchanged arguments: JSON text that may be empty or invalid. */
   readonly arguments: string;
   readonly cacheControl?: CacheControl;
 }
@@ -67,17 +67,17 @@ export interface RefusalPart {
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart | ToolResultPart;
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | RefusalPart;
 
-/** One turn. Tool results are parts of the user's turn that follows the calls, in the order they came. */
+/** One turn. Tool results are parts of the user turn after the calls, in the order of arrival. */
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly UserPart[]; readonly name?: string }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[]; readonly name?: string }
-  /** A system message in the middle of the conversation, where the format allows one. */
+  /** A system message within the conversation, if the format allows one. */
   | { readonly role: 'system'; readonly parts: readonly TextPart[] };
 
 export interface Tool {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema, carried whole. */
+  /** JSON Schema, unchanged. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly strict?: boolean;
   readonly cacheControl?: CacheControl;
@@ -111,20 +111,20 @@ export interface Sampling {
 }
 
 export interface ReasoningRequest {
-  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, … as the client said it. */
+  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, …: the client's value. */
   readonly effort?: string;
   /** Tokens. */
   readonly budgetTokens?: number;
   readonly mode?: 'enabled' | 'adaptive' | 'disabled';
-  /** How the summary is wanted (Responses). */
+  /** The requested form of the summary (Responses). */
   readonly summary?: string;
-  /** The client asked for sealed reasoning to be sent back to it (Responses `include`). */
+  /** The client requested encrypted reasoning (Responses `include`). */
   readonly includeEncrypted?: boolean;
 }
 
-/** Everything that a request in any of the three formats says. */
+/** The content of a request in any of the three formats. */
 export interface Conversation {
-  /** The model as the sender names it. */
+  /** The sender's name of the model. */
   readonly model: string;
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
@@ -136,9 +136,9 @@ export interface Conversation {
   readonly responseFormat?: ResponseFormat;
   readonly reasoning?: ReasoningRequest;
   readonly stream: boolean;
-  /** An opaque name of the end user (`user`, `metadata.user_id`). */
+  /** An opaque identifier of the end user (`user`, `metadata.user_id`). */
   readonly user?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** By format: fields that only it understands, carried when both ends speak it. */
+  /** Fields that only one format supports, by format. They are kept if both sides use that format. */
   readonly extra?: Readonly<Partial<Record<FormatName, Readonly<Record<string, unknown>>>>>;
 }

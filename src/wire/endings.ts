@@ -1,10 +1,10 @@
 /**
- * What a person must be told about how an answer ended (spec 7, client behaviour).
- * `incomplete`: it stopped at its limit. `reasoning-only`: the whole answer went into reasoning.
+ * How an answer ended, for warnings to the user (spec 7, client behaviour). `incomplete`: the output limit was reached.
+ * `reasoning-only`: the answer contains only reasoning.
  */
 export type AnswerEnding = 'complete' | 'incomplete' | 'reasoning-only' | 'filtered' | 'interrupted';
 
-/** The warning of an ending as a sentence, `undefined` when there is nothing to warn of. */
+/** The warning for an ending, `undefined` if there is none. */
 export function endingWarning(ending: AnswerEnding): string | undefined {
   switch (ending) {
     case 'complete':

@@ -1,25 +1,25 @@
 import type { SvcError } from './errors/svc-error.ts';
 
 /**
- * Why an answer ended, truthfully (spec 2.2). `closed` is ours: the connection ended without a
- * terminal event, so nobody said why.
+ * The reason why an answer ended (spec 2.2). `closed` is our addition: the connection ended without a terminal event,
+ * so the reason is unknown.
  */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'closed';
 
-/** Tokens. `input` includes cached reads and writes, `output` includes reasoning (OpenAI's way of counting). */
+/** Token counts in OpenAI's form: `input` includes cache reads and writes, `output` includes reasoning. */
 export interface Usage {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly reasoning?: number;
-  /** USD, where the provider says what it charged (OpenRouter). */
+  /** The charged cost in USD, if the provider reports it (OpenRouter). */
   readonly cost?: number;
 }
 
 /**
- * What lets reasoning be carried back to the vendor that made it. `vendor` names the format that
- * issued it, since only that vendor accepts it again.
+ * The data that a vendor needs to accept its reasoning again. `vendor` is the format that issued it: other vendors do
+ * not accept it.
  */
 export type ReasoningSignature =
   | { readonly vendor: 'messages'; readonly signature: string }
@@ -28,21 +28,20 @@ export type ReasoningSignature =
   | { readonly vendor: 'chat-completions'; readonly details: readonly unknown[] };
 
 /**
- * The answer as a stream. `part` is the ordinal of the part of the answer that an event belongs to,
- * dense from 0 in order of first appearance; events of two tool calls may interleave, while a part
- * of text or reasoning is over when another part begins (a seal may still come later).
- * A stream ends with exactly one `finish` or one `error`. `usage` may come more than once: the last
- * one holds the totals.
+ * One event of a streamed answer. `part` is the index of the answer's part, counted from 0 without gaps in order of
+ * first appearance. Events of two tool calls may interleave. A part of text or reasoning ends when another part starts,
+ * but its signature may follow later. A stream ends with exactly one `finish` or one `error`. `usage` may occur several
+ * times; the last one contains the totals.
  */
 export type Event =
   | { readonly type: 'start'; readonly id?: string; readonly model?: string; readonly created?: number }
-  /** `annotations`: citations that came with or after this text, as their format wrote them. */
+  /** `annotations`: citations that arrived with or after this text, in the form of their format. */
   | { readonly type: 'text'; readonly part: number; readonly text: string; readonly annotations?: readonly unknown[] }
   | { readonly type: 'refusal'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSignature }
   | { readonly type: 'tool-call'; readonly part: number; readonly id: string; readonly name: string }
-  /** `last`: the upstream said that the call is complete; not every format can. */
+  /** `last`: the upstream marked the call as complete. Not every format supports this. */
   | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string; readonly last?: true }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }

@@ -3,15 +3,15 @@ import type { AssistantPart } from './conversation.ts';
 import type { SvcError } from './errors/svc-error.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from './event.ts';
 
-/** A whole answer: what a stream of events comes to. */
+/** A complete answer: the result of a stream of events. */
 export interface FoldedAnswer {
   readonly id?: string;
   readonly model?: string;
   readonly created?: number;
-  /** In the order of their ordinals. */
+  /** In the order of their indexes. */
   readonly parts: readonly AssistantPart[];
   readonly usage?: Usage;
-  /** Absent while the stream has not ended, or when it ended with `error`. */
+  /** Absent if the stream has not ended, or ended with `error`. */
   readonly finish?: FinishReason;
   readonly stopSequence?: string;
   readonly error?: SvcError;
@@ -26,7 +26,7 @@ interface Draft {
   name: string;
 }
 
-/** Adds a stream up. Text received before an error is kept. */
+/** Combines the events of a stream into an answer. Text before an error is kept. */
 export function foldEvents(events: Iterable<Event>): FoldedAnswer {
   const drafts: (Draft | undefined)[] = [];
   const draft = (part: number, type: AssistantPart['type']): Draft => {

@@ -2,37 +2,39 @@ import type { Conversation } from './conversation.ts';
 import type { Event } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
-/** One server-sent event before it is bytes; `event` is the `event:` line, absent where a format has none. */
+/** One server-sent event before encoding. `event` is the `event:` line, absent if the format has none. */
 export interface Frame {
   readonly event?: string;
   readonly data: string;
 }
 
-/** Turns one upstream's frames into events, a frame at a time. Keeps what it needs between frames. */
+/** Converts the frames of one upstream to events, one frame at a time. Keeps state between frames. */
 export interface StreamReader {
-  /** Events of one frame. Never throws: what can't be read becomes an `error` event or nothing. */
+  /** The events of one frame. Never throws: an unreadable frame becomes an `error` event or is ignored. */
   read(frame: Frame): readonly Event[];
-  /** The connection ended. Yields the missing `finish` (`closed` unless the format said otherwise). */
+  /**
+   * Call it when the connection ends. Returns the missing `finish` (`closed` if the format has not reported a reason).
+   */
   end(): readonly Event[];
 }
 
-/** Turns events into one client's frames. */
+/** Converts events to the frames of one client. */
 export interface StreamWriter {
   write(event: Event): readonly Frame[];
 }
 
 export interface AnswerContext {
-  /** Mint or carry this id. */
+  /** The id of the answer. */
   readonly id: string;
-  /** The model as the client asked for it. */
+  /** The model name in the client's request. */
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;
-  /** The request answered: Responses and Messages echo parts of it. */
+  /** The request of this answer. Responses and Messages repeat parts of it. */
   readonly request: Conversation;
 }
 
-/** A wire format: pairs of pure functions. A whole answer is a folded stream. */
+/** A wire format: pairs of pure functions. A complete answer is a folded stream. */
 export interface Format {
   readonly name: FormatName;
   /** Path under the base URL, `/chat/completions`. */
@@ -42,8 +44,8 @@ export interface Format {
   writeRequest(conversation: Conversation): Record<string, unknown>;
   streamReader(): StreamReader;
   streamWriter(context: AnswerContext): StreamWriter;
-  /** A whole answer as events, in the order that its stream would have had. */
+  /** Converts a complete answer to events, in the order of a stream. */
   readAnswer(body: Readonly<Record<string, unknown>>): readonly Event[];
-  /** Folds events into a whole answer. @throws SvcError of an `error` event. */
+  /** Folds events into a complete answer. @throws SvcError for an `error` event. */
   writeAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown>;
 }

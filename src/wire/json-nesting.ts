@@ -1,11 +1,11 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Follows a JSON object or list that comes in pieces, each character once, to tell where it ends. */
+/** Finds the end of a JSON object or list that arrives in pieces. Each character is read once. */
 export class JsonNesting {
-  /** Whether it has ended; undefined before its first bracket. */
+  /** Whether the value is complete; undefined before its first bracket. */
   ended: boolean | undefined;
-  /** Whether more than white space came after its end. */
+  /** Whether other characters than white space follow the end. */
   trailing = false;
   #depth = 0;
   #inText = false;

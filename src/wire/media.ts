@@ -1,8 +1,8 @@
 import type { Media } from './conversation.ts';
 
 /**
- * `data:` and other URLs as media. A data URL may carry parameters before `base64`
- * (`data:text/plain;charset=utf-8;base64,…`) and may be percent-encoded instead.
+ * Converts a URL to media. A data URL may have parameters before `base64` (`data:text/plain;charset=utf-8;base64,…`)
+ * and may be percent-encoded instead.
  */
 export function parseMediaUrl(url: string): Media {
   if (!/^data:/i.test(url)) return { kind: 'url', url };
@@ -20,12 +20,12 @@ function base64OfPercentEncoded(payload: string): string {
   try {
     text = decodeURIComponent(payload);
   } catch {
-    // A stray percent sign: what came is what is meant.
+    // An invalid percent escape: use the text unchanged.
   }
   return Buffer.from(text, 'utf8').toString('base64');
 }
 
-/** Media as a URL, `data:` where it is bytes. An id of a vendor has none and gives an empty string. */
+/** Converts media to a URL; bytes become a `data:` URL. A vendor's file id has no URL and gives an empty string. */
 export function mediaUrl(media: Media): string {
   if (media.kind === 'url') return media.url;
   return media.kind === 'data' ? `data:${media.mediaType};base64,${media.base64}` : '';
@@ -38,10 +38,11 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ['UklGR', 'image/webp'],
 ];
 
-/** A concrete image type: Messages refuses `image/*`, so the first bytes decide. */
+/** The exact image type. Messages rejects `image/*`, so the first bytes determine it. */
 export function imageTypeOfData(media: { readonly mediaType: string; readonly base64: string }): string {
   const known = SIGNATURES.find(([start]) => media.base64.startsWith(start))?.[1];
-  const said = media.mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (known !== undefined && (said === '' || said.endsWith('/*') || !said.startsWith('image/'))) return known;
-  return said === 'image/jpg' ? 'image/jpeg' : said;
+  const declared = media.mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (known !== undefined && (declared === '' || declared.endsWith('/*') || !declared.startsWith('image/')))
+    return known;
+  return declared === 'image/jpg' ? 'image/jpeg' : declared;
 }

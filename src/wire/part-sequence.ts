@@ -2,25 +2,28 @@ import type { Event } from './event.ts';
 
 export type PartEvent = Extract<Event, { readonly part: number }>;
 
-/** What a format whose parts never overlap needs to hear (Responses' items, Messages' blocks). */
+/**
+ * Receives the parts of an answer one after another, for formats without overlapping parts (items of Responses, blocks
+ * of Messages).
+ */
 export interface PartSink {
-  /** A part begins with this event. */
+  /** Starts a part with its first event. */
   open(event: PartEvent): void;
-  /** An event of the open part, its first one included. */
+  /** An event of the open part, including its first one. */
   add(event: PartEvent): void;
-  /** The open part is over. */
+  /** Ends the open part. */
   close(): void;
 }
 
 /**
- * Puts events in an order in which one part ends before the next begins. Text and reasoning end when
- * another part begins; a tool call ends when its upstream says so (`last`) or with the answer, and
- * what belongs to later parts waits that long: arguments that look whole may still go on.
+ * Reorders events so that each part ends before the next one starts. Text and reasoning end when another part starts. A
+ * tool call ends when its upstream reports it (`last`) or with the answer, because arguments that look complete may
+ * continue. Events of later parts wait until then.
  */
 export class PartSequence {
   readonly #sink: PartSink;
   #open: PartEvent | undefined;
-  /** By part, in the order in which they began. Those before `#next` have been written. */
+  /** Waiting events of each part, in order of first appearance. The parts before `#next` are written. */
   #waiting: PartEvent[][] = [];
   #next = 0;
   readonly #waitingByPart = new Map<number, PartEvent[]>();
@@ -40,7 +43,7 @@ export class PartSequence {
     if (this.#open === undefined) this.#resume();
   }
 
-  /** Everything that waited, then the end of the last part. */
+  /** Writes all waiting parts and ends the last one. */
   end(): void {
     this.#close();
     while (this.#next < this.#waiting.length) {
@@ -60,7 +63,7 @@ export class PartSequence {
     this.#waiting.push(events);
   }
 
-  /** Writes the parts that waited, up to a call that may go on. */
+  /** Writes the waiting parts up to a call that may continue. */
   #resume(): void {
     while (this.#next < this.#waiting.length && (this.#open === undefined || !isCall(this.#open))) {
       this.#close();
@@ -76,7 +79,7 @@ export class PartSequence {
     this.#next = 0;
   }
 
-  /** An event of the open part, or of one that begins now. */
+  /** Adds an event of the open part, or opens its part. */
   #add(event: PartEvent): void {
     if (this.#closed.has(event.part)) return;
     if (this.#open === undefined) {

@@ -7,7 +7,7 @@ export function requiredModel(body: JsonObject): string {
   throw invalidRequest('model', '`model` is required: "<vendor>/<model_name>".');
 }
 
-/** @throws SvcError 400 when the field is no list. */
+/** @throws SvcError 400 if the field is not a list or is empty. */
 export function requiredList(body: JsonObject, field: string): readonly unknown[] {
   const value = body[field];
   if (!Array.isArray(value)) throw invalidRequest(field, `\`${field}\` must be a list.`);
@@ -15,7 +15,7 @@ export function requiredList(body: JsonObject, field: string): readonly unknown[
   return value;
 }
 
-/** A number within limits (spec 8); `null` counts as absent. @throws SvcError 400. */
+/** A number within limits (spec 8); `null` is treated as absent. @throws SvcError 400. */
 export function optionalNumber(body: JsonObject, field: string, least: number, most: number): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -54,7 +54,7 @@ export function optionalString(body: JsonObject, field: string): string | undefi
   return value;
 }
 
-/** Messages or items of a request, parts of one of them, and tools: more than the longest histories have. */
+/** Maximum number of messages, items, parts or tools. Longer than the longest real histories. */
 const MAX_ITEMS = 10_000;
 
 /** @throws SvcError 400 that names the list with too many items. */
@@ -74,10 +74,10 @@ export function limitItems(body: JsonObject): void {
 
 function limitList(value: unknown, at: string): void {
   if (!Array.isArray(value) || value.length <= MAX_ITEMS) return;
-  throw invalidRequest(at, `\`${at}\` has ${value.length} items; at most ${MAX_ITEMS} are taken.`);
+  throw invalidRequest(at, `\`${at}\` has ${value.length} items; at most ${MAX_ITEMS} are allowed.`);
 }
 
-/** The fields that are not in `known`, `undefined` when there are none. */
+/** The fields that are not in `known`, `undefined` if there are none. */
 export function unknownMembers(body: JsonObject, known: ReadonlySet<string>): Record<string, unknown> | undefined {
   const rest = Object.entries(body).filter(
     ([field, value]) => !known.has(field) && value !== undefined && value !== null,
@@ -86,7 +86,7 @@ export function unknownMembers(body: JsonObject, known: ReadonlySet<string>): Re
 }
 
 /**
- * The limits of spec 8 on a Chat Completions body that is passed on unread.
+ * Checks the limits of spec 8 in a Chat Completions body that is passed on without parsing.
  * @throws SvcError 400 that names the field.
  */
 export function checkSampling(body: JsonObject): void {
@@ -98,7 +98,7 @@ export function checkSampling(body: JsonObject): void {
   for (const field of ['max_tokens', 'max_completion_tokens']) optionalCount(body, field);
 }
 
-/** What an upstream of another vendor can't keep for the client: refused, never ignored. */
+/** Rejects fields that require state at the vendor. They must not be ignored silently. */
 export function refuseState(body: JsonObject, fields: Readonly<Record<string, string>>): void {
   for (const [field, message] of Object.entries(fields)) {
     const value = body[field];

@@ -3,17 +3,17 @@ import { append } from '../base/json.ts';
 import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from './conversation.ts';
 import type { FormatName } from './format-name.ts';
 
-/** What a model is told when a call has no result (spec 4.2.3). */
+/** The result that the model receives for a call without a result (spec 4.2.3). */
 export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';
 
-/** What was repaired, for logs and metrics. */
+/** A repair, for logs and metrics. */
 export interface RepairChange {
   readonly kind: 'duplicate-call' | 'orphan-result' | 'duplicate-result' | 'placeholder-result' | 'normalized-id';
-  /** The call's id as the client sent it. */
+  /** The client's id of the call. */
   readonly id: string;
 }
 
-/** Which ids an upstream accepts, and how another one is made to fit. */
+/** The ids that an upstream accepts, and the conversion of other ids. */
 export interface IdRule {
   readonly valid: RegExp;
   readonly make: (id: string) => string;
@@ -21,20 +21,23 @@ export interface IdRule {
 
 const hash = (id: string): string => createHash('sha256').update(id).digest('hex');
 
-/** By a hash of the whole id, so that pairs stay equal and prompts stay cacheable over turns. */
+/**
+ * Invalid ids are replaced by a hash of the whole id, so that pairs still match and prompts remain cacheable across
+ * turns.
+ */
 export const ANTHROPIC_IDS: IdRule = { valid: /^[a-zA-Z0-9_-]{1,64}$/, make: (id) => hash(id) };
 export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => hash(id).slice(0, 9) };
 
-/** The rule of an upstream, if it has one. `kind` is an `Endpoint.kind`. */
+/** The id rule of an upstream, if any. `kind` is an `Endpoint.kind`. */
 export function toolCallIdRule(kind: string, format: FormatName): IdRule | undefined {
   if (kind === 'mistral') return MISTRAL_IDS;
   return format === 'messages' || kind === 'anthropic' ? ANTHROPIC_IDS : undefined;
 }
 
 /**
- * A conversation whose calls and results pair up (spec 4.2): per assistant turn the first call of an
- * id stays, results without a call of the turn before them go, second results go, and a call without
- * a result gets a placeholder right after its turn. The same object when nothing had to change.
+ * Repairs the calls and results of a conversation (spec 4.2). If two calls in an assistant turn have the same id, the
+ * second is removed. Results without a call in the preceding turn, and second results, are removed. A call without a
+ * result gets a placeholder directly after its turn. Returns the same object if nothing changed.
  */
 export function repairConversation(conversation: Conversation, changes: RepairChange[] = []): Conversation {
   const before = changes.length;
@@ -45,7 +48,7 @@ export function repairConversation(conversation: Conversation, changes: RepairCh
 
 interface TurnGroup {
   readonly assistant: Extract<Turn, { role: 'assistant' }> | undefined;
-  /** Turns until the next one of the assistant. */
+  /** The turns before the next assistant turn. */
   readonly rest: readonly Turn[];
 }
 
@@ -96,7 +99,10 @@ function keepResult(part: UserPart, open: Set<string>, answered: Set<string>, ch
   return false;
 }
 
-/** Placeholders stand right after the assistant's turn, in the first user turn if that one holds results. */
+/**
+ * Inserts placeholders directly after the assistant turn: in the first user turn if that turn contains results,
+ * otherwise in a new turn.
+ */
 function withPlaceholders(turns: readonly Turn[], missing: readonly string[]): Turn[] {
   if (missing.length === 0) return [...turns];
   const results = missing.map(placeholder);
@@ -111,7 +117,7 @@ function placeholder(id: string): ToolResultPart {
   return { type: 'tool-result', id, content: [{ type: 'text', text: PLACEHOLDER_RESULT }] };
 }
 
-/** The conversation with ids that the upstream accepts; the same object when they all are. */
+/** Replaces ids that the upstream does not accept. Returns the same object if all ids are valid. */
 export function normalizeIds(conversation: Conversation, rule: IdRule, changes: RepairChange[] = []): Conversation {
   const fits = (part: UserPart | AssistantPart): boolean => !isPaired(part) || rule.valid.test(part.id);
   if (conversation.turns.every((turn) => turn.role === 'system' || turn.parts.every(fits))) return conversation;

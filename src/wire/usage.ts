@@ -3,8 +3,8 @@ import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
 /**
- * The tokens that an answer reports, read in one place for each format: the readers of `src/wire` and the gateway's
- * pass-through use the same functions, so that an answer costs the same on both ways.
+ * Reads the token usage of an answer, in one place for each format. The readers of `src/wire` and the gateway's
+ * pass-through use the same functions, so that an answer has the same cost on both paths.
  */
 
 const READERS: Readonly<Record<FormatName, (usage: unknown) => Usage | undefined>> = {
@@ -13,7 +13,7 @@ const READERS: Readonly<Record<FormatName, (usage: unknown) => Usage | undefined
   messages: readMessagesUsage,
 };
 
-/** The `usage` object of a format's answer; undefined when it reports no tokens. */
+/** Reads the `usage` object of a format's answer; undefined if it contains no tokens. */
 export function readReportedUsage(format: FormatName, usage: unknown): Usage | undefined {
   return READERS[format](usage);
 }
@@ -22,7 +22,7 @@ export function readChatUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = objectOrEmpty(usage.prompt_tokens_details);
   return totals(usage.prompt_tokens, usage.completion_tokens, {
-    // DeepSeek's own name: prompt_cache_hit_tokens.
+    // DeepSeek's field is `prompt_cache_hit_tokens`.
     cacheRead: tokenCount(prompt.cached_tokens) ?? tokenCount(usage.prompt_cache_hit_tokens),
     cacheWrite: tokenCount(prompt.cache_write_tokens),
     reasoning: tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens),
@@ -41,7 +41,7 @@ export function readResponsesUsage(usage: unknown): Usage | undefined {
   });
 }
 
-/** Anthropic's `input_tokens` does not include cached tokens; ours does. */
+/** Anthropic's `input_tokens` does not include cached tokens; `Usage.input` does. */
 export function readMessagesUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const cacheRead = tokenCount(usage.cache_read_input_tokens);
@@ -65,7 +65,7 @@ function totals(
   return defined({ input: read ?? 0, output: written ?? 0, ...details });
 }
 
-/** The usage of a code completion: as in Chat Completions, or under the names of Ollama and llama.cpp. */
+/** The usage of a code completion, in the fields of Chat Completions, Ollama or llama.cpp. */
 export function readFimUsage(chunk: JsonObject): Usage | undefined {
   const usage = readChatUsage(chunk.usage);
   if (usage) return usage;
@@ -75,13 +75,13 @@ export function readFimUsage(chunk: JsonObject): Usage | undefined {
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 }
 
-/** The `usage` object that an event of a format's stream, or a chunk of it, has. */
+/** The `usage` object of a stream event or chunk. */
 export function usageInEvent(format: FormatName, event: JsonObject): unknown {
   if (format === 'responses') return objectOrEmpty(event.response).usage;
   return format === 'messages' ? (objectOrEmpty(event.message).usage ?? event.usage) : event.usage;
 }
 
-/** What `readMessagesUsage` reads: nothing else of what a provider sends is kept. */
+/** The fields that `readMessagesUsage` reads. Other fields are dropped. */
 const MESSAGES_FIELDS = [
   'input_tokens',
   'output_tokens',
@@ -91,7 +91,7 @@ const MESSAGES_FIELDS = [
   'cost',
 ] as const;
 
-/** The usage of one stream, from the `usage` objects of its events in their order. */
+/** Collects the usage of one stream from the `usage` objects of its events, in order. */
 export class StreamUsage {
   readonly #format: FormatName;
   #fields: JsonObject = {};
@@ -106,14 +106,17 @@ export class StreamUsage {
     return this.#total;
   }
 
-  /** Takes one `usage` object; undefined when it reports no tokens. */
+  /** Adds one `usage` object. Returns undefined if it contains no tokens. */
   add(usage: unknown): Usage | undefined {
     const read = readReportedUsage(this.#format, this.#format === 'messages' ? this.#merged(usage) : usage);
     this.#total = read ?? this.#total;
     return read;
   }
 
-  /** Messages reports the input at the start and the output at the end. A 0 that follows a count is no news. */
+  /**
+   * Merges the usage of a Messages stream, which reports the input at the start and the output at the end. A 0 after a
+   * count is ignored.
+   */
   #merged(usage: unknown): JsonObject | undefined {
     if (!isObject(usage)) return undefined;
     const fields: Record<string, unknown> = { ...this.#fields };
@@ -127,7 +130,7 @@ export class StreamUsage {
   }
 }
 
-/** The usage of two answers together. Their `cost` is left out: only one of them may have one. */
+/** Adds the usage of two answers. `cost` is omitted, because only one of them may have a cost. */
 export function addUsage(a: Usage | undefined, b: Usage): Usage {
   if (a === undefined) return b;
   const sum = (x: number | undefined, y: number | undefined) =>

@@ -4,7 +4,7 @@ import { ChatStreamReader, readChatAnswer } from './reader.ts';
 import { writeChatRequest } from './write-request.ts';
 import { ChatStreamWriter, writeChatAnswer } from './writer.ts';
 
-/** OpenAI's Chat Completions (spec 2.1, 2.2), and what its many speakers made of it. */
+/** OpenAI's Chat Completions (spec 2.1, 2.2), including the variants of other vendors. */
 export const chatCompletions: Format = {
   name: 'chat-completions',
   path: '/chat/completions',

@@ -25,14 +25,14 @@ import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import { parseMediaUrl } from '../media.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
-/** Anthropic's breakpoint, which several Chat Completions vendors accept on parts and tools. */
+/** Anthropic's cache breakpoint. Several Chat Completions vendors accept it on parts and tools. */
 export function readCacheControl(value: JsonObject): CacheControl | undefined {
   const control = value.cache_control;
   if (!isObject(control) || control.type !== 'ephemeral') return undefined;
   return defined({ type: 'ephemeral' as const, ttl: nonEmptyString(control.ttl) });
 }
 
-/** Messages as system text and turns. @throws SvcError 400 that names the field. */
+/** Splits messages into system text and turns. @throws SvcError 400 that names the field. */
 export function readChatMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
@@ -161,7 +161,7 @@ function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
   return parts;
 }
 
-/** A call as the format writes it; arguments that came as an object (Ollama, older vLLM) become text. */
+/** Reads a call. Arguments that are an object (Ollama, older vLLM) are converted to text. */
 function readToolCall(call: JsonObject, at: string): ToolCallPart {
   const definition = objectOrEmpty(call.function);
   const name = nonEmptyString(definition.name);

@@ -20,7 +20,7 @@ import {
 } from '../request-fields.ts';
 import { readCacheControl, readChatMessages } from './read-messages.ts';
 
-/** Fields that `Conversation` has a word for; the rest is carried as `extra`. */
+/** Fields with an equivalent in `Conversation`. The others are passed on as `extra`. */
 const KNOWN = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
   presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning_effort reasoning user

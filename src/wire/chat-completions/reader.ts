@@ -32,9 +32,9 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Chat Completions chunks to events, whatever the vendor left out or added (reference cases: calls in
- * one chunk, without index or type, name late, id repeated; reasoning under three names; usage with
- * or after the finish, with or without `choices`).
+ * Converts Chat Completions chunks to events. Accepts the variants of vendors: calls in one chunk, without index or
+ * type, with a late name or a repeated id; reasoning in three different fields; usage with or after the finish, with or
+ * without `choices`.
  */
 export class ChatStreamReader implements StreamReader {
   #started = false;
@@ -90,7 +90,10 @@ export class ChatStreamReader implements StreamReader {
     return events;
   }
 
-  /** The provider says that this is all. Some never say why (docs/formats.md): what is whole then is an answer. */
+  /**
+   * The provider marked the end of the stream. Some send no finish reason (docs/formats.md); a complete answer is then
+   * valid.
+   */
   complete(): readonly Event[] {
     if ((this.#next > 0 || this.#calls.count > 0) && this.#calls.whole) this.#finish ??= 'stop';
     return this.end();
@@ -130,7 +133,7 @@ export class ChatStreamReader implements StreamReader {
     if (details.length > 0) this.#details.add(details);
     const plain = nonEmptyString(delta.reasoning_content) ?? nonEmptyString(delta.reasoning);
     if (plain !== undefined) this.#plainReasoning = true;
-    // Details repeat the plain text where there is any, maybe in one piece at the end.
+    // Details repeat the plain text if there is one, possibly in one piece at the end.
     const reasoning = plain ?? (this.#plainReasoning ? '' : reasoningDetailsText(details));
     if (reasoning !== '') events.push({ type: 'reasoning', part: this.#part('reasoning', events), text: reasoning });
     const content = delta.content;
@@ -147,7 +150,7 @@ export class ChatStreamReader implements StreamReader {
     }
   }
 
-  /** Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */
+  /** Reads Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */
   #readContentList(content: readonly unknown[], events: Event[]): void {
     for (const value of content) {
       const item = objectOrEmpty(value);
@@ -163,7 +166,7 @@ export class ChatStreamReader implements StreamReader {
   #seal(events: Event[]): void {
     const details = this.#details.take();
     if (details.length === 0) return;
-    // Details without a word of text (sealed reasoning) still are a part of their own.
+    // Details without text (encrypted reasoning) still are a separate part.
     this.#reasoningPart ??= this.#next++;
     for (const reasoning of readReasoningDetails(details, undefined)) {
       for (const seal of reasoning.seals) events.push({ type: 'reasoning-seal', part: this.#reasoningPart, seal });
@@ -171,7 +174,7 @@ export class ChatStreamReader implements StreamReader {
   }
 }
 
-/** A whole Chat Completions answer as events. */
+/** Converts a complete Chat Completions answer to events. */
 export function readChatAnswer(body: JsonObject): readonly Event[] {
   const reader = new ChatStreamReader();
   return [...reader.readChunk(body), ...reader.complete()];

@@ -3,10 +3,10 @@ import type { ReasoningPart } from '../conversation.ts';
 import type { ReasoningSignature } from '../event.ts';
 
 /**
- * `reasoning_details`, the list in which Chat Completions vendors carry what reasoning needs to be
- * replayed. OpenRouter's names for the other vendors' seals are used (its "reasoning tokens" page:
- * `reasoning.text` with `signature`, `reasoning.encrypted` with `data`, told apart by `format`), so
- * that a Chat Completions client can carry an Anthropic signature or OpenAI's sealed reasoning.
+ * `reasoning_details` contains the data that Chat Completions vendors need to replay reasoning. It uses OpenRouter's
+ * names for the signatures of other vendors ("reasoning tokens": `reasoning.text` with `signature`,
+ * `reasoning.encrypted` with `data`, distinguished by `format`), so that a Chat Completions client can return an
+ * Anthropic signature or OpenAI's encrypted reasoning.
  */
 const MESSAGES_FORMAT = 'anthropic-claude-v1';
 const RESPONSES_FORMAT = 'openai-responses-v1';
@@ -21,14 +21,14 @@ export function writeReasoningDetail(seal: ReasoningSignature, text: string): re
     : [{ type: 'reasoning.text', text, signature: seal.signature, format: MESSAGES_FORMAT }];
 }
 
-/** The text is written with the first seal of its part: a provider may send any number of them. */
+/** Writes the text only with the first signature of a part: a provider may send any number of signatures. */
 export function writeReasoningDetails(parts: readonly ReasoningPart[]): unknown[] {
   return parts.flatMap((part) =>
     part.seals.flatMap((seal, index) => writeReasoningDetail(seal, index === 0 ? part.text : '')),
   );
 }
 
-/** Reasoning of a Chat Completions message; `text` is its `reasoning_content`. */
+/** Reads the reasoning of a Chat Completions message. `text` is its `reasoning_content`. */
 export function readReasoningDetails(details: readonly unknown[], text: string | undefined): ReasoningPart[] {
   const foreign = details.map(foreignSeal);
   if (foreign.some((seal) => seal === undefined)) {
@@ -44,7 +44,7 @@ export function readReasoningDetails(details: readonly unknown[], text: string |
     const seal = foreign[index];
     return seal ? [{ type: 'reasoning', text: detailText(objectOrEmpty(detail)), seals: [seal] }] : [];
   });
-  // Sealed reasoning of Responses has its text beside the seal.
+  // Encrypted reasoning of Responses has its text in a separate field.
   const first = parts[0];
   if (first && text !== undefined && parts.every((part) => part.text === '')) parts[0] = { ...first, text };
   return parts;
@@ -62,7 +62,7 @@ function foreignSeal(value: unknown): ReasoningSignature | undefined {
   return signature === undefined ? undefined : { vendor: 'messages', signature };
 }
 
-/** The readable text of a list of details. */
+/** The plain text of a list of details. */
 export function reasoningDetailsText(details: readonly unknown[]): string {
   return details.map((detail) => detailText(objectOrEmpty(detail))).join('');
 }
@@ -73,7 +73,7 @@ function detailText(detail: JsonObject): string {
 
 type Detail = Record<string, unknown>;
 
-/** The details of a stream, put together from their fragments: same `type` and `index` are one detail. */
+/** Joins the details of a stream from their fragments. Fragments with the same `type` and `index` are one detail. */
 export class ReasoningDetails {
   #details: Detail[] = [];
   /** By index, then by type. */
@@ -83,7 +83,7 @@ export class ReasoningDetails {
     for (const fragment of fragments) if (isObject(fragment)) this.#add(fragment);
   }
 
-  /** What has come since the last time. */
+  /** Returns and removes the details since the last call. */
   take(): readonly unknown[] {
     const details = this.#details;
     if (details.length === 0) return details;
@@ -105,7 +105,7 @@ export class ReasoningDetails {
   }
 }
 
-/** Text and data are appended, other members replaced. */
+/** Text and data are appended; other members are replaced. */
 function extend(detail: Detail, fragment: JsonObject): void {
   for (const [key, value] of Object.entries(fragment)) {
     const before = detail[key];

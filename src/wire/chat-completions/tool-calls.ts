@@ -8,7 +8,7 @@ interface Call {
   id: string | undefined;
   name: string | undefined;
   part: number | undefined;
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   held: string;
   /** All arguments so far. */
   arguments: string;
@@ -17,17 +17,17 @@ interface Call {
   valid: boolean | undefined;
 }
 
-/** The most characters of arguments that are neither an object nor a list. */
+/** Maximum length of arguments that are neither an object nor a list. */
 const MOST_PLAIN_CHARACTERS = 100;
 
 /**
- * Puts the tool-call fragments of a Chat Completions stream together. Vendors differ in everything:
- * whole calls in one chunk, no `index`, no `type`, the name after the id, id and name repeated in
- * each chunk, index 0 for every call, indexes that start at 1, a fresh id in each fragment.
+ * Joins the tool-call fragments of a Chat Completions stream. Vendors differ: complete calls in one chunk, no `index`,
+ * no `type`, the name after the id, id and name repeated in each chunk, index 0 for every call, indexes that start at
+ * 1, a new id in each fragment.
  */
 export class ChatToolCalls {
   readonly #calls: Call[] = [];
-  /** The last call of each id and of each index: a provider may send any number of them. */
+  /** The last call with each id and with each index. A provider may send any number of them. */
   readonly #byId = new Map<string, Call>();
   readonly #byIndex = new Map<number, Call>();
   readonly #nextPart: () => number;
@@ -40,7 +40,7 @@ export class ChatToolCalls {
     return this.#calls.length;
   }
 
-  /** Whether no call's arguments broke off. */
+  /** Whether the arguments of all calls are complete. */
   get whole(): boolean {
     return this.#calls.every((call) => call.arguments === '' || parseJson(call.arguments) !== undefined);
   }
@@ -56,7 +56,7 @@ export class ChatToolCalls {
     });
   }
 
-  /** The stream is over. Returns an error when a call never got a name: it can't be run. */
+  /** Ends the stream. Returns an error if a call has no name, because it can't be run. */
   close(events: Event[]): SvcError | undefined {
     for (const call of this.#calls) {
       if (call.name === undefined) {
@@ -78,7 +78,7 @@ export class ChatToolCalls {
   #add(call: Call, json: string, events: Event[]): void {
     call.arguments += json;
     call.nesting.push(json);
-    // An id may still come with a later fragment as long as nothing of the call has been told.
+    // A later fragment may still contain the id, as long as no event of the call was sent.
     const ready = call.name !== undefined && (call.id !== undefined || json !== '');
     if (call.part === undefined && !ready) {
       call.held += json;
@@ -106,7 +106,7 @@ export class ChatToolCalls {
     const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     if (last === undefined || (index === undefined && position > 0)) return this.#make(index);
     if (id !== undefined && last.id !== undefined && name !== undefined) return this.#make(index);
-    // Neither id nor index, and a name again: another call if the one before is whole.
+    // A fragment with a name but without id and index is a new call if the previous call is complete.
     if (id === undefined && index === undefined && name !== undefined && last.name !== undefined) {
       return last.name !== name || isWhole(last) ? this.#make(index) : last;
     }
@@ -130,7 +130,10 @@ export class ChatToolCalls {
   }
 }
 
-/** Whether a call's arguments are complete JSON. Parsed once, when their brackets are closed: it is asked at each piece. */
+/**
+ * Whether the call's arguments are complete JSON. They are parsed only once, after their brackets are closed, because
+ * this is checked for each fragment.
+ */
 function isWhole(call: Call): boolean {
   const { nesting } = call;
   if (nesting.ended === undefined) {

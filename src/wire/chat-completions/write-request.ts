@@ -17,7 +17,7 @@ import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
 import { writeReasoningDetails } from './reasoning-details.ts';
 
-/** The body for an upstream that speaks Chat Completions. Ask for usage in the last chunk when streaming. */
+/** The request body for a Chat Completions upstream. A streaming request includes usage in the last chunk. */
 export function writeChatRequest(conversation: Conversation): Record<string, unknown> {
   const { sampling, reasoning } = conversation;
   return {
@@ -46,7 +46,9 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
   };
 }
 
-/** A budget as the nearest effort (shares of the answer's limit as AI SDKs use them: 10, 30, 60 percent). */
+/**
+ * Converts a budget to the nearest effort. The shares of the output limit are those of the AI SDK: 10, 30, 60 percent.
+ */
 export function reasoningEffort(
   reasoning: Conversation['reasoning'],
   maxTokens: number | undefined,
@@ -60,7 +62,7 @@ export function reasoningEffort(
 function writeMessages(conversation: Conversation): Record<string, unknown>[] {
   const messages: Record<string, unknown>[] = [];
   if (conversation.system.length > 0) messages.push({ role: 'system', content: writeSystem(conversation.system) });
-  // Results must follow their calls at once, also where a client put something between: that waits here.
+  // Results must directly follow their calls. Messages between them are moved after the results.
   let between: Record<string, unknown>[] = [];
   const flush = () => {
     append(messages, between);
@@ -80,7 +82,7 @@ function writeMessages(conversation: Conversation): Record<string, unknown>[] {
   return messages;
 }
 
-/** One string, as spec 2.1 wants it (and chat templates of local servers), unless a breakpoint must be kept. */
+/** One string, as spec 2.1 and the chat templates of local servers require, unless a cache breakpoint must be kept. */
 function writeSystem(parts: readonly TextPart[]): unknown {
   if (parts.some((part) => part.cacheControl !== undefined)) return parts.map(writePart);
   return parts.map((part) => part.text).join('\n\n');
@@ -94,7 +96,7 @@ function writeUser(parts: readonly UserPart[], name: string | undefined): Record
       seen.push(part);
       continue;
     }
-    // A tool message holds text; what else the tool gave goes to the user message that follows.
+    // A tool message can contain only text. Other content of the result is added to the next user message.
     results.push({ role: 'tool', tool_call_id: part.id, content: part.content.map(resultText).join('') });
     for (const inner of part.content) if (inner.type !== 'text') seen.push(inner);
   }
@@ -169,7 +171,7 @@ function writeAssistant(parts: readonly AssistantPart[], name: string | undefine
   });
 }
 
-/** Empty arguments become `{}`: a call of a tool without parameters has none, and JSON needs a value. */
+/** Empty arguments become `{}`: a call of a tool without parameters has none, but JSON requires a value. */
 export function writeToolCall(call: ToolCallPart): Record<string, unknown> {
   return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() || '{}' } };
 }

@@ -9,17 +9,19 @@ import { writeToolCall } from './write-request.ts';
 
 const NOTHING: readonly Frame[] = [];
 
-/** Events to chunks in the order of OpenAI's own streams: role, deltas, finish, usage with `choices: []`, `[DONE]`. */
+/**
+ * Converts events to chunks in the order of OpenAI's streams: role, deltas, finish, usage with `choices: []`, `[DONE]`.
+ */
 export class ChatStreamWriter implements StreamWriter {
   readonly #head: string;
-  /** What every chunk with a delta begins with. */
+  /** The common start of every chunk with a delta. */
   readonly #deltaHead: string;
   #begun = false;
   #over = false;
   #usage: Usage | undefined;
-  /** By part: which tool call, and whether it has arguments. */
+  /** The index of each part's tool call, and whether it has no arguments yet. */
   readonly #calls = new Map<number, { readonly index: number; empty: boolean }>();
-  /** Text of reasoning that no seal has been written with yet: a seal needs it beside it. */
+  /** Reasoning text without a signature so far. The signature must be written together with its text. */
   readonly #reasoning = new Map<number, string>();
 
   constructor(context: AnswerContext) {
@@ -109,7 +111,7 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
     total_tokens: usage.input + usage.output,
-    // OpenCode and others read `cached_tokens` as soon as the object is there.
+    // OpenCode and other clients read `cached_tokens` without a check if the object exists.
     prompt_tokens_details:
       usage.cacheRead === undefined && usage.cacheWrite === undefined
         ? undefined
@@ -118,7 +120,7 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
   });
 }
 
-/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError for an `error` event, and for an incomplete answer. */
 export function writeChatAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
   const answer = foldEvents(events);
   if (answer.error) throw answer.error;

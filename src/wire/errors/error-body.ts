@@ -2,7 +2,7 @@ import type { Frame } from '../format.ts';
 import type { FormatName } from '../format-name.ts';
 import type { SvcError } from './svc-error.ts';
 
-/** Anthropic's names (docs "Errors"), by the status that we answer with. */
+/** Anthropic's error types (docs "Errors") by the status of our answer. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -15,7 +15,7 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   503: 'overloaded_error',
 };
 
-/** OpenAI's names, by status. */
+/** OpenAI's error types by status. */
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -37,8 +37,8 @@ function messageOf(error: SvcError): string {
 }
 
 /**
- * The body of an error answer (spec 7), one that both official SDKs read: `error.message` for
- * OpenAI's, `type: "error"` for Anthropic's, `error_type` for clients that match on it.
+ * The body of an error answer (spec 7). Both official SDKs can read it: `error.message` for OpenAI's, `type: "error"`
+ * for Anthropic's, and `error_type` for clients that match on it.
  */
 export function errorBody(error: SvcError, format?: FormatName): Record<string, unknown> {
   const message = messageOf(error);
@@ -57,8 +57,8 @@ export function errorBody(error: SvcError, format?: FormatName): Record<string, 
 }
 
 /**
- * An error after output has begun. Responses numbers its events and has to fail its answer too, so
- * its writer makes that frame (wire/responses-writer.ts).
+ * An error frame after the start of the output. Not for Responses, whose writer numbers the events and also marks the
+ * answer as failed (wire/responses/writer.ts).
  */
 export function errorFrame(error: SvcError, format: 'chat-completions' | 'messages'): Frame {
   const data = JSON.stringify(errorBody(error, format));

@@ -1,8 +1,8 @@
 /**
- * The only error class. Every layer throws or yields it; each front end formats it.
+ * The only error class. Every layer throws or yields it, and each front end formats it.
  *
- * `errorType` is what clients match on (spec 7); the list is documented in docs/errors.md and is
- * closed, so that a `switch` over it is checked by the compiler.
+ * Clients match on `errorType` (spec 7). The list is documented in docs/errors.md and is closed, so that the compiler
+ * checks a `switch` over it.
  */
 export const ERROR_TYPES = [
   'invalid_request',
@@ -34,7 +34,7 @@ export const ERROR_TYPES = [
 
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
-/** The HTTP status of each type (spec 7). The few errors with another one name it where they are made. */
+/** The HTTP status of each type (spec 7). An error with a different status sets it where it is created. */
 const STATUS: Readonly<Record<ErrorType, number>> = {
   invalid_request: 400,
   invalid_path: 404,
@@ -63,23 +63,23 @@ const STATUS: Readonly<Record<ErrorType, number>> = {
   internal_error: 500,
 };
 
-/** An English template with placeholders `{0}`, `{1}` and their values. The editor translates the template. */
+/** An English template with the placeholders `{0}`, `{1}` and their values. The editor translates the template. */
 export interface MessageText {
   readonly template: string;
   readonly values: readonly string[];
 }
 
-/** A text that the editor translates: l10n/ has a translation of each template. */
+/** A text that the editor translates. l10n/ contains a translation of each template. */
 export function msg(template: string, ...values: readonly (string | number)[]): MessageText {
   return { template, values: values.map(String) };
 }
 
-/** A text that is not translated: the words of a provider or of the system. */
+/** A text that is not translated, because it is from a provider or the system. */
 export function verbatim(text: string): MessageText {
   return msg('{0}', text);
 }
 
-/** A template with its values in place, in English unless the template is translated. */
+/** Inserts the values into a template. The result is English unless the template is translated. */
 export function formatMessage({ template, values }: MessageText): string {
   return template.replace(/\{(\d)\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder);
 }
@@ -87,25 +87,25 @@ export function formatMessage({ template, values }: MessageText): string {
 export interface SvcErrorInit {
   readonly errorType: ErrorType;
   /**
-   * One sentence for the user. Never holds a credential. A string is shown as it is: the words of a provider, and
-   * what only clients of the API and the terminal can see.
+   * One sentence for the user. Never contains a credential. A string is not translated: it is from a provider, or only
+   * clients of the API and the terminal show it.
    */
   readonly message: MessageText | string;
-  /** HTTP status of the gateway's answer, where it is not the one of the type. */
+  /** HTTP status of the gateway's answer, if it differs from the status of the type. */
   readonly status?: number;
-  /** Whether sending the same request again can help. */
+  /** Whether a retry of the same request can succeed. */
   readonly retryable?: boolean;
-  /** What the user can do about it, a sentence. */
+  /** A sentence that tells the user how to solve the problem. */
   readonly action?: MessageText | string;
-  /** Milliseconds to wait before a retry, when the upstream sent them. */
+  /** Milliseconds to wait before a retry, if the upstream sent them. */
   readonly retryAfterMs?: number;
-  /** The field of the request that is wrong, as a dotted path. */
+  /** The dotted path of the invalid request field. */
   readonly param?: string;
-  /** The vendor's own code, kept for logs and for clients that match on it. */
+  /** The vendor's error code, for logs and for clients that match on it. */
   readonly code?: string;
-  /** Id of the provider whose upstream failed. */
+  /** Id of the failed provider. */
   readonly provider?: string;
-  /** The status that the upstream itself answered with, when it was an upstream that failed. */
+  /** The status of the upstream's answer, if an upstream failed. */
   readonly upstreamStatus?: number;
   readonly cause?: unknown;
 }
@@ -114,7 +114,7 @@ export class SvcError extends Error {
   override readonly name = 'SvcError';
   readonly status: number;
   readonly errorType: ErrorType;
-  /** `message` before it is formatted. */
+  /** The unformatted `message`. */
   readonly text: MessageText;
   readonly retryable: boolean;
   readonly actionText: MessageText | undefined;
@@ -141,7 +141,7 @@ export class SvcError extends Error {
     this.upstreamStatus = init.upstreamStatus;
   }
 
-  /** What the user can do about it, in English. */
+  /** The English text of the suggested action. */
   get action(): string | undefined {
     return this.actionText && formatMessage(this.actionText);
   }
@@ -152,7 +152,7 @@ export class SvcError extends Error {
   }
 }
 
-/** Any thrown value as a `SvcError`; an unknown one becomes `internal_error` with its cause kept. */
+/** Converts a thrown value to an `SvcError`. An unknown value becomes `internal_error` with the value as its cause. */
 export function asSvcError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;
   return new SvcError({
@@ -162,12 +162,12 @@ export function asSvcError(thrown: unknown): SvcError {
   });
 }
 
-/** A field of a request to the API has a value that it can't have. `param` is its dotted path. */
+/** An API request has an invalid value in a field. `param` is the dotted path of the field. */
 export function invalidRequest(param: string, message: string): SvcError {
   return new SvcError({ errorType: 'invalid_request', message, param });
 }
 
-/** A field that is understood but can't be carried out here. */
+/** A known field that is not supported here. */
 export function unsupportedField(param: string, message: MessageText | string): SvcError {
   return new SvcError({ errorType: 'unsupported_field', message, param });
 }

@@ -2,19 +2,19 @@ import { defined } from '../../base/json.ts';
 import { type MessageText, msg, SvcError } from './svc-error.ts';
 
 /**
- * What is wrong with an upstream's connection or answer, as found by Svc itself; each event has one text. What an
- * upstream reports in its own words is in vendor-errors.ts, and why no connection was made in provider/network-failure.ts.
+ * Problems of an upstream's connection or answer that Svc detects. Each problem has one text. Errors that an upstream
+ * reports are in vendor-errors.ts; failed connections are in provider/network-failure.ts.
  */
 
 interface Details {
   /** Provider id. */
   readonly provider?: string;
-  /** The system's code of the failure. */
+  /** The system's error code. */
   readonly code?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** The connection ended, or broke, before the answer was complete. */
+/** The connection ended before the answer was complete. */
 export function answerCutShort(details: Details = {}): SvcError {
   return disconnected(msg('The provider closed the connection before the answer was complete.'), details);
 }
@@ -31,12 +31,12 @@ function disconnected(message: MessageText, details: Details): SvcError {
   });
 }
 
-/** No first byte within `timeout` milliseconds. */
+/** No first byte arrived within `timeout` milliseconds. */
 export function notAnswered(timeout: number): SvcError {
   return timedOut(msg('The provider did not answer within {0}.', seconds(timeout)));
 }
 
-/** Nothing more for so many milliseconds. */
+/** No data arrived for `limit` milliseconds. */
 export function fellSilent(limit: number): SvcError {
   return timedOut(msg('The provider sent nothing for {0}.', seconds(limit)));
 }
@@ -62,13 +62,13 @@ export function webPage(contentType: string): SvcError {
   );
 }
 
-/** @param text the answer, of which the start is shown. */
+/** @param text the answer. The message contains its start. */
 export function notJson(contentType: string, text: string): SvcError {
   const type = contentType === '' ? 'no content type' : contentType;
   return otherAnswer(msg('The provider’s answer is not JSON ({0}): {1}', type, text.slice(0, 80)));
 }
 
-/** An answer that starts as JSON and is none. */
+/** An answer that starts like JSON but is not valid JSON. */
 export function invalidJson(): SvcError {
   return new SvcError({
     errorType: 'upstream_invalid_response',
@@ -77,26 +77,26 @@ export function invalidJson(): SvcError {
   });
 }
 
-/** An answer that is something else than the API's, which a wrong address explains. */
+/** The answer is not from the expected API, probably because the base URL is wrong. */
 function otherAnswer(message: MessageText): SvcError {
   const action = msg('Check the base URL of this provider.');
   return new SvcError({ errorType: 'upstream_invalid_response', message, action });
 }
 
-/** An event of a stream. @param data of which the start is shown. */
+/** A stream event that is not JSON. @param data the event. The message contains its start. */
 export function invalidEvent(data: string): SvcError {
   return unusable(msg('The provider sent an event that is not JSON: {0}', data.slice(0, 80)));
 }
 
-/** The most bytes of an answer that is kept until it is complete. */
+/** Maximum size in bytes of an answer that is buffered completely. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** More than `MAX_ANSWER_BYTES`. */
+/** The answer exceeds `MAX_ANSWER_BYTES`. */
 export function answerTooLarge(): SvcError {
   return unusable(msg('The provider’s answer is larger than 64 MB.'));
 }
 
-/** @param what there is too much of. */
+/** @param what a description of the excess. */
 export function excessiveAnswer(what: string): SvcError {
   return unusable(msg('The provider answered with {0}.', what));
 }
@@ -105,7 +105,7 @@ function unusable(message: MessageText): SvcError {
   return new SvcError({ errorType: 'upstream_invalid_response', message });
 }
 
-/** The error with the provider's id, where it has none. */
+/** Adds the provider's id to the error if it has none. */
 export function ofProvider(error: SvcError, provider: string): SvcError {
   return error.provider === undefined || error.provider === '' ? error.with({ provider }) : error;
 }

@@ -10,31 +10,31 @@ import {
 } from '../../base/json.ts';
 import { formatMessage, type MessageText, msg, SvcError, type SvcErrorInit, verbatim } from './svc-error.ts';
 
-/** A header by its lower-case name. */
+/** Returns a header by its lower-case name. */
 export type HeaderReader = (name: string) => string | undefined;
 
 export interface VendorFailure {
-  /** Provider id, named in the message. */
+  /** Provider id for the message. */
   readonly provider: string;
-  /** What the upstream answered with; 200 for an error inside a stream. */
+  /** Status of the upstream's answer; 200 for an error inside a stream. */
   readonly status: number;
   readonly header?: HeaderReader;
   readonly bodyText: string;
-  /** The credential is the caller's own (spec 5.5, 7.1): its payment and access problems are the caller's to know. */
+  /** The caller supplied the credential (spec 5.5, 7.1), so the caller may see its payment and access problems. */
   readonly byok: boolean;
 }
 
-/** Waits longer than this are the upstream's mistake or a quota; nobody waits a day in a request. */
+/** Longer waits are an upstream error or a quota. No request waits for a day. */
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 const MAX_MESSAGE = 2000;
 
 /**
- * How vendors say that a request is larger than the context window. OpenAI, vLLM, DeepSeek and
- * OpenRouter: "maximum context length is N tokens"; Anthropic: "prompt is too long: N tokens > M
- * maximum", "input length and `max_tokens` exceed context limit"; Mistral: "too large for model with
- * M maximum context length"; llama.cpp: "exceeds the available context size", exceed_context_size_error;
- * Ollama: "exceeds the context window" / "input length exceeds"; LM Studio: "context length of only
- * M tokens"; Google: "input token count (N) exceeds the maximum number of tokens allowed (M)".
+ * Messages of vendors for a request that exceeds the context window. OpenAI, vLLM, DeepSeek and OpenRouter: "maximum
+ * context length is N tokens"; Anthropic: "prompt is too long: N tokens > M maximum", "input length and `max_tokens`
+ * exceed context limit"; Mistral: "too large for model with M maximum context length"; llama.cpp: "exceeds the
+ * available context size", exceed_context_size_error; Ollama: "exceeds the context window" / "input length exceeds"; LM
+ * Studio: "context length of only M tokens"; Google: "input token count (N) exceeds the maximum number of tokens
+ * allowed (M)".
  */
 const CONTEXT_WORDS = [
   /maximum context length/i,
@@ -57,7 +57,7 @@ const CONTEXT_CODES = new Set([
   'model_context_window_exceeded',
 ]);
 
-/** Where the limit stands in those words, tokens. */
+/** The token limit in these messages. */
 const LIMIT_WORDS = [
   /maximum context length (?:is|of)\s+(\d[\d,]*)/i,
   /(\d[\d,]*)\s+(?:maximum context length|maximum)/i,
@@ -69,7 +69,7 @@ const LIMIT_WORDS = [
   /context (?:window|size|length)[^\d.]{0,40}(\d[\d,]*)/i,
 ];
 
-/** One error from whatever an upstream answered (spec 7; statuses as design and docs/errors.md settle them). */
+/** Converts an upstream's error answer to an `SvcError` (spec 7, statuses in docs/errors.md). */
 export function vendorError(failure: VendorFailure): SvcError {
   const body = parseJson(failure.bodyText);
   const said = describe(body, failure.bodyText);
@@ -83,7 +83,7 @@ export function vendorError(failure: VendorFailure): SvcError {
   });
   const make = (init: SvcErrorInit): SvcError => new SvcError({ ...base, ...init });
   if (saysContextExceeded(said, status)) return make(contextExceeded(said));
-  // What stands inside a stream has a status of its own; a redirect or a 304 is told as what it is.
+  // An error inside a stream has its own status. A redirect or a 304 is reported with its status.
   const message =
     said.message === undefined
       ? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status)
@@ -119,7 +119,7 @@ export function vendorError(failure: VendorFailure): SvcError {
   return make({ errorType: 'upstream_error', message, retryable: true });
 }
 
-/** An error that stands inside a stream or in a body with status 200. `error` is the vendor's own value. */
+/** Converts an error inside a stream, or in a body with status 200. `error` is the vendor's value. */
 export function vendorErrorValue(error: unknown, provider = ''): SvcError {
   return vendorError({ provider, status: 200, bodyText: JSON.stringify({ error }), byok: true });
 }
@@ -129,14 +129,14 @@ interface Said {
   readonly type?: string;
   readonly code?: string;
   readonly param?: string;
-  /** A status that the body names, for errors inside a stream. */
+  /** The status in the body, for errors inside a stream. */
   readonly status?: number;
 }
 
 /** Reads {error:{…}}, {error:"…"}, {message}, {detail}, [{error}], {errors:[…]}, {object:"error"}. */
 function describe(body: unknown, text: string): Said {
   let outer = body;
-  // Not by calling itself: lists can be nested more deeply than the stack is.
+  // Not recursive: nested lists could exceed the stack.
   while (Array.isArray(outer)) outer = outer[0];
   return isObject(outer) ? describeObject(outer) : describeText(text);
 }
@@ -153,7 +153,7 @@ function describeObject(body: JsonObject): Said {
   const raw = nonEmptyString(metadata.raw);
   const code = nonEmptyString(error.code) ?? nonEmptyString(body.error_type);
   return defined({
-    // OpenRouter says "Provider returned error" and keeps the vendor's words in metadata.raw.
+    // OpenRouter reports "Provider returned error" and puts the vendor's message into metadata.raw.
     message: clean(raw === undefined ? message : `${message ?? ''} ${rawMessage(raw)}`.trim()),
     type: nonEmptyString(error.type) ?? nonEmptyString(body.type),
     code,
@@ -168,7 +168,7 @@ function rawMessage(raw: string): string {
   return isObject(value) ? (describe(value, raw).message ?? raw) : raw;
 }
 
-/** FastAPI's list of validation problems. */
+/** Reads FastAPI's list of validation errors. */
 function detailMessage(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return isObject(detail) ? nonEmptyString(detail.message) : undefined;
   const lines = detail.map((item) => nonEmptyString(objectOrEmpty(item).msg)).filter((line) => line !== undefined);
@@ -181,7 +181,7 @@ function describeText(text: string): Said {
   return defined({ message: clean(trimmed) });
 }
 
-/** Control characters out, length bounded: the text goes to logs, headers and screens. */
+/** Removes control characters and limits the length: the text is used in logs, headers and UIs. */
 function clean(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const plain = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').trim();
@@ -273,8 +273,8 @@ function fallbackMessage(provider: string, status: number): MessageText {
 }
 
 /**
- * Milliseconds that the upstream asks to wait: `retry-after-ms`, `Retry-After` in seconds or as a
- * date. Absurd values (negative, not a number, beyond a day) count as not said or as the cap.
+ * The wait in milliseconds from `retry-after-ms` or `Retry-After` (seconds or a date). Negative and invalid values are
+ * ignored; values above a day are reduced to a day.
  */
 export function retryAfterMs(header: HeaderReader, now: number): number | undefined {
   const exact = Number.parseFloat(header('retry-after-ms') ?? '');

@@ -22,9 +22,8 @@ const NOTHING: readonly Event[] = [];
 const NO_FRAMES: readonly Frame[] = [];
 
 /**
- * A streamed hole to events, whichever dialect answered: `delta.content` (Mistral, ours), `text`
- * (Mercury, DeepSeek, OpenAI-compatible), `message.content` (Mistral, whole), `content` (llama.cpp),
- * `response` (Ollama).
+ * Converts a streamed code completion of any dialect to events: `delta.content` (Mistral, svc), `text` (Mercury,
+ * DeepSeek, OpenAI-compatible), `message.content` (Mistral, not streamed), `content` (llama.cpp), `response` (Ollama).
  */
 export class FimReader implements StreamReader {
   #started = false;
@@ -63,7 +62,7 @@ export class FimReader implements StreamReader {
     return [{ type: 'finish', reason: this.#finish ?? 'closed' }];
   }
 
-  /** The provider says that this is all; not all say why. */
+  /** The provider marked the end of the stream. Some send no finish reason. */
   #complete(): readonly Event[] {
     if (this.#started) this.#finish ??= 'stop';
     return this.end();
@@ -95,13 +94,13 @@ function fimFinish(chunk: JsonObject, choice: JsonObject): FinishReason | undefi
     nonEmptyString(choice.finish_reason) ?? nonEmptyString(chunk.done_reason) ?? nonEmptyString(chunk.stop_type);
   if (reason === 'content_filter') return 'content_filter';
   if (reason === 'length' || reason === 'limit' || reason === 'model_length') return 'length';
-  // Older llama.cpp says why in flags; `stop_type: "none"` stands in frames before the last one.
+  // Older llama.cpp reports the reason in flags. `stop_type: "none"` is in the frames before the last one.
   if (chunk.stopped_limit === true) return 'length';
   if (reason !== undefined && reason !== 'none') return 'stop';
   return chunk.stop === true || chunk.done === true ? 'stop' : undefined;
 }
 
-/** A whole answer of any dialect. llama.cpp answers several candidates with a list: the first is taken. */
+/** Converts a complete answer of any dialect. llama.cpp returns several candidates as a list; the first one is used. */
 export function readFimAnswer(body: unknown): readonly Event[] {
   const answer = Array.isArray(body) ? body[0] : body;
   if (!isObject(answer)) {
@@ -111,7 +110,7 @@ export function readFimAnswer(body: unknown): readonly Event[] {
   const reader = new FimReader();
   const events = [...reader.readChunk(answer), ...reader.end()];
   const known = ['choices', 'content', 'response'].some((field) => answer[field] !== undefined);
-  // A whole body that arrived is complete even where the vendor gives no reason.
+  // A complete body is a complete answer, even if the vendor sends no finish reason.
   return known ? events.map((event) => (isClosed(event) ? { type: 'finish', reason: 'stop' } : event)) : events;
 }
 
@@ -119,7 +118,7 @@ function isClosed(event: Event): boolean {
   return event.type === 'finish' && event.reason === 'closed';
 }
 
-/** Our one shape of a streamed completion: `delta.content` and `text`, usage in the last chunk, `[DONE]`. */
+/** The svc dialect of a streamed completion: `delta.content` and `text`, usage in the last chunk, `[DONE]`. */
 export class FimStreamWriter implements StreamWriter {
   readonly #head: string;
   #over = false;
@@ -154,7 +153,7 @@ export class FimStreamWriter implements StreamWriter {
   }
 }
 
-/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError for an `error` event, and for an incomplete answer. */
 export function writeFimAnswer(
   context: Pick<AnswerContext, 'id' | 'model' | 'created'>,
   events: readonly Event[],

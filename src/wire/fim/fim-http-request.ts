@@ -3,11 +3,11 @@ import { invalidRequest, msg, SvcError } from '../errors/svc-error.ts';
 import { optionalBoolean, optionalNumber, requiredModel } from '../request-fields.ts';
 import { type FimDialect, type FimRequest, MAX_FIM_TOKENS } from './fim-request.ts';
 
-/** A hole as one upstream wants it: `path` is joined to the FIM base. */
+/** The HTTP request for a code completion. `path` is appended to the FIM base URL. */
 export interface FimHttpRequest {
   readonly path: string;
   readonly body: Record<string, unknown>;
-  /** How a streamed answer is cut into events. */
+  /** The framing of a streamed answer. */
   readonly framing: 'sse' | 'ndjson';
 }
 
@@ -16,7 +16,9 @@ interface Template {
   readonly stop: readonly string[];
 }
 
-/** Each from its model's card; the stops are the tokens that the model ends or echoes a hole with. */
+/**
+ * Templates from the model cards. The stop sequences are the tokens with which the model ends or repeats a template.
+ */
 const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
   'template-qwen': {
     write: (prefix, suffix) => `<|fim_prefix|>${prefix}<|fim_suffix|>${suffix}<|fim_middle|>`,
@@ -45,8 +47,8 @@ const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
 };
 
 /**
- * The request for a hole in a dialect.
- * @throws SvcError 400 when `maxTokens` is not from 1 to 1000 (spec 2.4), before anything is sent.
+ * The request for a code completion in a dialect.
+ * @throws SvcError 400 if `maxTokens` is not from 1 to 1000 (spec 2.4), before anything is sent.
  */
 export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
   checkMaxTokens(fimRequest.maxTokens);
@@ -75,7 +77,7 @@ export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, str
       return { path: '/api/generate', framing: 'ndjson', body: defined({ model, prompt, suffix, stream, options }) };
     }
     case 'inception':
-      // Its schema has no temperature (reference: litellm's test of the endpoint).
+      // Its schema has no temperature (source: litellm's test of the endpoint).
       return sse(defined({ model, prompt, suffix, max_tokens, stop, stream }));
     case 'deepseek':
       return sse(
@@ -158,14 +160,17 @@ function readStop(value: unknown): readonly string[] | undefined {
   throw invalidRequest('stop', '`stop` must be a list of strings.');
 }
 
-/** Codestral of Mistral and Mercury of Inception: the two families of the gateway's FIM endpoint (spec 4.2.6). */
+/**
+ * The model family: Codestral (Mistral) or Mercury (Inception), the two families of the gateway's FIM endpoint (spec
+ * 4.2.6).
+ */
 export function fimFamily(modelId: string): 'mistral' | 'inception' | undefined {
   const name = modelId.slice(modelId.lastIndexOf('/') + 1).toLowerCase();
   if (name.startsWith('codestral') && !name.startsWith('codestral-embed')) return 'mistral';
   return name.startsWith('mercury') ? 'inception' : undefined;
 }
 
-/** 400: the model is not of a family that fills holes. */
+/** 400: the model's family does not support code completion. */
 export function unsupportedFimModel(model: string): SvcError {
   return new SvcError({
     errorType: 'unsupported_fim_model',

@@ -1,6 +1,6 @@
-/** Code before and after a cursor, and how much may be written between (spec 2.4). */
+/** The code before and after the cursor, and the limits of the completion between them (spec 2.4). */
 export interface FimRequest {
-  /** The model as the upstream is told. */
+  /** The model id in upstream requests. */
   readonly model: string;
   readonly prefix: string;
   readonly suffix: string;
@@ -10,10 +10,10 @@ export interface FimRequest {
   readonly stop?: readonly string[];
 }
 
-/** The most that a FIM request may ask for (spec 2.4, 8). */
+/** Maximum of `maxTokens` in a FIM request (spec 2.4, 8). */
 export const MAX_FIM_TOKENS = 1000;
 
-/** How an upstream wants a hole written (wire/fim.ts). */
+/** The request formats for code completion (fim-http-request.ts). */
 export const FIM_DIALECTS = [
   'svc',
   'mistral',

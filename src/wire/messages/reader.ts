@@ -32,11 +32,11 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 interface Block {
   readonly part: number;
   readonly kind: 'text' | 'reasoning' | 'tool';
-  /** What its arguments are if no delta comes: `{}`, or the input that came with the block itself. */
+  /** The arguments if there is no delta: `{}`, or the input in the block. */
   input: string;
 }
 
-/** Messages events to events (Anthropic, "Streaming messages"). */
+/** Converts Messages stream events to events (Anthropic, "Streaming messages"). */
 export class MessagesStreamReader implements StreamReader {
   #started = false;
   #over = false;
@@ -59,7 +59,7 @@ export class MessagesStreamReader implements StreamReader {
     return events;
   }
 
-  /** The provider says that this is all. One that does not say why has given an answer all the same. */
+  /** The provider marked the end of the stream. The answer is valid even without a finish reason. */
   complete(): readonly Event[] {
     const blocks = [...this.#blocks.values()];
     if (blocks.length > 0) {
@@ -108,7 +108,7 @@ export class MessagesStreamReader implements StreamReader {
     }
   }
 
-  /** A second `message_start` has been seen in the wild; it begins nothing. */
+  /** Some providers send a second `message_start`. It is ignored. */
   #start(message: JsonObject, events: Event[]): void {
     if (this.#started) return;
     this.#started = true;
@@ -200,7 +200,7 @@ export class MessagesStreamReader implements StreamReader {
   #close(block: Block | undefined, events: Event[]): void {
     if (block?.kind !== 'tool') return;
     events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
-    // A second end of the block must not repeat them.
+    // If the block ends twice, the arguments must not be repeated.
     block.input = '';
   }
 
@@ -215,7 +215,7 @@ export class MessagesStreamReader implements StreamReader {
   }
 }
 
-/** A whole Messages answer as events: the events that its stream would have had. */
+/** Converts a complete Messages answer to events, in the order of a stream. */
 export function readMessagesAnswer(body: JsonObject): readonly Event[] {
   const reader = new MessagesStreamReader();
   const feed = (value: JsonObject): readonly Event[] => reader.readValue(value);

@@ -4,7 +4,7 @@ import { arrayOrEmpty, isObject, type JsonObject } from '../../base/json.ts';
 const FORMATS = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ]);
-/** Keywords that are understood and carry no schema below them. */
+/** Supported keywords without a nested schema. */
 const PLAIN = new Set([
   'type',
   'enum',
@@ -17,7 +17,7 @@ const PLAIN = new Set([
   '$schema',
   '$id',
 ]);
-/** Limits that the API refuses: the model is told of them in words. */
+/** Limits that the API rejects. They are added to the description for the model. */
 const LIMITS = [
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'uniqueItems'],
@@ -25,8 +25,8 @@ const LIMITS = [
 ] as const;
 
 /**
- * A response schema within what Messages takes: `oneOf` becomes `anyOf`, objects are closed, limits move
- * into the description, other keywords go. A schema that is within it already stays as it is.
+ * Reduces a response schema to the subset that Messages supports: `oneOf` becomes `anyOf`, objects are closed, limits
+ * are moved to the description, other keywords are removed. A schema within the subset does not change.
  */
 export function messagesSchema(schema: JsonObject): JsonObject {
   const kept: Record<string, unknown> = {};
@@ -42,7 +42,7 @@ export function messagesSchema(schema: JsonObject): JsonObject {
   if (kept.type === 'object' || isObject(kept.properties)) kept.additionalProperties = false;
   const limits = LIMITS.filter((key) => schema[key] !== undefined && schema[key] !== false && kept[key] === undefined);
   if (limits.length > 0) {
-    const words = `${limits.map((key) => `${key}: ${messageText(schema[key])}`).join('; ')}.`;
+    const words = `${limits.map((key) => `${key}: ${formatValue(schema[key])}`).join('; ')}.`;
     kept.description = typeof kept.description === 'string' ? `${kept.description}\n${words}` : words;
   }
   return kept;
@@ -62,6 +62,6 @@ function each(value: unknown): unknown {
   return result;
 }
 
-function messageText(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -16,11 +16,11 @@ import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { imageTypeOfData } from '../media.ts';
 import { messagesSchema } from './schema.ts';
 
-/** Messages requires `max_tokens`; a provider sets the model's own limit before it comes to this. */
+/** Messages requires `max_tokens`. A provider normally sets the model's limit before this default applies. */
 const DEFAULT_MAX_TOKENS = 4096;
-/** Anthropic, "Extended thinking": the least budget. */
+/** Minimum thinking budget (Anthropic, "Extended thinking"). */
 const LEAST_BUDGET = 1024;
-/** Share of the answer's limit, by effort (as the AI SDK's Anthropic provider has it). */
+/** Share of the output limit by effort (values of the AI SDK's Anthropic provider). */
 const BUDGET_SHARE: Readonly<Record<string, number>> = {
   minimal: 0.02,
   low: 0.1,
@@ -29,12 +29,12 @@ const BUDGET_SHARE: Readonly<Record<string, number>> = {
   xhigh: 0.9,
   max: 0.95,
 };
-/** Models that think adaptively by effort; older ones take a budget. */
+/** Models with adaptive thinking by effort. Older models take a budget. */
 const ADAPTIVE = /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/;
 
 type Body = Record<string, unknown>;
 
-/** The body for an upstream that speaks Messages. @throws SvcError 400 for what it has no word for. */
+/** The request body for a Messages upstream. @throws SvcError 400 for content without an equivalent in Messages. */
 export function writeMessagesRequest(conversation: Conversation): Body {
   const { sampling } = conversation;
   const system = [...conversation.system, ...midSystem(conversation.turns)].filter((part) => part.text !== '');
@@ -62,7 +62,7 @@ export function writeMessagesRequest(conversation: Conversation): Body {
   };
 }
 
-/** 0 to 1, and only one of the two: newer models refuse both together. */
+/** Temperature is limited to 0 to 1. Only temperature or `top_p` is sent: newer models reject both together. */
 function writeSampling(sampling: Conversation['sampling']): Body {
   const temperature = sampling.temperature === undefined ? undefined : Math.min(sampling.temperature, 1);
   return defined({
@@ -72,7 +72,7 @@ function writeSampling(sampling: Conversation['sampling']): Body {
   });
 }
 
-/** Whitespace alone is refused as a stop sequence. */
+/** The API rejects a stop sequence of white space only. */
 function writeStop(stop: readonly string[] | undefined): readonly string[] | undefined {
   const usable = stop?.filter((sequence) => sequence.trim() !== '');
   return usable && usable.length > 0 ? usable : undefined;
@@ -108,8 +108,8 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
 }
 
 /**
- * Thinking is refused together with a forced tool, and in the middle of a tool loop whose thinking is
- * not there with its signature ("Expected `thinking`... but found `tool_use`").
+ * The API rejects thinking together with a forced tool, and within a tool loop whose signed thinking is missing
+ * ("Expected `thinking`... but found `tool_use`").
  */
 function canThink(conversation: Conversation): boolean {
   if (conversation.reasoning === undefined) return false;
@@ -142,7 +142,7 @@ interface Message {
   content: Body[];
 }
 
-/** Turns of one role in a row become one message, tool results first (Anthropic, "Tool use": their place). */
+/** Consecutive turns of one role become one message, with tool results first (Anthropic, "Tool use"). */
 function writeTurns(turns: readonly Turn[]): Body[] {
   const messages: Message[] = [];
   for (const turn of turns) {
@@ -166,7 +166,7 @@ function resultsFirst(content: Body[]): Body[] {
   return [...results, ...content.filter((block) => block.type !== 'tool_result')];
 }
 
-/** "final assistant content cannot end with trailing whitespace" */
+/** The API requires: "final assistant content cannot end with trailing whitespace". */
 function trimEnd(content: Body[]): void {
   const last = content.at(-1);
   if (last?.type === 'text' && typeof last.text === 'string') last.text = last.text.trimEnd() || '.';
@@ -182,7 +182,7 @@ function writeText(part: TextPart): Body {
   return defined({ type: 'text', text: part.text, cache_control: part.cacheControl });
 }
 
-/** Empty text blocks are refused by the API. */
+/** The API rejects empty text blocks. */
 function writeUserPart(part: UserPart): Body[] {
   switch (part.type) {
     case 'text':
@@ -256,13 +256,13 @@ function writeAssistantPart(part: AssistantPart): Body[] {
   }
 }
 
-/** Citations of Messages itself; annotations of the other formats have another shape. */
+/** The citations of the Messages format. Annotations of the other formats have a different shape. */
 export function messagesCitations(part: TextPart): readonly unknown[] | undefined {
   const citations = (part.annotations ?? []).filter((citation) => isObject(citation) && 'cited_text' in citation);
   return citations.length > 0 ? citations : undefined;
 }
 
-/** Unsigned thinking is refused by the API, so it goes; only Anthropic can sign. */
+/** The API rejects thinking without a signature of Anthropic, so it is omitted. */
 function writeReasoning(part: ReasoningPart): Body[] {
   return part.seals.flatMap((seal, index): Body[] => {
     if (seal.vendor !== 'messages') return [];
@@ -271,7 +271,7 @@ function writeReasoning(part: ReasoningPart): Body[] {
   });
 }
 
-/** `input` must be an object: none is `{}`, and what is no JSON object is kept inside one. */
+/** `input` must be an object. Empty text becomes `{}`, and other invalid JSON is wrapped in an object. */
 export function toolInput(json: string): Readonly<Record<string, unknown>> {
   if (json.trim() === '') return {};
   const value = parseJson(json);
@@ -288,7 +288,7 @@ function writeTool(tool: Tool): Body {
   });
 }
 
-/** Parallel calls can be forbidden only inside `tool_choice`. */
+/** The API can disable parallel calls only inside `tool_choice`. */
 function writeToolChoice(conversation: Conversation): Body | undefined {
   const single = conversation.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   const choice = conversation.toolChoice;

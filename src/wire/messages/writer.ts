@@ -16,8 +16,8 @@ const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
 };
 
 /**
- * Events to Messages events: dense block indexes, one block at a time, opened lazily so that none is
- * empty, every frame with its `event:` line (the SDK skips frames without).
+ * Converts events to Messages stream events: block indexes without gaps, one block at a time, no empty blocks, and an
+ * `event:` line in every frame (the SDK skips frames without it).
  */
 export class MessagesStreamWriter implements StreamWriter {
   readonly #context: AnswerContext;
@@ -25,7 +25,9 @@ export class MessagesStreamWriter implements StreamWriter {
   #begun = false;
   #over = false;
   #index = -1;
-  /** Up to the value, by what they are a delta of: made once a block, there are thousands. */
+  /**
+   * The start of each delta up to its value, cached by kind for each block, because a block has thousands of deltas.
+   */
   #deltaHeads = new Map<string, string>();
   #usage: Usage | undefined;
   readonly #sequence = new PartSequence({
@@ -113,7 +115,7 @@ export class MessagesStreamWriter implements StreamWriter {
     }
   }
 
-  /** `start`: the delta up to its last member, whose value follows. */
+  /** `start`: the delta up to the value of its last member. */
   #delta(start: string, json: string): void {
     let head = this.#deltaHeads.get(start);
     if (head === undefined) {
@@ -137,7 +139,7 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 }
 
-/** Seals of other vendors mean nothing to a Messages client, and must not open a block. */
+/** Messages clients cannot use signatures of other vendors, so these must not open a block. */
 function isForeign(event: PartEvent): boolean {
   return event.type === 'reasoning-seal' && event.seal.vendor !== 'messages';
 }
@@ -168,7 +170,7 @@ function stopOf(reason: Exclude<FinishReason, 'closed'>, stopSequence: string | 
   return { stop_reason: STOP[reason], stop_sequence: null };
 }
 
-/** Ours counts cached tokens as input, Anthropic's leaves them out. */
+/** `Usage` counts cached tokens as input; Anthropic's usage does not. */
 function writeMessagesUsage(usage: Usage): Record<string, unknown> {
   return defined({
     input_tokens: Math.max(0, usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0)),
@@ -179,7 +181,7 @@ function writeMessagesUsage(usage: Usage): Record<string, unknown> {
   });
 }
 
-/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError for an `error` event, and for an incomplete answer. */
 export function writeMessagesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
   const answer = foldEvents(events);
   if (answer.error) throw answer.error;

@@ -4,7 +4,7 @@ import { ResponsesStreamReader, readResponsesAnswer } from './reader.ts';
 import { writeResponsesRequest } from './write-request.ts';
 import { ResponsesStreamWriter, writeResponsesAnswer } from './writer.ts';
 
-/** OpenAI's Responses, without what needs its storage or its own tools. */
+/** OpenAI's Responses, without the features that require its storage or its built-in tools. */
 export const responses: Format = {
   name: 'responses',
   path: '/responses',

@@ -3,7 +3,7 @@ import type { PartEvent } from '../part-sequence.ts';
 
 export type Item = Record<string, unknown>;
 
-/** The item that is open, as it grows. */
+/** The open item with its content so far. */
 export interface OpenItem {
   readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
   readonly id: string;
@@ -11,11 +11,13 @@ export interface OpenItem {
   readonly text: string[];
   readonly annotations: unknown[];
   encrypted: string | undefined;
-  /** What its deltas have between the sequence number and the text: made once, there are thousands. */
+  /**
+   * The part of its deltas between the sequence number and the text. Cached, because an item has thousands of deltas.
+   */
   deltaMiddle: string | undefined;
 }
 
-/** The item that an event begins; `suffix` makes its id unique within the answer. */
+/** The item that an event starts. `suffix` makes its id unique within the answer. */
 export function openItem(event: PartEvent, suffix: string): OpenItem {
   const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
   switch (event.type) {
@@ -39,19 +41,19 @@ export function openItem(event: PartEvent, suffix: string): OpenItem {
   }
 }
 
-/** What an item has when it is added. */
+/** The fields of an item when it is added. */
 export function emptyItem(open: OpenItem): Item {
   if (open.kind === 'reasoning') return { summary: [] };
   return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
 }
 
-/** A message's only part of content. */
+/** The only content part of a message. */
 export function itemPart(open: OpenItem, text: string): Item {
   if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
   return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
 }
 
-/** The item as it stands in the finished response. */
+/** The item in the finished response. */
 export function doneItem(open: OpenItem, text: string): Item {
   if (open.kind === 'reasoning') {
     const summary = text === '' ? [] : [{ type: 'summary_text', text }];
@@ -61,7 +63,7 @@ export function doneItem(open: OpenItem, text: string): Item {
   return { ...open.head, content: [itemPart(open, text)], status: 'completed' };
 }
 
-/** A delta's event, and what stands before its sequence number and behind its text. */
+/** The event name of each delta, and its JSON before the sequence number and after the text. */
 export const DELTAS = {
   message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
   refusal: deltaOf('response.refusal.delta', '}'),
@@ -69,7 +71,7 @@ export const DELTAS = {
   call: deltaOf('response.function_call_arguments.delta', '}'),
 } as const;
 
-/** What is the same in every delta of a kind. */
+/** The constant parts of all deltas of a kind. */
 function deltaOf(event: string, end: string) {
   return { event, start: `{"type":"${event}","sequence_number":`, end };
 }

@@ -49,7 +49,7 @@ const STATEFUL = {
   prompt: 'Stored prompts can’t be carried to this model.',
 };
 
-/** What needs the vendor's own storage, refused also where the body is passed on. @throws SvcError 400. */
+/** Rejects fields that require the vendor's storage, also if the body is passed on. @throws SvcError 400. */
 export function refuseStatefulResponses(body: JsonObject): void {
   refuseState(body, STATEFUL);
 }
@@ -150,14 +150,14 @@ interface Reading {
   readonly turns: Turn[];
 }
 
-/** A turn of the assistant and the results that follow it at once, if there are any. */
+/** An assistant turn and the results that directly follow it, if any. */
 interface AssistantTurn {
   readonly turn: Turn;
   readonly parts: AssistantPart[];
   results: ToolResultPart[] | undefined;
 }
 
-/** Items that belong to one turn of the assistant, or to one row of results, become one turn. */
+/** Reads the input. The items of one assistant turn, or consecutive results, become one turn. */
 function readInput(input: unknown): Reading {
   if (typeof input === 'string') {
     return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }] };
@@ -172,12 +172,12 @@ function readInput(input: unknown): Reading {
 
 class InputReader {
   readonly #reading: Reading = { system: [], turns: [] };
-  /** The last turn with a call of each id. */
+  /** The last turn with a call, by the id of the call. */
   readonly #calls = new Map<string, AssistantTurn>();
-  /** Results that came after a later turn of the assistant, by the turn that they follow. */
+  /** Results that arrived after a later assistant turn, by the turn that they belong to. */
   readonly #late = new Map<Turn, ToolResultPart[]>();
   #last: AssistantTurn | undefined;
-  /** Whether the next item of the assistant belongs to the last turn. */
+  /** Whether the next assistant item belongs to the last turn. */
   #open = false;
   #results: ToolResultPart[] | undefined;
 
@@ -199,7 +199,7 @@ class InputReader {
     return { system, turns: turns.flatMap(following) };
   }
 
-  /** A result that comes after a later turn of the assistant goes to the turn of its call. */
+  /** Adds a result. If it arrives after a later assistant turn, it is moved to the turn of its call. */
   #result(output: ToolResultPart): void {
     const own = this.#calls.get(output.id);
     if (own !== undefined && own !== this.#last) {
@@ -327,7 +327,7 @@ function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
   });
 }
 
-/** A `reasoning` item: what can be read of it, and the seal that lets it be carried back. */
+/** Reads a `reasoning` item: its text, and the signature that the vendor needs to accept it again. */
 export function readReasoningItem(item: JsonObject): ReasoningPart {
   const texts = [...arrayOrEmpty(item.summary), ...arrayOrEmpty(item.content)].map(
     (part) => nonEmptyString(objectOrEmpty(part).text) ?? '',

@@ -19,24 +19,24 @@ import { readReasoningItem } from './read-request.ts';
 
 const NOTHING: readonly Event[] = [];
 
-/** What has been told of one item of the output. */
+/** The state of one output item. */
 interface Item {
-  /** By content index for messages, 0 for calls and reasoning. */
+  /** Part by content index; 0 for calls and reasoning. */
   readonly parts: Map<number, number>;
-  /** Which summary a reasoning item is at. */
+  /** The current summary of a reasoning item. */
   summary: string | undefined;
-  told: boolean;
+  emitted: boolean;
   done: boolean;
 }
 
-/** Responses events to events (OpenAI, "Streaming events"; Open Responses for `reasoning_text`). */
+/** Converts Responses stream events to events (OpenAI, "Streaming events"; Open Responses for `reasoning_text`). */
 export class ResponsesStreamReader implements StreamReader {
   #started = false;
   #over = false;
   #next = 0;
   #calls = 0;
   readonly #items = new Map<string, Item>();
-  /** The item found last, by its `output_index`: most events are deltas of one item. */
+  /** Cache of the last item by its `output_index`: most events are deltas of one item. */
   #lastIndex: number | undefined;
   #lastItem: Item | undefined;
 
@@ -56,7 +56,7 @@ export class ResponsesStreamReader implements StreamReader {
     return [{ type: 'finish', reason: 'closed' }];
   }
 
-  /** A whole answer, or the one that a terminal event carries: what was not streamed is told now. */
+  /** Reads a complete answer, or the one in a terminal event. Emits the content that was not streamed. */
   readResponse(response: JsonObject): readonly Event[] {
     const events: Event[] = [];
     this.#start(response, events);
@@ -147,7 +147,7 @@ export class ResponsesStreamReader implements StreamReader {
   #itemOf(key: string): Item {
     const present = this.#items.get(key);
     if (present) return present;
-    const item: Item = { parts: new Map(), summary: undefined, told: false, done: false };
+    const item: Item = { parts: new Map(), summary: undefined, emitted: false, done: false };
     this.#items.set(key, item);
     return item;
   }
@@ -168,7 +168,7 @@ export class ResponsesStreamReader implements StreamReader {
     const text = nonEmptyString(value.delta);
     if (text === undefined) return;
     const item = this.#item(value);
-    item.told = true;
+    item.emitted = true;
     events.push({ type, part: this.#itemPart(item, content), text });
   }
 
@@ -178,7 +178,7 @@ export class ResponsesStreamReader implements StreamReader {
     const item = this.#item(value);
     const gap = item.summary !== undefined && item.summary !== summary ? '\n\n' : '';
     item.summary = summary;
-    item.told = true;
+    item.emitted = true;
     events.push({ type: 'reasoning', part: this.#itemPart(item, 0), text: gap === '' ? text : gap + text });
   }
 
@@ -186,7 +186,7 @@ export class ResponsesStreamReader implements StreamReader {
     const json = nonEmptyString(value.delta);
     if (json === undefined) return;
     const item = this.#item(value);
-    item.told = true;
+    item.emitted = true;
     events.push({ type: 'tool-arguments', part: this.#itemPart(item, 0), json });
   }
 
@@ -205,7 +205,7 @@ export class ResponsesStreamReader implements StreamReader {
     return part;
   }
 
-  /** Ends an item. What its deltas have told is not told again, whatever repeats it. */
+  /** Ends an item. Content that was already emitted by deltas is not repeated. */
   #itemDone(value: JsonObject, events: Event[]): void {
     const known = this.#item(value);
     if (known.done) return;
@@ -214,19 +214,19 @@ export class ResponsesStreamReader implements StreamReader {
     switch (item.type) {
       case 'function_call': {
         const part = this.#call(value, item, events);
-        const json = known.told ? '' : (nonEmptyString(item.arguments) ?? '');
+        const json = known.emitted ? '' : (nonEmptyString(item.arguments) ?? '');
         events.push({ type: 'tool-arguments', part, json, last: true });
         break;
       }
       case 'reasoning': {
         const whole = readReasoningItem(item);
         const part = this.#part(value, 0);
-        if (!known.told && whole.text !== '') events.push({ type: 'reasoning', part, text: whole.text });
+        if (!known.emitted && whole.text !== '') events.push({ type: 'reasoning', part, text: whole.text });
         for (const seal of whole.seals) events.push({ type: 'reasoning-seal', part, seal });
         break;
       }
       case 'message':
-        if (!known.told) this.#message(value, item, events);
+        if (!known.emitted) this.#message(value, item, events);
     }
   }
 
@@ -257,13 +257,13 @@ export class ResponsesStreamReader implements StreamReader {
       const { reason } = objectOrEmpty(response.incomplete_details);
       return { type: 'finish', reason: reason === 'content_filter' ? 'content_filter' : 'length' };
     }
-    // Tool calls show in the output, not in the status.
+    // The status does not show tool calls; the output does.
     const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
     return { type: 'finish', reason };
   }
 }
 
-/** A whole Responses answer as events. */
+/** Converts a complete Responses answer to events. */
 export function readResponsesAnswer(body: JsonObject): readonly Event[] {
   return new ResponsesStreamReader().readResponse(body);
 }

@@ -18,7 +18,7 @@ import { mediaUrl } from '../media.ts';
 
 type Body = Record<string, unknown>;
 
-/** The body for an upstream that speaks Responses, always with `store: false`: nothing is kept there. */
+/** The request body for a Responses upstream, always with `store: false`, so that the vendor stores nothing. */
 export function writeResponsesRequest(conversation: Conversation): Body {
   const { sampling, tools } = conversation;
   const format = writeTextFormat(conversation.responseFormat);
@@ -63,7 +63,7 @@ function writeTextFormat(format: ResponseFormat | undefined): Body | undefined {
   return defined({ type: 'json_schema', name, schema, description, strict });
 }
 
-/** `strict` is on by default in Responses and off in the other two: said, so that the meaning stays. */
+/** `strict` defaults to true in Responses and to false in the other formats, so it is always set. */
 function writeTool(tool: Tool): Body {
   const { name, description, parameters, strict } = tool;
   return defined({ type: 'function', name, description, parameters, strict: strict ?? false });
@@ -112,7 +112,7 @@ function writePart(part: UserPart): Body {
     case 'image':
       return defined({ type: 'input_image', ...imageOf(part.media), detail: part.detail });
     case 'file':
-      return defined({ type: 'input_file', filename: part.filename, ...configurationFile(part.media, part.filename) });
+      return defined({ type: 'input_file', filename: part.filename, ...writeFile(part.media, part.filename) });
     case 'audio':
       if (part.media.kind !== 'data')
         throw unsupportedField('messages', msg('A recording must be sent with its data.'));
@@ -126,8 +126,8 @@ function imageOf(media: Media): Body {
   return media.kind === 'id' ? { file_id: media.id } : { image_url: mediaUrl(media) };
 }
 
-/** Data needs a name beside it, or the API refuses it. */
-function configurationFile(media: Media, filename: string | undefined): Body {
+/** The API rejects file data without a file name. */
+function writeFile(media: Media, filename: string | undefined): Body {
   if (media.kind === 'id') return { file_id: media.id };
   if (media.kind === 'url') return { file_url: media.url };
   return { file_data: mediaUrl(media), filename: filename ?? 'file' };
@@ -151,12 +151,12 @@ function writeAssistantPart(part: AssistantPart): Body[] {
   }
 }
 
-/** Annotations as OpenAI writes them; Anthropic's citations have another shape. */
+/** Annotations in OpenAI's form. Anthropic's citations have a different shape. */
 export function responsesAnnotations(part: { readonly annotations?: readonly unknown[] }): unknown[] {
   return (part.annotations ?? []).filter((annotation) => isObject(annotation) && !('cited_text' in annotation));
 }
 
-/** Without its encrypted content an item that is not stored would not be found. */
+/** An item that is not stored requires its encrypted content; otherwise the API would not find it. */
 function writeReasoningItem(part: ReasoningPart): Body[] {
   return part.seals.flatMap((seal, index): Body[] => {
     if (seal.vendor !== 'responses' || seal.encrypted === undefined) return [];

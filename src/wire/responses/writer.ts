@@ -9,8 +9,8 @@ import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenIte
 import { responsesAnnotations, writeResponsesRequest } from './write-request.ts';
 
 /**
- * Events to Responses events in OpenAI's order: one item at a time, added and done around its deltas,
- * every index present, numbered from 0. The same writer makes whole answers.
+ * Converts events to Responses stream events in OpenAI's order: one item at a time, with an `added` and a `done` event
+ * around its deltas, all indexes, and sequence numbers from 0. Complete answers use the same writer.
  */
 export class ResponsesStreamWriter implements StreamWriter {
   readonly #context: AnswerContext;
@@ -21,7 +21,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   #over = false;
   #usage: Usage | undefined;
   #open: OpenItem | undefined;
-  /** The finished response, for a whole answer. */
+  /** The finished response, for a complete answer. */
   result: Item | undefined;
   readonly #sequence = new PartSequence({
     open: (event) => this.#openItem(event),
@@ -68,7 +68,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#push('response.in_progress', response);
   }
 
-  /** `"item_id":…,"output_index":…`, and the index inside the item where it has parts. */
+  /** `"item_id":…,"output_index":…`, with the index inside the item if it has parts. */
   #at(index?: 'content_index' | 'summary_index'): string {
     const inner = index === undefined ? '' : `,"${index}":0`;
     return `"item_id":${JSON.stringify(this.#open?.id)},"output_index":${this.#output.length}${inner}`;
@@ -194,7 +194,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 }
 
-/** What a Responses answer repeats of its request. */
+/** The fields of the request that a Responses answer repeats. */
 function echo(request: AnswerContext['request']): Item {
   const said = writeResponsesRequest({ ...request, turns: [] });
   return {
@@ -213,7 +213,7 @@ function echo(request: AnswerContext['request']): Item {
   };
 }
 
-/** OpenAI's codes of a failed response. */
+/** OpenAI's error codes of a failed response. */
 function failureCode(error: SvcError): string {
   return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
 }
@@ -228,7 +228,7 @@ function writeResponsesUsage(usage: Usage): Item {
   };
 }
 
-/** @throws SvcError of an `error` event, and for an answer that nobody finished. */
+/** @throws SvcError for an `error` event, and for an incomplete answer. */
 export function writeResponsesAnswer(context: AnswerContext, events: readonly Event[]): Record<string, unknown> {
   const writer = new ResponsesStreamWriter(context);
   for (const event of events) {

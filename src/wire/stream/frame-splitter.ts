@@ -1,25 +1,25 @@
 const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = Buffer.alloc(0);
-/** A frame that grows beyond this is passed on in pieces: memory is worth more than its atomicity. */
+/** A larger frame is passed on in pieces, to limit memory. */
 const MAX_HELD = 16 * 1024 * 1024;
 
 /**
- * Cuts a byte stream of server-sent events behind its last complete frame, so that whatever is added
- * between two pieces (an error, an early end) never stands inside a frame. Bytes are not looked at
- * further and, in the common case of whole frames, not copied.
+ * Splits a byte stream of server-sent events after its last complete frame, so that text that is inserted between two
+ * pieces (an error, an early end) is never inside a frame. Bytes are not parsed and, in the common case of complete
+ * frames, not copied.
  */
 export class FrameSplitter {
-  /** The pieces of the frame that has no end yet: joined once, however many reads it spans. */
+  /** The pieces of the incomplete frame. They are joined only once, however many reads it spans. */
   #held: Buffer[] = [];
   #length = 0;
 
-  /** Bytes of the frame that has no end yet. */
+  /** Size of the incomplete frame in bytes. */
   get held(): number {
     return this.#length;
   }
 
-  /** Whole frames up to now; undefined when there is none yet. */
+  /** Returns the complete frames so far; undefined if there is none. */
   push(bytes: Buffer): Buffer | undefined {
     const end = endOfLastFrame(bytes, this.#lastBytes());
     if (end === 0) {
@@ -34,7 +34,7 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** What is left without its blank line. */
+  /** The rest, which has no blank line at its end. */
   rest(): Buffer | undefined {
     const [first] = this.#held;
     const rest = this.#held.length > 1 ? Buffer.concat(this.#held) : first;
@@ -43,7 +43,7 @@ export class FrameSplitter {
     return rest;
   }
 
-  /** The last two bytes that are held, as far as there are two. */
+  /** The last bytes of the incomplete frame, up to two. */
   #lastBytes(): Buffer {
     const last = this.#held.at(-1);
     if (last === undefined) return NOTHING;
@@ -54,8 +54,8 @@ export class FrameSplitter {
 }
 
 /**
- * Index behind the last blank line (LF LF, CR CR, CR LF CR LF and mixtures) that ends in `bytes`; 0 when
- * there is none. @param before the bytes just before, since a blank line may span two reads.
+ * The index after the last blank line (LF LF, CR CR, CR LF CR LF and mixtures) that ends in `bytes`; 0 if there is
+ * none. @param before the preceding bytes, because a blank line may span two reads.
  */
 function endOfLastFrame(bytes: Buffer, before: Buffer): number {
   const at = (index: number) => (index >= 0 ? bytes[index] : before[before.length + index]);

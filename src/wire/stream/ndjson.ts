@@ -1,13 +1,13 @@
 import type { Frame } from '../format.ts';
 import { refuseEndless } from './sse.ts';
 
-/** Bytes of newline-delimited JSON (Ollama) to frames, one a line. */
+/** Converts newline-delimited JSON (Ollama) to frames, one per line. */
 export class NdjsonDecoder {
   readonly #decoder = new TextDecoder();
   #line: string[] = [];
   #held = 0;
 
-  /** @throws SvcError upstream_invalid_response for a line of absurd size. */
+  /** @throws SvcError upstream_invalid_response if a line is too large. */
   push(bytes: Uint8Array): readonly Frame[] {
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }

@@ -2,18 +2,18 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { msg, SvcError } from '../errors/svc-error.ts';
 import type { Frame } from '../format.ts';
 
-/** Longest event that is held in memory, in characters: far above any real frame, far below harm. */
+/** Maximum size of a buffered event in characters. Much larger than any real frame. */
 const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
 
 /**
- * Bytes of a `text/event-stream` to frames (WHATWG HTML, 9.2.6), read by `eventsource-parser`. An event that the end of
- * the connection cut off before its blank line is given by `end()`: some upstreams never send that last blank line.
+ * Converts the bytes of a `text/event-stream` to frames (WHATWG HTML, 9.2.6) with `eventsource-parser`. `end()` returns
+ * an event without its final blank line: some upstreams never send that line.
  */
 export class SseDecoder {
   readonly #decoder = new TextDecoder();
   readonly #parser: EventSourceParser;
   #frames: Frame[] = [];
-  /** The text so far ends with CR: an LF that follows belongs to it. */
+  /** Whether the text so far ends with CR. A following LF is part of that line end. */
   #endsWithCr = false;
 
   constructor() {
@@ -28,12 +28,12 @@ export class SseDecoder {
     });
   }
 
-  /** @throws SvcError upstream_invalid_response for an event that is too large. */
+  /** @throws SvcError upstream_invalid_response if an event is too large. */
   push(bytes: Uint8Array): readonly Frame[] {
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The event that lacks nothing but its last blank line. */
+  /** Returns the last event if only its final blank line is missing. */
   end(): readonly Frame[] {
     return this.#read(`${this.#decoder.decode()}\n\n`);
   }
@@ -44,7 +44,10 @@ export class SseDecoder {
     return this.#frames;
   }
 
-  /** With LF alone: the parser looks for CR and LF from each line on, which is quadratic where one of them is rare. */
+  /**
+   * Converts all line ends to LF. The parser searches for CR and LF from the start of each line, which is quadratic if
+   * one of them is rare.
+   */
   #withLineFeeds(text: string): string {
     const rest = this.#endsWithCr && text.startsWith('\n') ? text.slice(1) : text;
     this.#endsWithCr = text.endsWith('\r');
@@ -52,7 +55,7 @@ export class SseDecoder {
   }
 }
 
-/** @throws SvcError for an event that is too large to be held. @param length characters so far. */
+/** @throws SvcError if an event is too large to buffer. @param length characters so far. */
 export function refuseEndless(length: number): void {
   if (length > MAX_EVENT_CHARACTERS) throw tooLarge();
 }
@@ -64,15 +67,17 @@ function tooLarge(): SvcError {
   });
 }
 
-/** A frame as the text that goes on the wire, with its blank line. */
+/** The text of a frame on the wire, with its blank line. */
 export function frameText(frame: Frame): string {
   const data = frame.data.includes('\n') ? frame.data.replaceAll('\n', '\ndata: ') : frame.data;
   return frame.event === undefined ? `data: ${data}\n\n` : `event: ${frame.event}\ndata: ${data}\n\n`;
 }
 
-/** As `frameText` for data that is known to be one line, as JSON that a writer made is: it is not looked through. */
+/**
+ * Like `frameText`, for data that is a single line, such as JSON from a writer. The data is not searched for line ends.
+ */
 export class LineFrames {
-  /** Of the event of the last frame, in one piece: most frames of a stream have the same. */
+  /** The event name of the last frame. Most frames of a stream have the same name, so the head is cached. */
   #event: string | undefined;
   #head = 'data: ';
 
