@@ -9,36 +9,39 @@ import type { ProviderKind } from './model.ts';
 import { type CatalogData, type CatalogModel, type CatalogProvider, catalogProvider } from './public/catalog.ts';
 import { DEFAULT_NPM, findVendor, PACKAGES, VENDOR_ORIGINS, VENDORS, type Vendor } from './vendors.ts';
 
-/** Characters of a model's id that patterns are matched against: some of them take quadratic time. */
+/** Only this many characters of a model id are matched: some of the patterns take quadratic time. */
 export const MAX_MATCHED_ID = 256;
 
-/** Where requests go and in which tongue; nothing here is a secret. */
+/** Resolved base URL and wire format. Contains no secrets. */
 export interface Address {
   readonly kind: ProviderKind;
   readonly format: FormatName;
   readonly npm: string;
   readonly baseURL?: string | undefined;
   readonly fimURL?: string | undefined;
-  /** The dialect that configuration names. */
+  /** The FIM dialect in the configuration. */
   readonly fim?: FimDialect | undefined;
-  /** The dialect that the vendor is known for. */
+  /** The vendor's documented FIM dialect. */
   readonly knownFim?: FimDialect | undefined;
   readonly problem?: MessageText | undefined;
 }
 
 export interface AddressRequest {
   readonly id: string;
-  /** Absent: the address that the catalog alone gives. */
+  /** Absent: resolve the address from the catalog only. */
   readonly provider?: ProviderSettings | undefined;
   readonly model?: ModelSettings | undefined;
-  /** What the upstream is told. */
+  /** The model id in upstream requests. */
   readonly modelId?: string | undefined;
   readonly catalogModel?: CatalogModel | undefined;
   readonly catalog: CatalogData;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Resolves a provider's, or one of its models', address from settings over catalog over what is known of vendors. */
+/**
+ * Resolves the address of a provider or of one of its models. Settings override the catalog, and the catalog overrides
+ * the vendor table.
+ */
 export function resolveAddress(question: AddressRequest): Address {
   const { id, provider, model, catalogModel, catalog } = question;
   const listed = catalogProvider(catalog, id);
@@ -72,7 +75,10 @@ export function resolveAddress(question: AddressRequest): Address {
 
 let lastOrigin: { readonly of: string; readonly is: string | undefined } | undefined;
 
-/** `https://host:port` of an address, `undefined` when it is none. The same is asked for some times in a row. */
+/**
+ * The origin (`https://host:port`) of an address, `undefined` if the address is invalid. The last result is cached,
+ * because callers often repeat the same address.
+ */
 export function addressOrigin(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   if (lastOrigin?.of === address) return lastOrigin.is;
@@ -85,7 +91,7 @@ function trimmed(address: string | undefined): string | undefined {
   return address === undefined ? undefined : withoutTrailing(address, '/');
 }
 
-/** The vendor whose default address this is. */
+/** The vendor that has this default address. */
 function vendorAt(address: string | undefined): Vendor | undefined {
   const origin = addressOrigin(address);
   if (origin === undefined) return undefined;
@@ -93,12 +99,12 @@ function vendorAt(address: string | undefined): Vendor | undefined {
   return id === undefined ? undefined : VENDORS.get(id);
 }
 
-/** A vendor's ways matter only where the generic package would be used. */
+/** The vendor's kind is used only for the generic package. */
 function kindOf(kind: ProviderKind, vendor: Vendor | undefined): ProviderKind {
   return kind === 'openai-compatible' ? (vendor?.kind ?? kind) : kind;
 }
 
-/** Some of OpenAI's models on Azure answer in the Responses format only (learn.microsoft.com, "Responses API"). */
+/** Some OpenAI models on Azure support the Responses format only (learn.microsoft.com, "Responses API"). */
 function formatOf(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressRequest): FormatName {
   return kind === 'azure' && /codex|-pro$/i.test(modelId) ? 'responses' : format;
 }
@@ -129,7 +135,7 @@ function baseOf(
   return { problem: msg('It is not known where `{0}` is; set `options.baseURL`.', question.id) };
 }
 
-/** Azure's resource has a host of its own (learn.microsoft.com, "v1 API"). */
+/** Each Azure resource has its own host (learn.microsoft.com, "v1 API"). */
 function azureBase({ id, provider, env }: AddressRequest): Base {
   const variable = id === 'azure' ? env.AZURE_RESOURCE_NAME : undefined;
   const resource = provider?.resourceName?.value ?? variable;
@@ -139,7 +145,10 @@ function azureBase({ id, provider, env }: AddressRequest): Base {
   return { url: `https://${resource}.openai.azure.com/openai/v1` };
 }
 
-/** The catalog's own addresses may name variables of the account: an id, a region, a host name, never more of a URL. */
+/**
+ * Replaces variables in an address of the catalog. They may contain an account id, a region or a host name, but no
+ * other part of a URL.
+ */
 function expand(template: string, env: AddressRequest['env']): Base {
   let missing: string | undefined;
   const url = template.replaceAll(/\$\{(\w+)\}/g, (_token, name: string) => {

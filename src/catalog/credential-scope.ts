@@ -4,17 +4,17 @@ import { revealOptions } from '../config/settings/secret.ts';
 import type { ProviderSettings } from '../config/settings/settings.ts';
 import { type Address, addressOrigin } from './address.ts';
 
-/** A key that a person gave in a dialog or with `svc keys`. */
+/** A key that the user entered in a dialog or with `svc keys`. */
 export interface StoredProviderKey {
   readonly secret: Secret;
-  /** `https://host[:port]` that it was entered for; absent: wherever trusted sources say. */
+  /** `https://host[:port]` that the key was entered for. Absent: any address from trusted sources. */
   readonly origin?: string | undefined;
 }
 
-/** Answers to "this project wants to send your key to …": `originDecisionKey` -> allowed. */
+/** The user's answers to "this project wants to send your key to …": `originDecisionKey` -> allowed. */
 export type OriginDecisions = ReadonlyMap<string, boolean>;
 
-/** The key of one decision: it holds for that workspace, provider and exact origin alone. */
+/** The key of one decision. A decision applies only to this workspace, provider and exact origin. */
 export function originDecisionKey(workspace: string, provider: string, origin: string): string {
   return JSON.stringify([workspace, provider, origin]);
 }
@@ -24,7 +24,7 @@ export interface WithheldCredentials {
   readonly to: string;
 }
 
-/** What a request to an address may carry. */
+/** The credentials that a request to an address may contain. */
 export interface ReleasedCredentials {
   readonly apiKey?: Credential | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
@@ -33,9 +33,9 @@ export interface ReleasedCredentials {
 
 export interface CredentialRequest {
   readonly id: string;
-  /** Where requests will go. */
+  /** The address of the requests. */
   readonly address: Address;
-  /** Where trusted sources alone would send them; absent: they know no such provider. */
+  /** The address from trusted sources only. Absent: no trusted source has this provider. */
   readonly trusted: Address | undefined;
   readonly provider: ProviderSettings | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
@@ -47,8 +47,8 @@ export interface CredentialRequest {
 const STORED: Source = { kind: 'built-in', path: 'stored key', trusted: true, status: 'loaded' };
 
 /**
- * Decides which credentials go along (docs/configuration.md, "Credentials belong to an origin"):
- * what a trusted source brought stays away from an address that only an untrusted one names.
+ * Decides which credentials are sent (docs/configuration.md, "Credentials belong to an origin"). Credentials from a
+ * trusted source are not sent to an address that only an untrusted source sets.
  */
 export function releaseCredentials(question: CredentialRequest): ReleasedCredentials {
   const { provider, address, stored } = question;
@@ -61,7 +61,7 @@ export function releaseCredentials(question: CredentialRequest): ReleasedCredent
     withheldFrom ??= home[0] ?? 'an address that you configure';
     return false;
   };
-  // Nobody strange: everything may go along.
+  // Same origin: send all headers.
   const headers =
     stranger === undefined
       ? question.headers
@@ -88,7 +88,10 @@ export function releaseCredentials(question: CredentialRequest): ReleasedCredent
   };
 }
 
-/** A key that was entered for one of a provider's trusted origins is good for its others, its FIM base say. */
+/**
+ * The origins that may receive a stored key. A key for one trusted origin of a provider is valid for its other trusted
+ * origins, such as the FIM base URL.
+ */
 function boundTo(origin: string, home: readonly string[]): readonly string[] {
   const exact = addressOrigin(origin) ?? origin;
   return home.includes(exact) ? home : [exact];
@@ -99,7 +102,7 @@ function origins(address: Address | undefined): readonly string[] {
   return found.filter((origin) => origin !== undefined);
 }
 
-/** Free-form options for an address: without what came through a trusted reference when credentials stay home. */
+/** The free-form options for an address. If credentials are withheld, values from trusted references are removed. */
 export function releasedOptions(
   options: Readonly<Record<string, unknown>>,
   withheld: WithheldCredentials | undefined,
@@ -107,7 +110,7 @@ export function releasedOptions(
   return withheld === undefined ? options : revealOptions(options, false);
 }
 
-/** As `releasedOptions`, for the fields of each variant. */
+/** Like `releasedOptions`, for the fields of each variant. */
 export function releasedVariants(
   variants: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
   withheld: WithheldCredentials | undefined,

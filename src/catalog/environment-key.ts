@@ -4,7 +4,10 @@ import type { ProviderSettings } from '../config/settings/settings.ts';
 import { type CatalogData, catalogProvider } from './public/catalog.ts';
 import { findVendor } from './vendors.ts';
 
-/** The first set variable that may hold the provider's key: the person's own list, the catalog's, ours. */
+/**
+ * The first environment variable that is set and may contain the provider's key. Order: the user's list, the catalog's
+ * list, the vendor table.
+ */
 export function environmentKey(
   id: string,
   provider: ProviderSettings | undefined,

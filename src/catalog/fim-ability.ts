@@ -1,7 +1,7 @@
 import type { FimDialect } from '../wire/fim/fim-request.ts';
 import { type Address, MAX_MATCHED_ID } from './address.ts';
 
-/** Model families whose own tokens fill holes, by the name a server gives them. */
+/** Model families with FIM tokens, by the names that servers use for them. */
 const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
   [/qwen[\w.-]*coder|coder[\w.-]*qwen|codeqwen/i, 'template-qwen'],
   [/codestral/i, 'template-codestral'],
@@ -11,18 +11,18 @@ const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
   [/codegemma/i, 'template-codegemma'],
 ];
 
-/** The template that a model was trained with; `undefined` for a model that isn't known to fill holes. */
+/** The FIM template that the model was trained with, `undefined` if the model isn't known to support FIM. */
 function templateOf(model: string): FimDialect | undefined {
   return TEMPLATES.find(([pattern]) => pattern.test(model))?.[1];
 }
 
-/** The two families that gateways of our kind serve (spec 4.2). */
+/** The two model families that a svc-compatible gateway offers for FIM (spec 4.2). */
 const GATEWAY_FAMILIES = /codestral(?!.*embed)|mercury/i;
 
 /**
- * How a model fills holes, `undefined` when it isn't known to. A configured dialect is believed.
+ * The FIM dialect of a model, `undefined` if it isn't known to complete code. A configured dialect is not checked.
  *
- * @param id what the upstream is told.
+ * @param id the model id in upstream requests.
  */
 export function fimDialect({ kind, fim, knownFim: known }: Address, id: string): FimDialect | undefined {
   const model = id.slice(0, MAX_MATCHED_ID);

@@ -1,33 +1,33 @@
 import type { Provider } from './model.ts';
 import type { Registry } from './registry/registry.ts';
 
-/** Ids of the models that a provider's own endpoint lists. Rejects when the endpoint cannot be asked. */
+/** Returns the ids of the models that the provider's endpoint lists. Rejects if the request fails. */
 export type ListModels = (provider: Provider, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface LiveRegistryDeps {
   readonly listModels: ListModels;
-  /** A provider without models does not list them. */
+  /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string) => void | Promise<void>;
-  /** The registry has been replaced by one with more or other models. */
+  /** The registry was replaced by one with different models. */
   readonly changed?: (registry: Registry) => void;
 }
 
-/** Milliseconds that a request waits for the lists of endpoints, at most. */
+/** Maximum time in milliseconds that a request waits for model lists. */
 const LISTING_WAIT_MS = 5_000;
-/** Milliseconds after which a request for an unknown model makes endpoints list their models again. */
+/** Milliseconds until a request for an unknown model causes another listing. */
 const LISTING_INTERVAL_MS = 10_000;
 
 /**
- * The registry of a running process. It is built again from new settings, keys or catalog data, and completed with the
- * models that endpoints list. A list is remembered by provider and address: models do not vanish while a new
- * registry is being listed.
+ * The registry of a running process. It is rebuilt after a change of settings, keys or catalog data. Models that
+ * endpoints list are added to it. A list is kept for each provider and address, so that models do not disappear while a
+ * new registry waits for its lists.
  */
 export class LiveRegistry {
   readonly #deps: LiveRegistryDeps;
   readonly #closing = new AbortController();
   readonly #lists = new Map<string, readonly string[]>();
   #registry: Registry;
-  /** Counts builds: a list that was requested for an earlier registry does not change a later one. */
+  /** Counts builds. The response to a list request of an earlier build does not change a later registry. */
   #build = 0;
   #listing: Promise<void> | undefined;
   #listingSince = 0;
@@ -41,18 +41,18 @@ export class LiveRegistry {
     return this.#registry;
   }
 
-  /** Stops listing. Nothing is reported after it. */
+  /** Stops listing. No events are reported after this call. */
   dispose(): void {
     this.#closing.abort();
   }
 
-  /** Takes a newly built registry. Call `list` to ask the endpoints of its providers again. */
+  /** Replaces the registry with a new build. Call `list` to request the model lists again. */
   rebuilt(registry: Registry): void {
     this.#build += 1;
     this.#replace(this.#withKnownLists(registry));
   }
 
-  /** Asks providers that have no configured models for theirs, all at once. Never rejects. */
+  /** Requests the model lists of all providers without configured models, in parallel. Never rejects. */
   list(): Promise<void> {
     this.#listingSince = performance.now();
     const listing = this.#listAll().finally(() => {
@@ -62,7 +62,7 @@ export class LiveRegistry {
     return listing;
   }
 
-  /** True when all requested lists have arrived, failed, or take too long. */
+  /** True if all requested lists have arrived, have failed or are overdue. */
   get listed(): boolean {
     return this.#remainingWait() <= 0;
   }
@@ -79,14 +79,14 @@ export class LiveRegistry {
     clearTimeout(timer);
   }
 
-  /** As `whenListed`, for a model that no list has: an endpoint may have got it since the last list. */
+  /** Like `whenListed`, for a model that is in no list: requests the lists again if the last request is not recent. */
   async lookAgain(): Promise<void> {
     const due = performance.now() - this.#listingSince > LISTING_INTERVAL_MS;
     if (this.#listing === undefined && due) void this.list();
     await this.whenListed();
   }
 
-  /** Milliseconds that the running lists may still be waited for; 0 when none run. */
+  /** Remaining milliseconds to wait for running list requests; 0 if none is running. */
   #remainingWait(): number {
     return this.#listing === undefined ? 0 : this.#listingSince + LISTING_WAIT_MS - performance.now();
   }
@@ -128,7 +128,7 @@ function listKey({ id, endpoint }: Provider): string {
   return `${id} ${endpoint.baseURL}`;
 }
 
-/** Providers whose only models, if any, are those that they listed, and that can be asked (`GET {baseURL}/models`). */
+/** The callable providers without configured models. Their endpoints list the models (`GET {baseURL}/models`). */
 export function providersToList(registry: Registry): readonly Provider[] {
   return [...registry.providers.values()].filter(
     ({ models, endpoint }) =>
@@ -138,7 +138,7 @@ export function providersToList(registry: Registry): readonly Provider[] {
   );
 }
 
-/** The registry of a process that ends soon, with the models that its endpoints list. */
+/** The registry of a short-lived process, with the models that its endpoints list. */
 export async function listedRegistry(
   registry: Registry,
   deps: LiveRegistryDeps,

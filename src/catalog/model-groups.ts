@@ -1,7 +1,7 @@
 import type { Model, Provider } from './model.ts';
 import type { Registry } from './registry/registry.ts';
 
-/** Models under one heading of a list. */
+/** The models under one heading of a list. */
 export interface ModelGroup {
   readonly of: 'pinned' | 'recent' | Provider;
   readonly models: readonly Model[];
@@ -18,7 +18,10 @@ export interface GroupedModels {
 
 const MOST_RECENT = 4;
 
-/** Pinned, recently used, then by provider; each model once. Groups without a model are left out. */
+/**
+ * The pinned models, the recently used ones, then the others by provider. Each model is in one group. Empty groups are
+ * omitted.
+ */
 export function modelGroups({ registry, suits, pinned, recent }: GroupedModels): readonly ModelGroup[] {
   const known = (refs: readonly string[]) =>
     refs.flatMap((ref) => registry?.find(ref) ?? []).filter((model) => suits(model));
@@ -33,17 +36,17 @@ export function modelGroups({ registry, suits, pinned, recent }: GroupedModels):
   return groups.filter(({ models }) => models.length > 0);
 }
 
-/** What tells a model from others when one is chosen. */
+/** A property of a model that helps the user choose one. */
 export type ModelFact =
   /** Tokens. */
   | { readonly kind: 'context'; readonly tokens: number }
   /** USD per million tokens. */
   | { readonly kind: 'price'; readonly input: number; readonly output: number }
   | { readonly kind: 'free' | 'images' | 'pdf' | 'tools' | 'reasoning' | 'completions' }
-  /** Where what a person types goes. */
+  /** The host that receives the user's text. */
   | { readonly kind: 'destination'; readonly host: string };
 
-/** Context size, price, abilities and where text goes; what is not known is left out. */
+/** Context size, price, abilities and destination host. Unknown properties are omitted. */
 export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, endpoint }: Model): ModelFact[] {
   const base = (fim ? endpoint.fimURL : undefined) ?? endpoint.baseURL;
   const facts: (ModelFact | false | undefined)[] = [
@@ -63,7 +66,7 @@ function pair({ input, output }: NonNullable<Model['cost']>) {
   return { input, output };
 }
 
-/** The versions of a model that can be chosen: first as it is, then its variants by name. */
+/** The choices for a model: without a variant first, then its variants by name. */
 export function variantChoices(model: Model, current: string | undefined) {
   return [undefined, ...model.variants.keys()].map((name) => ({ name, current: name === current }));
 }

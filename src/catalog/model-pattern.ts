@@ -1,8 +1,8 @@
-/** `*` stands for any text; without one the whole key must be the same. */
+/** `*` matches any text. A pattern without `*` must equal the key. */
 export function matchesModelPattern(pattern: string, key: string): boolean {
   const star = pattern.indexOf('*');
   if (star < 0) return pattern === key;
-  // `vendor/*`, at every request of the gateway.
+  // Fast path for `vendor/*`: the gateway checks it for every request.
   if (star === pattern.length - 1) return key.startsWith(pattern.slice(0, star));
   const parts = pattern.split('*');
   const first = parts[0] ?? '';

@@ -9,10 +9,10 @@ import type { Registry } from './registry/registry.ts';
 export type SelectedFrom = 'flag' | 'config' | 'last-used' | 'priority';
 
 export interface Selection {
-  /** Absent: nothing is available. */
+  /** Absent: no model is available. */
   readonly model?: Model;
   readonly from?: SelectedFrom;
-  /** Sentences that the face shows. */
+  /** Messages for the user. */
   readonly warnings: readonly string[];
 }
 
@@ -20,14 +20,14 @@ export interface SelectionRequest {
   /** `--model`. */
   readonly flag?: string | undefined;
   readonly settings: Settings;
-  /** References, latest first. */
+  /** Model references, latest first. */
   readonly lastUsed?: readonly string[];
   readonly registry: Registry;
-  /** `error`: a configured model that is unknown stops (terminal, gateway); `warn`: the next rule is tried (editor). */
+  /** For an unknown configured model: `error` throws (terminal, gateway), `warn` tries the next rule (editor). */
   readonly unknownConfigured?: 'error' | 'warn';
 }
 
-/** What is preferred among available models; the first pattern that a model's id matches counts. */
+/** The order of preference. A model's rank is the first pattern that its id matches. */
 const CHAT_PRIORITY: readonly RegExp[] = [
   /claude-(sonnet|fable)/,
   /claude-opus/,
@@ -36,7 +36,7 @@ const CHAT_PRIORITY: readonly RegExp[] = [
   /devstral|mistral-(large|medium)/,
   /qwen.*coder|kimi|glm-|deepseek/,
   /claude|gpt-[4-9]|gemini|mistral/,
-  // Anything that is not made for another job.
+  // Any model that is not made for another task.
   /^(?!.*(codestral|mercury-edit|embed|transcri|whisper|tts|rerank|moderation|ocr))/,
 ];
 
@@ -50,15 +50,16 @@ const FIM_PRIORITY: readonly RegExp[] = [
 ];
 
 /**
- * The model for chat, in the order of the specification: flag, configuration, last used, first by priority.
+ * Selects the model for chat in the order of the specification: flag, configuration, last used, first by priority.
  *
- * @throws SvcError 400 model_not_found for an unknown flag, and for an unknown configured model where the face asks for it.
+ * @throws SvcError 400 model_not_found for an unknown flag, and for an unknown configured model if `unknownConfigured`
+ * is `error`.
  */
 export function selectModel(question: SelectionRequest): Selection {
   return select(question, question.settings.model, CHAT_PRIORITY, () => true);
 }
 
-/** The model for code completion; only models that can fill holes count. @throws as `selectModel`. */
+/** Selects the model for code completion from the models that support it. @throws like `selectModel`. */
 export function selectCompletionModel(question: SelectionRequest): Selection {
   return select(question, question.settings.completionModel, FIM_PRIORITY, (model) => model.fim);
 }
@@ -127,7 +128,7 @@ function unavailableMessage(ref: string, found: Model | undefined, where: string
     : msg('There is no model {0}. Did you mean {1}?', `${ref}${where}`, near);
 }
 
-/** Up to three available references that `ref` was probably meant to be. */
+/** Up to three available references that are similar to `ref`. */
 function suggestModels(ref: string, registry: Registry, suits: (model: Model) => boolean = () => true): string[] {
   const refs = [...registry.models.values()].filter(suits).map((model) => model.ref);
   const found = nearMisses(ref, refs, 3);
@@ -142,8 +143,8 @@ function suggestModels(ref: string, registry: Registry, suits: (model: Model) =>
 }
 
 /**
- * Real providers go before simulated ones, a person's own before a project's, configured before those
- * that only have a key, then the priority list, then the newest, then by name.
+ * The order of preference: real providers before simulated ones, the user's before a project's, configured providers
+ * before those that only have a key, then the priority list, then the newest, then by name.
  */
 function firstByPriority(
   { registry, settings }: SelectionRequest,
@@ -173,9 +174,9 @@ function firstByPriority(
   return keyed[0]?.model;
 }
 
-/** Remembers which models were used; each face brings its own. */
+/** Stores the recently used models. Each front end has its own store. */
 export interface LastUsedStore {
-  /** References, latest first; empty where nothing can be read. */
+  /** Model references, latest first; empty if the store can't be read. */
   read(): Promise<readonly string[]>;
   write(ref: string): Promise<void>;
 }

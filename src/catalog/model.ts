@@ -6,7 +6,7 @@ import type { FormatName } from '../wire/format-name.ts';
 
 export type { FimDialect } from '../wire/fim/fim-request.ts';
 
-/** How to behave towards an upstream where vendors differ within one format. */
+/** Identifies vendor differences within one wire format. */
 export type ProviderKind =
   | 'openai-compatible'
   | 'openai'
@@ -22,36 +22,36 @@ export type ProviderKind =
   | 'vllm'
   | 'svc';
 
-/** Where a model's requests go and what they carry. Credentials here are already cleared for these URLs. */
+/** The address, credentials and limits of a model's requests. The credentials are already checked for these URLs. */
 export interface Endpoint {
   readonly kind: ProviderKind;
   readonly format: FormatName;
-  /** Without a trailing slash; absent: the provider can't be called, `problem` says why. */
+  /** Without a trailing slash. Absent: the provider can't be called, and `problem` contains the reason. */
   readonly baseURL?: string | undefined;
   /** Base of `{fim_url}/completions`, without a trailing slash. */
   readonly fimURL?: string | undefined;
   readonly fim?: FimDialect | undefined;
   readonly apiKey?: Credential | undefined;
-  /** Extra headers, a model's over its provider's. */
+  /** Additional headers. The model's headers override the provider's. */
   readonly headers: ReadonlyMap<string, Credential>;
-  /** Milliseconds until the first byte of the body, `false`: no limit. */
+  /** Milliseconds until the first byte of the body; `false`: no limit. */
   readonly timeout: number | false;
   /** Milliseconds between parsed events. */
   readonly chunkTimeout?: number | undefined;
-  /** Azure: which resource, API version. */
+  /** Free-form provider options, for example the Azure resource and API version. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly problem?: MessageText | undefined;
-  /** Trusted credentials were left out, because untrusted configuration moved it from one origin to another. */
+  /** Trusted credentials are omitted because untrusted configuration changed the origin. */
   readonly withheld?: { readonly from: string; readonly to: string } | undefined;
 }
 
-/** A model that a person can choose: config merged over the catalog (spec 2.5). */
+/** A model that the user can choose: configuration merged over the catalog (spec 2.5). */
 export interface Model {
-  /** `<provider_id>/<model_id>`, the key everywhere. */
+  /** `<provider_id>/<model_id>`, the unique key of a model. */
   readonly ref: string;
   readonly provider: string;
   readonly key: string;
-  /** What the upstream is told. */
+  /** The model id in upstream requests. */
   readonly id: string;
   readonly name: string;
   readonly toolCall: boolean;
@@ -60,19 +60,19 @@ export interface Model {
   readonly attachment: boolean;
   readonly structuredOutput: boolean;
   readonly modalities: { readonly input: readonly Modality[]; readonly output: readonly Modality[] };
-  /** Tokens; 0: unknown (spec 8). */
+  /** In tokens; 0: unknown (spec 8). */
   readonly limit: { readonly context: number; readonly output: number; readonly input?: number };
   /** USD per million tokens; absent: unknown. */
   readonly cost?: ModelCost | undefined;
   /** Merged into the request. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** By name, without the disabled ones; merged into the request when chosen. */
+  /** Request fields by variant name, without disabled variants. Merged into the request if the variant is chosen. */
   readonly variants: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   readonly endpoint: Endpoint;
-  /** Whether it can fill holes. */
+  /** Whether the model can complete code. */
   readonly fim: boolean;
   readonly releaseDate?: string | undefined;
-  /** Where its entry was written; absent: the catalog or the provider's own list. */
+  /** The position of the entry in the configuration. Absent: the model is from the catalog or the provider's list. */
   readonly origin?: Origin | undefined;
   readonly source: 'config' | 'catalog' | 'listed';
 }
@@ -84,8 +84,8 @@ export interface Provider {
   readonly endpoint: Endpoint;
   readonly models: ReadonlyMap<string, Model>;
   readonly source: 'config' | 'catalog';
-  /** Labelled wherever a person sees it: its answers are made up by a program (npm start without keys). */
+  /** A program generates the answers (`npm start` without keys). The UI labels the provider as simulated. */
   readonly simulated: boolean;
-  /** Trusted credential held back because untrusted config points elsewhere (docs/security.md). */
+  /** A trusted credential is withheld because untrusted configuration changed the origin (docs/security.md). */
   readonly withheld?: { readonly from: string; readonly to: string } | undefined;
 }

@@ -2,23 +2,23 @@ import type { FormatName } from '../wire/format-name.ts';
 import { type CatalogData, catalogProvider } from './public/catalog.ts';
 import { DEFAULT_NPM, PACKAGES, VENDORS } from './vendors.ts';
 
-/** What is known of a vendor, as a dialog fills itself with it. */
+/** Known values of a vendor, as defaults for the provider dialog. */
 export interface Preset {
   readonly id: string;
   readonly name: string;
   readonly api: FormatName;
   readonly baseURL: string;
-  /** Empty where chat's address does for completions, or where there are none. */
+  /** Empty if code completion uses the chat address, or if the vendor has no code completion. */
   readonly fimURL: string;
   readonly fim: string;
-  /** A server of the person's own: it needs no key. */
+  /** A local server of the user. Needs no key. */
   readonly local: boolean;
 }
 
-/** Whom a person of this field meets first. */
+/** The most common vendors, in the order in which the dialog shows them. */
 const FIRST = ['mistral', 'codestral', 'inception', 'openai', 'anthropic', 'google', 'deepseek', 'openrouter', 'groq'];
 
-/** Vendors whose address is known: those that many use first, the others by name, servers of one's own last. */
+/** The vendors with a known address: common vendors first, the others by name, local servers last. */
 export function providerPresets(catalog: CatalogData): readonly Preset[] {
   const known = [...VENDORS].flatMap(([id, vendor]): Preset[] => {
     const listed = catalogProvider(catalog, vendor.catalog ?? id);

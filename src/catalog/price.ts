@@ -2,8 +2,8 @@ import type { ModelCost } from '../config/settings/configured-model.ts';
 import type { Usage } from '../wire/event.ts';
 
 /**
- * USD of one answer. `usage.input` includes what was read from and written to the cache; each has a price of its own,
- * and costs as much as other input where none is known.
+ * The cost of one answer in USD. `usage.input` includes cache reads and cache writes. Each has its own price; if that
+ * is unknown, the input price applies.
  */
 export function priceOf(cost: ModelCost, usage: Usage): number {
   const { cacheRead = 0, cacheWrite = 0 } = usage;
@@ -16,7 +16,7 @@ export function priceOf(cost: ModelCost, usage: Usage): number {
   return micro / 1_000_000;
 }
 
-/** Whether a model's use costs anything, as far as its prices are known. */
+/** Whether any known price of the model is above 0. */
 export function isPaid(cost: ModelCost | undefined): boolean {
   if (cost === undefined) return false;
   return [cost.input, cost.output, cost.cacheRead, cost.cacheWrite].some((price) => (price ?? 0) > 0);

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const NONE: ReadonlyMap<string, Fields> = new Map();
 
-/** The catalog's efforts as fields of the request's format, with a person's variants over them. */
+/** The catalog's reasoning efforts as request fields of the format. The user's variants override them. */
 export function resolveVariants(
   known: CatalogModel | undefined,
   settings: ModelSettings | undefined,

@@ -2,20 +2,20 @@ import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
 import type { ProviderKind } from './model.ts';
 
-/** What is known of a vendor beyond the public catalog, each from the vendor's own documentation. */
+/** Vendor data that the public catalog does not have, from the vendors' documentation. */
 export interface Vendor {
   readonly name?: string;
   readonly kind?: ProviderKind;
-  /** Base address of chat, where the catalog names none. */
+  /** Base address for chat, if the catalog has none. */
   readonly base?: string;
-  /** Where and how it fills holes. */
+  /** The address and dialect for code completion. */
   readonly fim?: { readonly url: string; readonly dialect: FimDialect };
-  /** Only for vendors that the catalog lacks. */
+  /** Only for vendors that are not in the catalog. */
   readonly npm?: string;
   readonly env?: readonly string[];
-  /** A server of the person's own: needs no key, and lists what it has loaded. */
+  /** A local server of the user. Needs no key, and lists its loaded models. */
   readonly local?: true;
-  /** The provider of the catalog whose models it serves. */
+  /** The provider in the catalog whose models it offers. */
   readonly catalog?: string;
 }
 
@@ -28,7 +28,7 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     {
       kind: 'mistral',
       base: 'https://api.mistral.ai/v1',
-      // docs.mistral.ai, "Fill-in-the-middle": keys of the two addresses are not interchangeable.
+      // docs.mistral.ai, "Fill-in-the-middle": a key for one of the two addresses is not valid for the other.
       fim: { url: 'https://api.mistral.ai/v1/fim', dialect: 'mistral' },
     },
   ],
@@ -111,7 +111,7 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
   ],
 ]);
 
-/** Origin of a vendor's default address -> its id; a local server's port says nothing about what listens there. */
+/** Origin of a vendor's default address -> vendor id. Without local servers: a port does not identify a program. */
 export const VENDOR_ORIGINS: ReadonlyMap<string, string> = new Map(
   [...VENDORS].flatMap(([id, { base, local }]) =>
     base === undefined || local ? [] : [[/^https:\/\/[^/]+/.exec(base)?.[0] ?? base, id]],
@@ -129,7 +129,7 @@ export function findVendor(id: string): Vendor | undefined {
   return VENDORS.get(ALIASES.get(id) ?? id);
 }
 
-/** How a client package speaks: packages name a format here, nothing is installed. */
+/** The format of a client package. A package name only identifies a format; no package is installed. */
 export interface PackageFormat {
   readonly kind: ProviderKind;
   readonly format: FormatName;
@@ -146,7 +146,7 @@ export const PACKAGES: ReadonlyMap<string, PackageFormat> = new Map<string, Pack
   ['@ai-sdk/azure', { kind: 'azure', format: 'chat-completions' }],
   ['@ai-sdk/mistral', { kind: 'mistral', format: 'chat-completions' }],
   ['@openrouter/ai-sdk-provider', { kind: 'openrouter', format: 'chat-completions' }],
-  // These vendors have an OpenAI-compatible address beside their own format.
+  // These vendors have an OpenAI-compatible address in addition to their own format.
   ['@ai-sdk/google', CHAT],
   ['@ai-sdk/groq', CHAT],
   ['@ai-sdk/xai', CHAT],
@@ -161,7 +161,7 @@ export const PACKAGES: ReadonlyMap<string, PackageFormat> = new Map<string, Pack
   ['venice-ai-sdk-provider', CHAT],
 ]);
 
-/** The provider whose models a package is known for. */
+/** The provider in the catalog whose models belong to a package. */
 export const PACKAGE_VENDORS: ReadonlyMap<string, string> = new Map([
   ['@ai-sdk/openai', 'openai'],
   ['@ai-sdk/anthropic', 'anthropic'],

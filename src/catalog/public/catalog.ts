@@ -1,11 +1,11 @@
 import { MODALITIES, type Modality, type ModelCost } from '../../config/settings/configured-model.ts';
 
 /**
- * The catalog's own shape: rows are arrays, because a snapshot of thousands of models is read at
- * every start and most rows are never looked at. `readRow` unpacks one.
+ * The stored form of the catalog. Rows are arrays, because each start reads a snapshot of thousands of models and uses
+ * few of them. `readRow` decodes a row.
  */
 export interface CatalogData {
-  /** Where the facts are from and under which licence. */
+  /** The origin of the data. `licence` is its licence. */
   readonly source: string;
   readonly licence: string;
   /** ISO date of the newest entry. */
@@ -17,15 +17,15 @@ export interface CatalogProvider {
   readonly name: string;
   readonly npm: string;
   readonly api?: string;
-  /** Environment variables that hold the key. */
+  /** Environment variables that may contain the key. */
   readonly env: readonly string[];
   readonly models: Readonly<Record<string, CatalogRow>>;
 }
 
 /**
- * `[name, bits, context, output, input, cost, releaseDate, reasoning, via]`; 0 stands for absent.
- * `cost` is `[input, output, cacheRead?, cacheWrite?]`, -1 for an absent one. `reasoning` is the efforts joined
- * by commas, or `#<most budget tokens>`. `via` is `[npm, api?]` where a model differs from its provider.
+ * `[name, bits, context, output, input, cost, releaseDate, reasoning, via]`; 0 means absent. `cost` is `[input, output,
+ * cacheRead?, cacheWrite?]`, -1 means absent. `reasoning` is the effort names joined by commas, or `#<maximum budget
+ * tokens>`. `via` is `[npm, api?]` if the model differs from its provider.
  */
 export type CatalogRow = readonly [
   name: string,
@@ -46,14 +46,14 @@ export interface CatalogModel {
   readonly temperature: boolean;
   readonly attachment: boolean;
   readonly structuredOutput: boolean;
-  /** Deprecated or not for everyone: known, but not offered by itself. */
+  /** Deprecated or not generally available: known, but only offered if configured. */
   readonly hidden: boolean;
   readonly modalities: { readonly input: readonly Modality[]; readonly output: readonly Modality[] };
   readonly limit: { readonly context: number; readonly output: number; readonly input?: number };
   readonly cost?: ModelCost;
   readonly releaseDate?: string;
   readonly efforts: readonly string[];
-  /** Most tokens of thinking, where the model takes a budget instead of an effort. */
+  /** Maximum thinking tokens, if the model takes a budget instead of an effort. */
   readonly budget?: number;
   readonly npm?: string;
   readonly api?: string;
@@ -66,7 +66,7 @@ export const BITS = {
   attachment: 8,
   structuredOutput: 16,
   hidden: 32,
-  /** Shift of the five input modalities; the five of the output are above them. */
+  /** Bit offset of the five input modalities. The five output modalities follow. */
   input: 8,
   output: 13,
 } as const;
@@ -103,7 +103,7 @@ function readCost([input = 0, output = 0, cacheRead = -1, cacheWrite = -1]: read
 
 export const EMPTY_CATALOG: CatalogData = { source: '', licence: '', date: '', providers: {} };
 
-/** A provider of the catalog by id; ids come from files, so `constructor` must not find one. */
+/** Finds a provider by id. Ids come from files, so inherited members such as `constructor` must not match. */
 export function catalogProvider(catalog: CatalogData, id: string): CatalogProvider | undefined {
   return Object.hasOwn(catalog.providers, id) ? catalog.providers[id] : undefined;
 }

@@ -3,7 +3,7 @@ import { withoutTrailing } from '../../base/text.ts';
 import { MODALITIES, type Modality } from '../../config/settings/configured-model.ts';
 import { BITS, type CatalogData, type CatalogProvider, type CatalogRow } from './catalog.ts';
 
-/** Where the public catalog is, and what it asks of whoever copies it. */
+/** The address of the public catalog. Its licence requires the source and licence below in copies. */
 export const CATALOG_URL = 'https://models.dev/api.json';
 const CATALOG_SOURCE = 'models.dev';
 const CATALOG_LICENCE = 'MIT, (c) 2025 models.dev';
@@ -12,10 +12,10 @@ const amount = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
 /**
- * The public catalog's `api.json` in our shape, without what is not used. What does not look right is
- * left out: the data comes over the network.
+ * Converts `api.json` of the public catalog to the stored form. Unused fields are removed. Invalid entries are skipped,
+ * because the data comes from the network.
  *
- * @param wanted which providers are taken; all without it.
+ * @param wanted selects providers; all are converted if it is absent.
  */
 export function fromModelsDev(api: unknown, wanted?: (id: string) => boolean): CatalogData {
   const providers: Record<string, CatalogProvider> = {};
@@ -34,7 +34,7 @@ function trimmed(address: string | undefined): string | undefined {
   return address === undefined ? undefined : withoutTrailing(address, '/');
 }
 
-/** A variable that holds a key, not an account's or a region's name. */
+/** Matches variables that contain a key, not an account or region name. */
 const KEY_VARIABLE = /KEY|TOKEN|SECRET|PAT$/;
 
 function readProvider(id: string, value: JsonObject): CatalogProvider | undefined {
@@ -52,7 +52,7 @@ function readProvider(id: string, value: JsonObject): CatalogProvider | undefine
   return { name: nonEmptyString(value.name) ?? id, npm, ...(api === undefined ? {} : { api }), env, models };
 }
 
-/** Models that answer with something else than text are of no use to a conversation or a hole. */
+/** Models without text output are skipped: neither chat nor code completion can use them. */
 function readModel(key: string, model: JsonObject): CatalogRow | undefined {
   const modalities = objectOrEmpty(model.modalities);
   const output = modalityBits(modalities.output);
@@ -76,7 +76,7 @@ function readModel(key: string, model: JsonObject): CatalogRow | undefined {
   return toRow(row);
 }
 
-/** The parts above are made of the right types; this says so to the compiler in one place. */
+/** Builds a row. The only place that narrows the types of its parts. */
 export function toRow(parts: readonly unknown[]): CatalogRow | undefined {
   const [name, bits, context, output, input, cost, date, reasoning, via] = parts;
   if (typeof name !== 'string' || typeof bits !== 'number') return undefined;

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { REFRESH_INTERVAL_MS } from './refresh.ts';
 
 /**
- * Takes the turn to look for a newer catalog, for processes that are too short to wait for an hour: whether
- * nobody has looked or taken the turn within the last hour. Reads no content, so asking costs next to nothing.
- * Never throws: where nothing can be written, no catalog could be kept either.
+ * For short-lived processes: claims the next catalog refresh. Returns true if no process has refreshed or claimed a
+ * refresh within the last hour. Reads only file times, so the check is cheap. Never throws: if the claim can't be
+ * written, a catalog couldn't be stored either.
  *
  * @param now Unix milliseconds.
  */

@@ -6,11 +6,11 @@ import type { CatalogData, CatalogProvider } from './catalog.ts';
 import { CATALOG_URL, fromModelsDev } from './models-dev.ts';
 import { readCatalog } from './snapshot.ts';
 
-/** Milliseconds between two looks at the public catalog. */
+/** Milliseconds between two requests to the public catalog. */
 export const REFRESH_INTERVAL_MS = 60 * 60 * 1000;
-/** Milliseconds for the whole answer. */
+/** Time limit for the whole response, in milliseconds. */
 const TIMEOUT_MS = 20_000;
-/** The public catalog is under 5 MB; more is something else. */
+/** The public catalog is smaller than 5 MB. A larger response is not a catalog. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const REFRESH_OFF_VARIABLE = 'SVC_DISABLE_CATALOG_REFRESH';
 const CATALOG_URL_VARIABLE = 'SVC_CATALOG_URL';
@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RefreshInput {
   readonly snapshot: CatalogData;
-  /** The file that keeps what was fetched; `catalogCacheFile`. */
+  /** The file that stores the fetched catalog; see `catalogCacheFile`. */
   readonly cacheFile: string;
   readonly url?: string;
   /** Unix milliseconds. */
@@ -29,24 +29,24 @@ export interface RefreshInput {
 
 interface Cache {
   readonly url: string;
-  /** Unix milliseconds of the last time that the server was asked. */
+  /** Unix milliseconds of the last request. */
   readonly checked: number;
   readonly etag?: string;
   readonly lastModified?: string;
   readonly catalog: CatalogData;
 }
 
-/** Where fetched catalogs are kept: the platform's cache folder. */
+/** The file for fetched catalogs, in the platform's cache folder. */
 export function catalogCacheFile(env: Environment, platform: NodeJS.Platform, home: string): string {
   return platformPath(platform).join(svcFolder('cache', { env, platform, home }), 'models.json');
 }
 
-/** Where the catalog is fetched: `SVC_CATALOG_URL`, an organization's mirror say, or the public one. */
+/** The URL of the catalog: `SVC_CATALOG_URL` (for example an organization's mirror) or the public one. */
 export function catalogUrl(env: Environment): string {
   return env[CATALOG_URL_VARIABLE] || CATALOG_URL;
 }
 
-/** Whether the public catalog may be asked at all. */
+/** Whether the settings and the environment allow requests to the public catalog. */
 export function refreshAllowed(
   settings: { readonly catalog?: { readonly refresh: boolean } },
   env: Environment,
@@ -55,7 +55,7 @@ export function refreshAllowed(
   return settings.catalog?.refresh !== false && (off === undefined || off === '' || off === '0' || off === 'false');
 }
 
-/** The newest catalog that is at hand: the cache over the snapshot. A cache that can't be read is as none. */
+/** The newest local catalog: the cache merged over the snapshot. An unreadable cache is ignored. */
 export async function cachedCatalog(input: RefreshInput): Promise<CatalogData> {
   const cache = await readCache(input);
   return cache === undefined ? input.snapshot : mergeCatalogs(input.snapshot, cache.catalog);
@@ -66,7 +66,7 @@ export type RefreshOutcome =
   | { readonly outcome: 'unchanged' | 'fresh' }
   | { readonly outcome: 'failed'; readonly reason: string };
 
-/** Asks the public catalog, at most once an hour over all processes that share the cache. Never throws. */
+/** Requests the public catalog, at most once an hour for all processes that share the cache. Never throws. */
 export async function refreshCatalog(input: RefreshInput, signal?: AbortSignal): Promise<RefreshOutcome> {
   const { now = Date.now } = input;
   const cache = await readCache(input);
@@ -76,7 +76,7 @@ export async function refreshCatalog(input: RefreshInput, signal?: AbortSignal):
   try {
     return await ask(input, cache, signal);
   } catch (error) {
-    // Offline is ordinary: the next attempt is an hour away like any other, for those who share this process.
+    // Being offline is normal. The next attempt is in an hour.
     return { outcome: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -131,9 +131,9 @@ async function readBody(response: Response): Promise<string> {
 }
 
 /**
- * What was fetched adds models and providers. It never changes where a provider that ships is reached
- * or which variable holds its key, and names no variables for a new one: whoever answers for the
- * public catalog must not be able to send a person's key elsewhere.
+ * A fetched catalog adds models and providers. It never changes the address or the key variable of a shipped provider,
+ * and sets no key variables for a new provider: the operator of the public catalog must not be able to redirect the
+ * user's key.
  */
 export function mergeCatalogs(snapshot: CatalogData, fetched: CatalogData): CatalogData {
   const providers: Record<string, CatalogProvider> = { ...snapshot.providers };
@@ -149,7 +149,7 @@ export function mergeCatalogs(snapshot: CatalogData, fetched: CatalogData): Cata
 
 type Row = CatalogProvider['models'][string];
 
-/** A fetched row with the place of the shipped one, and without an address of its own. */
+/** A fetched row with the package and address of the shipped row. A fetched address is removed. */
 function atHome(row: Row, shipped: Row | undefined): Row {
   const via = shipped === undefined ? row[8]?.slice(0, 1) : shipped[8];
   if (via === undefined && row[8] === undefined) return row;
@@ -162,7 +162,7 @@ async function readCache({ cacheFile, url = CATALOG_URL }: RefreshInput): Promis
     const value: unknown = JSON.parse(await readFile(cacheFile, 'utf8'));
     return parseCache(value, url);
   } catch {
-    // Missing or cut short: as if nothing had been fetched yet.
+    // Missing or incomplete: treated as no cache.
     return undefined;
   }
 }
@@ -182,10 +182,7 @@ async function writeCache(file: string, cache: Cache): Promise<void> {
   await replaceFile(file, JSON.stringify(cache));
 }
 
-/**
- * Keeps the catalog current in the background: looks at once, then every hour. `onUpdate` gets each
- * new one; nothing waits for it.
- */
+/** Refreshes the catalog in the background: immediately, then every hour. Calls `onUpdate` with each new catalog. */
 export class CatalogRefresher {
   readonly #input: RefreshInput;
   readonly #onUpdate: (catalog: CatalogData) => void;
@@ -209,7 +206,7 @@ export class CatalogRefresher {
     void this.look();
   }
 
-  /** One look; resolves with what came of it. */
+  /** Refreshes once and returns the outcome. */
   async look(): Promise<RefreshOutcome> {
     const result = await refreshCatalog(this.#input, this.#stop.signal);
     if (result.outcome === 'updated' && !this.#stop.signal.aborted) this.#onUpdate(result.catalog);

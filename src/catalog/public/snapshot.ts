@@ -3,9 +3,9 @@ import { type CatalogData, type CatalogProvider, EMPTY_CATALOG } from './catalog
 import { toRow } from './models-dev.ts';
 
 /**
- * The catalog that ships with Svc. It is read when it is first needed, not at start.
+ * Reads the catalog that ships with Svc. Call it on first use, not at start.
  *
- * @param file where a bundle keeps it; beside this file without.
+ * @param file its location in a bundle; default: next to this source file.
  */
 export async function loadSnapshot(
   file: string | URL = new URL('./snapshot.json', import.meta.url),
@@ -13,7 +13,7 @@ export async function loadSnapshot(
   return readCatalog(JSON.parse(await readFile(file, 'utf8'))) ?? EMPTY_CATALOG;
 }
 
-/** Our own shape, read back from a file; `undefined` when it is something else. Rows are checked when `strict`. */
+/** Parses a stored catalog; `undefined` if the value is not one. Rows are checked if `strict`. */
 export function readCatalog(value: unknown, strict = false): CatalogData | undefined {
   if (!isCatalog(value)) return undefined;
   if (!strict) return value;

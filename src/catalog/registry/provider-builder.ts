@@ -32,15 +32,15 @@ export interface RegistryInput {
   /** By provider id. */
   readonly storedKeys?: ReadonlyMap<string, StoredProviderKey>;
   readonly originDecisions?: OriginDecisions;
-  /** Names the workspace in `originDecisions`. */
+  /** The name of the workspace in `originDecisions`. */
   readonly workspace?: string;
 }
 
-/** Spec 2.5: of a model of which nothing else is known. */
+/** Modalities of a model without other information (spec 2.5). */
 const TEXT_ONLY: Model['modalities'] = { input: ['text'], output: ['text'] };
 const NO_FIELDS: Model['options'] = {};
 
-/** A model before it has an endpoint; an empty id asks for the provider's own. */
+/** A model before its endpoint is resolved. An empty id requests the provider's endpoint. */
 interface Asked {
   readonly id: string;
   readonly settings?: ModelSettings | undefined;
@@ -52,7 +52,7 @@ interface Placed {
   readonly address: Address;
 }
 
-/** Builds one provider; keeps what its models share. */
+/** Builds one provider. Caches the values that its models share. */
 export class ProviderBuilder {
   readonly #id: string;
   readonly #input: RegistryInput;
@@ -61,7 +61,7 @@ export class ProviderBuilder {
   readonly #envKey: Credential | undefined;
   readonly #catalog: ProviderCatalog;
   readonly #placed = new Map<string, Placed>();
-  /** Of the first model of which something is. */
+  /** From the first model that has withheld credentials. */
   #withheld: Provider['withheld'];
   #shared: Address | undefined;
 
@@ -93,7 +93,7 @@ export class ProviderBuilder {
     };
   }
 
-  /** Whether the filters let a key through (blacklist before whitelist) and it isn't switched off. */
+  /** Whether the model is offered: it passes the filters (blacklist before whitelist) and is not disabled. */
   offers(key: string): boolean {
     return !this.#provider?.models.get(key)?.off && this.#passes(key);
   }
@@ -118,7 +118,7 @@ export class ProviderBuilder {
       name: settings?.name ?? (settings?.id !== undefined && id !== key ? key : (known?.name ?? key)),
       toolCall: settings?.toolCall ?? known?.toolCall ?? true,
       reasoning: settings?.reasoning ?? known?.reasoning ?? false,
-      // Nearly every model takes it; a model that is not known must not lose a caller's setting.
+      // Nearly every model supports `temperature`. For an unknown model, keep the caller's setting.
       temperature: settings?.temperature ?? known?.temperature ?? true,
       attachment: settings?.attachment ?? known?.attachment ?? false,
       structuredOutput: known?.structuredOutput ?? false,
@@ -135,7 +135,7 @@ export class ProviderBuilder {
     };
   }
 
-  /** The catalog's offers; deprecated models only where they are configured. */
+  /** Adds the catalog's models. Deprecated models are added only if configured. */
   #addCatalogs(models: Map<string, Model>): void {
     const rows = this.#catalog.served?.models ?? {};
     for (const key in rows) {
@@ -165,7 +165,7 @@ export class ProviderBuilder {
     });
   }
 
-  /** Models without an address, a format or headers of their own share one endpoint for each FIM dialect. */
+  /** Models without their own address, format or headers share one endpoint for each FIM dialect. */
   #endpoint(id: string, settings?: ModelSettings, known?: CatalogModel): Placed {
     const own = settings?.provider ?? settings?.headers ?? known?.npm ?? known?.api;
     const address =
@@ -227,7 +227,7 @@ export class ProviderBuilder {
   }
 }
 
-/** A model's over its provider's. */
+/** The model's headers override the provider's. */
 function headersOf(provider: ProviderSettings | undefined, model: ModelSettings | undefined): Endpoint['headers'] {
   if (model?.headers === undefined) return provider?.headers ?? new Map();
   return new Map([...(provider?.headers ?? []), ...model.headers]);

@@ -9,16 +9,19 @@ import {
 } from '../public/catalog.ts';
 import { findVendor, PACKAGE_VENDORS, VENDOR_ORIGINS, VENDORS } from '../vendors.ts';
 
-/** Whether a provider is known without any configuration. */
+/** Whether the provider is known without configuration. */
 export function isKnown(id: string, catalog: CatalogData): boolean {
   return catalogProvider(catalog, id) !== undefined || findVendor(id) !== undefined;
 }
 
-/** What the catalog knows for one provider of the configuration, under its own name or another's. */
+/**
+ * The catalog data for one configured provider, by its own id or by the provider that its package or address
+ * identifies.
+ */
 export class ProviderCatalog {
-  /** The catalog's provider of the same id. */
+  /** The catalog's provider with the same id. */
   readonly listed: CatalogProvider | undefined;
-  /** Whose models the provider offers by itself. */
+  /** The catalog's provider whose models this provider offers without configuration. */
   readonly served: CatalogProvider | undefined;
   readonly #catalog: CatalogData;
   readonly #provider: ProviderSettings | undefined;
@@ -32,7 +35,10 @@ export class ProviderCatalog {
     this.served = borrowed === undefined ? this.listed : codestralOf(catalogProvider(catalog, borrowed));
   }
 
-  /** By id, then by key, of the provider itself, then of the one that its package or address identifies. */
+  /**
+   * Looks up a model by id, then by key: first in the provider itself, then in the one that its package or address
+   * identifies.
+   */
   lookUp(id: string, key: string): CatalogModel | undefined {
     const { served } = this;
     const found = served && (catalogModel(served, id) ?? catalogModel(served, key));
@@ -41,7 +47,7 @@ export class ProviderCatalog {
     if (this.#others.length === 0) return undefined;
     for (const provider of this.#others) {
       const borrowed = catalogModel(provider, id) ?? catalogModel(provider, key);
-      // Another provider's own address or format says nothing about this one.
+      // The address and format of another provider do not apply to this one.
       if (borrowed !== undefined) return withoutPlace(borrowed);
     }
     return undefined;
@@ -58,14 +64,14 @@ export class ProviderCatalog {
   }
 }
 
-/** The only models at Codestral's own address. */
+/** Codestral's own address offers only these models. */
 function codestralOf(lender: CatalogProvider | undefined): CatalogProvider | undefined {
   if (lender === undefined) return undefined;
   const models = Object.entries(lender.models).filter(([key]) => key.startsWith('codestral'));
   return { ...lender, models: Object.fromEntries(models) };
 }
 
-/** Origins of a catalog's providers: computed once, a catalog is never changed. */
+/** Origins of a catalog's providers. Computed once: a catalog never changes. */
 const ORIGINS = new WeakMap<CatalogData, ReadonlyMap<string, string>>();
 
 function providerAt(address: string | undefined, catalog: CatalogData): string | undefined {

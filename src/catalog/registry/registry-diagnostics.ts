@@ -8,15 +8,15 @@ import { isKnown } from './provider-catalog.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * What only the catalog can tell of a configuration: a provider that nobody knows and that has no address, a
- * package whose format is not spoken, a model that its provider does not have. Warnings: the rest works.
+ * Diagnostics that need the catalog: an unknown provider without an address, a package with an unsupported format, a
+ * model that its provider does not have. They are warnings, because the rest of the configuration works.
  */
 export function registryDiagnostics(
   settings: Settings,
   registry: Registry,
   catalog: CatalogData,
 ): readonly Diagnostic[] {
-  // Its own diagnostic says why nothing works.
+  // The problem of the managed configuration has its own diagnostic.
   if (settings.managedProblem !== undefined) return [];
   const providers = [...settings.providers.values()].flatMap(
     (provider) => unusable(provider, settings, registry, catalog) ?? [],
@@ -37,7 +37,7 @@ function unusable(
   const { id, npm } = provider;
   const built = registry.providers.get(id);
   const text = built?.endpoint.problem;
-  // A broken address has a diagnostic of its own, and each model may have an address of its own.
+  // An invalid address has its own diagnostic. A model may have its own address.
   if (built === undefined || text === undefined || provider.problem !== undefined) return undefined;
   const callable = [...built.models.values()].some(({ endpoint }) => endpoint.problem === undefined);
   if (callable) return undefined;
@@ -54,7 +54,7 @@ function unusable(
   return warning(at, `provider.${id}`, 'unknown-provider', withHint(problem, near), near);
 }
 
-/** A model that is configured and cannot be: its provider is unknown, or has other models. */
+/** A configured model that does not exist: its provider is unknown or has other models. */
 function modelOf(
   key: 'model' | 'completionModel',
   configured: Located<string> | undefined,
@@ -67,13 +67,13 @@ function modelOf(
   const provider = registry.providers.get(id);
   const at = { origin: configured.origin, length: value.length + 2 };
   if (provider === undefined) {
-    // Known, but without a key so far: then it is not the name that is wrong.
+    // The provider is known but has no key yet. The name is not the problem.
     if (isKnown(id, catalog)) return undefined;
     const [near] = nearMisses(id, [...registry.providers.keys(), ...Object.keys(catalog.providers)]);
     const meant = near === undefined ? undefined : near + value.slice(id.length);
     return warning(at, key, 'unknown-provider', withHint(`There is no provider \`${id}\`.`, meant), meant);
   }
-  // Without models of its own it lists them itself, which is not known here.
+  // A provider without configured models lists them at run time, so they are not known here.
   if (provider.models.size === 0) return undefined;
   const [near] = nearMisses(
     value,

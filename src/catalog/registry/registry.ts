@@ -4,10 +4,12 @@ import { VENDORS } from '../vendors.ts';
 import { ProviderBuilder, type RegistryInput } from './provider-builder.ts';
 import { isKnown, ProviderCatalog } from './provider-catalog.ts';
 
-/** Every provider that is configured or has a key, and its models. Immutable; built anew when settings change. */
+/**
+ * All providers that are configured or have a key, with their models. Immutable: it is rebuilt when settings change.
+ */
 export class Registry {
   readonly providers: ReadonlyMap<string, Provider>;
-  /** By `<provider_id>/<model_id>`, providers in order of preference. */
+  /** By `<provider_id>/<model_id>`, with providers in order of preference. */
   readonly models: ReadonlyMap<string, Model>;
   readonly #input: RegistryInput;
 
@@ -20,12 +22,15 @@ export class Registry {
     this.models = models;
   }
 
-  /** A model by `<provider_id>/<model_id>`; the id may hold further slashes. */
+  /** Finds a model by `<provider_id>/<model_id>`. The model id may contain more slashes. */
   find(ref: string): Model | undefined {
     return this.models.get(ref);
   }
 
-  /** USD per million tokens of a model by the name that its provider has for it, configured or only in the catalog. */
+  /**
+   * The price of a model (USD per million tokens) by its upstream id. The model may be configured or only in the
+   * catalog.
+   */
   costOf(provider: string, id: string): Model['cost'] {
     for (const model of this.providers.get(provider)?.models.values() ?? []) {
       if (model.id === id && model.cost !== undefined) return model.cost;
@@ -34,7 +39,7 @@ export class Registry {
     return new ProviderCatalog(provider, catalog, settings.providers.get(provider)).lookUp(id, id)?.cost;
   }
 
-  /** A registry without models that a person has hidden, by `<provider_id>/<model_id>`. */
+  /** A registry without the hidden models (`<provider_id>/<model_id>`). */
   without(hidden: ReadonlySet<string>): Registry {
     if (hidden.size === 0) return this;
     const kept = [...this.providers].map(([id, provider]) => {
@@ -47,7 +52,7 @@ export class Registry {
     return new Registry(this.#input, new Map(kept));
   }
 
-  /** A registry in which the provider also has the models that its endpoint listed. What is configured stays as it is. */
+  /** A registry with the additional models that the provider's endpoint lists. Configured models do not change. */
   withListedModels(id: string, listed: readonly string[]): Registry {
     const provider = this.providers.get(id);
     if (provider === undefined) return this;
@@ -61,7 +66,9 @@ export class Registry {
   }
 }
 
-/** Configured providers first, in the order that they are written in, then those that only have a key. */
+/**
+ * Builds the registry: configured providers first, in the order of the configuration, then those that only have a key.
+ */
 export function buildRegistry(input: RegistryInput): Registry {
   const { settings, catalog, storedKeys } = input;
   const ids = new Set(settings.providers.keys());

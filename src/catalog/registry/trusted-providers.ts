@@ -8,9 +8,10 @@ interface Known {
 }
 
 /**
- * Settings for a process that serves others: a provider that trusted sources configure, or have a key for, is as they
- * say. A project's file could give a dear model a price of 0 or another name, or send its prompts to another address;
- * keys, budgets and policies of the gateway name what its operator configured. Providers of the project's own stay.
+ * Settings for a process that serves other users. If a trusted source configures a provider, or has a key for it, the
+ * project's changes to it are ignored: a project file could set the price of an expensive model to 0, rename it, or
+ * send its prompts to another address. Keys, budgets and policies of the gateway refer to the operator's configuration.
+ * Providers that only the project has are kept.
  */
 export function withTrustedProviders(settings: Settings, known: Known): Settings {
   const providers = new Map<string, ProviderSettings>();
@@ -24,7 +25,7 @@ export function withTrustedProviders(settings: Settings, known: Known): Settings
   return { ...settings, providers, diagnostics: [...settings.diagnostics, ...diagnostics] };
 }
 
-/** `undefined`: what the catalog knows of it is all that counts. */
+/** `undefined`: use only the catalog's data for this provider. */
 function asTrusted(id: string, provider: ProviderSettings, known: Known): ProviderSettings | undefined {
   if (provider.trust === 'mixed') return provider.trusted;
   if (provider.trust === 'untrusted' && environmentKey(id, provider, known) !== undefined) return undefined;
