@@ -70,7 +70,7 @@ describe('validate', () => {
     ],
     [
       '{"provider": {"__proto__": {"api": "ftp://a"}}}',
-      '36 invalid-value provider.__proto__.api: This must be an address that starts with http:// or https:// and holds no user name or password, and is text that does not fit.',
+      '36 invalid-value provider.__proto__.api: This must be an address that starts with http:// or https:// and contains no user name or password, and is text that does not fit.',
     ],
     [
       '{"__proto__": 1, "constructor": {}}',

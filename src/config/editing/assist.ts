@@ -1,12 +1,12 @@
 import { getLocation, visit } from 'jsonc-parser';
 
-/** What the help in a configuration file needs to know of the world; asked only when it is needed. */
+/** The data for suggestions in a configuration file. Each list is read on demand. */
 export interface Knowledge {
   /** Providers of the catalog and of the configuration. */
   readonly providers: () => Iterable<{ readonly id: string; readonly name: string }>;
-  /** Models that a provider is known to have. */
+  /** The known models of a provider. */
   readonly models: (provider: string) => Iterable<{ readonly key: string; readonly name: string }>;
-  /** Models that can be chosen now, `<provider_id>/<model_id>`. */
+  /** The available models as `<provider_id>/<model_id>`. */
   readonly refs: (fim: boolean) => Iterable<string>;
   readonly variants: (provider: string, model: string) => Iterable<string>;
   readonly environment: () => Iterable<string>;
@@ -21,7 +21,7 @@ export interface Span {
 export interface Proposal {
   readonly label: string;
   readonly detail?: string;
-  /** What replaces `span`. */
+  /** The replacement for `span`. */
   readonly text: string;
   readonly span: Span;
   readonly kind: 'provider' | 'model' | 'variant' | 'variable';
@@ -29,21 +29,21 @@ export interface Proposal {
 
 const REFERENCE = /\{env:([^{}]*)$/;
 
-/** A string or another value of the text. */
+/** A string or another scalar in the text. */
 interface Token extends Span {
   readonly string: boolean;
 }
 
-/** Where an offset of the text is. */
+/** The location of an offset in the text. */
 interface Location {
-  /** Keys and indexes down to the place; at a key its own is the last. */
+  /** Keys and indexes from the root. At a key, the key itself is the last. */
   readonly path: readonly string[];
   readonly atKey: boolean;
   /** The token that the offset touches: inside it, or at one of its ends. */
   readonly token: Token | undefined;
 }
 
-/** The text may be broken, as it is while the user types. */
+/** Locates an offset. The text may be incomplete, because the user is typing. */
 function locate(text: string, offset: number): Location {
   const location = unlessTooDeep(() => getLocation(text, offset));
   if (location === undefined) return { path: [], atKey: false, token: undefined };
@@ -51,13 +51,13 @@ function locate(text: string, offset: number): Location {
   const touched = node !== undefined && node.offset <= offset && offset <= node.offset + node.length;
   return {
     path: path.map(String),
-    // In an array after an object, jsonc-parser still says that it is at a key.
+    // In an array after an object, jsonc-parser still reports `isAtPropertyKey`.
     atKey: isAtPropertyKey && typeof path.at(-1) === 'string',
     token: touched ? { offset: node.offset, length: node.length, string: text[node.offset] === '"' } : undefined,
   };
 }
 
-/** jsonc-parser recurses for each level; some thousand levels exceed the stack. */
+/** jsonc-parser recurses for each level. Thousands of levels exceed the stack. */
 function unlessTooDeep<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -70,7 +70,7 @@ function unlessTooDeep<T>(read: () => T): T | undefined {
 /** Characters before and after an offset that are searched for a word. */
 const MAX_WORD = 200;
 
-/** A word without quotes around an offset, which is no token yet. */
+/** The unquoted word around an offset, which is not a token yet. */
 function wordAt(text: string, offset: number): Span {
   const ends = /[\s"{}[\]:,/]/;
   const before =
@@ -82,7 +82,7 @@ function wordAt(text: string, offset: number): Span {
   return { offset: offset - before, length: before + after };
 }
 
-/** What can be written at an offset of a configuration file. */
+/** The suggestions at an offset of a configuration file. */
 export function proposalsAt(text: string, offset: number, knowledge: Knowledge): readonly Proposal[] {
   const { path, atKey, token } = locate(text, offset);
   const inside = token !== undefined && token.offset < offset ? token : undefined;
@@ -169,13 +169,13 @@ function hasColon(text: string, span: Span): boolean {
   return /^\s*:/.test(text.slice(span.offset + span.length));
 }
 
-/** What a place in a configuration file is about. */
+/** The provider, model or setting at a position in a configuration file. */
 export type Subject =
   | { readonly kind: 'provider'; readonly provider: string; readonly span: Span }
   | { readonly kind: 'model'; readonly provider: string; readonly model: string; readonly span: Span }
   | { readonly kind: 'value'; readonly path: readonly string[]; readonly span: Span };
 
-/** The subject at an offset: a provider's key, a model's key or reference, else the value of any other key. */
+/** The subject at an offset: a provider key, a model key or reference, otherwise the value of any other key. */
 export function subjectAt(text: string, offset: number): Subject | undefined {
   const { path, atKey, token } = locate(text, offset);
   if (token === undefined) return undefined;
@@ -199,7 +199,7 @@ export function subjectAt(text: string, offset: number): Subject | undefined {
   return { kind: 'value', path, span };
 }
 
-/** Where each provider's entry starts: its key. */
+/** The position of each provider's key. */
 export function providerKeys(text: string): readonly { readonly provider: string; readonly span: Span }[] {
   const found: { provider: string; span: Span }[] = [];
   let depth = 0;

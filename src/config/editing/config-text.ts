@@ -1,11 +1,11 @@
 import { createScanner, getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
 
-/** jsonc-parser's token kinds; its own names are a const enum, which is no value. */
+/** Token kinds of jsonc-parser. Its const enum has no values at run time. */
 const COMMA = 5;
 const LINE_BREAK = 14;
 const END = 17;
 
-/** `jsonc-parser` recurses for each level. @throws UnreadableFile for a text that exceeds the stack. */
+/** @throws UnreadableFile if the nesting exceeds the stack, because `jsonc-parser` recurses for each level. */
 function readTree(content: string, errors: ParseError[]): Node | undefined {
   try {
     return parseTree(content, errors, READING);
@@ -15,15 +15,15 @@ function readTree(content: string, errors: ParseError[]): Node | undefined {
   }
 }
 
-/** The file can't be changed, because it can't be read. */
+/** The file can't be changed because it can't be parsed. */
 export class UnreadableFile extends Error {}
 
-/** Comments and trailing commas are read as the loader reads them. */
+/** Accept the same comments and trailing commas as the loader. */
 const READING = { allowTrailingComma: true, allowEmptyContent: true };
 
 /**
- * A svc.jsonc as text, changed one value at a time. Every character that is not of the changed value stays:
- * jsonc-parser's own `modify` lays out the neighbours anew and moves their comments, so it isn't used.
+ * Edits a svc.jsonc as text, one value at a time. All other characters are preserved. `modify` of jsonc-parser is not
+ * used, because it reformats the neighbours and moves their comments.
  */
 export class ConfigText {
   #text: string;
@@ -31,7 +31,7 @@ export class ConfigText {
   readonly #unit: string;
   readonly #eol: string;
 
-  /** @throws UnreadableFile for a text that is no JSONC object. */
+  /** @throws UnreadableFile if the text is not a JSONC object. */
   constructor(text: string) {
     this.#bom = text.startsWith('\uFEFF') ? '\uFEFF' : '';
     const content = text.slice(this.#bom.length);
@@ -49,13 +49,13 @@ export class ConfigText {
     return this.#bom + this.#text;
   }
 
-  /** The value at a path, `undefined` when it isn't there. */
+  /** The value at a path, `undefined` if it does not exist. */
   get(path: readonly string[]): unknown {
     const node = this.#node(path);
     return node && getNodeValue(node);
   }
 
-  /** Writes a value, with the objects on the way to it; `undefined` takes the key away. */
+  /** Sets a value and creates missing parent objects. `undefined` removes the key. */
   set(path: readonly string[], value: unknown): this {
     const node = this.#node(path);
     if (value === undefined) {
@@ -67,7 +67,7 @@ export class ConfigText {
     return this;
   }
 
-  /** Of keys that are written twice the last counts, as for the loader. */
+  /** Finds a node. If a key is duplicated, the last one is used, as in the loader. */
   #node(path: readonly string[]): Node | undefined {
     let node = parseTree(this.#text, [], READING);
     for (const key of path) {
@@ -84,7 +84,7 @@ export class ConfigText {
     if (parent === undefined) return;
     const nested = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
     const key = path[depth] ?? '';
-    // A scalar or `null` in the way of an object gives way.
+    // A scalar or `null` is replaced if a parent object is needed.
     if (parent.type !== 'object') this.set(path.slice(0, depth), { [key]: nested });
     else this.#insertInto(parent, key, nested);
   }
@@ -108,13 +108,13 @@ export class ConfigText {
     else this.#insertAfter(last, line, outer, close);
   }
 
-  /** Into an object without keys; comments in it stay before the new one. */
+  /** Inserts into an object without keys. Comments in it remain before the new key. */
   #insertBeforeClose(close: number, line: string, outer: string): void {
     const start = this.#text.slice(0, close).trimEnd().length;
     this.#splice(start, close, `${this.#eol}${line}${this.#eol}${outer}`);
   }
 
-  /** Behind the last key and the comment on its line. */
+  /** Inserts after the last key and the comment on its line. */
   #insertAfter(last: Node, line: string, outer: string, close: number): void {
     const end = last.offset + last.length;
     const comma = this.#commaAfter(end);
@@ -137,7 +137,7 @@ export class ConfigText {
     if (dangling !== undefined) this.#splice(dangling, dangling + 1, '');
   }
 
-  /** Takes a range away, and its line when nothing else is on it. */
+  /** Removes a range, and its line if nothing else is on it. */
   #cut(start: number, end: number): void {
     const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
     const next = this.#text.indexOf('\n', end);
@@ -147,14 +147,14 @@ export class ConfigText {
     else this.#splice(start, end + (/^ +/.exec(this.#text.slice(end))?.[0].length ?? 0), '');
   }
 
-  /** Offset of the comma behind a value, over comments. */
+  /** The offset of the comma after a value. Comments are skipped. */
   #commaAfter(offset: number): number | undefined {
     const scanner = createScanner(this.#text, true);
     scanner.setPosition(offset);
     return scanner.scan() === COMMA ? scanner.getTokenOffset() : undefined;
   }
 
-  /** The end of the line, comments on it included; `close` where the closing brace is on the same line. */
+  /** The end of the line, including its comments, or `close` if the closing brace is on the same line. */
   #endOfLine(offset: number, close: number): number {
     const scanner = createScanner(this.#text, false);
     scanner.setPosition(offset);
@@ -165,13 +165,13 @@ export class ConfigText {
     }
   }
 
-  /** White space at the start of the line of an offset. */
+  /** The indentation of the line that contains the offset. */
   #indentAt(offset: number): string {
     const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
     return /^[ \t]*/.exec(this.#text.slice(start, offset))?.[0] ?? '';
   }
 
-  /** The indentation of a key that begins its line. */
+  /** The indentation of a key that starts its line. */
   #ownIndent(node: Node, outer: string): string {
     const indent = this.#indentAt(node.offset);
     const start = this.#text.lastIndexOf('\n', node.offset - 1) + 1;

@@ -2,10 +2,10 @@ import { API_PACKAGES, type ProviderForm } from '../provider-form/provider-form.
 import { ConfigText } from './config-text.ts';
 
 /**
- * A configuration with the provider as the form says it. What the dialog does not ask for (limits, prices,
- * timeouts, filters) stays. A key that a person typed is never written: it goes to the key store.
+ * Updates the configuration with the provider of the form. Settings that are not in the dialog (limits, prices,
+ * timeouts, filters) are preserved. A typed key is never written to the file: it is stored in the key store.
  *
- * @param was the id that the provider had before.
+ * @param was the previous id of the provider.
  * @throws UnreadableFile
  */
 export function withProvider(text: string, form: ProviderForm, was?: string): string {
@@ -28,7 +28,7 @@ export function withProvider(text: string, form: ProviderForm, was?: string): st
   return config.toString();
 }
 
-/** Another package that speaks the same format (`@ai-sdk/mistral`, say) is the person's choice and stays. */
+/** A different package with the same format (for example `@ai-sdk/mistral`) is the user's choice and is preserved. */
 function packageOf(before: unknown, form: ProviderForm): string {
   const known: readonly unknown[] = Object.values(API_PACKAGES);
   const foreign = typeof before === 'string' && !known.includes(before);
@@ -55,7 +55,7 @@ function writeModels(config: ConfigText, path: readonly string[], { models }: Pr
   const known = isRecord(before) ? before : {};
   const wanted = new Set(models.map(({ id }) => id));
   for (const key of Object.keys(known)) {
-    // `null` hides a model of the catalog: no row of the dialog stands for it.
+    // `null` hides a model of the catalog. The dialog has no row for it.
     if (!wanted.has(key) && known[key] !== null) config.set([...path, key], undefined);
   }
   for (const { id, name, was } of models) {
@@ -65,12 +65,12 @@ function writeModels(config: ConfigText, path: readonly string[], { models }: Pr
   }
 }
 
-/** A configuration without a provider. @throws UnreadableFile */
+/** Removes a provider from the configuration. @throws UnreadableFile */
 export function withoutProvider(text: string, id: string): string {
   return new ConfigText(text).set(['provider', id], undefined).toString();
 }
 
-/** The providers that a file itself names, as it writes them. @throws UnreadableFile */
+/** The providers in the file, without resolving references. @throws UnreadableFile */
 export function providersIn(text: string): Readonly<Record<string, unknown>> {
   const providers = new ConfigText(text).get(['provider']);
   return isRecord(providers) ? providers : {};

@@ -5,13 +5,13 @@ import { Secret } from '../settings/secret.ts';
 import type { ProviderSettings, Settings } from '../settings/settings.ts';
 import { LOOKS_SECRET } from '../settings/values.ts';
 
-/** What stands in place of a credential. */
+/** The replacement for a credential. */
 export interface Masked {
   readonly set: boolean;
   readonly from?: string;
 }
 
-/** The settings as they may be shown and printed: every credential is `{set, from}`. */
+/** The settings for display and printing. Every credential is replaced by `{set, from}`. */
 export function reportSettings(settings: Settings) {
   return {
     sources: settings.sources.map(({ path, kind, trusted, status }) => ({ path, kind, trusted, status })),
@@ -108,7 +108,7 @@ function reportModel(model: ModelSettings, provider: string, settings: Settings)
   return withoutUndefined(fields);
 }
 
-/** The value at a path, masked where anything of it came through a reference: whatever it is for, it may be a secret. */
+/** The value at a path. It is masked if any part of it is from a reference, because that part may be a secret. */
 function withoutSecrets(settings: Settings, path: readonly string[], value: unknown): unknown {
   if (value === undefined) return undefined;
   const secret = settings.values.at(path).find((each) => each.secret);
@@ -123,7 +123,7 @@ function masked(credential: Credential | undefined): Masked {
   return credential === undefined ? { set: false } : { set: true, from: placeOf(credential.origin) };
 }
 
-/** `file:line:column`, with what stands for a file where there is none. */
+/** `file:line:column`. Sources without a file have a name instead of a path. */
 export function sourceLocation({ source, line, column }: Origin): string {
   return `${source.path}:${line}:${column}`;
 }
@@ -137,7 +137,7 @@ function shown(located: Located<string> | undefined): string | Masked | undefine
   return located.reference ? { set: true, from: placeOf(located.origin) } : located.value;
 }
 
-/** Keys are now and then put into an address's query. */
+/** Masks the query of an address: some users put a key there. */
 function address(located: Located<string> | undefined): string | Masked | undefined {
   const text = shown(located);
   if (typeof text !== 'string') return text;

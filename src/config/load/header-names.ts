@@ -1,6 +1,6 @@
 /**
- * Headers that frame a message or choose a host (RFC 9110 section 7.6.1, 9112): they would change
- * where a request goes or where it ends.
+ * Headers that frame a message or select a host (RFC 9110 section 7.6.1, RFC 9112). They would change where a request
+ * is sent or where it ends.
  */
 const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
   'host',
@@ -16,12 +16,12 @@ const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Whether configuration may not set a header; by its name in lower case. */
+/** Whether the configuration must not set this header. `name` is in lower case. */
 export function isForbidden(name: string): boolean {
   return FORBIDDEN_HEADERS.has(name);
 }
 
-/** Whether a header goes out by the name that is written. */
+/** Whether a header is sent with exactly this name: it is lower case and not forbidden. */
 export function isReservedHeader(name: string): boolean {
   return name === name.toLowerCase() && !isForbidden(name);
 }

@@ -15,7 +15,7 @@ import { candidates, type LoadInput, type SourceCandidate } from './sources.ts';
 
 export type { LoadInput } from './sources.ts';
 
-/** What a load remembers for the next one: the last content of each source that could be read. */
+/** The state for the next load: the last content of each readable source. */
 export interface Memory {
   readonly sources: ReadonlyMap<string, Remembered>;
 }
@@ -28,13 +28,13 @@ interface Remembered {
 export interface Loaded {
   readonly settings: Settings;
   readonly memory: Memory;
-  /** Sources that had content in `previous` and have none now: deleted, or a save is in progress. */
+  /** Sources with content in `previous` but without content now: they were deleted, or a save is in progress. */
   readonly vanished: readonly string[];
-  /** Files that references ask for. */
+  /** Files that references use. */
   readonly referenced: readonly string[];
 }
 
-/** One source, read, resolved and checked by itself. */
+/** One source after reading, resolving and checking. */
 interface Layer {
   readonly source: Source;
   readonly tree?: ObjectTree;
@@ -43,17 +43,17 @@ interface Layer {
   readonly referenced?: readonly string[];
 }
 
-/** Reads every source once. Never throws for what is in them; see `Settings.diagnostics`. */
+/** Reads every source once. Never throws for invalid content; see `Settings.diagnostics`. */
 export async function loadSettings(input: LoadInput): Promise<Settings> {
   return (await load(input)).settings;
 }
 
-/** As `loadSettings`, and with the last good content of a source that is broken now. */
+/** Like `loadSettings`, but uses the last valid content of a source that is invalid now. */
 export async function load(input: LoadInput, previous?: Memory): Promise<Loaded> {
   const { below, projects, above } = candidates(input);
   const read = (places: readonly SourceCandidate[]) =>
     Promise.all(places.map((place) => readLayer(place, input, previous?.sources.get(place.path))));
-  // A person's own files, the largest as a rule, are on their way while it is found out where the project is.
+  // Start reading the user's files, usually the largest ones, while the project folder is searched.
   const reading = Promise.all([read(below()), projects().then(read), read(above())]);
   const layers = (await reading).flat();
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
@@ -112,7 +112,7 @@ async function readLayer(candidate: SourceCandidate, input: LoadInput, before: R
   const read = await contentOf(candidate, source, before);
   if (read === undefined) {
     const missing: Source = { ...source, status: 'missing' };
-    const message = `The file that SVC_CONFIG names, ${path}, does not exist.`;
+    const message = `The file ${path} (from SVC_CONFIG) does not exist.`;
     const warning = diagnosticAt(anchorAt(missing), 'warning', 'missing-file', '', message);
     return { source: missing, diagnostics: candidate.named ? [warning] : [] };
   }
@@ -144,11 +144,11 @@ async function readLayer(candidate: SourceCandidate, input: LoadInput, before: R
 
 interface Content {
   readonly parsed: Parsed;
-  /** Absent where the content could not be read as text. */
+  /** Absent if the content could not be read as text. */
   readonly text?: string;
 }
 
-/** The parsed content, `undefined` where there is no file. */
+/** The parsed content, `undefined` if there is no file. */
 async function contentOf(
   candidate: SourceCandidate,
   source: Source,
@@ -178,8 +178,8 @@ const FILE_WORDS: Readonly<Record<FileProblem, string>> = {
   missing: 'The file does not exist.',
   'not-a-file': 'This is not a regular file.',
   'too-large': `The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB.`,
-  unreadable: 'The file cannot be read; look at its permissions.',
-  outside: 'The file lies outside of the project.',
+  unreadable: 'The file cannot be read. Check its permissions.',
+  outside: 'The file is outside the project.',
 };
 
 function anchorAt(source: Source): Place {
@@ -192,10 +192,10 @@ function unreadable(message: string, source: Source): Parsed {
 
 function parsedValue(value: unknown, source: Source): Parsed {
   const tree = treeOf(value, anchorAt(source));
-  return tree?.type === 'object' ? { tree, diagnostics: [] } : unreadable('These settings are no object.', source);
+  return tree?.type === 'object' ? { tree, diagnostics: [] } : unreadable('These settings are not an object.', source);
 }
 
-/** Keys that device management puts into every property list (Apple, "Profile-Specific Payload Keys"). */
+/** Keys that device management adds to every property list (Apple, "Profile-Specific Payload Keys"). */
 const PAYLOAD_KEY = /^(Payload[A-Z]\w*|_manualProfile)$/;
 
 async function readPropertyList(file: string, source: Source): Promise<Parsed> {
@@ -211,7 +211,7 @@ async function readPropertyList(file: string, source: Source): Promise<Parsed> {
   }
 }
 
-/** References, the schema and what this source may say, in this order. */
+/** Applies references, the schema and the source rules, in this order. */
 async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: LoadInput) {
   const { trusted, folder, project } = candidate;
   const scope: ReferenceScope = {
@@ -229,7 +229,7 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
   const validated = await runInSlices(validateSteps(usable));
   const marks = validated.removed.filter(({ path }) => decidesAddress(path)).map(brokenAddress);
   const ruled = applySourceRules(replaceNodes(validated.tree, marks), trusted);
-  // The `null` that marks a failed reference was not written by the user; its own diagnostic says what is wrong.
+  // The `null` that marks a failed reference is not the user's text. The reference has its own diagnostic.
   const own = validated.diagnostics.filter(({ key }) => !broken.has(key));
   return {
     tree: ruled.tree,
@@ -238,10 +238,10 @@ async function checkLayer(tree: ObjectTree, candidate: SourceCandidate, input: L
   };
 }
 
-/** What else has to change because a reference yields nothing. */
+/** The further replacements that a failed reference requires. */
 function consequence({ path, place }: { readonly path: readonly string[]; readonly place: Place }): Replacement[] {
   if (decidesAddress(path)) return [brokenAddress({ path, place })];
-  // A reference inside a list or a policy: the rest would mean something else.
+  // A list or policy of the gateway without one of its values would have a different meaning.
   if (path[0] === 'gateway') {
     const entry = ownEntry(path);
     return entry.length < path.length ? [{ path: entry, node: undefined }] : [];

@@ -6,18 +6,18 @@ import type { Diagnostic } from '../settings/settings.ts';
 import type { Entry, ObjectTree, Place, Tree } from '../settings/tree.ts';
 import { TextReader, type TextVisitor } from './text-reader.ts';
 
-/** The most that a configuration file may hold, in bytes. */
+/** Maximum size of a configuration file in bytes. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
-/** No configuration nests deeper; recursion over a tree is bounded by it. */
+/** Maximum nesting depth. It limits the recursion over a tree. */
 export const MAX_DEPTH = 100;
 
 export interface Parsed {
-  /** Absent when the source could not be read as an object. */
+  /** Absent if the source is not a readable object. */
   readonly tree?: ObjectTree;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A file's bytes as text, or what is wrong with them. A byte order mark is accepted. */
+/** Decodes a file, or returns the problem. A byte order mark is accepted. */
 export function decode(bytes: Uint8Array): { readonly text: string } | { readonly problem: string } {
   if (bytes.length > MAX_CONFIG_BYTES) {
     return { problem: `The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB.` };
@@ -26,19 +26,19 @@ export function decode(bytes: Uint8Array): { readonly text: string } | { readonl
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) {
     return { problem: 'The file is UTF-16. Save it as UTF-8.' };
   }
-  if (bytes.includes(0)) return { problem: 'The file holds NUL bytes, so it is not UTF-8 text. Save it as UTF-8.' };
+  if (bytes.includes(0)) return { problem: 'The file contains NUL bytes, so it is not UTF-8 text. Save it as UTF-8.' };
   if (!isUtf8(bytes)) return { problem: 'The file is not UTF-8 text. Save it as UTF-8.' };
-  // Node loads its TextDecoder at the first use, which takes longer than to read most files.
+  // Node loads TextDecoder on first use, which takes longer than reading most files.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   return { text: withoutMark(text) };
 }
 
-/** A text without the byte order mark that some programs put before it. */
+/** Removes the byte order mark that some programs write. */
 export function withoutMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/** What a person reads for each of the parser's errors. */
+/** The user-visible message for each parser error. */
 const SYNTAX: Readonly<Record<string, string>> = {
   InvalidSymbol: 'Unexpected text; strings and keys need double quotes',
   InvalidNumberFormat: 'Not a number',
@@ -65,7 +65,7 @@ interface Open {
   key?: { readonly name: string; readonly place: Place };
 }
 
-/** Builds the tree while a text is read. */
+/** Builds the tree during parsing. */
 class Builder implements TextVisitor {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
@@ -145,14 +145,14 @@ function arrayAt(place: Place, items: Tree[]): Open {
 }
 
 /**
- * Reads JSONC (comments, trailing commas) into a tree with places. Never throws; what is wrong has a
- * line and a column. An empty or comment-only text is an empty object.
+ * Parses JSONC (with comments and trailing commas) into a tree with positions. Never throws: each error has a line and
+ * a column. An empty text, or one with comments only, is an empty object.
  */
 export function parse(text: string, source: Source): Parsed {
   return runSteps(parseSteps(text, source));
 }
 
-/** As `parse`; yields now and then. */
+/** Like `parse`, but yields regularly. */
 export function* parseSteps(text: string, source: Source): Steps<Parsed> {
   const builder = new Builder(source);
   yield* new TextReader(text, builder).read();

@@ -12,12 +12,12 @@ import {
 } from '../settings/tree.ts';
 import { diagnosticAt } from './parse.ts';
 
-/** The most that a referenced file may hold, in bytes. */
+/** Maximum size of a referenced file in bytes. */
 const MAX_REFERENCE_BYTES = 64 * 1024;
 
-/** The most that the references of one source may come to together, in characters. */
+/** Maximum total size of the resolved references of one source, in characters. */
 const MAX_EXPANDED = 4 * 1024 * 1024;
-/** The most files that one source may refer to. */
+/** Maximum number of files that one source may reference. */
 const MAX_FILES = 1000;
 
 interface Reference {
@@ -28,8 +28,8 @@ interface Reference {
 }
 
 /**
- * The references of a text, in order. Linear: a search that finds no `}` is the last one, where a pattern would start
- * again at each `{env:`.
+ * The references in a text, in order. Linear: after a search without `}`, no further search starts. A regular
+ * expression would start again at each `{env:`.
  */
 export function findReferences(text: string): readonly Reference[] {
   const found: Reference[] = [];
@@ -44,26 +44,28 @@ export function findReferences(text: string): readonly Reference[] {
   return found;
 }
 
-/** Where references of one source may look. */
+/** The limits for the references of one source. */
 export interface ReferenceScope {
   readonly trusted: boolean;
-  /** Nothing is looked up at all: a project in a workspace that the person does not trust. */
+  /** No reference is resolved: the source is a project in a workspace that the user does not trust. */
   readonly closed?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  /** What a relative `{file:}` is relative to: the folder of the source as it was opened. */
+  /** The base of a relative `{file:}`: the folder of the source as it was opened. */
   readonly folder: string;
-  /** The project's folder, as it was opened and with symbolic links resolved; `{file:}` of an untrusted source must lie in it. */
+  /**
+   * The project folder as opened and with resolved symbolic links. `{file:}` of an untrusted source must be inside it.
+   */
   readonly root?: { readonly opened: string; readonly real: string };
 }
 
 export interface Resolved {
   readonly tree: ObjectTree;
   readonly diagnostics: readonly Diagnostic[];
-  /** Keys whose value is absent because a reference yields nothing. */
+  /** Keys without a value because their reference failed. */
   readonly absent: readonly { readonly path: readonly string[]; readonly place: Place }[];
-  /** Files that were asked for, as absolute paths. */
+  /** Absolute paths of the referenced files. */
   readonly files: readonly string[];
 }
 
@@ -77,7 +79,7 @@ const CLOSED: Outcome = {
   message: 'Nothing is looked up for this value until the workspace is trusted.',
 };
 
-/** A text with a `{` in it, which may be a reference. */
+/** A text with a `{`, which may be a reference. */
 interface BracedText {
   readonly path: readonly string[];
   readonly text: string;
@@ -85,8 +87,8 @@ interface BracedText {
 }
 
 /**
- * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys and comments are
- * not searched, and neither is what a reference yields. A value whose reference fails is left out; the others stay.
+ * Replaces `{env:NAME}` and `{file:PATH}` in the string values of a parsed source (spec 5.8). Keys, comments and the
+ * resolved texts are not searched. A value with a failed reference is omitted; the others remain.
  */
 export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope): Promise<Resolved> {
   const braced = await runInSlices(bracedTexts(tree));
@@ -120,7 +122,7 @@ function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {
   return found;
 }
 
-/** `path` is that of the moment; what is found keeps a copy. */
+/** Collects the texts with a `{`. `path` changes during the traversal, so each result has a copy. */
 function collectBraced(tree: Tree, path: string[], found: BracedText[]): void {
   if (tree.type === 'scalar') {
     const { value, place } = tree;
@@ -135,10 +137,10 @@ function collectBraced(tree: Tree, path: string[], found: BracedText[]): void {
   }
 }
 
-/** What other programs write for a variable, and our own form with a slip in it. */
+/** Variable syntax of other programs, and misspelled references. */
 const NEARLY = /\{\s*(?:env|file)\s*[:.]|^\$\{?\{?[A-Za-z_]|^\{\{/i;
 
-/** A key that was meant to be looked up must not be sent as it is written without a word. */
+/** Reports a misspelled reference: otherwise its text would be sent as the key without a warning. */
 function misspelled({ path, text, place }: BracedText): Diagnostic | undefined {
   if (path[0] !== 'provider' || path[2] !== 'options') return undefined;
   const dollar = text.includes('${env:') || text.includes('${file:');
@@ -161,7 +163,7 @@ function withoutReferences(text: string): string {
   return rest + text.slice(at);
 }
 
-/** Every file that is asked for, read once, by its name as written. */
+/** Reads every referenced file once. The result is keyed by the name in the text. */
 async function readFiles(found: readonly BracedText[], scope: ReferenceScope): Promise<ReadonlyMap<string, Outcome>> {
   const naming = found.filter(({ text }) => text.includes('{file:'));
   const names = new Set(
@@ -202,7 +204,7 @@ const TOO_LONG: Outcome = {
 };
 const MAX_SHOWN_NAME = 200;
 
-/** A name as a message shows it. */
+/** Shortens a name for a message. */
 function shownName(name: string): string {
   return name.length > MAX_SHOWN_NAME ? `${name.slice(0, MAX_SHOWN_NAME)}…` : name;
 }
@@ -231,7 +233,7 @@ function readVariable(name: string, scope: ReferenceScope): Outcome {
   };
 }
 
-/** Windows looks up variables without regard to case. */
+/** Looks up an environment variable. Windows ignores case. */
 function variable(name: string, scope: ReferenceScope): string | undefined {
   if (Object.hasOwn(scope.env, name)) return scope.env[name];
   if (scope.platform !== 'win32') return undefined;
@@ -245,10 +247,10 @@ async function readReference(name: string, scope: ReferenceScope): Promise<Outco
   if (file === '') return failed(name, 'names no file', 'file-reference');
   const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES });
   if ('problem' in read) return failed(name, `${shownName(file)} ${WORDS[read.problem]}`, 'file-reference');
-  return messageText(name, file, read.bytes);
+  return decodeText(name, file, read.bytes);
 }
 
-/** `~/` is the home folder; anything else relative belongs to the folder of the source. */
+/** Resolves a referenced path. `~/` is the home folder. Other relative paths start at the folder of the source. */
 export function referencedFile(name: string, scope: Pick<ReferenceScope, 'platform' | 'folder' | 'home'>): string {
   const home = name.startsWith('~/') || (scope.platform === 'win32' && name.startsWith('~\\'));
   const { resolve, join } = platformPath(scope.platform);
@@ -260,13 +262,13 @@ const WORDS: Readonly<Record<FileProblem, string>> = {
   'not-a-file': 'is not a regular file',
   'too-large': `is larger than ${MAX_REFERENCE_BYTES / 1024} KiB`,
   unreadable: 'cannot be read',
-  outside: 'lies outside of the project',
+  outside: 'is outside the project',
 };
 
 /**
- * Until the opened file is known to lie inside the project, every failure reads the same, so that a
- * project's file cannot ask what exists elsewhere. A path that is not even written as one inside is
- * never opened: opening can mount a share or wake a device.
+ * All failures before the opened file is known to be inside the project have the same message, so that a project file
+ * cannot find out which files exist elsewhere. A path whose text is not inside the project is never opened: opening can
+ * mount a share or wake a device.
  */
 async function readProjectFile(name: string, file: string, scope: ReferenceScope): Promise<Outcome> {
   const { root } = scope;
@@ -278,10 +280,10 @@ async function readProjectFile(name: string, file: string, scope: ReferenceScope
     const inside = read.problem === 'not-a-file' || read.problem === 'too-large';
     return inside ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
   }
-  return messageText(name, file, read.bytes);
+  return decodeText(name, file, read.bytes);
 }
 
-/** Whether a path reads as one below the project, on file systems that tell cases apart and those that do not. */
+/** Whether the text of a path is below the project, on case-sensitive and case-insensitive file systems. */
 export function isWrittenInside(
   file: string,
   root: { readonly opened: string; readonly real: string },
@@ -291,8 +293,8 @@ export function isWrittenInside(
   return [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file), platformPath(platform)));
 }
 
-function messageText(name: string, file: string, bytes: Uint8Array): Outcome {
-  if (bytes.includes(0)) return failed(name, `${file} holds NUL bytes`, 'file-reference');
+function decodeText(name: string, file: string, bytes: Uint8Array): Outcome {
+  if (bytes.includes(0)) return failed(name, `${file} contains NUL bytes`, 'file-reference');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
     return text === '' ? failed(name, `${file} is empty`, 'file-reference', 'warning') : { text };

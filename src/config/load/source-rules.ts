@@ -14,9 +14,9 @@ import { isForbidden, isReservedHeader } from './header-names.ts';
 import { diagnosticAt } from './parse.ts';
 
 /**
- * Keys that decide where a provider's requests go. If one is there but cannot be used, its provider
- * gets `null` in its place, which stops requests: a key must not go to a default address because
- * the address that was meant is broken.
+ * Keys that determine the address of a provider's requests. If such a key has an invalid value, the provider gets
+ * `null` instead, which stops its requests: an API key must not be sent to a default address because the intended
+ * address is invalid.
  */
 export function decidesAddress(path: readonly string[]): boolean {
   const [section, , part, key] = path;
@@ -25,7 +25,7 @@ export function decidesAddress(path: readonly string[]): boolean {
   return part === 'npm' || part === 'api';
 }
 
-/** Puts `null` where an address is broken. */
+/** Replaces an invalid address with `null`. */
 export function brokenAddress({
   path,
   place,
@@ -41,7 +41,10 @@ export interface RestrictedTree {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What a source may not say (spec 5.8 and docs/configuration.md, "Trust"), and header names in lower case. */
+/**
+ * Removes the settings that a source must not set (spec 5.8 and docs/configuration.md, "Trust"), and converts header
+ * names to lower case.
+ */
 export function applySourceRules(tree: ObjectTree, trusted: boolean): RestrictedTree {
   const diagnostics: Diagnostic[] = [];
   const allowed = trusted ? tree : dropUntrusted(tree, diagnostics);
@@ -83,7 +86,7 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
   return replaceNodes(tree, dropped);
 }
 
-/** `undefined` where nothing changes. */
+/** Returns `undefined` if nothing changes. */
 function lowerHeaders(
   node: Tree | undefined,
   path: readonly string[],

@@ -7,45 +7,45 @@ import type { SourceKind } from '../settings/origin.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Values that an editor's own settings give, in the shape of a configuration file. */
+/** The values of the editor's settings, in the form of a configuration file. */
 export interface EditorSettings {
   readonly user?: Readonly<Record<string, unknown>>;
   readonly workspace?: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that decides which sources there are. Nothing is taken from the process itself. */
+/** The values that determine the sources. They are passed in, not read from the process. */
 export interface LoadInput {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  /** Working directory: relative paths of the environment, and the project where `folders` is absent. */
+  /** Working directory. The base of relative paths in environment variables, and the project if `folders` is absent. */
   readonly cwd?: string;
-  /** Workspace folders; each is a project of its own. */
+  /** Workspace folders. Each is a separate project. */
   readonly folders?: readonly string[];
-  /** `false`: what project files say is shown and used for nothing. */
+  /** `false`: project files are shown but not used. */
   readonly trustedWorkspace: boolean;
   readonly editor?: EditorSettings;
 }
 
-/** A place where a source may be, in rising precedence. */
+/** A possible location of a source. Candidates are listed in rising precedence. */
 export interface SourceCandidate {
   readonly kind: SourceKind;
   readonly path: string;
   readonly trusted: boolean;
-  /** What relative references are relative to. */
+  /** The base of relative references. */
   readonly folder: string;
   readonly project?: { readonly opened: string; readonly real: string };
   /** Absent: the content is read from `path`. */
   readonly content?: { readonly text: string } | { readonly value: unknown };
   /** A macOS property list. */
   readonly plist?: true;
-  /** Missing is worth a warning: someone named it. */
+  /** The user named this file, so a missing file is a warning. */
   readonly named?: true;
 }
 
 const NAMES = ['svc.json', 'svc.jsonc'] as const;
 
-/** The folder of a person's own configuration. */
+/** The folder of the user's configuration. */
 export function globalFolder(input: LoadInput): string {
   return svcFolder('config', input);
 }
@@ -59,8 +59,8 @@ export function managedFolder(input: LoadInput): string {
 }
 
 /**
- * Every place a source may be in, lowest precedence first: those below the projects' are known at once, where a
- * project is has to be looked up, and then there are those above.
+ * All possible locations of sources, lowest precedence first. `below` and `above` are known immediately; `projects`
+ * requires a search on disk.
  */
 export function candidates(input: LoadInput) {
   const cwd = workingDirectory(input);
@@ -76,7 +76,7 @@ export function candidates(input: LoadInput) {
   };
 }
 
-/** Files that a source may be read from, whether they exist or not. */
+/** The files of all possible sources, including missing files. */
 export async function sourceFiles(input: LoadInput): Promise<readonly string[]> {
   const { below, projects, above } = candidates(input);
   const places = [...below(), ...(await projects()), ...above()];
@@ -125,7 +125,7 @@ function managedFiles(input: LoadInput): SourceCandidate[] {
   const files = inFolder(managedFolder(input), 'managed');
   if (input.platform !== 'darwin' || nonEmpty(input.env.SVC_MANAGED_CONFIG_DIR) !== undefined) return files;
   const base = '/Library/Managed Preferences';
-  // The person's own domain, then the machine's, which goes over it.
+  // The user's domain, then the machine's, which overrides it.
   for (const folder of [path.join(base, userInfo().username), base]) {
     const file = path.join(folder, `${MANAGED_DOMAIN}.plist`);
     files.push({ kind: 'managed', path: file, trusted: true, folder, plist: true });
@@ -152,11 +152,14 @@ async function projectFiles(input: LoadInput, cwd: string): Promise<SourceCandid
 
 interface Project {
   readonly root: { readonly opened: string; readonly real: string };
-  /** From the root down to the folder that the search began in. */
+  /** The folders from the root to the folder where the search started. */
   readonly folders: readonly string[];
 }
 
-/** The git worktree around a folder, else the folder itself; never beyond. */
+/**
+ * The Git worktree that contains the folder, otherwise the folder itself. The search does not continue above the
+ * worktree.
+ */
 async function projectOf(start: string): Promise<Project> {
   const upwards = [start];
   for (let above = path.dirname(start); above !== upwards.at(-1); above = path.dirname(above)) upwards.push(above);

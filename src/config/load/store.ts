@@ -8,22 +8,22 @@ import type { Loaded, Memory } from './load.ts';
 import { type LoadInput, sourceFiles } from './sources.ts';
 
 export interface StoreTimes {
-  /** Milliseconds of quiet after a file event before it is read. */
+  /** Milliseconds without file events before the file is read. */
   readonly debounceMs?: number;
-  /** Milliseconds after which content that disappeared is looked at again before it is believed. */
+  /** Milliseconds until missing content is read again before it counts as deleted. */
   readonly settleMs?: number;
 }
 
 /**
- * The one owner of the current settings. `input` is asked anew for every load, so that an editor's
- * settings and folders are those of the moment.
+ * The only owner of the current settings. `input` is called for every load, so that the editor's settings and folders
+ * are current.
  */
 export class SettingsStore implements Disposable {
   readonly #input: () => LoadInput;
   readonly #times: Required<StoreTimes>;
   readonly #changed = new Emitter<[Settings]>();
   readonly #watchers = new Map<string, FSWatcher>();
-  /** By watched folder: the names in it that matter. */
+  /** Relevant file names for each watched folder. */
   #names = new Map<string, Set<string>>();
   #referenced: readonly string[] = [];
   #current: Settings | undefined;
@@ -47,18 +47,18 @@ export class SettingsStore implements Disposable {
     this.#changed.dispose();
   }
 
-  /** The last snapshot. @throws Error before the first `refresh` has ended. */
+  /** The last snapshot. @throws Error before the first `refresh` is complete. */
   get current(): Settings {
     if (this.#current === undefined) throw new Error('The settings are read before their first load has ended.');
     return this.#current;
   }
 
-  /** Calls `listener` with every new snapshot, not with the present one. */
+  /** Calls `listener` with every new snapshot, but not with the current one. */
   onChange(listener: (settings: Settings) => void): Disposable {
     return this.#changed.event(listener);
   }
 
-  /** Reads the sources anew. Calls during a load share one further load. */
+  /** Reads the sources again. Calls during a load share one further load. */
   refresh(): Promise<Settings> {
     if (this.#running === undefined) {
       this.#running = this.#load().finally(() => {
@@ -75,14 +75,14 @@ export class SettingsStore implements Disposable {
     return this.#again;
   }
 
-  /** Refreshes when a file in one of the sources' folders changes, until `dispose`. */
+  /** Watches the folders of the sources and refreshes after a change, until `dispose`. */
   async watch(): Promise<void> {
     this.#watching = true;
     await this.#follow();
   }
 
   async #load(): Promise<Settings> {
-    // Reading needs parsers and the schema; whoever makes a store needs neither yet.
+    // Load the parsers and the schema on demand: creating a store does not need them.
     const { load } = await import('./load.ts');
     let loaded = await load(this.#input(), this.#memory);
     if (loaded.vanished.length > 0) loaded = await this.#settled(load);
@@ -94,7 +94,10 @@ export class SettingsStore implements Disposable {
     return loaded.settings;
   }
 
-  /** A save that truncates or replaces a file blanks it for a moment: only what stays blank is believed. */
+  /**
+   * A save that truncates or replaces a file makes it empty for a moment. The content counts as deleted only if it is
+   * still missing after a delay.
+   */
   async #settled(load: typeof import('./load.ts').load): Promise<Loaded> {
     await sleep(this.#times.settleMs);
     return load(this.#input(), this.#memory);
@@ -119,11 +122,11 @@ export class SettingsStore implements Disposable {
   #watchFolder(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => this.#touched(folder, name));
-      // A folder that is deleted: the next load follows what is there then.
+      // The folder was deleted. The next load watches the folders that exist then.
       watcher.on('error', () => this.#forget(folder));
       this.#watchers.set(folder, watcher);
     } catch {
-      // No watches left or no permission: `refresh` still works, and nothing else depends on this folder.
+      // The system has no free watches, or permission is missing. `refresh` still works.
     }
   }
 
@@ -140,14 +143,14 @@ export class SettingsStore implements Disposable {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      // Loading does not reject for what is in the sources; whoever calls `refresh` sees what else fails.
+      // Loading does not reject for invalid content. Callers of `refresh` get all other errors.
       void this.refresh().catch(() => undefined);
     }, this.#times.debounceMs);
     this.#timer.unref();
   }
 }
 
-/** The deepest folder on the way to a file that exists, and the name in it that leads on. */
+/** The deepest existing folder on the path to a file, and the next name on that path. */
 function nearestExisting(file: string): { readonly folder: string; readonly name: string } {
   let at = file;
   while (path.dirname(at) !== at && !existsSync(path.dirname(at))) at = path.dirname(at);

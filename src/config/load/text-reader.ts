@@ -1,7 +1,7 @@
 import { createScanner, type JSONScanner } from 'jsonc-parser';
 import type { Steps } from '../../base/time-slices.ts';
 
-/** `SyntaxKind` of jsonc-parser; a const enum of a library has no value at run time. */
+/** `SyntaxKind` of jsonc-parser, whose const enum has no values at run time. */
 const OPEN_BRACE = 1;
 const CLOSE_BRACE = 2;
 const OPEN_BRACKET = 3;
@@ -28,7 +28,7 @@ const SCAN_ERRORS = [
   'InvalidCharacter',
 ];
 
-/** Is called at each token that matters; the scanner has the place of it, with zero-based line and character. */
+/** Callbacks for the relevant tokens. The scanner has the position of the token, with zero-based line and character. */
 export interface TextVisitor {
   readonly open: (type: 'object' | 'array', at: JSONScanner) => void;
   readonly key: (name: string, at: JSONScanner) => void;
@@ -36,17 +36,17 @@ export interface TextVisitor {
   readonly close: () => void;
   /** `error` is the name of a `ParseErrorCode` of jsonc-parser. */
   readonly error: (error: string, at: JSONScanner) => void;
-  /** Nothing more is wanted, so the visit ends. */
+  /** True ends the visit. */
   readonly done: boolean;
 }
 
-/** Members between two steps. */
+/** Number of members between two steps. */
 const MEMBERS = 100;
 
 /**
- * `visit` of jsonc-parser in steps, because a file of 1 MiB takes longer than an extension host may be blocked. The
- * scanner is jsonc-parser's; the grammar and what follows an error are those of its `visit` with `allowTrailingComma`
- * and `allowEmptyContent`, and test/config/properties.test.ts compares the two.
+ * `visit` of jsonc-parser in steps, because a file of 1 MiB would block the extension host for too long. The scanner is
+ * that of jsonc-parser. The grammar and the error recovery are those of `visit` with `allowTrailingComma` and
+ * `allowEmptyContent`; test/config/properties.test.ts compares both.
  */
 export class TextReader {
   readonly #scanner: JSONScanner;
@@ -66,7 +66,7 @@ export class TextReader {
     else if (this.#token !== END) this.#report('EndOfFileExpected');
   }
 
-  /** Goes to the next token that is not a space or a comment. */
+  /** Moves to the next token that is not white space or a comment. */
   #scan(): void {
     if (this.#visitor.done) {
       this.#token = END;
@@ -98,7 +98,7 @@ export class TextReader {
     while (this.#token !== END && this.#token !== close && this.#token !== COMMA) this.#scan();
   }
 
-  /** Whether there is a value without members. */
+  /** Reads a scalar. Returns whether there is one. */
   #scalar(): boolean {
     const token = this.#token;
     if (token === STRING) this.#visitor.scalar(this.#scanner.getTokenValue(), this.#scanner);
@@ -117,7 +117,7 @@ export class TextReader {
     return 0;
   }
 
-  /** Whether there is an object or an array. */
+  /** Reads an object or an array. Returns whether there is one. */
   *#container(): Steps<boolean> {
     const object = this.#token === OPEN_BRACE;
     if (!object && this.#token !== OPEN_BRACKET) return false;
@@ -141,7 +141,7 @@ export class TextReader {
     return true;
   }
 
-  /** Whether there is a key with its colon. */
+  /** Reads a key and its colon. Returns whether there is one. */
   #key(): boolean {
     if (this.#token !== STRING) {
       this.#skip('PropertyNameExpected', CLOSE_BRACE);

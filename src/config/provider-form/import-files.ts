@@ -7,18 +7,18 @@ export interface ImportFile {
   readonly tool: ImportTool;
   readonly name: string;
   readonly path: string;
-  /** What is in it can't be read here. */
+  /** Message for a file whose format is not supported. */
   readonly unreadable?: string;
 }
 
 export interface ImportPlaces {
   readonly home: string;
   readonly env: Environment;
-  /** The folder of the editor's own user settings. */
+  /** The folder of the editor's user settings. */
   readonly userFolder: string;
 }
 
-/** Files where other tools keep their providers; whether they exist is for the caller to see. */
+/** The files where other tools store their providers. The caller checks whether they exist. */
 export function importFiles({ home, env, userFolder }: ImportPlaces): readonly ImportFile[] {
   const config = xdgFolder('config', { env, home, platform: process.platform });
   const file = (tool: ImportTool, name: string, ...parts: readonly [string, ...string[]]): ImportFile => ({

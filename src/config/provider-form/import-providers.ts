@@ -1,5 +1,5 @@
 import { type ParseError, parse } from 'jsonc-parser';
-import { ownEntry } from '../../base/json.ts';
+import { nonEmptyString, ownEntry } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
 import {
   API_PACKAGES,
@@ -10,18 +10,18 @@ import {
   proposedId,
 } from './provider-form.ts';
 
-/** Other tools whose providers can be taken over. */
+/** Other tools whose providers can be imported. */
 export type ImportTool = 'continue' | 'opencode' | 'kilo' | 'cline' | 'vscode';
 
 export interface Imported {
   readonly providers: readonly ProviderForm[];
-  /** What could not be taken over and why, sentences. */
+  /** Messages about entries that could not be imported. */
   readonly notes: readonly string[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Providers in the file of another tool. Nothing of it is written, nothing outside of it is read. */
+/** Imports the providers in a file of another tool. Writes nothing and reads no other file. */
 export function importProviders(tool: ImportTool, text: string): Imported {
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
@@ -39,7 +39,7 @@ export function importProviders(tool: ImportTool, text: string): Imported {
   }
 }
 
-/** Names of the vendors in other tools and where they are; a provider without an address of its own needs one. */
+/** Vendor names of other tools and their addresses, for providers without their own address. */
 const BASES: Readonly<Record<string, { readonly id: string; readonly baseURL: string; readonly api?: ProviderApi }>> = {
   openai: { id: 'openai', baseURL: 'https://api.openai.com/v1' },
   anthropic: { id: 'anthropic', baseURL: 'https://api.anthropic.com/v1', api: 'messages' },
@@ -64,59 +64,61 @@ function fromContinue(config: Fields): Imported {
   const completion = listOffered(config.tabAutocompleteModel ?? []);
   for (const entry of [...listOffered(config.models), ...completion]) {
     const { title, provider, model, apiKey, apiBase, requestOptions } = fieldsOf(entry);
-    const vendor = ownEntry(BASES, messageText(provider) ?? '');
-    const baseURL = messageText(apiBase) ?? vendor?.baseURL;
-    const id = messageText(model);
+    const vendor = ownEntry(BASES, nonEmptyString(provider) ?? '');
+    const baseURL = nonEmptyString(apiBase) ?? vendor?.baseURL;
+    const id = nonEmptyString(model);
     if (baseURL === undefined || id === undefined || id === 'AUTODETECT') {
       notes.push(
-        `${messageText(title) ?? messageText(provider) ?? 'A model'}: its address or its model is not in the file.`,
+        `${nonEmptyString(title) ?? nonEmptyString(provider) ?? 'A model'}: its address or its model is not in the file.`,
       );
       continue;
     }
     add(providers, {
       ...EMPTY_FORM,
-      id: vendor?.id ?? proposedId(messageText(provider) ?? 'imported'),
-      name: vendor === undefined || apiBase !== undefined ? (messageText(provider) ?? '') : '',
+      id: vendor?.id ?? proposedId(nonEmptyString(provider) ?? 'imported'),
+      name: vendor === undefined || apiBase !== undefined ? (nonEmptyString(provider) ?? '') : '',
       api: vendor?.api ?? 'chat-completions',
       baseURL: local(vendor?.id, baseURL),
       key: keyOf(apiKey),
-      models: [{ id, name: messageText(title) ?? '' }],
+      models: [{ id, name: nonEmptyString(title) ?? '' }],
       headers: headersOf(fieldsOf(requestOptions).headers),
     });
   }
   return { providers: [...providers.values()], notes };
 }
 
-/** Ollama's own address in other tools is without `/v1`. */
+/** Other tools write the Ollama address without `/v1`. */
 function local(id: string | undefined, baseURL: string): string {
   const trimmed = withoutTrailing(baseURL, '/');
   return id === 'ollama' && !/\/v1$/.test(trimmed) ? `${trimmed}/v1` : trimmed;
 }
 
-/** opencode.ai/docs/providers: `provider.<id>` with `npm`, `name`, `options`, `models`, as here. */
+/** opencode.ai/docs/providers: `provider.<id>` with `npm`, `name`, `options` and `models`, as in svc.jsonc. */
 function fromOpencode(config: Fields): Imported {
   const notes: string[] = [];
   const providers: ProviderForm[] = [];
   for (const [id, value] of Object.entries(fieldsOf(config.provider))) {
     const provider = fieldsOf(value);
     const options = fieldsOf(provider.options);
-    const npm = messageText(provider.npm) ?? API_PACKAGES['chat-completions'];
+    const npm = nonEmptyString(provider.npm) ?? API_PACKAGES['chat-completions'];
     const api = apiOf(npm);
     const vendor = ownEntry(BASES, id);
-    const baseURL = messageText(options.baseURL) ?? messageText(provider.api) ?? vendor?.baseURL;
+    const baseURL = nonEmptyString(options.baseURL) ?? nonEmptyString(provider.api) ?? vendor?.baseURL;
     if (api === undefined || baseURL === undefined) {
-      notes.push(api === undefined ? `${id}: ${npm} is not spoken here.` : `${id}: its address is not in the file.`);
+      notes.push(
+        api === undefined ? `${id}: the format of ${npm} is not supported.` : `${id}: its address is not in the file.`,
+      );
       continue;
     }
     const models = Object.entries(fieldsOf(provider.models)).filter(([, model]) => isFields(model));
     providers.push({
       ...EMPTY_FORM,
       id: proposedId(id),
-      name: messageText(provider.name) ?? '',
-      api: messageText(provider.npm) === undefined ? (vendor?.api ?? api) : api,
+      name: nonEmptyString(provider.name) ?? '',
+      api: nonEmptyString(provider.npm) === undefined ? (vendor?.api ?? api) : api,
       baseURL: withoutTrailing(baseURL, '/'),
       key: keyOf(options.apiKey),
-      models: models.map(([key, model]) => ({ id: key, name: messageText(fieldsOf(model).name) ?? '' })),
+      models: models.map(([key, model]) => ({ id: key, name: nonEmptyString(fieldsOf(model).name) ?? '' })),
       headers: headersOf(options.headers),
     });
   }
@@ -128,7 +130,7 @@ function apiOf(npm: string): ProviderApi | undefined {
   return undefined;
 }
 
-/** Cline keeps its choices flat in `~/.cline/data/globalState.json`, its keys elsewhere. */
+/** Cline stores its settings as flat fields in `~/.cline/data/globalState.json`, and its keys in another place. */
 function fromCline(state: Fields): Imported {
   const form = (
     id: string,
@@ -141,14 +143,14 @@ function fromCline(state: Fields): Imported {
     id,
     name,
     baseURL: local(id, baseURL),
-    models: [...new Set(models.map(messageText))].flatMap((model) =>
+    models: [...new Set(models.map(nonEmptyString))].flatMap((model) =>
       model === undefined ? [] : [{ id: model, name: '' }],
     ),
     headers: headersOf(headers),
   });
-  const compatible = messageText(state.openAiBaseUrl);
-  const ollama = messageText(state.ollamaBaseUrl);
-  const studio = messageText(state.lmStudioBaseUrl);
+  const compatible = nonEmptyString(state.openAiBaseUrl);
+  const ollama = nonEmptyString(state.ollamaBaseUrl);
+  const studio = nonEmptyString(state.lmStudioBaseUrl);
   const chosen = (name: string) => [state[`planMode${name}`], state[`actMode${name}`]];
   const ids = [state.openAiModelId, ...chosen('OpenAiModelId')];
   const providers = [
@@ -164,24 +166,24 @@ function fromCline(state: Fields): Imported {
   return { providers, notes };
 }
 
-/** chatLanguageModels.json: groups of a vendor; those of a custom endpoint name an address for each model. */
+/** chatLanguageModels.json: groups by vendor. A custom endpoint has an address for each model. */
 function fromCustomEndpoints(groups: readonly unknown[]): Imported {
   const notes: string[] = [];
   const providers = new Map<string, ProviderForm>();
   for (const value of groups) {
     const group = fieldsOf(value);
-    const vendor = messageText(group.vendor) ?? '';
+    const vendor = nonEmptyString(group.vendor) ?? '';
     if (!/^custom/i.test(vendor)) continue;
-    const name = messageText(group.name) ?? vendor;
+    const name = nonEmptyString(group.name) ?? vendor;
     for (const entry of listOffered(group.models)) {
       const model = fieldsOf(entry);
-      const id = messageText(model.id);
-      const url = messageText(model.url);
+      const id = nonEmptyString(model.id);
+      const url = nonEmptyString(model.url);
       if (id === undefined || url === undefined) {
         notes.push(`${name}: a model without an id or an address.`);
         continue;
       }
-      const { api, baseURL } = splitEndpoint(url, messageText(model.apiType) ?? messageText(group.apiType));
+      const { api, baseURL } = splitEndpoint(url, nonEmptyString(model.apiType) ?? nonEmptyString(group.apiType));
       add(providers, {
         ...EMPTY_FORM,
         id: proposedId(name) || 'imported',
@@ -189,7 +191,7 @@ function fromCustomEndpoints(groups: readonly unknown[]): Imported {
         api,
         baseURL,
         key: keyOf(group.apiKey),
-        models: [{ id, name: messageText(model.name) ?? '' }],
+        models: [{ id, name: nonEmptyString(model.name) ?? '' }],
         headers: headersOf(model.requestHeaders),
       });
     }
@@ -203,7 +205,10 @@ const ENDPOINTS: readonly (readonly [string, ProviderApi])[] = [
   ['/messages', 'messages'],
 ];
 
-/** `https://…/v1/messages` -> the base and the format that its end or `apiType` names. */
+/**
+ * Splits `https://…/v1/messages` into the base address and the format. `apiType` determines the format if the path does
+ * not.
+ */
 function splitEndpoint(url: string, apiType: string | undefined): { api: ProviderApi; baseURL: string } {
   const bare = withoutTrailing(url, '/');
   const end = ENDPOINTS.find(([path]) => bare.endsWith(path));
@@ -212,7 +217,7 @@ function splitEndpoint(url: string, apiType: string | undefined): { api: Provide
   return { api: named ?? end?.[1] ?? 'chat-completions', baseURL };
 }
 
-/** One provider for each address, format and key: its models come together. */
+/** Adds a provider. Providers with the same address, format and key are combined. */
 function add(providers: Map<string, ProviderForm>, form: ProviderForm): void {
   const same = JSON.stringify([form.id, form.api, form.baseURL, form.key, form.headers]);
   const before = providers.get(same);
@@ -227,13 +232,13 @@ function add(providers: Map<string, ProviderForm>, form: ProviderForm): void {
   }
 }
 
-/** A key that is written in the file; VS Code's and other tools' own stores are not looked into. */
+/** A key in the file. The key stores of VS Code and other tools are not read. */
 function keyOf(value: unknown): KeyChoice {
-  const text = messageText(value)?.trim();
+  const text = nonEmptyString(value)?.trim();
   if (text === undefined || text === '') return { kind: 'none' };
   const variable = /^\{env:([^}]+)\}$/.exec(text)?.[1] ?? /^\$\{?env:(\w+)\}$/.exec(text)?.[1];
   if (variable !== undefined) return { kind: 'env', name: variable };
-  // `${input:…}` and `${{ secrets.X }}` point into a store of the other tool, `{file:…}` at a file.
+  // `${input:…}` and `${{ secrets.X }}` refer to a store of the other tool, `{file:…}` to a file.
   return /^(\$\{|\{file:)/.test(text) ? { kind: 'none' } : { kind: 'typed', value: text };
 }
 
@@ -245,10 +250,6 @@ function headersOf(value: unknown): ProviderForm['headers'] {
 
 function listOffered(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
-}
-
-function messageText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function isFields(value: unknown): value is Fields {

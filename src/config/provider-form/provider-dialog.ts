@@ -1,4 +1,4 @@
-/** The messages between the provider dialog's page and its host. The page is not trusted: what it says is parsed. */
+/** The messages between the provider dialog's page and its host. The page is not trusted: its messages are parsed. */
 import {
   type HeaderRow,
   type KeyChoice,
@@ -15,11 +15,11 @@ export interface ProviderPreset {
   readonly baseURL: string;
   readonly fimURL: string;
   readonly fim: string;
-  /** Needs no key: it runs on this machine. */
+  /** A local server. Needs no key. */
   readonly local: boolean;
 }
 
-/** A place that a provider can be saved into. */
+/** A file in which a provider can be saved. */
 export interface SaveTarget {
   readonly path: string;
   readonly label: string;
@@ -37,7 +37,7 @@ export interface FoundServer extends ProviderPreset {
   readonly models: number;
 }
 
-/** Why something could not be done: what happened and what helps. */
+/** The reason of a failure, and an action that may help. */
 export interface DialogFailure {
   readonly message: string;
   readonly action?: string;
@@ -51,14 +51,14 @@ export type ToDialog =
       readonly taken: readonly string[];
       readonly targets: readonly SaveTarget[];
       readonly presets: readonly ProviderPreset[];
-      /** Where the kept key may go; absent: there is none, or it is written in the file. */
+      /** The origin of the kept key. Absent: there is no key, or it is in the file. */
       readonly keyOrigin?: string;
     }
   | {
       readonly type: 'listed';
       readonly request: number;
       readonly models: readonly OfferedModel[];
-      /** Where the list really was, when that is another base address than the one asked. */
+      /** The base address that returned the list, if it differs from the requested one. */
       readonly baseURL?: string;
     }
   | { readonly type: 'list-failed'; readonly request: number; readonly reason: DialogFailure }
@@ -66,7 +66,7 @@ export type ToDialog =
       readonly type: 'tested';
       readonly request: number;
       readonly ok: boolean;
-      /** HTTP status of the provider; absent: nobody answered. */
+      /** HTTP status of the provider. Absent: there was no response. */
       readonly status?: number;
       readonly milliseconds: number;
       /** The first words of the answer. */
@@ -78,7 +78,7 @@ export type ToDialog =
 
 export type FromDialog =
   | { readonly type: 'ready' }
-  /** Kept by the host while the page is away. */
+  /** The host keeps the draft while the page is closed. */
   | { readonly type: 'draft'; readonly form: ProviderForm }
   | { readonly type: 'list'; readonly request: number; readonly form: ProviderForm }
   | { readonly type: 'test'; readonly request: number; readonly form: ProviderForm; readonly model: string }
@@ -89,7 +89,7 @@ export type FromDialog =
   | { readonly type: 'open-file' }
   | { readonly type: 'close' };
 
-/** A message of the page, `undefined` when it is not one of its own. */
+/** Parses a message of the page. Returns `undefined` if it is invalid. */
 export function parseFromDialog(value: unknown): FromDialog | undefined {
   if (!isRecord(value)) return undefined;
   const { type } = value;
@@ -120,7 +120,7 @@ export function parseFromDialog(value: unknown): FromDialog | undefined {
   }
 }
 
-/** More rows than a person would make, fewer than would stop the editor. */
+/** More rows than a user creates, but few enough not to block the editor. */
 const MOST_ROWS = 5000;
 const LONGEST = 8192;
 

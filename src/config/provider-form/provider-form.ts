@@ -1,20 +1,20 @@
 import { withoutTrailing } from '../../base/text.ts';
 /**
- * What the provider dialog asks for (spec 2.5, "Custom provider dialog fields") and its rules. Runs in the
- * dialog's page, as a person types, and again in the host: so it imports nothing that a browser lacks.
+ * The fields of the provider dialog (spec 2.5, "Custom provider dialog fields") and their rules. Runs in the dialog's
+ * page while the user types, and again in the host, so it must not import Node modules.
  */
 
 export const PROVIDER_APIS = ['chat-completions', 'responses', 'messages'] as const;
 export type ProviderApi = (typeof PROVIDER_APIS)[number];
 
-/** The client package that says each format in svc.jsonc. */
+/** The client package for each format in svc.jsonc. */
 export const API_PACKAGES: Readonly<Record<ProviderApi, string>> = {
   'chat-completions': '@ai-sdk/openai-compatible',
   responses: '@ai-sdk/openai',
   messages: '@ai-sdk/anthropic',
 };
 
-/** Where the key is. `kept`: the one that is stored or written already stays as it is. */
+/** The location of the key. `kept`: the stored key does not change. */
 export type KeyChoice =
   | { readonly kind: 'none' }
   | { readonly kind: 'kept' }
@@ -24,14 +24,14 @@ export type KeyChoice =
 export interface ModelRow {
   readonly id: string;
   readonly name: string;
-  /** The key that the row had when the dialog opened; its other fields follow a change of the id. */
+  /** The key of the row when the dialog was opened. The other fields of that model move to the new id. */
   readonly was?: string;
 }
 
 export interface HeaderRow {
   readonly name: string;
   readonly value: string;
-  /** The value that is in the file stays; the page never had it. */
+  /** The value in the file does not change. The page never receives it. */
   readonly kept?: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface ProviderForm {
   readonly key: KeyChoice;
   readonly models: readonly ModelRow[];
   readonly headers: readonly HeaderRow[];
-  /** Base address for code completion; empty: as the provider is known for. */
+  /** Base address for code completion. Empty: the provider's default. */
   readonly fimURL: string;
-  /** How holes are filled; empty: found out by itself. */
+  /** FIM dialect. Empty: detected automatically. */
   readonly fim: string;
-  /** Path of the svc.jsonc that it is saved into. */
+  /** Path of the svc.jsonc where the provider is saved. */
   readonly target: string;
 }
 
@@ -64,10 +64,10 @@ export const EMPTY_FORM: ProviderForm = {
   target: '',
 };
 
-/** A field of the form, a row's part as `models.2.id`. */
+/** The name of a field in the form. A field of a row is `models.2.id`. */
 export type FieldName = string;
 
-/** What is wrong with a field. `text` is a key of the translations; `{0}` takes `value`. */
+/** A problem of a field. `text` is a translation key; `{0}` is replaced by `value`. */
 export interface FieldProblem {
   readonly field: FieldName;
   readonly text: string;
@@ -75,23 +75,23 @@ export interface FieldProblem {
 }
 
 export interface FormContext {
-  /** Ids that are given away. */
+  /** Ids that are already used. */
   readonly taken: readonly string[];
-  /** Targets that lie in a project: they may not read environment variables (spec 5.8). */
+  /** Targets in a project. They must not read environment variables (spec 5.8). */
   readonly projectTargets: readonly string[];
-  /** `https://host[:port]` that the kept key was entered for; it does not follow to another one. */
+  /** `https://host[:port]` that the kept key was entered for. The key is not valid for another origin. */
   readonly keyOrigin?: string | undefined;
 }
 
 const ID = /^[a-z0-9_-]+$/;
-/** As the schema of svc.jsonc has it: no user name, no password in an address. */
+/** The same rule as in the schema of svc.jsonc: no user name or password in an address. */
 const ADDRESS = /^https?:\/\/[^\s/?#@\\]+([/?#].*)?$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const REFERENCE = /\{env:/;
 
-/** Everything that is wrong, in the order of the fields; empty: it can be saved. */
+/** All problems in the order of the fields. Empty: the form can be saved. */
 export function formProblems(form: ProviderForm, context: FormContext): readonly FieldProblem[] {
   return [
     ...idProblems(form.id, context.taken),
@@ -120,7 +120,7 @@ function idProblems(id: string, taken: readonly string[]): FieldProblem[] {
   return [];
 }
 
-/** A text as an id: `My Provider` -> `my-provider`; empty when nothing of it can stay. */
+/** Converts a text to an id: `My Provider` -> `my-provider`. Empty if no character can be used. */
 export function proposedId(text: string): string {
   const id = text
     .normalize('NFKD')
@@ -131,7 +131,7 @@ export function proposedId(text: string): string {
   return withoutTrailing(id, '-');
 }
 
-/** `id`, or with a number behind it where it is taken. */
+/** `id`, or `id` with a number if it is already used. */
 export function freeId(id: string, taken: readonly string[]): string {
   if (!taken.includes(id)) return id;
   for (let n = 2; ; n++) if (!taken.includes(`${id}-${n}`)) return `${id}-${n}`;
@@ -201,12 +201,12 @@ function headerProblems({ headers, target }: ProviderForm, { projectTargets }: F
   });
 }
 
-/** Headers whose value is not shown. */
+/** Whether the header's value is hidden. */
 export function isSecretHeader(name: string): boolean {
   return /key|token|secret|passw|auth|credential|cookie/i.test(name);
 }
 
-/** Without spaces at the ends and rows that say nothing; `{env:NAME}` as a key is a reference. */
+/** Normalizes a form: trims spaces, removes empty rows, and reads `{env:NAME}` in the key field as a reference. */
 export function tidied(form: ProviderForm): ProviderForm {
   return {
     ...form,
@@ -223,7 +223,7 @@ export function tidied(form: ProviderForm): ProviderForm {
   };
 }
 
-/** What a person typed into the field of the key. */
+/** Normalizes the key that the user typed. */
 function tidiedKey(key: KeyChoice): KeyChoice {
   if (key.kind === 'env') return key.name.trim() === '' ? { kind: 'none' } : { kind: 'env', name: key.name.trim() };
   if (key.kind !== 'typed') return key;
@@ -233,7 +233,7 @@ function tidiedKey(key: KeyChoice): KeyChoice {
   return value === '' ? { kind: 'none' } : { kind: 'typed', value };
 }
 
-/** Whether a key would cross a network without encryption. */
+/** Whether the key would be sent over a network without encryption. */
 export function isOpenToEavesdroppers(address: string): boolean {
   if (!isAddress(address) || !address.startsWith('http:')) return false;
   const { hostname } = new URL(address);

@@ -3,7 +3,7 @@ import type { Tree } from '../settings/tree.ts';
 
 type Schema = JSONSchema.BaseSchema;
 
-/** The schema of the value at a path; empty where any value is valid. */
+/** The schema of the value at a path. Empty if any value is valid. */
 export function schemaAt(root: Schema, path: readonly string[]): Schema {
   return path.reduce((schema, key) => {
     const { properties, additionalProperties, items } = objectSchema(schema);
@@ -17,7 +17,7 @@ export function knownKeys(root: Schema, path: readonly string[]): readonly strin
   return Object.keys(objectSchema(schemaAt(root, path)).properties ?? {});
 }
 
-/** The object of `object | null`. */
+/** The object schema in `object | null`. */
 function objectSchema(schema: Schema): Schema {
   return schema.anyOf?.map(schemaOf).find(({ type }) => type === 'object') ?? schema;
 }
@@ -26,7 +26,7 @@ function schemaOf(schema: Schema | boolean | undefined): Schema {
   return typeof schema === 'object' ? schema : {};
 }
 
-/** What the user should write. */
+/** A description of the expected value. */
 export function expectedValue(schema: Schema): string {
   if (typeof schema.expected === 'string') return schema.expected;
   if (schema.anyOf !== undefined) return schema.anyOf.map(schemaOf).map(expectedValue).join(' or ');
@@ -36,14 +36,14 @@ export function expectedValue(schema: Schema): string {
   const { exclusiveMinimum, minimum, maximum } = schema;
   const bounds = [
     exclusiveMinimum === undefined ? undefined : `above ${exclusiveMinimum}`,
-    // The bounds of safe integers go without saying.
+    // The bounds of safe integers are omitted.
     minimum === undefined || minimum < -1e15 ? undefined : `at least ${minimum}`,
     maximum === undefined || maximum > 1e15 ? undefined : `at most ${maximum}`,
   ].filter((bound) => bound !== undefined);
   return [TYPE_NAMES[String(schema.type)] ?? 'another value', ...bounds].join(', ');
 }
 
-/** What the user wrote, without the value itself: it may be a secret. */
+/** A description of the written value. It does not contain the value, which may be a secret. */
 export function writtenValue(tree: Tree): string {
   if (tree.type !== 'scalar') return TYPE_NAMES[tree.type] ?? '';
   const type = tree.value === null ? 'null' : typeof tree.value;

@@ -1,6 +1,6 @@
 /**
- * The one description of svc.jsonc: validate.ts checks with it, scripts/config-schema.ts writes
- * schemas/svc.schema.json from it and scripts/configuration-tables.ts the tables of docs/configuration.md.
+ * The only definition of svc.jsonc. validate.ts checks files with it. scripts/config-schema.ts generates
+ * schemas/svc.schema.json and scripts/configuration-tables.ts generates the tables of docs/configuration.md.
  */
 import * as z from 'zod';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
@@ -16,8 +16,8 @@ const price = z.number().min(0).meta({ expected: 'a price in USD per million tok
 const url = z
   .string()
   .regex(/^https?:\/\/[^\s/?#@\\]+([/?#].*)?$|\{(env|file):/)
-  .meta({ expected: 'an address that starts with http:// or https:// and holds no user name or password' });
-/** RFC 9110 token; no control characters in a value (RFC 9110 section 5.5). */
+  .meta({ expected: 'an address that starts with http:// or https:// and contains no user name or password' });
+/** Names are RFC 9110 tokens. Values contain no control characters (RFC 9110 section 5.5). */
 const headers = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
@@ -31,41 +31,45 @@ const headers = z
 
 const modalities = z
   .strictObject({
-    input: z.array(z.enum(MODALITIES)).describe('What the model reads.'),
-    output: z.array(z.enum(MODALITIES)).describe('What the model writes.'),
+    input: z.array(z.enum(MODALITIES)).describe('Input kinds of the model.'),
+    output: z.array(z.enum(MODALITIES)).describe('Output kinds of the model.'),
   })
-  .describe('Kinds of content. Both lists are needed.');
+  .describe('Kinds of content. Both lists are required.');
 
 const limit = z
   .strictObject({
-    context: tokens.optional().describe('Whole context window, in tokens. Decides when history is compacted.'),
-    output: tokens.optional().describe('Most tokens of one answer; sent as `max_tokens` or the like.'),
-    input: tokens.optional().describe('Stricter ceiling of the input; compaction goes by it instead of `context`.'),
+    context: tokens.optional().describe('Context window in tokens. Determines when the history is compacted.'),
+    output: tokens.optional().describe('Maximum output tokens of one answer; sent as `max_tokens` or its equivalent.'),
+    input: tokens.optional().describe('Stricter limit of the input tokens; compaction uses it instead of `context`.'),
   })
-  .describe('Limits in tokens; each is optional and goes over the catalog by itself.');
+  .describe('Limits in tokens; each is optional and overrides the catalog separately.');
 
 const cost = z
   .strictObject({
     input: price.optional().describe('Input.'),
     output: price.optional().describe('Output.'),
-    cache_read: price.optional().describe('Input that was read from the cache.'),
-    cache_write: price.optional().describe('Input that was written to the cache.'),
+    cache_read: price.optional().describe('Input read from the cache.'),
+    cache_write: price.optional().describe('Input written to the cache.'),
   })
   .describe('USD per million tokens.');
 
 const variants = z
   .record(z.string(), z.looseObject({ disabled: z.boolean().optional() }).nullable())
   .describe(
-    'Named variants: their fields are merged into the request when chosen. `null` or `"disabled": true` switches one off.',
+    'Named variants: their fields are merged into the request when chosen. `null` or `"disabled": true` disables one.',
   );
 
 const modelSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Name in the model picker.'),
-  id: z.string().min(1).optional().describe('What the provider is told; by default the key. For Azure the deployment.'),
+  id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Model id in requests to the provider (default: the key). For Azure, the deployment.'),
   tool_call: z.boolean().optional().describe('Can call tools.'),
   reasoning: z.boolean().optional().describe('Can think before it answers.'),
   temperature: z.boolean().optional().describe('Takes `temperature`.'),
-  attachment: z.boolean().optional().describe('Takes files as attachments.'),
+  attachment: z.boolean().optional().describe('Accepts files as attachments.'),
   modalities: modalities.optional(),
   limit: limit.optional(),
   cost: cost.optional(),
@@ -73,8 +77,8 @@ const modelSchema = z.strictObject({
   headers: headers.optional().describe("Extra HTTP headers, over the provider's."),
   provider: z
     .strictObject({
-      npm: z.string().min(1).optional().describe('Client package, for this model alone.'),
-      api: url.optional().describe('Base address, for this model alone.'),
+      npm: z.string().min(1).optional().describe('Client package for this model only.'),
+      api: url.optional().describe('Base address for this model only.'),
     })
     .optional()
     .describe("Overrides the provider's package or address."),
@@ -85,78 +89,80 @@ const optionsSchema = z.looseObject({
   apiKey: z
     .string()
     .optional()
-    .describe('Key of the provider. Better than in the file: `{env:NAME}`, `{file:path}` or `svc` key storage.')
+    .describe('API key. Prefer `{env:NAME}`, `{file:path}` or the key store of `svc` to a key in the file.')
     .meta({ examples: ['{env:MISTRAL_API_KEY}', '{file:~/.keys/mistral}'] }),
   baseURL: url
     .optional()
-    .describe('Base address; `/chat/completions`, `/responses` or `/messages` is put after it as it is.')
+    .describe('Base address; `/chat/completions`, `/responses` or `/messages` is appended.')
     .meta({ examples: ['https://api.example.com/v1'] }),
   fimURL: url
     .optional()
-    .describe('Base address for code completion; `/completions` is put after it.')
+    .describe('Base address for code completion; `/completions` is appended.')
     .meta({ examples: ['https://codestral.mistral.ai/v1/fim'] }),
   resourceName: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]*$|\{(env|file):/)
     .meta({ expected: 'the name of an Azure resource: letters, digits, hyphens' })
     .optional()
-    .describe('Azure: the resource. Ignored when `baseURL` is set.'),
+    .describe('Azure: the resource. Ignored if `baseURL` is set.'),
   apiVersion: z.string().min(1).optional().describe('Azure: the API version.'),
   timeout: z
     .union([z.number().gt(0), z.literal(false)])
     .meta({ expected: 'a number of milliseconds above 0, or false' })
     .optional()
     .default(300_000)
-    .describe('Milliseconds until the first byte of an answer; `false` is no limit.'),
+    .describe('Milliseconds until the first byte of an answer; `false` means no limit.'),
   chunkTimeout: z
     .int()
     .gt(0)
     .meta({ expected: 'a whole number of milliseconds above 0' })
     .optional()
     .describe(
-      'Milliseconds between two parts of a streamed answer; without it there is no limit. 15000 to 30000 suits unreliable streams.',
+      'Milliseconds between two parts of a streamed answer (default: no limit). Use 15000 to 30000 for unreliable streams.',
     ),
-  headers: headers.optional().describe('Extra HTTP headers. `null` takes one away.'),
-  simulated: z.boolean().optional().describe('The answers are made up by a program, and shown as such.'),
+  headers: headers.optional().describe('Additional HTTP headers. `null` removes one.'),
+  simulated: z.boolean().optional().describe('A program generates the answers. The UI shows them as simulated.'),
 });
 
 const idList = z.array(z.string());
 
 const providerSchema = z.strictObject({
-  name: z.string().min(1).optional().describe('Name that a person reads.'),
+  name: z.string().min(1).optional().describe('Display name.'),
   npm: z
     .string()
     .min(1)
     .optional()
     .default('@ai-sdk/openai-compatible')
     .describe(
-      'Which format the provider speaks: `@ai-sdk/openai-compatible` (Chat Completions), `@ai-sdk/openai` (Responses), `@ai-sdk/anthropic` (Messages), `@ai-sdk/azure`, `@ai-sdk/mistral`. Nothing is installed.',
+      'Format of the provider: `@ai-sdk/openai-compatible` (Chat Completions), `@ai-sdk/openai` (Responses), `@ai-sdk/anthropic` (Messages), `@ai-sdk/azure`, `@ai-sdk/mistral`. No package is installed.',
     )
     .meta({ examples: ['@ai-sdk/openai-compatible', '@ai-sdk/openai', '@ai-sdk/anthropic'] }),
-  api: url.optional().describe('Base address; `options.baseURL` goes before it.'),
-  env: idList.optional().describe('Environment variables that hold the key, first set one counts. Trusted files only.'),
+  api: url.optional().describe('Base address; `options.baseURL` overrides it.'),
+  env: idList
+    .optional()
+    .describe('Environment variables for the key; the first one that is set is used. Trusted files only.'),
   fim: z
     .enum(FIM_DIALECTS)
     .optional()
-    .describe('How code completions are asked for; found by itself for known providers.'),
-  options: optionsSchema.optional().describe('Address, key and timeouts, for all models of the provider.'),
+    .describe('Request format for code completions; detected automatically for known providers.'),
+  options: optionsSchema.optional().describe('Address, key and timeouts for all models of the provider.'),
   models: z
     .record(z.string(), modelSchema.nullable())
     .optional()
-    .describe('Models by key; merged over the catalog. `null` switches one off.'),
-  whitelist: idList.optional().describe('Only these model keys are there; `*` stands for any text.'),
-  blacklist: idList.optional().describe('These model keys are hidden; goes before `whitelist`.'),
+    .describe('Models by key; merged over the catalog. `null` disables one.'),
+  whitelist: idList.optional().describe('Only these model keys are available; `*` matches any text.'),
+  blacklist: idList.optional().describe('These model keys are hidden; overrides `whitelist`.'),
 });
 
 const organizationSchema = z.strictObject({
-  name: z.string().min(1).optional().describe('Name that a person reads.'),
+  name: z.string().min(1).optional().describe('Display name.'),
   policy: z
     .strictObject({
-      allow: idList.optional().describe('Models that may be used: exact ids or `vendor/*`. Without it: all.'),
-      deny: idList.optional().describe('Models that may not; goes before `allow`.'),
+      allow: idList.optional().describe('Allowed models: exact ids or `vendor/*` (default: all).'),
+      deny: idList.optional().describe('Denied models; overrides `allow`.'),
     })
     .optional()
-    .describe('Which models the organization may use.'),
+    .describe('Models that the organization may use.'),
   byok: z.record(z.string(), z.string()).optional().describe("The organization's own keys, by provider id."),
 });
 
@@ -164,39 +170,39 @@ const gatewaySchema = z.strictObject({
   listen: z
     .strictObject({
       host: z.string().min(1).optional().default('127.0.0.1').describe('Address to listen on.'),
-      port: z.int().min(0).max(65_535).optional().default(4180).describe('Port; 0 takes a free one.'),
+      port: z.int().min(0).max(65_535).optional().default(4180).describe('Port; 0 selects a free one.'),
     })
     .optional()
-    .describe('Where the gateway listens.'),
-  maxBodyBytes: z.int().gt(0).optional().default(25_165_824).describe('Largest request body, in bytes.'),
+    .describe('Address and port of the gateway.'),
+  maxBodyBytes: z.int().gt(0).optional().default(25_165_824).describe('Maximum size of a request body in bytes.'),
   maxBufferedBytes: z
     .int()
     .gt(0)
     .optional()
     .default(268_435_456)
-    .describe('Most bytes of request and answer bodies that are held in memory at once; further requests get 503.'),
+    .describe('Maximum size in bytes of all request and response bodies in memory; further requests get status 503.'),
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
-  allowedHosts: idList.optional().describe('Further `Host` names that are accepted.'),
+  allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),
   embeddingModels: z
     .record(
       z.string(),
       z.strictObject({
-        name: z.string().optional().describe('Name that a person reads.'),
+        name: z.string().optional().describe('Display name.'),
         dimensions: z.int().gt(0).optional().describe('Length of a vector.'),
-        context: z.int().gt(0).optional().describe('Most input tokens.'),
+        context: z.int().gt(0).optional().describe('Maximum input tokens.'),
       }),
     )
     .optional()
     .describe('Embedding models by `<provider_id>/<model_id>`.'),
   transcriptionModels: z
-    .record(z.string(), z.strictObject({ name: z.string().optional().describe('Name that a person reads.') }))
+    .record(z.string(), z.strictObject({ name: z.string().optional().describe('Display name.') }))
     .optional()
     .describe('Transcription models by `<provider_id>/<model_id>`.'),
   fallback: z
     .record(z.string(), z.array(modelRef))
     .optional()
-    .describe('Models that are tried in turn when one fails before its first byte.'),
+    .describe('Models to try in order if a model fails before its first byte.'),
 });
 
 export const configSchema = z
@@ -213,7 +219,7 @@ export const configSchema = z
     provider: z
       .record(z.string(), providerSchema.nullable())
       .optional()
-      .describe('Providers by id. `null` switches one off.'),
+      .describe('Providers by id. `null` disables one.'),
     catalog: z
       .strictObject({
         refresh: z.boolean().optional().default(true).describe('Fetch the public model catalog in the background.'),

@@ -17,7 +17,7 @@ import { configSchema, jsonSchema } from './schema.ts';
 
 interface Finding {
   readonly path: readonly string[];
-  /** Where the value is, its key, or the object that lacks it. */
+  /** The position of the value, of its key, or of the object where it is missing. */
   readonly place: Place;
   readonly severity: 'error' | 'warning';
   readonly code: string;
@@ -26,22 +26,22 @@ interface Finding {
 }
 
 export interface Validated {
-  /** The tree without its invalid entries. */
+  /** The tree without invalid entries. */
   readonly tree: ObjectTree;
   readonly diagnostics: readonly Diagnostic[];
-  /** Keys at fault. */
+  /** The keys of the invalid entries. */
   readonly removed: readonly { readonly path: readonly string[]; readonly place: Place }[];
 }
 
 /**
- * Checks one source with the schema. Only the smallest entry around an error is removed (`ownEntry`); unknown keys stay
- * and get a warning.
+ * Checks one source with the schema. Only the smallest entry around an error is removed (`ownEntry`). Unknown keys are
+ * kept and get a warning.
  */
 export function validate(tree: ObjectTree): Validated {
   return runSteps(validateSteps(tree));
 }
 
-/** As `validate`; yields between providers. */
+/** Like `validate`, but yields between providers. */
 export function* validateSteps(tree: ObjectTree): Steps<Validated> {
   const findings: Finding[] = [];
   let describe: Describe | undefined;
@@ -75,12 +75,12 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
   };
 }
 
-/** Members of `gateway` that are one value. */
+/** Members of `gateway` that are treated as one value. */
 const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes']);
 
 /**
- * The smallest entry that can be left out by itself: a model, an option, a header, an organization,
- * else the key of its section.
+ * The path of the smallest entry that can be omitted: a model, an option, a header, an organization, otherwise the key
+ * of its section.
  */
 export function ownEntry(path: readonly string[]): readonly string[] {
   const [section, , part] = path;
@@ -93,19 +93,19 @@ export function ownEntry(path: readonly string[]): readonly string[] {
   return path.slice(0, 1);
 }
 
-/** `undefined` in place of the issues that are too many to be collected. */
+/** The issues of a section. A single `undefined` means that there are too many to collect. */
 function issuesOf({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
   const value = path.reduceRight<unknown>((inner, key) => ({ [escapedKey(key)]: inner }), toPlainValue(tree));
   try {
     return configSchema.safeParse(value).error?.issues ?? [];
   } catch (error) {
-    // zod passes the issues of a list as arguments; more than some 100,000 exceed the stack.
+    // zod passes the issues of a list as arguments, and more than about 100,000 exceed the stack.
     if (error instanceof RangeError) return [undefined];
     throw error;
   }
 }
 
-/** The value as zod reads it. */
+/** Converts the tree to a plain value for zod. */
 function toPlainValue(tree: Tree): unknown {
   if (tree.type === 'scalar') return tree.value;
   if (tree.type === 'array') return tree.items.map(toPlainValue);
@@ -114,7 +114,10 @@ function toPlainValue(tree: Tree): unknown {
   return fields;
 }
 
-/** zod leaves out a key `__proto__`, which has to be checked as any other: each key that starts so gets a `~` at its end. */
+/**
+ * zod ignores a key `__proto__`, but it must be checked like any other. Each key that starts with `__proto__` gets a
+ * `~` at its end.
+ */
 function escapedKey(key: string): string {
   return key.startsWith('__proto__') ? `${key}~` : key;
 }
@@ -163,7 +166,7 @@ function describeIssues(tree: ObjectTree): Describe {
   };
 }
 
-/** Where a key is written. */
+/** The position of a key. */
 function keyPlace(tree: ObjectTree, path: readonly string[]): Place {
   const parent = nodeAt(tree, path.slice(0, -1));
   const key = parent?.type === 'object' ? parent.entries.get(path.at(-1) ?? '')?.key : undefined;

@@ -10,7 +10,7 @@ import { SetValues } from './values.ts';
 /** Spec 8. */
 export const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** Merged trees of one load: all sources, and the trusted and untrusted ones by themselves. */
+/** The merged trees of one load: all sources, only the trusted ones, and only the untrusted ones. */
 export interface Views {
   readonly all: ObjectTree;
   readonly trusted: ObjectTree;
@@ -20,12 +20,12 @@ export interface Views {
 
 type Content = Omit<Settings, 'sources' | 'diagnostics' | 'managedProblem'>;
 
-/** Settings from merged trees. Reads only what has the right type, so it cannot fail. */
+/** Builds settings from merged trees. Ignores values of the wrong type, so it cannot fail. */
 export function buildSettings(views: Views): Content {
   return runSteps(buildSteps(views));
 }
 
-/** As `buildSettings`; yields between providers. */
+/** Like `buildSettings`, but yields between providers. */
 export function* buildSteps(views: Views): Steps<Content> {
   const effective = views.trustedWorkspace ? views.all : views.trusted;
   const providers = new Map<string, ProviderSettings>();
@@ -59,7 +59,7 @@ function providerIds(tree: ObjectTree): Iterable<string> {
 
 const providerIn = (tree: ObjectTree, id: string) => child(child(tree, 'provider'), id);
 
-/** `null`: switched off. What trusted sources switch off, an untrusted one cannot switch on. */
+/** `null` means disabled. An untrusted source cannot enable a provider that a trusted source disables. */
 function buildProvider(id: string, views: Views): ProviderSettings | null | undefined {
   const trustedNode = providerIn(views.trusted, id);
   if (isNull(trustedNode)) return null;
@@ -72,7 +72,7 @@ function buildProvider(id: string, views: Views): ProviderSettings | null | unde
   if (node?.type !== 'object') return trusted;
   const provider = readProvider(id, node);
   if (trusted === undefined) {
-    const problem = 'The workspace is not trusted, so nothing is sent to a provider that it brings.';
+    const problem = 'The workspace is not trusted, so nothing is sent to a provider that it adds.';
     return { ...provider, trust: 'untrusted', ...(views.trustedWorkspace ? {} : { problem }) };
   }
   const address = trusted.baseURL ?? trusted.api;
@@ -129,13 +129,13 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
   };
 }
 
-/** What is passed on as it is. */
+/** The options that are passed on unchanged. */
 function unknownMembers(options: JsonObject): JsonObject {
   const keys = Object.keys(options).filter((key) => !OWN_OPTIONS.has(key));
   return keys.length === 0 ? NOTHING : Object.fromEntries(keys.map((key) => [key, options[key]]));
 }
 
-/** `null` stands where an address was that cannot be used (source-rules.ts). */
+/** The message for an invalid address, which source-rules.ts replaces with `null`. */
 function brokenAddress(node: ObjectTree, options: Tree | undefined): string | undefined {
   const named: readonly (readonly [string, Tree | undefined])[] = [
     ['npm', child(node, 'npm')],

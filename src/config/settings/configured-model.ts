@@ -18,7 +18,7 @@ export interface ModelCost {
   readonly cacheWrite?: number;
 }
 
-/** `provider.<id>.models.<key>` after merging; a field is `undefined` where no source says it. */
+/** `provider.<id>.models.<key>` after merging. A field is `undefined` if no source sets it. */
 export interface ModelSettings {
   readonly key: string;
   readonly id?: string | undefined;
@@ -33,9 +33,9 @@ export interface ModelSettings {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: ReadonlyMap<string, Credential> | undefined;
   readonly provider?: { readonly npm?: Located<string>; readonly api?: Located<string> } | undefined;
-  /** Enabled variants and those switched off (`null`). */
+  /** Enabled variants and disabled ones (`null`). */
   readonly variants?: ReadonlyMap<string, Readonly<Record<string, unknown>> | null> | undefined;
   readonly origin: Origin;
-  /** Written as `null`: this model is hidden, the catalog's too. */
+  /** The entry is `null`: the model is hidden, also if it is in the catalog. */
   readonly off?: true;
 }

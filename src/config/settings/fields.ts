@@ -2,7 +2,7 @@ import type { Credential, Located } from './origin.ts';
 import { ReferencedSecret, Secret } from './secret.ts';
 import { entriesOf, type Tree } from './tree.ts';
 
-/** The value if it is text, also text that came through a reference. */
+/** The value if it is text, including text from a reference. */
 export function text(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return value instanceof ReferencedSecret ? value.reveal() : undefined;
@@ -23,7 +23,7 @@ export function texts(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.map(text).filter((item) => item !== undefined) : undefined;
 }
 
-/** A text with where it was written; `undefined` for none and for an empty one. */
+/** A text and its position; `undefined` if it is missing or empty. */
 export function located(node: Tree | undefined): Located<string> | undefined {
   if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value === '') return undefined;
   const { value, place } = node;
@@ -32,13 +32,13 @@ export function located(node: Tree | undefined): Located<string> | undefined {
   return Object.defineProperty(hidden, 'value', { enumerable: false });
 }
 
-/** A secret with where it was written; `undefined` for none and for an empty one. */
+/** A secret and its position; `undefined` if it is missing or empty. */
 export function credential(node: Tree | undefined): Credential | undefined {
   if (node?.type !== 'scalar' || typeof node.value !== 'string' || node.value === '') return undefined;
   return { secret: new Secret(node.value), origin: node.place, trusted: node.place.source.trusted };
 }
 
-/** Each text of an object as a credential: headers, keys by provider. */
+/** Reads each text of an object as a credential, for example headers or keys by provider. */
 export function credentials(node: Tree | undefined): ReadonlyMap<string, Credential> {
   const found = new Map<string, Credential>();
   for (const [name, { value }] of entriesOf(node)) {

@@ -1,8 +1,8 @@
 import type { Entry, ObjectTree, Tree } from './tree.ts';
 
 /**
- * Lays `over` on `under`: objects merge key by key, everything else (arrays, scalars, `null`)
- * replaces. Keys keep the order of their first appearance.
+ * Merges `over` into `under`. Objects are merged key by key; everything else (arrays, scalars, `null`) is replaced.
+ * Keys keep the order of their first appearance.
  */
 export function merge(under: ObjectTree, over: ObjectTree): ObjectTree {
   const entries = new Map<string, Entry>(under.entries);

@@ -3,7 +3,7 @@ import { MODALITIES, type Modality, type ModelLimit, type ModelSettings } from '
 import { credentials, flag, located, number, text } from './fields.ts';
 import { child, isNull, type ObjectTree, plain, type Tree } from './tree.ts';
 
-/** `provider.<id>.models`, by key; one that is switched off stays, so that the catalog's is hidden too. */
+/** `provider.<id>.models` by key. A disabled model is kept, so that it also hides the catalog's model. */
 export function readModels(node: Tree | undefined): ReadonlyMap<string, ModelSettings> {
   const models = new Map<string, ModelSettings>();
   if (node?.type !== 'object') return models;
@@ -56,7 +56,7 @@ function readModalities(value: unknown): ModelSettings['modalities'] {
   return { input: modalities(input), output: modalities(output) };
 }
 
-/** In the order of `MODALITIES`, each once. */
+/** Without duplicates, in the order of `MODALITIES`. */
 function modalities(value: unknown): readonly Modality[] {
   const written = arrayOrEmpty(value).map(text);
   return MODALITIES.filter((modality) => written.includes(modality));

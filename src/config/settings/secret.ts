@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 
 /**
- * A credential that cannot be printed by accident: every conversion to text, JSON or a debug view
- * shows `[secret]`. `reveal()` is called only where a request's headers are built.
+ * A credential that cannot be printed accidentally: every conversion to text, JSON or a debug view shows `[secret]`.
+ * Call `reveal()` only to build the headers of a request.
  */
 export class Secret {
   readonly #value: string;
@@ -28,9 +28,9 @@ export class Secret {
   }
 }
 
-/** A text inside free-form options that came through `{env:}` or `{file:}`. */
+/** A text in free-form options from `{env:}` or `{file:}`. */
 export class ReferencedSecret extends Secret {
-  /** From a trusted source, so it stays home when an untrusted one moves the provider elsewhere. */
+  /** From a trusted source, so it is not sent if an untrusted source changes the provider's address. */
   readonly trusted: boolean;
 
   constructor(value: string, trusted: boolean) {
@@ -40,9 +40,9 @@ export class ReferencedSecret extends Secret {
 }
 
 /**
- * Free-form options as they go into a request: secrets become text.
+ * Free-form options for a request, with secrets as text.
  *
- * @param keepTrusted `false` leaves out what came from a trusted source through a reference.
+ * @param keepTrusted `false` removes values from references in trusted sources.
  */
 export function revealOptions(
   options: Readonly<Record<string, unknown>>,

@@ -4,7 +4,7 @@ import type { SetValues } from './values.ts';
 
 export type Severity = 'error' | 'warning' | 'information';
 
-/** A problem in a configuration source. `message` says what is wrong and what to do; it never holds a secret. */
+/** A problem in a configuration source. `message` states the problem and the solution. It never contains a secret. */
 export interface Diagnostic {
   readonly severity: Severity;
   readonly path: string;
@@ -12,18 +12,18 @@ export interface Diagnostic {
   readonly line: number;
   /** 1-based. */
   readonly column: number;
-  /** Length in characters of the text at fault, at least 1. */
+  /** Length of the invalid text in characters, at least 1. */
   readonly length: number;
   /** Dotted key, `provider.p.models.m.limit.output`; empty for the whole file. */
   readonly key: string;
   /** Stable kebab-case name, such as `unknown-key` or `project-env-refused`. */
   readonly code: string;
   readonly message: string;
-  /** A near-miss or a replacement that a quick fix can apply. */
+  /** A similar name or a replacement for a quick fix. */
   readonly suggestion?: string;
 }
 
-/** `provider.<id>` after merging; a field is `undefined` where no source says it. */
+/** `provider.<id>` after merging. A field is `undefined` if no source sets it. */
 export interface ProviderSettings {
   readonly id: string;
   readonly name?: string | undefined;
@@ -35,32 +35,32 @@ export interface ProviderSettings {
   readonly fimURL?: Located<string> | undefined;
   readonly resourceName?: Located<string> | undefined;
   readonly headers: ReadonlyMap<string, Credential>;
-  /** Milliseconds until the first byte of the body; `false` is off; default 300,000 (spec 8). */
+  /** Milliseconds until the first byte of the body; `false` means no limit; default 300,000 (spec 8). */
   readonly timeout: number | false;
-  /** Milliseconds between parsed events; absent is off. */
+  /** Milliseconds between parsed events; absent means no limit. */
   readonly chunkTimeout?: number | undefined;
   /**
-   * Everything else under `options`, passed on to the provider. Text that came through a reference
-   * is a `ReferencedSecret` here and plain text in `Endpoint.options`.
+   * All other members of `options`, which are passed on to the provider. Text from a reference is a `ReferencedSecret`
+   * here and plain text in `Endpoint.options`.
    */
   readonly options: Readonly<Record<string, unknown>>;
   readonly whitelist?: readonly string[] | undefined;
   readonly blacklist?: readonly string[] | undefined;
   readonly models: ReadonlyMap<string, ModelSettings>;
-  /** The origin that trusted sources alone give this provider, before any untrusted change. */
+  /** The address from trusted sources only, before any untrusted change. */
   readonly trustedBaseURL?: string | undefined;
   readonly trustedFimURL?: string | undefined;
   readonly origin: Origin;
-  /** `provider.<id>.api`: base address that `baseURL` goes before. */
+  /** `provider.<id>.api`: base address if there is no `baseURL`. */
   readonly api?: Located<string> | undefined;
-  /** Environment variables that may hold the key; from trusted sources only. */
+  /** Environment variables that may contain the key; from trusted sources only. */
   readonly env?: readonly string[] | undefined;
   readonly simulated?: boolean | undefined;
-  /** Which sources speak of this provider; absent is `trusted`. */
+  /** The trust of the sources that configure this provider; absent means `trusted`. */
   readonly trust?: 'trusted' | 'mixed' | 'untrusted' | undefined;
-  /** The provider as trusted sources alone say it; there when `trust` is `mixed`. */
+  /** The provider from trusted sources only; present if `trust` is `mixed`. */
   readonly trusted?: ProviderSettings | undefined;
-  /** Why no request may go to it: a wrong address or key must not fall back to another one. */
+  /** The reason why no request may be sent: an invalid address or key must not be replaced by another one. */
   readonly problem?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface GatewaySettings {
   readonly listen: { readonly host: string; readonly port: number };
   /** Bytes. */
   readonly maxBodyBytes: number;
-  /** Bytes of the bodies of all requests and answers that are held in memory together. */
+  /** Maximum size in bytes of all request and response bodies in memory together. */
   readonly maxBufferedBytes: number;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -87,11 +87,11 @@ export interface GatewaySettings {
     { readonly dimensions?: number; readonly name?: string; readonly context?: number }
   >;
   readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
-  /** Model reference -> references tried in turn. */
+  /** Model reference -> fallback references in order. */
   readonly fallback: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What all sources say together: immutable, rebuilt whole when one changes. */
+/** The combined settings of all sources. Immutable: rebuilt completely after a change. */
 export interface Settings {
   readonly sources: readonly Source[];
   readonly diagnostics: readonly Diagnostic[];
@@ -99,14 +99,14 @@ export interface Settings {
   readonly model?: Located<string>;
   /** Model for completions, `svc.completion.model` or `completionModel`. */
   readonly completionModel?: Located<string>;
-  /** In order of first appearance. A provider switched off with `null` is in `disabledProviders`. */
+  /** In order of first appearance. Disabled providers (`null`) are in `disabledProviders`. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly disabledProviders: ReadonlySet<string>;
   readonly gateway: GatewaySettings;
-  /** Whether the public catalog is fetched in the background; absent is yes. */
+  /** Whether the public catalog is fetched in the background; absent means yes. */
   readonly catalog?: { readonly refresh: boolean };
-  /** Every value that is in force and where it is from, for whoever asks. */
+  /** Every active value and its source. */
   readonly values: SetValues;
-  /** A managed file that is invalid: terminal and gateway stop, the editor locks providers. */
+  /** The problem of an invalid managed file. The terminal and the gateway stop; the editor disables all providers. */
   readonly managedProblem?: string;
 }

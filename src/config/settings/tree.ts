@@ -1,12 +1,12 @@
 import type { Origin } from './origin.ts';
 import { ReferencedSecret } from './secret.ts';
 
-/** Where a node stands in its source: 1-based, `length` in characters (1 for a container). */
+/** The position of a node in its source: 1-based; `length` is in characters (1 for a container). */
 export interface Place extends Origin {
   readonly length: number;
 }
 
-/** One JSON value of a source with its place. Maps, not objects: `__proto__` is a key like any other. */
+/** One JSON value of a source with its position. Objects are Maps, so that `__proto__` is an ordinary key. */
 export type Tree = ObjectTree | ArrayTree | ScalarTree;
 
 export interface ObjectTree {
@@ -25,7 +25,7 @@ export interface ScalarTree {
   readonly type: 'scalar';
   readonly place: Place;
   readonly value: string | number | boolean | null;
-  /** The text came, at least in part, through `{env:}` or `{file:}`: treat it as a secret. */
+  /** At least a part of the text is from `{env:}` or `{file:}`: treat it as a secret. */
   readonly reference?: true;
 }
 
@@ -34,12 +34,12 @@ export interface Entry {
   readonly value: Tree;
 }
 
-/** The value of a key, `undefined` where the tree is no object or lacks it. */
+/** The value of a key, `undefined` if the tree is not an object or has no such key. */
 export function child(tree: Tree | undefined, key: string): Tree | undefined {
   return tree?.type === 'object' ? tree.entries.get(key)?.value : undefined;
 }
 
-/** The node at a path, `undefined` where there is none. */
+/** The node at a path, `undefined` if there is none. */
 export function nodeAt(tree: Tree | undefined, path: readonly string[]): Tree | undefined {
   let at = tree;
   for (const key of path) at = at?.type === 'array' ? at.items[Number(key)] : child(at, key);
@@ -54,7 +54,7 @@ export function isNull(tree: Tree | undefined): boolean {
   return tree?.type === 'scalar' && tree.value === null;
 }
 
-/** A tree as a plain value; text that came through a reference is wrapped. */
+/** Converts a tree to a plain value. Text from a reference is wrapped. */
 export function plain(tree: ObjectTree): Readonly<Record<string, unknown>>;
 export function plain(tree: Tree): unknown;
 export function plain(tree: Tree): unknown {
@@ -72,7 +72,7 @@ export function plain(tree: Tree): unknown {
   return new ReferencedSecret(tree.value, tree.place.source.trusted);
 }
 
-/** A JSON value (an editor's setting, a property list) as a tree; every node stands at `place`. */
+/** Converts a JSON value (an editor setting, a property list) to a tree. Every node gets the position `place`. */
 export function treeOf(value: unknown, place: Place): Tree | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
     return { type: 'scalar', place, value };
@@ -93,13 +93,13 @@ export function treeOf(value: unknown, place: Place): Tree | undefined {
   return { type: 'object', place, entries };
 }
 
-/** A part of a configuration that can be handled by itself, so that other work may run in between. */
+/** A part of a configuration that can be processed separately, so that other work can run in between. */
 export interface Section {
   readonly path: readonly string[];
   readonly tree: Tree;
 }
 
-/** Each top-level member, and each provider. */
+/** Yields each top-level member and each provider. */
 export function* sectionsOf(tree: ObjectTree): Iterable<Section> {
   for (const [key, { value }] of tree.entries) {
     if (key !== 'provider' || value.type !== 'object') yield { path: [key], tree: value };
@@ -107,7 +107,7 @@ export function* sectionsOf(tree: ObjectTree): Iterable<Section> {
   }
 }
 
-/** A new node for a path; `undefined` removes what is there. */
+/** A new node for a path; `undefined` removes the node. */
 export interface Replacement {
   readonly path: readonly string[];
   readonly node: Tree | undefined;
@@ -120,9 +120,9 @@ interface Branch {
 }
 
 /**
- * A copy with all replacements, whose parents must exist; of two for the same path the last counts, and one above
- * another replaces it. Each container is copied once however many replacements are in it: many single copies of a
- * large object would take quadratic time.
+ * A copy with all replacements. Their parents must exist. If two have the same path, the last one is used. A
+ * replacement overrides those below it. Each container is copied only once: one copy per replacement would take
+ * quadratic time for a large object.
  */
 export function replaceNodes(tree: ObjectTree, replacements: readonly Replacement[]): ObjectTree {
   return replacements.length === 0 ? tree : replaceMembers(tree, branchesOf(replacements));

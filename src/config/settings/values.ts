@@ -1,21 +1,21 @@
 import type { Origin } from './origin.ts';
 import { entriesOf, nodeAt, type ObjectTree, type Place, type ScalarTree, type Tree } from './tree.ts';
 
-/** A value that is in force. */
+/** An active value. */
 export interface SetValue {
-  /** Keys and indexes down to it. */
+  /** Keys and indexes from the root. */
   readonly path: readonly string[];
   readonly origin: Origin;
-  /** Nothing of it may be shown: `value` is absent then. */
+  /** The value must not be shown: `value` is absent. */
   readonly secret: boolean;
-  /** As it may be shown. */
+  /** The displayable value. */
   readonly value?: string | number | boolean | null;
 }
 
-/** Keys whose texts are secrets wherever they stand: what a vendor calls its options is its own affair. */
+/** Keys whose texts are treated as secrets at any position, because vendors choose the names of their options. */
 export const LOOKS_SECRET = /key|token|secret|passw|auth|credential|cookie/i;
 
-/** Every value that is in force, with the place in the source that it is from. Secrets stay inside. */
+/** Every active value with its position in the source. Secrets are not exposed. */
 export class SetValues {
   readonly #tree: ObjectTree | undefined;
 
@@ -23,15 +23,15 @@ export class SetValues {
     this.#tree = tree;
   }
 
-  /** The values at a path: one for a text, a number, a boolean or null, those inside for a list or an object. */
+  /** The values at a path: one for a scalar, all inner values for a list or an object. */
   at(path: readonly string[]): readonly SetValue[] {
-    // Names of headers are read in lower case.
+    // Header names are stored in lower case.
     const known = path.map((key, at) => (path[at - 1] === 'headers' ? key.toLowerCase() : key));
     const node = nodeAt(this.#tree, known);
     return node === undefined ? [] : [...below(node, known)];
   }
 
-  /** Where the key of a member is written, `undefined` where nothing is in force there. */
+  /** The position of a member's key, `undefined` if there is no active value. */
   keyAt(path: readonly string[]): Place | undefined {
     return entriesOf(nodeAt(this.#tree, path.slice(0, -1))).get(path.at(-1) ?? '')?.key;
   }
@@ -51,11 +51,11 @@ function setValue({ value, place: origin, reference }: ScalarTree, path: readonl
   if (typeof value !== 'string') return { path, origin, secret: false, value };
   const secret = reference === true || path.some((key, at) => !isName(path, at) && LOOKS_SECRET.test(key));
   if (secret || path.includes('headers') || path.includes('byok')) return { path, origin, secret: true };
-  // Keys are now and then put into an address's query.
+  // Some users put a key into the query of an address.
   return { path, origin, secret: false, value: value.replace(/^(https?:[^?#]*)[?#].*$/s, '$1?…') };
 }
 
-/** Ids of providers and models are names that people give. */
+/** Ids of providers and models are chosen by the user, so they do not mark a secret. */
 function isName([root, , section]: readonly string[], at: number): boolean {
   return root === 'provider' && (at === 1 || (at === 3 && section === 'models'));
 }
