@@ -6,18 +6,18 @@ import { undiciTransport } from '../provider/transport/undici-transport.ts';
 import type { Io } from './io.ts';
 
 /**
- * Once an hour a command leaves another svc behind that looks for a newer catalog: whoever only ever uses the
- * terminal gets new models too, and neither the output nor the end of a command waits for a server.
+ * Once an hour, a command starts a detached svc process that refreshes the catalog. Users of the terminal get new
+ * models this way, and no command waits for the catalog's server.
  */
 export async function refreshBehind(settings: Settings, io: Io): Promise<void> {
   if (io.leaveBehind === undefined || !refreshAllowed(settings, io.env)) return;
   if (await takeRefreshTurn(catalogCacheFile(io.env, io.platform, io.home))) io.leaveBehind(['models', '--refresh']);
 }
 
-/** Looks for a newer catalog and waits for it; what stands in the way is a warning. */
+/** Refreshes the catalog and waits for the result. A failure is reported as a warning. */
 export async function refreshNow(settings: Settings, io: Io): Promise<void> {
   if (!refreshAllowed(settings, io.env)) {
-    await io.err('warning: Looking for a newer catalog is switched off.\n');
+    await io.err('warning: Refreshing the model catalog is disabled.\n');
     return;
   }
   const transport = undiciTransport({ env: io.env });
@@ -25,7 +25,7 @@ export async function refreshNow(settings: Settings, io: Io): Promise<void> {
     const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
     const input = { snapshot: await loadSnapshot(), cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
     const result = await refreshCatalog(input, io.signal);
-    if (result.outcome === 'failed') await io.err(`warning: There is no newer catalog: ${result.reason}\n`);
+    if (result.outcome === 'failed') await io.err(`warning: Could not refresh the model catalog: ${result.reason}\n`);
   } finally {
     await transport.close();
   }

@@ -9,7 +9,9 @@ import { SvcError } from '../wire/errors/svc-error.ts';
 import { refreshBehind } from './catalog-refresh.ts';
 import type { Io } from './io.ts';
 
-/** What the terminal reads; whoever runs a command in a folder has chosen to work there. */
+/**
+ * The input for the settings of a command. The workspace is trusted: the user chose to run the command in this folder.
+ */
 export function terminalInput(io: Io): LoadInput {
   return { env: io.env, platform: io.platform, home: io.home, cwd: io.cwd, trustedWorkspace: true };
 }
@@ -21,9 +23,9 @@ export interface Context {
 }
 
 /**
- * Settings, catalog and models as the terminal has them. The catalog is what is on disk; nothing is waited for.
+ * Settings, catalog and models for a command. Uses the catalog on disk and makes no requests.
  *
- * @throws SvcError configuration_error when the managed configuration is invalid.
+ * @throws SvcError configuration_error if the managed configuration is invalid.
  */
 export async function openContext(io: Io): Promise<Context> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
@@ -33,23 +35,26 @@ export async function openContext(io: Io): Promise<Context> {
   return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
 }
 
-/** The catalog as it was last fetched, or as it ships. */
+/** The last fetched catalog, or the one that ships with Svc. */
 export async function catalogOnDisk(settings: Settings, snapshot: CatalogData, io: Io): Promise<CatalogData> {
   const place = { snapshot, cacheFile: catalogCacheFile(io.env, io.platform, io.home), url: catalogUrl(io.env) };
   return refreshAllowed(settings, io.env) ? cachedCatalog(place) : snapshot;
 }
 
-/** @throws SvcError configuration_error when the managed configuration is invalid: nothing may go around it. */
+/** @throws SvcError configuration_error if the managed configuration is invalid: no command may bypass it. */
 export function requireManaged(settings: Settings): void {
   if (settings.managedProblem === undefined) return;
   throw new SvcError({
     errorType: 'configuration_error',
     message: settings.managedProblem,
-    action: 'Tell whoever manages this computer.',
+    action: 'Contact the administrator of this computer.',
   });
 }
 
-/** Problems of the configuration on standard error, one a line: the output stays for programs. */
+/**
+ * Prints configuration problems to standard error, one per line. Standard output contains only results, for other
+ * programs.
+ */
 export async function reportDiagnostics(settings: Settings, io: Io): Promise<void> {
   for (const { severity, path, line, column, key, message } of settings.diagnostics) {
     if (severity === 'information') continue;

@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { OPTIONS } from './options.ts';
 
-/** A new command is a file that exports `run`, and a row here. */
+/** To add a command, create a file that exports `run` and add a row here. */
 export const COMMANDS: readonly Command[] = [
   {
     name: 'models',
@@ -13,21 +13,21 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'chat',
     usage: '[-m MODEL] [PROMPT]',
-    summary: 'Ask a model; what is piped in goes along. Without a prompt, hold a conversation.',
+    summary: 'Send a prompt and piped input to a model. Without both, start a conversation.',
     options: OPTIONS.chat,
     load: () => import('./commands/chat-command.ts'),
   },
   {
     name: 'fim',
     usage: 'FILE:LINE:COL [-m MODEL]',
-    summary: 'Complete code at a place, counted from 1; a FILE of - is standard input.',
+    summary: 'Complete code at a position. LINE and COL start at 1; use - as FILE for standard input.',
     options: OPTIONS.fim,
     load: () => import('./commands/fim-command.ts'),
   },
   {
     name: 'config',
     usage: '[path] [--json]',
-    summary: 'Show the configuration, where each part is from, and what is wrong with it.',
+    summary: 'Show the configuration, the source of each value, and its problems.',
     words: ['path'],
     options: OPTIONS.config,
     load: () => import('./commands/config-command.ts'),
@@ -35,14 +35,14 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
     usage: '[--config FILE] [--host HOST] [--port N]',
-    summary: 'Run the gateway (docs/gateway.md says more).',
+    summary: 'Run the gateway (see docs/gateway.md).',
     options: OPTIONS.serve,
     load: () => import('./commands/serve-command.ts'),
   },
   {
     name: 'keys',
     usage: 'create|list|rotate|revoke [NAME]',
-    summary: 'Make, list, rotate and revoke keys of the gateway.',
+    summary: 'Create, list, rotate and revoke keys of the gateway.',
     words: ['create', 'list', 'rotate', 'revoke'],
     options: OPTIONS.keys,
     load: () => import('./commands/keys-command.ts'),
@@ -50,14 +50,14 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'usage',
     usage: '[--since TIME] [--by FIELD] [--json]',
-    summary: 'Show what went through the gateway and its cost.',
+    summary: 'Show the usage of the gateway and its cost.',
     options: OPTIONS.usage,
     load: () => import('./commands/usage-command.ts'),
   },
   {
     name: 'completion',
     usage: 'bash|zsh|fish',
-    summary: 'Print a script with which the shell completes commands, options and models.',
+    summary: 'Print a shell script that completes commands, options and models.',
     words: ['bash', 'zsh', 'fish'],
     load: async () => ({ run: (await import('./shell-completion.ts')).completing(COMMANDS) }),
   },

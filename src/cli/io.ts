@@ -1,8 +1,8 @@
-/** What a command may touch of the process; tests hand in their own. */
+/** The process functions that a command may use. Tests pass their own. */
 export interface Io {
-  /** Resolves when the text has been taken, so that a pipe gets all of it. */
+  /** Resolves when the text is written, so that a pipe gets all of it. */
   readonly out: (text: string) => Promise<void>;
-  /** As `out`, for sequences of our own that move a terminal’s cursor; absent: `out` takes them too. */
+  /** Like `out`, for our own cursor sequences. Absent: `out` accepts them too. */
   readonly draw?: (text: string) => Promise<void>;
   readonly err: (text: string) => Promise<void>;
   readonly input: NodeJS.ReadableStream;
@@ -12,16 +12,19 @@ export interface Io {
   readonly cwd: string;
   /** Aborts on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
-  /** From now on these signals call `listener` instead of ending the process. */
+  /** After this call, these signals call `listener` instead of ending the process. */
   readonly onFurtherSignals?: (listener: () => void) => void;
-  /** Starts svc with these arguments as a process that goes on by itself; absent: nothing is left behind. */
+  /** Starts svc with these arguments as a detached process. Absent: no process is started. */
   readonly leaveBehind?: (args: readonly string[]) => void;
 }
 
-/** A command: its arguments without its name; resolves with the exit code (0 done, 1 failed, 2 wrong use). */
+/**
+ * Runs a command with its arguments (without its name). Resolves with the exit code: 0 success, 1 failure, 2 usage
+ * error.
+ */
 export type Run = (args: string[], io: Io) => Promise<number>;
 
-/** The wrong words on the command line; the exit code is 2. */
+/** Invalid command line. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -21,23 +21,23 @@ import { requireManaged, terminalInput } from './cli-context.ts';
 import type { Io } from './io.ts';
 
 export interface LiveConfigurationEvents {
-  /** New settings are in force. */
+  /** New settings are active. */
   readonly changed: (settings: Settings) => void;
-  /** A provider without models does not list them. */
+  /** The model list of a provider without configured models could not be read. */
   readonly unlisted: (provider: string, reason: string) => void;
 }
 
-/** Settings and models of a process that runs on: they follow the files, and what endpoints list. */
+/** Settings and models of a long-running process. Follows changes of the files and of the model lists. */
 export class LiveConfiguration {
   readonly #io: Io;
   readonly #store: SettingsStore;
   readonly #refresher: CatalogRefresher;
   readonly #registry: LiveRegistry;
   #catalog: CatalogData;
-  /** As `withTrustedProviders` has them. */
+  /** The result of `withTrustedProviders`. */
   #settings: Settings;
 
-  /** @throws SvcError configuration_error when the managed configuration is invalid. */
+  /** @throws SvcError configuration_error if the managed configuration is invalid. */
   static async open(
     io: Io,
     transport: UndiciTransport,
@@ -46,7 +46,7 @@ export class LiveConfiguration {
   ): Promise<LiveConfiguration> {
     const store = new SettingsStore(() => input);
     try {
-      // Before the first look: a change that comes while the gateway starts is seen too.
+      // Watch before the first read, so that a change during the start is not missed.
       await store.watch();
       const [settings, snapshot] = await Promise.all([store.refresh(), loadSnapshot()]);
       requireManaged(settings);
@@ -54,7 +54,7 @@ export class LiveConfiguration {
       const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
       const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
       const upstreams = new LiveConfiguration(io, transport, events, store, catalog, place);
-      // Before the first request: what is asked for meanwhile waits for it.
+      // Start listing before the first request. A request waits for the lists.
       void upstreams.#registry.list();
       return upstreams;
     } catch (thrown) {
@@ -102,12 +102,12 @@ export class LiveConfiguration {
     return this.#registry.current;
   }
 
-  /** Which lists of models have arrived; see `LiveRegistry`. */
+  /** The state of the model lists; see `LiveRegistry`. */
   get listing(): ModelListing {
     return this.#registry;
   }
 
-  /** Follows the public list of models, where it may, until `dispose`. */
+  /** Refreshes the public catalog, if allowed, until `dispose`. */
   follow(): void {
     if (refreshAllowed(this.#store.current, this.#io.env)) this.#refresher.start();
   }

@@ -13,7 +13,7 @@ import { listOptions } from './options.ts';
 import { drawer, writer } from './output/output.ts';
 import { version } from './version.ts';
 
-/** Runs one command line (without `node` and the script); resolves with the exit code and never rejects. */
+/** Runs a command line (without `node` and the script). Resolves with the exit code and never rejects. */
 export async function main(args: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
   const [name, ...rest] = args;
   try {
@@ -42,7 +42,7 @@ export async function main(args: readonly string[], io: Io, commands: readonly C
 function help(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name, usage }) => name.length + usage.length + 1));
   const lines = commands.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(width)}  ${summary}`);
-  return `svc <command>\n\n${lines.join('\n')}\n\nsvc <command> --help says more about one.\n`;
+  return `svc <command>\n\n${lines.join('\n')}\n\nRun svc <command> --help for details of a command.\n`;
 }
 
 function helpOf({ name, usage, summary, options }: Command): string {
@@ -61,10 +61,10 @@ function unknownCommand(name: string, commands: readonly Command[]): string {
     name,
     commands.map((command) => command.name),
   );
-  return `There is no command ${JSON.stringify(name)}.${near === undefined ? '' : ` Did you mean \`svc ${near}\`?`}`;
+  return `Unknown command ${JSON.stringify(name)}.${near === undefined ? '' : ` Did you mean \`svc ${near}\`?`}`;
 }
 
-/** An error as a person reads it: a sentence, what to do, no stack. */
+/** Prints an error for the user: a message and an action, no stack. */
 async function explain(error: unknown, io: Io): Promise<number> {
   if (isBrokenPipe(error)) return 0;
   const message = isOldNode(error)
@@ -92,20 +92,24 @@ function isWrongUse(error: unknown): boolean {
   return typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');
 }
 
-/** `svc models | head -1` closes the pipe early: that is no failure. */
+/** `svc models | head -1` closes the pipe early. That is not an error. */
 function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-/** What asks a process to end. A second one of a kind ends it at once, unless a command has something to finish. */
+/**
+ * Signals that request an exit. A second signal of the same kind ends the process immediately, unless a command must
+ * finish something.
+ */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The process as a command sees it. */
+/** The `Io` of this process. */
 function processIo(): Io {
   const stop = new AbortController();
-  // SIGHUP is a terminal that is closed: what a gateway has not written yet must not be lost with it.
+  // SIGHUP is included: a gateway must write its data when its terminal is closed.
   for (const signal of SIGNALS) process.once(signal, () => stop.abort());
-  // A broken pipe is reported to the write that meets it; as an event it would end the process with a stack.
+  // A broken pipe rejects the write that meets it. Without this listener, the `error` event would end the process with
+  // a stack.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
     out: writer(process.stdout),
@@ -124,7 +128,7 @@ function processIo(): Io {
   };
 }
 
-/** A process of its own, which a terminal that is closed and Ctrl-C leave alone, and which this one does not wait for. */
+/** Starts a detached process. A closed terminal and Ctrl-C do not end it, and this process does not wait for it. */
 function leaveBehind(args: readonly string[]): void {
   const [, self] = process.argv;
   if (self === undefined) return;
@@ -133,12 +137,12 @@ function leaveBehind(args: readonly string[]): void {
     stdio: 'ignore',
     windowsHide: true,
   });
-  // It could not be started: the next hour's command tries again.
+  // If it can't be started, a command in the next hour tries again.
   child.on('error', () => undefined);
   child.unref();
 }
 
-/** A package manager starts it through a symbolic link. */
+/** Package managers start the script through a symbolic link. */
 const script = process.argv[1];
 if (script !== undefined && import.meta.url === pathToFileURL(realpathSync(script)).href) {
   process.exitCode = await main(process.argv.slice(2), processIo());

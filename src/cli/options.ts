@@ -1,73 +1,76 @@
-/** An option of a command: parsed by `parseArgs`, which ignores what it does not know, and shown by help and shells. */
+/**
+ * An option of a command. `parseArgs` reads `type` and `short` and ignores the rest. Help and shell completion show the
+ * other fields.
+ */
 export interface Option {
   readonly type: 'string' | 'boolean';
   /** One letter, without the dash. */
   readonly short?: string;
-  /** What it takes, as help names it; absent: nothing. `MODEL` and `FILE` are completed. */
+  /** The name of its value in the help text. Absent: no value. The shell completes `MODEL` and `FILE`. */
   readonly value?: string;
-  /** Its possible values, where that is a short list. */
+  /** The possible values, if there are few. */
   readonly choices?: readonly string[];
   readonly summary: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-const JSON_OPTION = { type: 'boolean', summary: 'Print JSON, for programs.' } as const;
+const JSON_OPTION = { type: 'boolean', summary: 'Print JSON for other programs.' } as const;
 const MODEL = { type: 'string', short: 'm', value: 'MODEL', summary: 'Use this model (PROVIDER/MODEL).' } as const;
 
 /** The options of each command, by name without the dashes. */
 export const OPTIONS = {
   models: {
-    provider: { type: 'string', value: 'ID', summary: 'Only those of this provider.' },
-    refresh: { type: 'boolean', summary: 'Look for a newer catalog first, unless that was done within the hour.' },
+    provider: { type: 'string', value: 'ID', summary: 'List only the models of this provider.' },
+    refresh: { type: 'boolean', summary: 'Refresh the catalog first, at most once an hour.' },
     json: JSON_OPTION,
   },
   chat: {
     model: MODEL,
     variant: { type: 'string', value: 'NAME', summary: 'The variant of the model.' },
-    system: { type: 'string', short: 's', value: 'TEXT', summary: 'What the model is told before all else.' },
+    system: { type: 'string', short: 's', value: 'TEXT', summary: 'The system prompt.' },
     json: { ...JSON_OPTION, summary: 'Print the answer with its usage and cost as JSON.' },
   },
   fim: {
     model: MODEL,
-    language: { type: 'string', value: 'ID', summary: 'The language, where the name of the file does not say it.' },
+    language: { type: 'string', value: 'ID', summary: 'The language, if it does not follow from the file name.' },
     'max-lines': { type: 'string', value: 'N', summary: 'At most this many lines.' },
     json: { ...JSON_OPTION, summary: 'Print the text with its usage and cost as JSON.' },
   },
   config: { json: JSON_OPTION },
   serve: {
-    config: { type: 'string', value: 'FILE', summary: 'Read this file as SVC_CONFIG does.' },
-    host: { type: 'string', value: 'HOST', summary: 'Listen at this address, 127.0.0.1 by default.' },
-    port: { type: 'string', value: 'N', summary: 'Listen at this port; 0 takes a free one.' },
+    config: { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' },
+    host: { type: 'string', value: 'HOST', summary: 'Listen on this address (default: 127.0.0.1).' },
+    port: { type: 'string', value: 'N', summary: 'Listen on this port; 0 selects a free one.' },
     'log-level': {
       type: 'string',
       value: 'LEVEL',
       choices: ['debug', 'info', 'warn', 'error', 'silent'],
-      summary: 'How much is logged.',
+      summary: 'The log level.',
     },
-    drain: { type: 'string', value: 'SECONDS', summary: 'How long requests may go on after SIGTERM, 10 by default.' },
-    'no-project': { type: 'boolean', summary: 'Leave out the svc.jsonc of this folder and those above it.' },
-    'exit-with-stdin': { type: 'boolean', summary: 'End when standard input ends.' },
-    'parent-pid': { type: 'string', value: 'PID', summary: 'End when this process has ended.' },
+    drain: { type: 'string', value: 'SECONDS', summary: 'Time for running requests after SIGTERM (default: 10).' },
+    'no-project': { type: 'boolean', summary: 'Ignore the svc.jsonc of this folder and of its parent folders.' },
+    'exit-with-stdin': { type: 'boolean', summary: 'Exit when standard input ends.' },
+    'parent-pid': { type: 'string', value: 'PID', summary: 'Exit when this process exits.' },
   },
   keys: {
     name: { type: 'string', value: 'NAME', summary: 'The name of the key.' },
-    org: { type: 'string', value: 'ID', summary: 'create: the organization it belongs to.' },
-    budget: { type: 'string', value: 'USD', summary: 'create: the most that it may spend.' },
-    rpm: { type: 'string', value: 'N', summary: 'create: requests a minute.' },
-    expires: { type: 'string', value: 'DATE', summary: 'create: a date, or a time from now such as 30d.' },
-    grace: { type: 'string', value: 'TIME', summary: 'rotate: how long the old key stays valid, 24h by default.' },
+    org: { type: 'string', value: 'ID', summary: 'create: the organization of the key.' },
+    budget: { type: 'string', value: 'USD', summary: 'create: the maximum cost.' },
+    rpm: { type: 'string', value: 'N', summary: 'create: maximum requests per minute.' },
+    expires: { type: 'string', value: 'DATE', summary: 'create: expiry as a date, or a duration such as 30d.' },
+    grace: { type: 'string', value: 'TIME', summary: 'rotate: how long the old key remains valid (default: 24h).' },
     json: JSON_OPTION,
   },
   usage: {
-    since: { type: 'string', value: 'TIME', summary: 'A date, or a time back from now such as 7d.' },
+    since: { type: 'string', value: 'TIME', summary: 'Start of the period: a date, or a duration such as 7d.' },
     by: {
       type: 'string',
       value: 'FIELD',
       choices: ['model', 'key', 'organization', 'day'],
-      summary: 'What makes a row.',
+      summary: 'Group rows by this field.',
     },
-    key: { type: 'string', value: 'NAME', summary: 'Only what this key asked for.' },
+    key: { type: 'string', value: 'NAME', summary: 'Show only the requests of this key.' },
     json: JSON_OPTION,
   },
 } as const satisfies Readonly<Record<string, Options>>;

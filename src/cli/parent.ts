@@ -1,7 +1,7 @@
 import type { Io } from './io.ts';
 import { UsageError } from './io.ts';
 
-/** How often a parent is looked for, milliseconds. */
+/** Interval between two checks of the parent process, in milliseconds. */
 const LOOK_MS = 1_000;
 
 export interface ParentOptions {
@@ -9,21 +9,21 @@ export interface ParentOptions {
   readonly parentPid: string | undefined;
 }
 
-/** Fires when the process that this one belongs to is gone, or when the terminal says stop. */
+/** Fires if the parent process ends or if `io.signal` fires. */
 export function untilParentEnds(io: Io, { exitWithStdin, parentPid }: ParentOptions): AbortSignal {
   const ended = new AbortController();
   const stop = () => ended.abort();
   if (exitWithStdin) io.input.on('end', stop).on('close', stop).on('error', stop).resume();
   if (parentPid !== undefined) {
     const pid = Number(parentPid);
-    if (!Number.isSafeInteger(pid) || pid <= 0) throw new UsageError('--parent-pid must be the number of a process.');
+    if (!Number.isSafeInteger(pid) || pid <= 0) throw new UsageError('--parent-pid must be a process id.');
     const timer = setInterval(() => {
       if (!isAlive(pid)) stop();
     }, LOOK_MS);
     timer.unref();
   }
   const either = AbortSignal.any([io.signal, ended.signal]);
-  // An input that is still read keeps the process alive after its work is done.
+  // An input that is still being read would keep the process alive.
   either.addEventListener('abort', () => io.input.pause(), { once: true });
   return either;
 }
@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    // It is there, but somebody else's.
+    // The process exists but belongs to another user.
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
   }
 }

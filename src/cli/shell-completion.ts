@@ -3,14 +3,14 @@ import type { Command } from './command.ts';
 import { type Run, UsageError } from './io.ts';
 import { listOptions, type NamedOption } from './options.ts';
 
-/** `svc completion SHELL`: a script to be sourced, made from the table of commands. */
+/** `svc completion SHELL`: prints a script for the shell to source, generated from the table of commands. */
 export function completing(commands: readonly Command[]): Run {
   return async (args, io) => {
     const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
     const [shell, ...more] = positionals;
     const write = SHELLS.get(shell ?? '');
     if (write === undefined || more.length > 0) {
-      throw new UsageError('svc completion takes bash, zsh or fish. For example: source <(svc completion bash)');
+      throw new UsageError('svc completion supports bash, zsh and fish. For example: source <(svc completion bash)');
     }
     await io.out(write(commands));
     return 0;
@@ -23,7 +23,7 @@ const SHELLS: ReadonlyMap<string, (commands: readonly Command[]) => string> = ne
   ['fish', fish],
 ]);
 
-/** Lists the models when they are asked for; nothing is kept, so a new provider is there at once. */
+/** Lists the models on each completion, without a cache, so that a new provider appears immediately. */
 const MODELS = 'svc models 2>/dev/null';
 
 function flags({ name, short }: NamedOption): string[] {
@@ -66,7 +66,8 @@ complete -o default -F _svc svc
 
 function bashValue({ value, choices }: NamedOption): string {
   if (choices !== undefined) return `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$current")); return`;
-  // A colon parts words in bash, and models may have one: what stands before it is taken off again.
+  // Bash splits words at colons, and model ids may contain one. The text before the colon is removed from the
+  // suggestions.
   if (value === 'MODEL') return `COMPREPLY=($(compgen -W "$(${MODELS})" -- "$current")); return`;
   if (value === 'FILE') return 'COMPREPLY=($(compgen -f -- "$current")); return';
   return '';
@@ -139,7 +140,10 @@ function fishOption({ name, short, value, choices, summary }: NamedOption): stri
   return `${parts.join(' ')} -d ${quoted(summary)}`;
 }
 
-/** As one word for a shell. A quote in it is written as a typographic one, so that every shell reads it alike. */
+/**
+ * Quotes text as one shell word. A quote in it becomes a typographic one, so that every shell reads the word the same
+ * way.
+ */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", '’')}'`;
 }

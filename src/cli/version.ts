@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** Of the package that this file is part of: the sources stand one folder deeper in it than the bundle. */
+/** The version of this package. The sources are one folder deeper than the bundle. */
 export function version(): string {
   for (const place of ['../package.json', '../../package.json']) {
     try {
       const value: unknown = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'));
       if (typeof value === 'object' && value !== null && 'version' in value) return String(value.version);
     } catch {
-      // Not there: the next place.
+      // Not found: try the next place.
     }
   }
   return 'unknown';

@@ -89,7 +89,7 @@ describe('the catalog of somebody who only uses the terminal', () => {
     folder.global({ catalog: { refresh: false } });
     assert.deepEqual((await leftBy(['models'])).left, []);
     const { err, left } = await leftBy(['models', '--refresh']);
-    assert.match(err, /switched off/);
+    assert.match(err, /disabled/);
     assert.deepEqual([left, requests.length], [[], 0]);
   });
 
@@ -110,6 +110,9 @@ describe('the catalog of somebody who only uses the terminal', () => {
   it('says why there is none', async () => {
     server.once('asked', () => requests.at(-1)?.response.writeHead(500).end());
     const { code, err } = await leftBy(['models', '--refresh']);
-    assert.deepEqual([code, err], [0, 'warning: There is no newer catalog: The model catalog answered 500.\n']);
+    assert.deepEqual(
+      [code, err],
+      [0, 'warning: Could not refresh the model catalog: The model catalog answered 500.\n'],
+    );
   });
 });

@@ -112,7 +112,7 @@ describe('svc chat', () => {
     assert.match(unknown.err, /There is no model local\/txt\. Did you mean local\/text/);
     const nothing = await svc(folder, ['chat']);
     assert.deepEqual([nothing.code, nothing.out], [2, '']);
-    assert.match(nothing.err, /nothing to ask/);
+    assert.match(nothing.err, /prompt is empty/);
   });
 
   it('says how to set up a model where there is none', async () => {

@@ -80,13 +80,13 @@ describe('svc fim', () => {
   });
 
   for (const [args, reason] of [
-    [['fim'], /Say where/],
-    [['fim', 'sum.ts'], /Say where/],
-    [['fim', 'sum.ts:0:1'], /Say where/],
-    [['fim', 'gone.ts:1:1'], /There is no file gone\.ts/],
+    [['fim'], /Add a position/],
+    [['fim', 'sum.ts'], /Add a position/],
+    [['fim', 'sum.ts:0:1'], /Add a position/],
+    [['fim', 'gone.ts:1:1'], /The file gone\.ts does not exist/],
     [['fim', 'sum.ts:9:1'], /has 4 lines; there is no line 9/],
     [['fim', 'sum.ts:2:40'], /ends at column 10; there is no column 40/],
-    [['fim', '.env:1:1'], /\.env is not sent: Files of this kind hold secrets/],
+    [['fim', '.env:1:1'], /\.env was not sent: files of this type usually contain secrets/],
     [['fim', 'sum.ts:2:10', '--max-lines', 'x'], /--max-lines takes a number/],
     [['fim', 'sum.ts:2:10', '-m', 'local/nope'], /There is no model local\/nope/],
   ] as const) {
@@ -112,7 +112,7 @@ describe('svc fim', () => {
     folder.write('project/.git/info/exclude', 'mine.ts\n');
     for (const name of ['build/out.ts', 'local/again.ts', 'cafe\u0301.ts', 'mine.ts']) {
       folder.write(`project/${name}`, 'let a;\n');
-      await refused(name, /a \.gitignore file names it/);
+      await refused(name, /excluded by a \.gitignore file/);
     }
     upstream.respond((_, response) => answer(response, 'x'));
     for (const name of ['build/kept.ts', 'build/deep.ts']) {
@@ -128,8 +128,8 @@ describe('svc fim', () => {
     symlinkSync(path.join(folder.root, 'elsewhere/prod.env'), path.join(folder.project, 'notes.ts'));
     symlinkSync('local/plain.ts', path.join(folder.project, 'plain.ts'));
     symlinkSync(path.join(folder.root, 'elsewhere'), path.join(folder.project, 'folder'));
-    await refused('notes.ts', /hold secrets/);
-    await refused('folder/prod.env', /hold secrets/);
+    await refused('notes.ts', /contain secrets/);
+    await refused('folder/prod.env', /contain secrets/);
     await refused('plain.ts', /\.gitignore/);
   });
 });

@@ -54,7 +54,7 @@ describe('svc completion', () => {
     using folder = new ProjectFolder();
     const { code, err } = await svc(folder, ['completion', 'tcsh']);
     assert.equal(code, 2);
-    assert.match(err, /bash, zsh or fish/);
+    assert.match(err, /bash, zsh and fish/);
   });
 });
 

@@ -94,7 +94,7 @@ describe('svc models', () => {
     server.closeAllConnections();
     assert.deepEqual([code, out], [0, 'here/one\nhere/two\n']);
     assert.equal(authorization, 'Bearer k');
-    assert.match(err, /gone does not list its models: .*404/);
+    assert.match(err, /Could not list the models of gone: .*404/);
   });
 
   it('exits with 2 for an unknown provider or flag, with a suggestion and without a stack', async () => {
@@ -103,7 +103,7 @@ describe('svc models', () => {
     const unknown = await svc(folder, ['models', '--provider', 'mistrall']);
     assert.deepEqual(
       [unknown.code, unknown.out, unknown.err],
-      [2, '', 'svc: There is no provider mistrall. Did you mean mistral?\n'],
+      [2, '', 'svc: The provider mistrall does not exist. Did you mean mistral?\n'],
     );
     const flag = await svc(folder, ['models', '--jsn']);
     assert.equal(flag.code, 2);
@@ -199,7 +199,7 @@ describe('the terminal', () => {
     assert.deepEqual(await svc(folder, ['modles']), {
       code: 2,
       out: '',
-      err: 'svc: There is no command "modles". Did you mean `svc models`?\n',
+      err: 'svc: Unknown command "modles". Did you mean `svc models`?\n',
     });
     assert.match((await svc(folder, ['models', '--help'])).out, /^svc models \[--provider ID\]/);
   });

@@ -88,7 +88,7 @@ describe('svc serve', () => {
     const reader = stream.body?.getReader();
     await reader?.read();
     await served.configure({ m: {}, later: {} });
-    await logged('the configuration was read anew');
+    await logged('the configuration was reloaded');
     const response = await served.send(url, { model: 'up/later' });
     assert.equal(response.status, 200, await response.text());
     const next = reader?.read();
@@ -115,7 +115,7 @@ describe('svc serve', () => {
     };
     assert.equal(await get(), 200);
     await served.configure({ m: {} });
-    await logged('the configuration was read anew');
+    await logged('the configuration was reloaded');
     assert.equal(await get(), 403);
     assert.equal(sockets.size, 1);
     agent.destroy();
@@ -161,7 +161,7 @@ describe('svc serve', () => {
   it('does not listen to the world without a stored key, nor on a port that is taken', async () => {
     const { url } = await served.serve();
     await Promise.all([
-      assert.rejects(served.serve(['--host', '0.0.0.0']), /needs a key in the key store/),
+      assert.rejects(served.serve(['--host', '0.0.0.0']), /requires a key in the key store/),
       assert.rejects(served.serve(['--port', new URL(url).port]), /is in use/),
       assert.rejects(served.serve([], 'short'), /16 characters/),
     ]);

@@ -13,7 +13,7 @@ import { OPTIONS } from '../options.ts';
 import { AnswerPrinter } from '../output/answer-printer.ts';
 import { usageJson } from '../output/usage-json.ts';
 
-/** `svc chat`: one question and its answer, or a conversation when neither a prompt nor a pipe gives one. */
+/** `svc chat`: one prompt and its answer, or a conversation if there is neither a prompt nor piped input. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS.chat, allowPositionals: true });
   const typed = isTyped(io.input);
@@ -25,7 +25,7 @@ export async function run(args: string[], io: Io): Promise<number> {
     const session = sessionWith(chosen, { system: values.system, variant: values.variant });
     if (asked === '' && typed) return await converseWith(session, chosen, io);
     const text = [asked, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
-    if (text === '') throw new UsageError('There is nothing to ask: give a prompt, or pipe one in.');
+    if (text === '') throw new UsageError('The prompt is empty. Add a prompt or pipe one in.');
     return await (values.json ? askForJson(session, text, io) : ask(session, text, io));
   } catch (thrown) {
     if (io.signal.aborted) return 130;
@@ -69,7 +69,9 @@ async function ask(session: ChatSession, text: string, io: Io): Promise<number> 
   return printer.end(session.messages.at(-1));
 }
 
-/** One object: `model`, `text`, `reasoning`, `finish_reason`, `usage`, `cost`, `error`; the unknown is null. */
+/**
+ * Prints one object: `model`, `text`, `reasoning`, `finish_reason`, `usage`, `cost`, `error`. Unknown values are null.
+ */
 async function askForJson(session: ChatSession, text: string, io: Io): Promise<number> {
   await send(session, text, io.signal);
   const answer = session.messages.at(-1);
@@ -99,9 +101,12 @@ async function send(session: ChatSession, text: string, signal: AbortSignal): Pr
   signal.removeEventListener('abort', stop);
 }
 
-/** A line is a message, one that ends with a backslash goes on. Ctrl-C stops an answer, Ctrl-D leaves. */
+/**
+ * Each line is a message. A line that ends with a backslash continues on the next line. Ctrl-C stops an answer, Ctrl-D
+ * exits.
+ */
 async function converseWith(session: ChatSession, { model, simulated }: CliModelChoice, io: Io): Promise<number> {
-  await io.err(`${model.ref}${simulated ? ' (simulated)' : ''}: a line is a message, Ctrl-D leaves.\n`);
+  await io.err(`${model.ref}${simulated ? ' (simulated)' : ''}: each line is a message, Ctrl-D exits.\n`);
   const lines = createInterface({ input: io.input, output: writableTo(io), terminal: true, prompt: '> ' });
   const printer = new AnswerPrinter(io, session);
   lines.on('SIGINT', () => (session.running ? session.stop() : lines.close()));

@@ -13,12 +13,12 @@ import { catalogOnDisk, reportDiagnostics, terminalInput } from '../cli-context.
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 
-/** `svc config`: what is configured and where it is from; exit code 1 if something in it is an error. */
+/** `svc config`: shows the configuration and its sources. The exit code is 1 if it contains an error. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.config });
   const [word, ...more] = positionals;
   if (more.length > 0 || (word !== undefined && word !== 'path')) {
-    throw new UsageError(`svc config knows only \`path\`, not ${JSON.stringify(more[0] ?? word)}.`);
+    throw new UsageError(`svc config supports only \`path\`, not ${JSON.stringify(more[0] ?? word)}.`);
   }
   if (word === 'path') {
     await io.out(`${ownFile(io)}\n`);
@@ -33,7 +33,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 
-/** The settings, with what the catalog has to say of them. */
+/** The settings with the diagnostics that need the catalog. */
 async function loadAndCompare(io: Io): Promise<Settings> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   const catalog = await catalogOnDisk(settings, snapshot, io);
@@ -41,7 +41,7 @@ async function loadAndCompare(io: Io): Promise<Settings> {
   return { ...settings, diagnostics: [...settings.diagnostics, ...registryDiagnostics(settings, registry, catalog)] };
 }
 
-/** The file that a person would edit: the one that wins among those that are there. */
+/** The user's configuration file. If several exist, the one with the highest precedence. */
 function ownFile(io: Io): string {
   const folder = globalFolder(terminalInput(io));
   const [jsonc, json] = [path.join(folder, 'svc.jsonc'), path.join(folder, 'svc.json')];
@@ -51,7 +51,7 @@ function ownFile(io: Io): string {
 function describe(settings: Settings): string {
   const report = reportSettings(settings);
   const sources = report.sources.filter(({ status }) => status !== 'missing');
-  const lines = ['Sources, the later goes over the earlier:'];
+  const lines = ['Sources (later sources override earlier ones):'];
   for (const { path: file, kind, trusted, status } of sources) {
     lines.push(
       `  ${file}  (${kind}, ${trusted ? 'trusted' : 'not trusted'}${status === 'loaded' ? '' : `, ${status}`})`,

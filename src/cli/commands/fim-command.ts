@@ -24,7 +24,7 @@ interface Completed {
   readonly error?: SvcError;
 }
 
-/** `svc fim FILE:LINE:COL`: what a model would write there, as the editor would show it. */
+/** `svc fim FILE:LINE:COL`: prints the completion that the editor would show at this position. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({
     args: withInputLast(args),
@@ -34,7 +34,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const place = placeOf(positionals);
   const maxLines = linesOf(values['max-lines']);
   await refuseExcluded(place.file, io.cwd);
-  const document = documentOf(place.file, await messageText(place.file, io), values.language, io.cwd);
+  const document = documentOf(place.file, await readDocumentText(place.file, io), values.language, io.cwd);
   requireInside(document, place);
   const chosen = await chooseModel(io, 'completion', values.model);
   try {
@@ -60,7 +60,7 @@ async function complete(
 ): Promise<Completed> {
   const { ref, limit } = model;
   const question = buildPrompt(document, position, [], { model: { ref, contextTokens: limit.context }, maxLines });
-  if (question === undefined) throw new Error('A secret is being written there: nothing is sent.');
+  if (question === undefined) throw new Error('The text at this position looks like a secret. Nothing was sent.');
   const settling = new CompletionTrimmer(question.site);
   const restoring = new SecretRestorer(question.secrets);
   const stop = new AbortController();
@@ -98,7 +98,7 @@ interface Place {
   readonly position: Position;
 }
 
-/** `-:3:1` would be read as an option. */
+/** `parseArgs` would read `-:3:1` as an option, so it is moved after `--`. */
 function withInputLast(args: readonly string[]): string[] {
   const place = args.filter((arg) => /^-:\d+:\d+$/.test(arg));
   return place.length === 0 ? [...args] : [...args.filter((arg) => !place.includes(arg)), '--', ...place];
@@ -107,7 +107,9 @@ function withInputLast(args: readonly string[]): string[] {
 function placeOf(positionals: readonly string[]): Place {
   const [, file, line, column] = /^(.+):(\d+):(\d+)$/s.exec(positionals[0] ?? '') ?? [];
   if (positionals.length !== 1 || file === undefined || Number(line) < 1 || Number(column) < 1) {
-    throw new UsageError('Say where: svc fim FILE:LINE:COL, both counted from 1. A FILE of `-` is standard input.');
+    throw new UsageError(
+      'Add a position: svc fim FILE:LINE:COL. LINE and COL start at 1; use - as FILE for standard input.',
+    );
   }
   return { file, position: { line: Number(line) - 1, character: Number(column) - 1 } };
 }
@@ -119,21 +121,21 @@ function linesOf(text: string | undefined): number {
   return lines;
 }
 
-/** The same files that the editor never sends. */
+/** Rejects the files that the editor never sends. */
 async function refuseExcluded(file: string, cwd: string): Promise<void> {
   if (file === '-') return;
   const reason = await exclusionOnDisk(path.resolve(cwd, file));
-  if (reason === 'gitignored') throw new UsageError(`${file} is not sent: a .gitignore file names it.`);
-  if (reason !== undefined) throw new UsageError(`${file} is not sent: Files of this kind hold secrets.`);
+  if (reason === 'gitignored') throw new UsageError(`${file} was not sent: it is excluded by a .gitignore file.`);
+  if (reason !== undefined) throw new UsageError(`${file} was not sent: files of this type usually contain secrets.`);
 }
 
-async function messageText(file: string, io: Io): Promise<string> {
+async function readDocumentText(file: string, io: Io): Promise<string> {
   if (file === '-') return readPiped(io);
   try {
     return await readFile(path.resolve(io.cwd, file), { encoding: 'utf8', signal: io.signal });
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`);
+    if (code === 'ENOENT') throw new UsageError(`The file ${file} does not exist.`);
     if (code === 'EISDIR') throw new UsageError(`${file} is a folder.`);
     throw thrown;
   }
@@ -141,7 +143,7 @@ async function messageText(file: string, io: Io): Promise<string> {
 
 function documentOf(file: string, text: string, language: string | undefined, cwd: string): DocumentText {
   const lines = text.split(/\r\n|\r|\n/);
-  // What stands above the folder one works in is nobody's business.
+  // Paths outside the current folder are reduced to the file name, because folder names may be private.
   const relative = path.relative(cwd, path.resolve(cwd, file)).replaceAll('\\', '/');
   const named = file === '-' ? {} : { path: /^(\.\.|\/|[a-z]:)/i.test(relative) ? path.basename(file) : relative };
   return {

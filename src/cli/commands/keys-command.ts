@@ -11,7 +11,7 @@ import { table } from '../output/table.ts';
 /** How long a rotated key stays valid. */
 const GRACE = '24h';
 
-/** `svc keys create|list|rotate|revoke`: the gateway's keys. A key is shown once and kept as a hash. */
+/** `svc keys create|list|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
   const [action, ...names] = positionals;
@@ -29,17 +29,19 @@ export async function run(args: string[], io: Io): Promise<number> {
         const grace = parseDuration(values.grace ?? GRACE);
         if (grace === undefined) throw new UsageError('--grace must be a time such as 0, 30m, 24h or 7d.');
         const key = store.rotate(nameOf(names, values.name), grace);
-        await io.out(`The old key is valid for ${values.grace ?? GRACE} longer. This one is shown once:\n${key}\n`);
+        await io.out(
+          `The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`,
+        );
         return 0;
       }
       case 'revoke': {
         const name = nameOf(names, values.name);
         store.revoke(name);
-        await io.out(`${name} is revoked. A gateway that runs refuses it within a second.\n`);
+        await io.out(`${name} is revoked. A running gateway rejects it within a second.\n`);
         return 0;
       }
       default:
-        throw new UsageError('svc keys takes create, list, rotate NAME or revoke NAME.');
+        throw new UsageError('Use svc keys create, list, rotate NAME or revoke NAME.');
     }
   } finally {
     database.close();
@@ -72,17 +74,15 @@ async function create(store: KeyStore, { name, org, budget, rpm, expires }: Want
     rpm: amountOf(rpm, '--rpm', 1),
     expiresAt,
   });
-  await io.out(`The key ${name} is shown once; only its hash is kept:\n${key}\n`);
+  await io.out(`The key ${name} is shown only once; only its hash is stored:\n${key}\n`);
 }
 
-/** A key of an organization that nobody configured would be refused at every request. */
+/** The gateway rejects every request with a key of an organization that is not configured. */
 async function requireOrganization(org: string, io: Io): Promise<void> {
   const { settings } = await openContext(io);
   if (settings.gateway.organizations.has(org)) return;
   const known = [...settings.gateway.organizations.keys()].join(', ') || 'none';
-  throw new UsageError(
-    `There is no organization ${org} under gateway.organizations in svc.jsonc (there is: ${known}).`,
-  );
+  throw new UsageError(`The organization ${org} is not in gateway.organizations of svc.jsonc (configured: ${known}).`);
 }
 
 function amountOf(text: string | undefined, option: string, least: number): number | undefined {
@@ -95,7 +95,7 @@ function amountOf(text: string | undefined, option: string, least: number): numb
 
 function nameOf(names: readonly string[], option: string | undefined): string {
   const name = option ?? names[0];
-  if (name === undefined || names.length > 1) throw new UsageError('Name one key.');
+  if (name === undefined || names.length > 1) throw new UsageError('Give the name of one key.');
   return name;
 }
 
@@ -120,7 +120,7 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
 function stateOf(key: StoredGatewayKey): string {
   if (key.revokedAt !== undefined) return 'revoked';
   if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired';
-  // Its hashes were deleted when it expired, and the clock was set back since.
+  // The hashes were deleted when the key expired, and the clock was set back after that.
   if (key.hashes.length === 0) return 'expired';
   return key.hashes.length > 1 ? 'rotating' : 'valid';
 }

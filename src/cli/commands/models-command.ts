@@ -11,7 +11,7 @@ import { openContext, reportDiagnostics, terminalInput } from '../cli-context.ts
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 
-/** `svc models`: `<provider_id>/<model_id>`, sorted, one a line. */
+/** `svc models`: prints `<provider_id>/<model_id>`, sorted, one per line. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.models });
   if (values.refresh) await refreshNow(await loadSettings(terminalInput(io)), io);
@@ -22,7 +22,9 @@ export async function run(args: string[], io: Io): Promise<number> {
   const { provider } = values;
   if (provider !== undefined && !registry.providers.has(provider)) {
     const [near] = nearMisses(provider, registry.providers.keys());
-    throw new UsageError(`There is no provider ${provider}.${near === undefined ? '' : ` Did you mean ${near}?`}`);
+    throw new UsageError(
+      `The provider ${provider} does not exist.${near === undefined ? '' : ` Did you mean ${near}?`}`,
+    );
   }
   const models = listed(registry).filter((model) => provider === undefined || model.provider === provider);
   await io.out(
@@ -31,27 +33,30 @@ export async function run(args: string[], io: Io): Promise<number> {
   return 0;
 }
 
-/** Milliseconds that a person waits for a list. */
+/** Time limit for a model list, in milliseconds. */
 const LIST_TIMEOUT_MS = 5_000;
 
 async function withListed(registry: Registry, io: Io): Promise<Registry> {
   const transport = undiciTransport({ env: io.env });
   try {
-    const unlisted = (id: string, reason: string) => io.err(`warning: ${id} does not list its models: ${reason}\n`);
+    const unlisted = (id: string, reason: string) => io.err(`warning: Could not list the models of ${id}: ${reason}\n`);
     return await listedRegistry(registry, { listModels: modelLister(transport, LIST_TIMEOUT_MS), unlisted }, io.signal);
   } finally {
     await transport.close();
   }
 }
 
-/** By code unit, so that every machine sorts alike. A provider that only a variable brings and that can't be called is left out. */
+/**
+ * Sorted by code unit, so that the order is the same on every machine. A provider that only an environment variable
+ * adds and that can't be called is omitted.
+ */
 function listed(registry: Registry): readonly Model[] {
   const callable = (model: Model) =>
     model.endpoint.problem === undefined || registry.providers.get(model.provider)?.source === 'config';
   return [...registry.models.values()].filter(callable).sort((a, b) => (a.ref < b.ref ? -1 : 1));
 }
 
-/** A model as other programs read it; the field names are those of the configuration. */
+/** The JSON form of a model. The field names are those of the configuration. */
 export function describe(model: Model) {
   const { cost } = model;
   return {

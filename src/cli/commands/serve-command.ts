@@ -16,7 +16,10 @@ import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configu
 import { OPTIONS } from '../options.ts';
 import { untilParentEnds } from '../parent.ts';
 
-/** Fixed keys of whoever starts the process, separated by spaces or commas; arguments would show in `ps`. */
+/**
+ * Fixed keys from the process that starts the gateway, separated by spaces or commas. Not an argument, because `ps`
+ * shows arguments.
+ */
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
 const STATE_REPLACED =
@@ -39,10 +42,10 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const keys = new KeyCache(new KeyStore(database), fixedKeys(io));
   const ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'));
   const events: LiveConfigurationEvents = {
-    changed: (settings) => log.info({ providers: settings.providers.size }, 'the configuration was read anew'),
+    changed: (settings) => log.info({ providers: settings.providers.size }, 'the configuration was reloaded'),
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
   };
-  // A folder that nobody has chosen to trust must not say where requests go.
+  // With --no-project, the configuration of an untrusted folder must not set addresses.
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
   const upstreams = await LiveConfiguration.open(io, transport, events, input);
   try {
@@ -67,9 +70,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
     );
     await io.out(`svc gateway listening on ${gateway.url}\n`);
     await reportDiagnostics(upstreams.settings, io);
-    if (keys.size === 0) await io.err('No key can be used yet. Make one: svc keys create --name me\n');
+    if (keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
     upstreams.follow();
-    keys.follow((thrown) => log.error({ error: reason(thrown) }, 'the keys can’t be read anew'));
+    keys.follow((thrown) => log.error({ error: reason(thrown) }, 'could not reload the keys'));
     await aborted(ended);
     const hurry = new AbortController();
     io.onFurtherSignals?.(() => hurry.abort());
@@ -87,9 +90,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
   return 0;
 }
 
-/** @param hurry fires when the user does not want to wait: streams end at once, but what they used is written. */
+/** @param hurry fires if the user does not want to wait: streams end immediately, and their usage is still written. */
 async function drain(gateway: Gateway, drainMs: number, hurry: AbortSignal, log: FileLog): Promise<void> {
-  log.info({ drainMs }, 'stopping: no new requests, the running ones may end');
+  log.info({ drainMs }, 'stopping: rejecting new requests, waiting for running ones');
   const cut = await gateway.close(drainMs, hurry);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
   log.info({}, 'stopped');
@@ -107,13 +110,13 @@ function fixedKeys(io: Io): string[] {
   return keys;
 }
 
-/** An open address without keys of its own would be somebody else's free access. */
+/** A public address without stored keys would give anyone free access. */
 function requireStoredKey(host: string, keys: KeyCache): void {
   if (keys.stored > 0 || /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)) return;
   throw new SvcError({
     errorType: 'configuration_error',
-    message: `Listening on ${host} needs a key in the key store.`,
-    action: 'Make one first: svc keys create --name NAME',
+    message: `Listening on ${host} requires a key in the key store.`,
+    action: 'Create one first: svc keys create --name NAME',
   });
 }
 

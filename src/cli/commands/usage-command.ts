@@ -6,7 +6,7 @@ import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/table.ts';
 
-/** `svc usage`: what went through the gateway, by key and model, with its cost. */
+/** `svc usage`: shows the gateway's requests and their cost, by key, model, organization or day. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.usage });
   const by = values.by ?? 'model';

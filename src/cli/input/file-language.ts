@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ownEntry } from '../../base/json.ts';
 
-/** Language ids as VS Code names them, by the ends of file names. */
+/** VS Code language ids by file extension. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   '.ts': 'typescript',
   '.mts': 'typescript',
@@ -63,7 +63,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 };
 const BY_NAME: Readonly<Record<string, string>> = { dockerfile: 'dockerfile', makefile: 'makefile' };
 
-/** The language of a file by its name; `plaintext` where the name does not say. */
+/** The language id for a file name; `plaintext` if it is unknown. */
 export function languageOfFile(file: string): string {
   const name = path.basename(file).toLowerCase();
   return ownEntry(BY_NAME, name) ?? BY_EXTENSION[path.extname(name)] ?? 'plaintext';

@@ -5,10 +5,10 @@ import { svcFolder } from '../../base/user-folders.ts';
 import type { LastUsedStore } from '../../catalog/model-selection.ts';
 import type { Io } from '../io.ts';
 
-/** How many are remembered. */
+/** Maximum number of stored references. */
 const KEPT = 5;
 
-/** The models used last in the terminal, in a small file among the platform's state. */
+/** The file with the models that were last used in the terminal, in the platform's state folder. */
 export function lastUsedFile(io: Pick<Io, 'env' | 'platform' | 'home'>): string {
   return path.join(svcFolder('state', io), 'model.json');
 }
@@ -21,7 +21,7 @@ export function lastUsedStore(io: Pick<Io, 'env' | 'platform' | 'home'>): LastUs
       const recent = typeof value === 'object' && value !== null && 'recent' in value ? value.recent : undefined;
       return Array.isArray(recent) ? recent.filter((each) => typeof each === 'string') : [];
     } catch {
-      // Missing or damaged: as if nothing had been used yet.
+      // Missing or damaged: treated as empty.
       return [];
     }
   };

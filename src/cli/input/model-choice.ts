@@ -11,19 +11,19 @@ import { openContext, reportDiagnostics } from '../cli-context.ts';
 import type { Io } from '../io.ts';
 import { lastUsedStore } from './last-used.ts';
 
-/** A model that a command talks to, and what it talks through. */
+/** The model of a command and the transport for its requests. */
 export interface CliModelChoice {
   readonly model: Model;
   readonly transport: UndiciTransport;
-  /** Most tokens of an answer. */
+  /** Maximum output tokens. */
   readonly outputCap: number;
   readonly simulated: boolean;
 }
 
 /**
- * The model for a command by the order of the specification: flag, configuration, last used, first by priority.
+ * Selects the model for a command in the order of the specification: flag, configuration, last used, first by priority.
  *
- * @throws SvcError for a model that there is not, and where no model is set up at all.
+ * @throws SvcError for an unknown model, and if no model is configured.
  */
 export async function chooseModel(
   io: Io,
@@ -48,7 +48,7 @@ export async function chooseModel(
   return { model, transport, outputCap: cap, simulated };
 }
 
-/** Asks endpoints for their models only where the wanted one is not known without: nobody waits for a list in vain. */
+/** Requests model lists only if the wanted model is not known without them, to avoid an unnecessary wait. */
 async function withListed(
   registry: Registry,
   wanted: string | undefined,
@@ -56,7 +56,7 @@ async function withListed(
   transport: Transport,
 ): Promise<Registry> {
   if (wanted === undefined ? registry.models.size > 0 : registry.find(wanted) !== undefined) return registry;
-  const unlisted = (id: string, reason: string) => io.err(`warning: ${id} does not list its models: ${reason}\n`);
+  const unlisted = (id: string, reason: string) => io.err(`warning: Could not list the models of ${id}: ${reason}\n`);
   return listedRegistry(registry, { listModels: modelLister(transport), unlisted }, io.signal);
 }
 
@@ -64,8 +64,10 @@ async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io
   try {
     await store.write(ref);
   } catch (thrown) {
-    // A home that can't be written to is no reason not to answer.
-    await io.err(`warning: the model is not remembered: ${thrown instanceof Error ? thrown.message : thrown}\n`);
+    // A read-only home folder must not prevent an answer.
+    await io.err(
+      `warning: Could not store the last used model: ${thrown instanceof Error ? thrown.message : thrown}\n`,
+    );
   }
 }
 

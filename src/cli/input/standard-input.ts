@@ -1,14 +1,14 @@
 import type { Io } from '../io.ts';
 
-/** Characters: more than any model takes. */
+/** In bytes; more than any model accepts. */
 const MOST = 16 * 1024 * 1024;
 
-/** Whether a person types it, rather than a file or another program. */
+/** Whether the input is a terminal, not a file or another program. */
 export function isTyped(input: Io['input']): boolean {
   return 'isTTY' in input && input.isTTY === true;
 }
 
-/** All of what is piped in, as UTF-8. @throws Error when it is too much; what the signal throws when it fires. */
+/** Reads all piped input as UTF-8. @throws Error if it is too large, or the signal's reason if the signal fires. */
 export async function readPiped({ input, signal }: Pick<Io, 'input' | 'signal'>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -18,7 +18,7 @@ export async function readPiped({ input, signal }: Pick<Io, 'input' | 'signal'>)
     for await (const chunk of input) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > MOST) throw new Error('What is piped in is larger than 16 MB.');
+      if (size > MOST) throw new Error('The piped input is larger than 16 MB.');
       chunks.push(bytes);
     }
   } catch (thrown) {

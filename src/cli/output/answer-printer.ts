@@ -3,10 +3,10 @@ import type { Ending, Message } from '../../chat/transcript.ts';
 import { endingWarning } from '../../wire/endings.ts';
 import type { Io } from '../io.ts';
 
-/** Prints what a session streams: the text on standard output as it comes, all else on standard error. */
+/** Prints an answer while it streams: the text on standard output, everything else on standard error. */
 export class AnswerPrinter {
   readonly #io: Io;
-  /** What has been handed to the output, in order; a slow reader holds up the printing, not the stream. */
+  /** Pending output, in order. A slow reader delays the printing, not the stream. */
   #printed: Promise<void> = Promise.resolve();
   #endsLine = true;
   #broken: unknown;
@@ -15,11 +15,11 @@ export class AnswerPrinter {
     this.#io = io;
     session.onPatch((patch) => {
       if (patch.type === 'append' && (patch.kind === 'text' || patch.kind === 'refusal')) this.#print(patch.text);
-      if (patch.type === 'add' && patch.message.role === 'summary') this.#note('The conversation is summarized.');
+      if (patch.type === 'add' && patch.message.role === 'summary') this.#note('The conversation was summarized.');
     });
   }
 
-  /** Ends the line, says what a person must know of how the answer ended, and resolves with the exit code. */
+  /** Ends the line, prints a warning or error if the answer did not end normally, and resolves with the exit code. */
   async end(answer: Message | undefined): Promise<number> {
     if (!this.#endsLine) this.#print('\n');
     await this.#printed;
@@ -50,13 +50,13 @@ function sentenceOf(ending: Ending): string | undefined {
     case 'stopped':
       return undefined;
     case 'repeating':
-      return `warning: The model asked for ${ending.tool} over and over.`;
+      return `warning: The model repeated the same call of ${ending.tool}.`;
     case 'failed': {
       const { message, advice } = ending.error;
       return `svc: ${message}${advice === undefined ? '' : `\n${advice}`}`;
     }
     case 'finished': {
-      if (ending.outcome === 'empty') return 'warning: The model answered with nothing.';
+      if (ending.outcome === 'empty') return 'warning: The model returned an empty answer.';
       const warning = endingWarning(ending.outcome);
       return warning === undefined ? undefined : `warning: ${warning}`;
     }

@@ -1,16 +1,16 @@
 import type { Writable } from 'node:stream';
 
 /**
- * What a terminal takes for more than text: control characters but tabs and line ends, the second set of them
- * (U+0080 to U+009F), and what turns the direction of what follows (marks of Hebrew and Arabic stay).
+ * Characters that a terminal interprets: control characters except tabs and line ends, the C1 controls (U+0080 to
+ * U+009F), and characters that change the direction of the following text. Marks of Hebrew and Arabic are not included.
  */
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-/** Unicode has a picture of each of the first 32. */
+/** First of the Unicode pictures for the 32 C0 control characters. */
 const PICTURES = 0x2400;
 
 /**
- * A text as a terminal may show it. Models and providers write what they like: sequences that set the clipboard, the
- * window's title or the screen are shown as what they are.
+ * Makes text safe for a terminal. Text from models and providers is untrusted: sequences that set the clipboard, the
+ * window title or the screen are printed as visible characters.
  */
 export function forTerminal(text: string): string {
   return text.replaceAll(COMMANDS, (character) => {
@@ -20,13 +20,13 @@ export function forTerminal(text: string): string {
   });
 }
 
-/** Writes to a stream; to a file or a pipe every character as it is. */
+/** Writes to a stream. Files and pipes get the text unchanged. */
 export function writer(stream: Writable & { readonly isTTY?: boolean }): (text: string) => Promise<void> {
   const draw = drawer(stream);
   return (text) => draw(stream.isTTY === true ? forTerminal(text) : text);
 }
 
-/** Writes every character as it is. Resolves when they have been taken. */
+/** Writes the text unchanged. Resolves when the stream has accepted it. */
 export function drawer(stream: Writable): (text: string) => Promise<void> {
   return (text) =>
     new Promise((resolve, reject) => {

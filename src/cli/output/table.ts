@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell; empty lists have their head alone. */
+/** A table with columns as wide as their widest cell. Without rows it has only the head. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   return [head, ...rows]

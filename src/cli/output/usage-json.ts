@@ -1,6 +1,6 @@
 import type { Usage } from '../../wire/event.ts';
 
-/** Tokens of an answer as other programs read them; what is not known is left out. */
+/** The tokens of an answer for JSON output. Unknown values are omitted. */
 export function usageJson({ input, output, cacheRead, cacheWrite, reasoning }: Usage) {
   return {
     input,

@@ -193,7 +193,7 @@ export class Models implements vscode.Disposable {
     });
     this.#live ??= new LiveRegistry(registry, {
       listModels: modelLister(this.#deps.transport),
-      unlisted: (provider, reason) => this.#deps.log.warn(`${provider} does not list its models: ${reason}`),
+      unlisted: (provider, reason) => this.#deps.log.warn(`Could not list the models of ${provider}: ${reason}`),
       changed: (changed) => this.#take(changed),
     });
     this.#live.rebuilt(registry);
