@@ -8,7 +8,7 @@ import type { Metrics } from './accounting/metrics.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One line of the log; `fields` never hold a credential. */
+/** Writes log lines. `fields` never contain a credential. */
 export interface Log {
   debug(fields: Fields, message: string): void;
   info(fields: Fields, message: string): void;
@@ -16,17 +16,17 @@ export interface Log {
   error(fields: Fields, message: string): void;
 }
 
-/** Models that endpoints list themselves become known after the start. */
+/** The models that endpoints list. They become known after the start. */
 export interface ModelListing {
-  /** Nothing is being asked for. */
+  /** No list is being requested. */
   readonly listed: boolean;
-  /** Resolves when `listed`, or when it takes too long. */
+  /** Resolves when `listed` is true or after a timeout. */
   whenListed(): Promise<void>;
-  /** As `whenListed`, for a model that nobody knows: asks anew when the last time is long ago. */
+  /** As `whenListed`, for an unknown model. Requests the lists again if they are old. */
   lookAgain(): Promise<void>;
 }
 
-/** What the gateway is made of. Settings and registry are asked for at each request: they reload. */
+/** The dependencies of the gateway. Settings and registry are functions because they reload. */
 export interface GatewayDeps {
   readonly settings: () => Settings;
   readonly registry: () => Registry;
@@ -35,7 +35,7 @@ export interface GatewayDeps {
   readonly ledger: Ledger;
   readonly metrics: Metrics;
   readonly transport: Transport;
-  /** The connections of `transport`, for bytes that pass through. */
+  /** The connections of `transport`, to forward bytes. */
   readonly dispatcher: Dispatcher;
   readonly log: Log;
 }

@@ -20,16 +20,16 @@ import { inferenceRoutes } from './routes/inference-routes.ts';
 import { operationRoutes } from './routes/operation-routes.ts';
 import { transcriptionRoute } from './routes/transcription-route.ts';
 
-// An `import` of it reads all its exports, one of which loads Node's own copy of undici: a third of the way to the
-// first answer.
+// `import` reads all exports of the module, and one of them loads Node's own copy of undici. That takes a third of the
+// time from the start to the first answer.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Gateway {
-  /** Address with the port that was given, `http://127.0.0.1:4180`. */
+  /** Address with the actual port, such as `http://127.0.0.1:4180`. */
   readonly url: string;
   /**
-   * Takes no new request, lets the running ones end for `drainMs` or until `cut` fires, then cuts them. Resolves with
-   * how many, when the usage of all of them is with the ledger.
+   * Refuses new requests, waits up to `drainMs` or until `cut` fires for active requests, then closes their
+   * connections. Resolves with the number of those when the ledger has the usage of all requests.
    */
   close(drainMs?: number, cut?: AbortSignal): Promise<number>;
 }
@@ -37,14 +37,14 @@ export interface Gateway {
 export interface Listen {
   readonly host: string;
   readonly port: number;
-  /** Milliseconds for a request's head, default 20,000. */
+  /** Milliseconds to receive the head of a request, default 20,000. */
   readonly headersTimeout?: number;
-  /** Milliseconds for a whole request, default 120,000. */
+  /** Milliseconds to receive a whole request, default 120,000. */
   readonly requestTimeout?: number;
 }
 
 const DRAIN_MS = 10_000;
-/** The most that is waited for requests that have lost their connection. */
+/** Maximum time to wait for the accounting of requests whose connections were closed. */
 const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
@@ -104,7 +104,7 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
     await route.handle(context, params);
   } catch (thrown) {
     const error = asSvcError(thrown);
-    // An unknown failure is ours: its words are for the log, not for strangers.
+    // An unknown failure is a defect of the gateway. Its message is logged and not sent to clients.
     if (error.errorType === 'internal_error') {
       const path = withoutKeys(context.path, deps.keys);
       deps.log.error({ id: context.id, path, error: error.cause ?? error.message }, 'internal error');
@@ -113,7 +113,7 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
     else context.sendError(error.errorType === 'internal_error' ? internal(context.id) : error);
   } finally {
     deps.metrics.active -= 1;
-    // A client may take its time to read an answer that is held for it.
+    // The answer stays in memory until a slow client has read it.
     if (response.writableFinished || response.destroyed) context.held.release();
     else response.once('close', () => context.held.release());
     finished(deps, context);
@@ -142,7 +142,7 @@ function internal(id: string): SvcError {
   return new SvcError({
     errorType: 'internal_error',
     message: `Something failed inside the gateway (${id}).`,
-    action: 'The gateway’s log says what.',
+    action: 'See the gateway’s log for details.',
   });
 }
 
@@ -161,7 +161,7 @@ const BROKEN: Readonly<Record<string, readonly [status: string, type: ErrorType,
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'invalid_request', 'The request did not arrive in time.'],
 };
 
-/** What is no HTTP request gets an answer in our shape, and no second chance on its connection. */
+/** Answers a malformed HTTP request with an error in our format and closes the connection. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -178,7 +178,7 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`${head}\r\n${guard.join('')}connection: close\r\n\r\n${body}`, () => socket.destroy());
 }
 
-async function drain(server: Server, deps: GatewayDeps, limit: number, atOnce?: AbortSignal): Promise<number> {
+async function drain(server: Server, deps: GatewayDeps, limit: number, cutSignal?: AbortSignal): Promise<number> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   let cut = 0;
@@ -187,20 +187,20 @@ async function drain(server: Server, deps: GatewayDeps, limit: number, atOnce?: 
     server.closeAllConnections();
   };
   const timer = setTimeout(cutAll, limit);
-  if (atOnce?.aborted) cutAll();
-  else atOnce?.addEventListener('abort', cutAll, { once: true });
-  // A connection whose last answer ends meanwhile is idle, and would be waited for.
+  if (cutSignal?.aborted) cutAll();
+  else cutSignal?.addEventListener('abort', cutAll, { once: true });
+  // `server.close` also waits for connections that become idle after the call.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);
   clearInterval(idle);
-  atOnce?.removeEventListener('abort', cutAll);
-  await accounted(deps);
+  cutSignal?.removeEventListener('abort', cutAll);
+  await whenAccounted(deps);
   return cut;
 }
 
-/** A request that was cut off learns of it a moment after its connection is gone, and its usage is counted then. */
-async function accounted({ metrics }: GatewayDeps): Promise<void> {
+/** The handler of a request ends shortly after its connection was closed, and counts the usage only then. */
+async function whenAccounted({ metrics }: GatewayDeps): Promise<void> {
   const until = performance.now() + ACCOUNTING_MS;
   while (metrics.active > 0 && performance.now() < until) await sleep(5);
 }

@@ -5,12 +5,12 @@ export function firstCharacter(bytes: Uint8Array): string {
   return at < bytes.length ? String.fromCharCode(bytes[at] ?? 0) : '';
 }
 
-/** Whether the header says that the answer is a stream of events. */
+/** Whether a content type is that of an event stream. */
 export function isEventStreamType(contentType: string): boolean {
   return contentType.includes('text/event-stream');
 }
 
-/** What an answer to a request for a stream is, by the character that it starts with: some servers omit its type. */
+/** Whether an answer is a stream, by its first character. Some servers omit the content type. */
 export function startsStream(character: string): boolean {
   return character !== '' && character !== '{' && character !== '[' && character !== '<';
 }

@@ -18,12 +18,12 @@ export interface CompleteCodeOptions extends SendOptions {
   readonly apiKey?: string;
 }
 
-/** A keystroke's answer is stale in a second: only a connection that was closed while idle is tried again. */
-const FILL_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: true };
+/** A completion is outdated after a second, so only a connection that was closed while idle is tried again. */
+const FIM_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: true };
 
 /**
- * Has a model fill a hole. All text belongs to part 0; ends with exactly one `finish` or one `error`.
- * `maxTokens` out of 1 to 1000 is refused before anything is sent (spec 2.4).
+ * Sends a FIM request to a model. All text belongs to part 0. Ends with exactly one `finish` or one `error`.
+ * A `maxTokens` outside of 1 to 1000 is refused before anything is sent (spec 2.4).
  */
 export async function* completeCode(
   model: Model,
@@ -60,11 +60,11 @@ export async function* completeCode(
       reader: () => new FimReader(),
       whole: readFimAnswer,
     },
-    { ...options, retry: options.retry ?? FILL_RETRY },
+    { ...options, retry: options.retry ?? FIM_RETRY },
   );
 }
 
-/** The dialect that a provider speaks when configuration does not say. */
+/** The provider's default dialect if none is configured. */
 function dialectOf(endpoint: Endpoint): FimDialect {
   switch (endpoint.kind) {
     case 'svc':
@@ -81,7 +81,7 @@ function dialectOf(endpoint: Endpoint): FimDialect {
   }
 }
 
-/** Where a hole goes: the FIM base where there is one, else the place that the vendor documents beside its base. */
+/** The URL for FIM requests: below the configured FIM URL, else the path that the vendor documents. */
 export function fimURL(endpoint: Endpoint, dialect: FimDialect, path: string): string {
   if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
   if (endpoint.fimURL !== undefined) return joinURL(endpoint.fimURL, path);

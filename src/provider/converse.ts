@@ -9,9 +9,8 @@ import { type SendOptions, sendAndStream } from './send-and-stream.ts';
 export interface ConverseOptions extends SendOptions, RequestChoices {}
 
 /**
- * Has a model answer a conversation. Streams when `conversation.stream` says so, gives the same
- * events either way, and ends with exactly one `finish` or one `error`, whatever happens: a request
- * that can't be made is an `error` event too.
+ * Sends a conversation to a model. Streams if `conversation.stream` is true; the events are the same either
+ * way. Always ends with exactly one `finish` or one `error`: an invalid request also becomes an `error` event.
  */
 export async function* converse(
   model: Model,
@@ -35,7 +34,7 @@ export async function* converse(
       body: requestJson(body),
       timeout,
       chunkTimeout,
-      // An option of the model may have switched it (`"stream": false` for servers that can't).
+      // An option of the model may override it (`"stream": false` for servers without streaming).
       stream: body.stream === true,
       framing: 'sse',
       reader: format.streamReader,

@@ -4,16 +4,16 @@ type Headers = Readonly<Record<string, string>>;
 
 interface Secret {
   readonly bytes: Buffer;
-  /** With any of its characters written as JSON may escape it; on bytes as Latin-1. */
+  /** Matches the secret with any of its characters escaped as in JSON; applied to bytes decoded as Latin-1. */
   readonly escaped: RegExp;
-  /** In how many bytes it may be written at most. */
+  /** Maximum number of bytes of the escaped secret. */
   readonly longest: number;
 }
 
-/** By headers, which an endpoint has for all its requests. */
+/** Keyed by the headers object, which an endpoint uses for all its requests. */
 const SECRETS = new WeakMap<Headers, readonly Secret[]>();
 
-/** What JSON may write a printable character with. */
+/** The start of a JSON escape of a printable character. */
 const ESCAPE = Buffer.from('\\u00');
 const ESCAPED_SLASH = Buffer.from('\\/');
 
@@ -41,19 +41,19 @@ function secretOf(text: string): Secret {
 }
 
 /**
- * Takes the credentials of a request out of its answer, also where they are spread over several pieces. An answer
- * without them, which is nearly all, passes as it is.
+ * Removes the credentials of a request from its answer, also if they are split across chunks. Nearly all answers
+ * contain none and are not copied.
  */
 export class CredentialFilter {
   readonly #secrets: readonly Secret[];
-  /** The end of what came, which may be the start of a credential. */
+  /** The end of the received bytes, if it may be the start of a credential. */
   #held: Buffer | undefined;
 
   constructor(headers: Headers) {
     this.#secrets = secretsOf(headers);
   }
 
-  /** What can be passed on; an end that may be the start of a credential waits for what follows. */
+  /** Returns the bytes that can be forwarded. An end that may be the start of a credential waits for the next chunk. */
   push(bytes: Buffer): Buffer {
     if (this.#secrets.length === 0) return bytes;
     const whole = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]);
@@ -65,14 +65,14 @@ export class CredentialFilter {
     return clean.subarray(0, start);
   }
 
-  /** What still waits, when nothing follows. */
+  /** Returns the bytes that still wait at the end of the answer. */
   end(): Buffer | undefined {
     const rest = this.#held;
     this.#held = undefined;
     return rest;
   }
 
-  /** A piece that nothing of a credential can be before or after: whole frames, a whole body. */
+  /** Filters bytes that can't begin or end within a credential: whole frames or a whole body. */
   whole(bytes: Buffer): Buffer {
     return this.#secrets.length === 0 ? bytes : this.#clean(bytes);
   }
@@ -85,9 +85,9 @@ export class CredentialFilter {
     return clean === text ? bytes : Buffer.from(clean, 'latin1');
   }
 
-  /** Where the longest end begins that may be the start of a credential; the length of `bytes`: there is none. */
+  /** Start of the longest end that may be the start of a credential; `bytes.length` if there is none. */
   #startOfHeld(bytes: Buffer): number {
-    // No credential has a line end, and most pieces end with one.
+    // No credential contains a line end, and most chunks end with one.
     const last = bytes[bytes.length - 1];
     if (last === 0x0a || last === 0x0d) return bytes.length;
     let start = bytes.length;
@@ -103,12 +103,12 @@ export class CredentialFilter {
 }
 
 function mayHoldEscaped(bytes: Buffer, { bytes: secret }: Secret): boolean {
-  // Most frames have no escape at all, and one byte is found sooner than two.
+  // Most frames have no escape, and the search for one byte is faster than for two.
   if (!bytes.includes(0x5c)) return false;
   return bytes.includes(ESCAPE) || (secret.includes(0x2f) && bytes.includes(ESCAPED_SLASH));
 }
 
-/** Whether a text from `at` to its end is the start of a secret, in any of its spellings. */
+/** Whether the text from `at` to its end is the start of a secret, with or without escapes. */
 function isStart(text: string, at: number, secret: Buffer): boolean {
   let next = at;
   for (const code of secret) {
@@ -121,6 +121,6 @@ function isStart(text: string, at: number, secret: Buffer): boolean {
     if (!spelled.startsWith(text.slice(next, next + spelled.length).toLowerCase())) return false;
     next += spelled.length;
   }
-  // The escape of its last character is not complete.
+  // True if the escape of the last character is not complete.
   return next > text.length;
 }

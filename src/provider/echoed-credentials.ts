@@ -3,13 +3,13 @@ import { formatMessage, type SvcError } from '../wire/errors/svc-error.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Headers whose values are no secret of anybody. */
+/** Headers whose values are not secret. */
 const PLAIN = new Set(['accept', 'anthropic-beta', 'anthropic-version', 'content-type', 'openai-beta', 'user-agent']);
-/** Shorter ones could be any word of a message. */
+/** Shorter values could be ordinary words of a message. */
 const SHORTEST = 6;
 export const INSTEAD = '[redacted]';
 
-/** What an upstream was sent to know us by. Some repeat it in their errors, which people and logs get to see. */
+/** The credentials of a request. Some upstreams repeat them in errors, which are displayed and logged. */
 function sentCredentials(headers: Headers): readonly string[] {
   const values = Object.entries(headers).flatMap(([name, value]) =>
     PLAIN.has(name.toLowerCase()) ? [] : [value.replace(/^(Bearer|Basic)\s+/i, '')],
@@ -17,17 +17,17 @@ function sentCredentials(headers: Headers): readonly string[] {
   return values.filter((value) => value.length >= SHORTEST);
 }
 
-/** Headers that hold a credential by their name. */
+/** Names of headers that contain a credential. */
 const SECRET_NAME = /auth|key|token|secret|password|cookie/i;
-/** Local servers are given words for a key ("ollama", "not-needed"), which an answer may hold for other reasons. */
+/** Users configure words as keys of local servers ("ollama", "not-needed"). An answer may contain such a word. */
 const SHORTEST_IN_ANSWERS = 12;
 
-/** A value of a header whose name does not say what it is: long, of letters and digits, and no address. */
+/** Whether the value of a header with another name is probably secret: long, letters and digits, not a URL. */
 function looksSecret(value: string): boolean {
   return /^\S{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value) && !/^https?:/i.test(value);
 }
 
-/** As `sentCredentials`, but only what no answer has by chance: a text of a model is not changed for a word in it. */
+/** As `sentCredentials`, without values that a model's text may contain by chance. */
 export function sentSecrets(headers: Headers): readonly string[] {
   const likely = Object.entries(headers).filter(([name, value]) => SECRET_NAME.test(name) || looksSecret(value));
   return sentCredentials(Object.fromEntries(likely)).filter((value) => value.length >= SHORTEST_IN_ANSWERS);
@@ -40,17 +40,17 @@ export function withoutCredentials(text: string, headers: Headers): string {
   return clean;
 }
 
-/** Of `"error"`: what comes before is found all over JSON, and each place would be looked at. */
+/** The end of `"error"`. The part before it is frequent in JSON, and the search would stop at each place. */
 const ERROR_MARK = Buffer.from('rror"');
 
-/** As `withoutCredentials`, for bytes that hold an error; the same bytes where there is nothing to hide. */
+/** As `withoutCredentials`, for bytes that contain an error. Returns the same bytes if nothing is removed. */
 export function errorsWithoutCredentials(bytes: Buffer, headers: Headers): Buffer {
   if (!bytes.includes(ERROR_MARK)) return bytes;
   const found = sentCredentials(headers).some((credential) => bytes.includes(credential));
   return found ? Buffer.from(withoutCredentials(bytes.toString('utf8'), headers)) : bytes;
 }
 
-/** The error with its vendor's words cleaned. */
+/** The error without credentials in the vendor's text. */
 export function cleanError(error: SvcError, headers: Headers): SvcError {
   const clean = (text: string | undefined) => (text === undefined ? undefined : withoutCredentials(text, headers));
   const { template, values } = error.text;

@@ -10,7 +10,7 @@ import { textUpTo } from './send-and-stream.ts';
 import { Deadline } from './time-limits.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** A model as an endpoint's own list names it. */
+/** A model in the list of an endpoint. */
 export interface ListedModel {
   readonly id: string;
   readonly name?: string;
@@ -22,7 +22,7 @@ export interface ListedModel {
 export interface ListOptions {
   readonly transport: Transport;
   readonly signal: AbortSignal;
-  /** Named in errors. */
+  /** Provider id for errors. */
   readonly provider?: string;
   /** Milliseconds for the whole list, default 15,000. */
   readonly timeout?: number;
@@ -40,8 +40,8 @@ const LIST_TIMEOUT_MS = 15_000;
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /**
- * `GET {baseURL}/models`, and with `/v1` in front of it (or taken away) when nothing is there.
- * @throws SvcError that says whether the address, the key or the network is wrong.
+ * `GET {baseURL}/models`. If that is not found, tries again with `/v1` added to the base URL (or removed).
+ * @throws SvcError that distinguishes a wrong address, a wrong key and a network failure.
  */
 export async function listModels(endpoint: Endpoint, options: ListOptions): Promise<readonly ListedModel[]> {
   const addresses = listAddresses(endpoint);
@@ -64,7 +64,7 @@ export async function listModels(endpoint: Endpoint, options: ListOptions): Prom
   throw failure ?? noList();
 }
 
-/** Nothing of the kind at this address, so the other one is worth a try. */
+/** Whether an error means that the address has no list, so that the other address is tried. */
 function isElsewhere(error: SvcError): boolean {
   return (
     error.upstreamStatus === 404 || error.upstreamStatus === 405 || error.errorType === 'upstream_invalid_response'
@@ -106,7 +106,7 @@ function listed(value: unknown): ListedModel | undefined {
   return defined({
     id,
     name: nonEmptyString(item.display_name) ?? (item.name === id ? undefined : nonEmptyString(item.name)),
-    // OpenRouter and ours; vLLM; Mistral; LM Studio; llama.cpp.
+    // Svc and OpenRouter; vLLM; Mistral; LM Studio; llama.cpp.
     contextLength:
       tokenCount(item.context_length) ??
       tokenCount(item.max_model_len) ??
@@ -120,16 +120,16 @@ function noList(): SvcError {
   return new SvcError({
     errorType: 'upstream_invalid_response',
     message: msg('The address does not answer with a list of models.'),
-    action: msg('Check the base URL, or enter the models by hand.'),
+    action: msg('Check the base URL, or enter the models manually.'),
   });
 }
 
-/** What a try of an endpoint came to. */
+/** The result of a connection test. */
 export type ConnectionTest =
   | { readonly ok: true; readonly models: readonly ListedModel[] }
   | { readonly ok: false; readonly error: SvcError };
 
-/** Whether an endpoint answers and takes its key, by asking for its models. Throws only when the signal fires. */
+/** Tests whether an endpoint answers and accepts its key: requests its models. Throws only if the signal fires. */
 export async function testConnection(endpoint: Endpoint, options: ListOptions): Promise<ConnectionTest> {
   try {
     return { ok: true, models: await listModels(endpoint, options) };

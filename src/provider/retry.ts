@@ -1,21 +1,21 @@
 import type { SvcError } from '../wire/errors/svc-error.ts';
 
 export interface RetryPolicy {
-  /** Most repetitions; 0: none. */
+  /** Maximum number of retries. */
   readonly limit: number;
   /** First wait in milliseconds; doubles each time, with jitter, up to `maxMs`. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Longest wait that an upstream may ask for, milliseconds: beyond it the error is shown instead. */
+  /** Longest `Retry-After` to wait for, in milliseconds. If it is longer, the error is reported instead. */
   readonly maxAskedMs: number;
-  /** Repeat only when the connection failed, not for an answer that says no. */
+  /** Retry only if the connection failed, not if the upstream answered with an error. */
   readonly connectionOnly?: boolean;
 }
 
-/** At most 5 times (spec 8's chunkTimeout "aborted and retried", with an end to it). */
+/** At most 5 retries: spec 8 requires retries after `chunkTimeout` and has no limit. */
 export const DEFAULT_RETRY: RetryPolicy = { limit: 5, baseMs: 500, maxMs: 8_000, maxAskedMs: 60_000 };
 
-/** Milliseconds before repetition number `attempt` (from 0), `undefined`: don't. */
+/** Milliseconds before retry number `attempt` (from 0); undefined for no retry. */
 export function retryDelay(error: SvcError, attempt: number, policy: RetryPolicy): number | undefined {
   if (!error.retryable || attempt >= policy.limit) return undefined;
   const connection = error.errorType === 'network_error' || error.errorType === 'upstream_disconnect';
@@ -27,7 +27,7 @@ export function retryDelay(error: SvcError, attempt: number, policy: RetryPolicy
 
 const STALE_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Whether a kept connection had been closed by the upstream: the request never reached it, and can be sent again. */
+/** Whether the upstream had closed an idle connection: it did not receive the request, which can be sent again. */
 export function isStaleConnection({ errorType, code }: SvcError): boolean {
   return errorType === 'network_error' && code !== undefined && STALE_CODES.has(code);
 }

@@ -34,7 +34,7 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   readonly retry?: Partial<RetryPolicy>;
   readonly onRetry?: (retry: Retry) => void;
-  /** The credential is the caller's own (default), so that its payment problems are told as they are. */
+  /** The credential is the caller's own (default), so that problems with its payment are reported. */
   readonly byok?: boolean;
 }
 
@@ -54,19 +54,19 @@ export interface StreamedRequest {
 }
 
 const MAX_ERROR_BYTES = 256 * 1024;
-/** A connection whose answer is over is given this long to end, so that it can be used again. */
+/** Milliseconds to wait for the end of a body after the end of its answer, so that the connection can be reused. */
 const DRAIN_MS = 250;
 
 /**
- * Sends, retries while nothing was shown, and yields events: always ends with one `finish` or one
- * `error`. Stopping the iteration, or the signal, closes the socket at once.
+ * Sends a request and yields events. Retries as long as no output was yielded. Always ends with one `finish` or
+ * one `error`. The socket is closed immediately if the iteration ends early or the signal fires.
  */
 export async function* sendAndStream(request: StreamedRequest, options: SendOptions): AsyncGenerator<Event> {
   const policy = { ...DEFAULT_RETRY, ...options.retry };
   for (let attempt = 0; ; attempt++) {
     let shown = false;
     let failure: SvcError | undefined;
-    // Start and usage show nothing yet: they wait, so that a retry does not repeat them.
+    // `start` and `usage` wait until the first output, so that a retry does not repeat them.
     const waiting: Event[] = [];
     for await (const event of attemptOnce(request, options)) {
       if (event.type === 'error') failure = cleanError(ofProvider(event.error, request.provider), request.headers);
@@ -132,7 +132,7 @@ async function* attemptOnce(request: StreamedRequest, options: SendOptions): Asy
   }
 }
 
-/** The connection broke or stalled. If the answer had said why it ended, it is an answer. */
+/** The events after the connection failed or stalled. An answer that had its finish reason is complete. */
 function afterFailure(reader: StreamReader, thrown: unknown, signal: AbortSignal): readonly Event[] {
   if (signal.aborted) return [{ type: 'error', error: cancelled() }];
   const rest = reader.end();
@@ -143,7 +143,7 @@ function afterFailure(reader: StreamReader, thrown: unknown, signal: AbortSignal
 
 type Bytes = AsyncIterator<Uint8Array>;
 
-/** An answer that repeats a credential of its request does not show it (a page, a history, a client of the gateway). */
+/** Removes credentials of the request from the answer, so that no page, history or gateway client receives them. */
 async function* withoutCredentials(
   body: AsyncIterable<Uint8Array>,
   headers: Readonly<Record<string, string>>,
@@ -157,7 +157,7 @@ async function* withoutCredentials(
   if (rest !== undefined) yield rest;
 }
 
-/** The first bytes that are not white space alone, which some servers send while they compute. */
+/** The first bytes with other characters than white space. Some servers send white space while they compute. */
 async function firstBytes(bytes: Bytes, deadline: Deadline): Promise<Uint8Array | undefined> {
   for (;;) {
     const read = await bytes.next();
@@ -167,13 +167,13 @@ async function firstBytes(bytes: Bytes, deadline: Deadline): Promise<Uint8Array 
   }
 }
 
-/** By what the body starts with, since servers get the content type wrong in both directions. */
+/** Checks the start of the body because servers send wrong content types for streams and for whole answers. */
 function isStream(request: StreamedRequest, response: TransportResponse, first: Uint8Array | undefined): boolean {
   const type = response.header('content-type') ?? '';
   const start = first === undefined ? '' : firstCharacter(first);
   if (start === '<') throw webPage(type);
   if (isEventStreamType(type)) return true;
-  // The end of an answer without a byte is told by the stream's reader.
+  // The stream reader reports an answer without any byte.
   return request.stream && (request.framing === 'ndjson' || first === undefined || startsStream(start));
 }
 
@@ -199,14 +199,14 @@ async function* streamEvents(
   yield* reader.end();
 }
 
-/** Reads what is left of an answer that is over, so that the connection can be used again. */
+/** Reads the rest of a body after the end of its answer, so that the connection can be reused. */
 async function drain(bytes: Bytes, deadline: Deadline): Promise<void> {
   deadline.limits.stop();
   const timer = setTimeout(() => deadline.abort(), DRAIN_MS);
   try {
     while (!(await bytes.next()).done);
   } catch {
-    // The answer is complete: how its connection ends does not matter.
+    // The answer is complete, so a failure of the connection is ignored.
   } finally {
     clearTimeout(timer);
     deadline.dispose();
@@ -218,14 +218,14 @@ async function failureOf(response: TransportResponse, request: StreamedRequest, 
   try {
     bodyText = await textUpTo(response.body, MAX_ERROR_BYTES);
   } catch (thrown) {
-    // Its status says enough when the explanation broke off, unless it never came in time.
+    // If the body of the error is cut off, the status is enough. A timeout is reported instead.
     const error = asSvcError(thrown);
     if (error.errorType === 'upstream_timeout') return error;
   }
   return vendorError({ provider: request.provider, status: response.status, header: response.header, bodyText, byok });
 }
 
-/** The text of a body, cut at a number of bytes. */
+/** The text of a body, cut off after a number of bytes. */
 export async function textUpTo(body: AsyncIterable<Uint8Array>, most: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -237,7 +237,7 @@ export async function textUpTo(body: AsyncIterable<Uint8Array>, most: number): P
   return Buffer.concat(chunks).subarray(0, most).toString('utf8');
 }
 
-/** The limit that was kept to the first byte is kept from each piece to the next: one that stalls has no end. */
+/** Reads a whole body. The time limit for the first byte also applies between two chunks, so that a stall ends. */
 async function wholeBody(
   first: Uint8Array | undefined,
   bytes: Bytes,

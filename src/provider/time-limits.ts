@@ -3,32 +3,32 @@ import { fellSilent, notAnswered } from '../wire/errors/upstream-errors.ts';
 import { SseDecoder } from '../wire/stream/sse.ts';
 
 export interface TimeLimitSettings {
-  /** Milliseconds until the first byte of the body, and between the pieces of one that is not streamed; false: no limit. */
+  /** Milliseconds until the first byte, and between two chunks of a body that is not streamed; false for no limit. */
   readonly timeout: number | false;
   /** Milliseconds between two events of a stream. */
   readonly chunkTimeout?: number | undefined;
 }
 
 /**
- * Milliseconds between two checks: a limit is kept to within two of them. One timer checks all requests, because a timer
- * for each request, refreshed by each frame, costs more than the request's log line.
+ * Milliseconds between two checks. Limits are accurate to two checks. One timer checks all requests, because a timer
+ * for each request, restarted by each frame, costs more than the request's log line.
  */
 const CHECK_MS = 20;
 
-/** How long an upstream may send nothing: until its first byte, between two pieces of a body or two events of a stream. */
+/** Limits the silence of an upstream: until the first byte, between two chunks of a body or two events of a stream. */
 export class TimeLimits {
   readonly #settings: TimeLimitSettings;
   readonly #exceeded: (error: SvcError) => void;
   #awaited: 'start' | 'piece' | 'event' = 'start';
-  /** The milliseconds that count now; undefined: none do. */
+  /** The current limit in milliseconds; undefined for none. */
   #limit: number | undefined;
-  /** Milliseconds of `performance.now()`; undefined until the next check, from which the time counts. */
+  /** Milliseconds of `performance.now()`. Undefined until the next check, which starts the time. */
   #until: number | undefined;
-  /** The neighbours in the list of limits that are checked. */
+  /** The neighbours in the list of active limits. */
   #previous: TimeLimits | undefined;
   #next: TimeLimits | undefined;
 
-  /** Counts from now to the first byte. */
+  /** Starts the time until the first byte. */
   constructor(settings: TimeLimitSettings, exceeded: (error: SvcError) => void) {
     this.#settings = settings;
     this.#exceeded = exceeded;
@@ -45,13 +45,13 @@ export class TimeLimits {
     this.#next = undefined;
   }
 
-  /** Starts, or restarts, the time until the next bytes of an answer that is not streamed. */
+  /** Starts or restarts the time until the next bytes of an answer that is not streamed. */
   expectPiece(): void {
     this.#awaited = 'piece';
     this.#startTimeout();
   }
 
-  /** Starts the time between two events; restarts it when `frames` has an event. Comments and pings are none. */
+  /** Starts the time between two events. Restarts it if `frames` has an event other than comments and pings. */
   expectEvent(frames?: Buffer): void {
     const { chunkTimeout } = this.#settings;
     if (this.#awaited !== 'event') this.stop();
@@ -87,8 +87,8 @@ export class TimeLimits {
   }
 
   /**
-   * A linked list of the limits that count. A `Set` keeps old tables as it grows and shrinks, and each kept the limits in
-   * it from being collected: that cost the gateway more than the timers.
+   * A linked list of the active limits. A `Set` replaces its tables as it grows and shrinks, and old tables kept their
+   * limits from being garbage-collected. That cost the gateway more than the timers.
    */
   static #first: TimeLimits | undefined;
   static #timer: NodeJS.Timeout | undefined;
@@ -115,14 +115,14 @@ export class TimeLimits {
   }
 }
 
-/** More bytes than a comment or a ping has are an event, without a look at them. */
+/** Bytes that are longer than a comment or a ping contain an event and are not parsed. */
 function hasEvent(frames: Buffer): boolean {
   return frames.length > 256 || new SseDecoder().push(frames).some(({ event }) => event !== 'ping');
 }
 
 /**
- * The time limits of one attempt as a signal, which also fires with the caller's own. `dispose` leaves no listener and
- * no limit that counts.
+ * The time limits of one attempt as a signal, which also fires with the caller's signal. `dispose` removes the listener
+ * and stops the limits.
  */
 export class Deadline {
   readonly limits: TimeLimits;

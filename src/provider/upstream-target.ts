@@ -3,22 +3,22 @@ import type { FormatName } from '../wire/format-name.ts';
 import { upstreamHeaders } from './request/headers.ts';
 import { upstreamURL } from './request/url.ts';
 
-/** Where a request goes and with which headers. */
+/** URL and headers of a request. */
 export interface UpstreamTarget {
   readonly url: string;
-  /** The parts of `url`, as a connection pool takes them. */
+  /** The parts of `url`, as undici's dispatcher expects them. */
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** By endpoint and path: an endpoint is immutable, and URLs and headers cost more than a lookup. */
+/** Cache by endpoint and path. Endpoints are immutable, and a lookup is faster than to create URLs and headers. */
 const KNOWN = new WeakMap<Endpoint, Map<string, UpstreamTarget>>();
 
 /**
  * The target of requests to a path of an endpoint.
  *
- * @param apiKey instead of the endpoint's own (BYOK).
+ * @param apiKey replaces the endpoint's key (BYOK).
  * @throws SvcError configuration_error.
  */
 export function upstreamTarget(

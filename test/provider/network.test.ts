@@ -122,7 +122,7 @@ describe('the network between us and a provider', () => {
         'SSH-2.0-OpenSSH_9.9\r\n': /answered with something that is not HTTP/,
         'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n{}': /answered with something that is not HTTP/,
         [`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}\r\n\r\n{}`]: /answered with headers that are too large/,
-        'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}': /answered with another length/,
+        'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}': /another length than its Content-Length/,
       };
       for (const [answer, words] of Object.entries(answers)) {
         const server = createTcpServer((socket) => {

@@ -1,15 +1,15 @@
 import { RateWindow } from './rate-window.ts';
 
-/** What one key may still use. Lives as long as the process; the key's limits may change meanwhile. */
+/** The limits and the use of one key. Lives as long as the process; the limits may change meanwhile. */
 export class Account {
   /** USD; absent: no budget. */
   budget: number | undefined;
   /** Requests a minute; absent: no limit. */
   rpm: number | undefined;
   readonly window = new RateWindow();
-  /** USD as the state says it. */
+  /** USD that are stored in the state. */
   #stored = 0;
-  /** USD since then, not yet in the state. */
+  /** USD that are not stored yet. */
   #pending = 0;
 
   /** USD spent on the gateway's own credentials. */
@@ -21,13 +21,13 @@ export class Account {
     this.#pending += cost;
   }
 
-  /** `cost` of what is pending has been stored. */
+  /** Marks `cost` of the pending amount as stored. */
   stored(cost: number): void {
     this.#pending = Math.max(0, this.#pending - cost);
     this.#stored += cost;
   }
 
-  /** The state was read anew. */
+  /** Sets the stored amount after the state was read again. */
   restore(stored: number): void {
     this.#stored = stored;
   }

@@ -4,18 +4,18 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Account } from './account.ts';
 
-/** Who a request is from. */
+/** The owner of the key that a request presents. */
 export interface Principal {
   /** The key's name, for logs and the ledger. */
   readonly name: string;
   /** The one organization that the key acts for. */
   readonly organization?: string;
-  /** A fixed key of whoever runs the gateway: it may act for any organization. */
+  /** A fixed key of the operator. It may act for any organization. */
   readonly operator: boolean;
   readonly account: Account;
 }
 
-/** Looks a key up by its SHA-256 (hex). Comparing hashes of random keys tells a guesser nothing by its time. */
+/** Looks up a key by its SHA-256 (hex). The time to compare hashes of random keys reveals nothing about a key. */
 export interface KeyCheck {
   find(hash: string): Principal | undefined;
 }
@@ -24,10 +24,10 @@ export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
-/** What a connection presented last, as it came: who keeps one sends the same with each request. */
+/** The last key header of a connection with its hash. Clients send the same header with each request. */
 const PRESENTED = new WeakMap<Socket, { readonly bearer: boolean; readonly header: string; readonly hash: string }>();
 
-/** The hash of the key that a request presents, as `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
+/** The hash of the key in `Authorization: Bearer` or `x-api-key` (Anthropic's SDK). */
 function presentedHash(context: RequestContext): string | undefined {
   const authorization = context.header('authorization');
   const header = authorization ?? context.header('x-api-key');
@@ -42,14 +42,14 @@ function presentedHash(context: RequestContext): string | undefined {
   return hashed;
 }
 
-/** @throws SvcError 401 without a key, or with one that is not ours. */
+/** @throws SvcError 401 without a key or with an unknown key. */
 export function requireKey(context: RequestContext, keys: KeyCheck): Principal {
   const principal = optionalKey(context, keys);
   if (principal) return principal;
   throw unauthorized('No API key was sent.', 'Send the gateway’s key as “Authorization: Bearer KEY”.');
 }
 
-/** As `requireKey` where a key is optional; a wrong key is still refused, never taken for none. */
+/** As `requireKey` where a key is optional. A wrong key is refused and does not count as no key. */
 export function optionalKey(context: RequestContext, keys: KeyCheck): Principal | undefined {
   const presented = presentedHash(context);
   if (presented === undefined) return undefined;

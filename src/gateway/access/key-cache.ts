@@ -4,22 +4,22 @@ import type { KeyStore } from './key-store.ts';
 
 interface Held {
   readonly principal: Principal;
-  /** Unix milliseconds; Infinity: for ever. */
+  /** Unix milliseconds; Infinity if the key does not expire. */
   readonly until: number;
 }
 
-/** Name of the keys that whoever starts the process hands in. */
+/** Name of the keys that are passed to the process at its start. */
 const OPERATOR = 'operator';
-/** How soon a key made or revoked by another process counts, milliseconds. */
+/** Milliseconds until a key that another process created or revoked takes effect. */
 const FOLLOW_MS = 1_000;
 
-/** The keys in memory: those of the store, as it is now, and fixed ones. */
+/** The keys in memory: fixed keys and a current copy of the store. */
 export class KeyCache implements KeyCheck {
   #held: ReadonlyMap<string, Held> = new Map();
-  /** Hashes that were seen expired: a clock that is set back does not make them valid again. */
+  /** Hashes that have expired once. They stay invalid if the clock is set back. */
   readonly #expired = new Set<string>();
-  /** What had expired before this process began is deleted from the store. */
-  #looked = false;
+  /** True after keys that expired before the start of this process were deleted from the store. */
+  #swept = false;
   readonly #fixed: readonly string[];
   readonly #accounts = new Map<string, Account>();
   readonly #store: KeyStore | undefined;
@@ -36,12 +36,12 @@ export class KeyCache implements KeyCheck {
     clearInterval(this.#timer);
   }
 
-  /** How many keys of the store are valid now. */
+  /** Number of valid keys of the store. */
   get stored(): number {
     return new Set([...this.#held.values()].map(({ principal }) => principal).filter((each) => !each.operator)).size;
   }
 
-  /** How many keys can be used, fixed ones included. */
+  /** Number of valid keys, with the fixed keys. */
   get size(): number {
     return this.#held.size;
   }
@@ -63,7 +63,7 @@ export class KeyCache implements KeyCheck {
     return account;
   }
 
-  /** Looks every second whether another process has changed the store, until `dispose`. */
+  /** Checks every second whether another process has changed the store, until `dispose`. */
   follow(failed: (thrown: unknown) => void): void {
     const look = () => {
       try {
@@ -78,18 +78,18 @@ export class KeyCache implements KeyCheck {
     this.#timer.unref();
   }
 
-  /** Writes only when there is something to delete: the state is not locked for nothing. */
+  /** Writes only if there are keys to delete, because a write locks the state. */
   #dropExpired(): void {
     const now = Date.now();
     for (const [hash, { until }] of this.#held) if (until <= now) this.#expired.add(hash);
     const seen = [...this.#expired].filter((hash) => this.#held.has(hash));
-    if (this.#store === undefined || (seen.length === 0 && this.#looked)) return;
+    if (this.#store === undefined || (seen.length === 0 && this.#swept)) return;
     this.#store.dropExpired(seen, now);
-    this.#looked = true;
+    this.#swept = true;
     this.reload();
   }
 
-  /** Reads the store anew. */
+  /** Reads the store again. */
   reload(): void {
     const held = new Map<string, Held>();
     if (this.#store) this.#version = this.#store.version();

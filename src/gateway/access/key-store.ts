@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { hashKey } from './authentication.ts';
 
-/** A key as it is listed; the key itself is nowhere. Times are Unix milliseconds. */
+/** The properties of a key. The key itself is not stored. Times are Unix milliseconds. */
 export interface StoredGatewayKey {
   readonly name: string;
   readonly organization?: string;
@@ -15,7 +15,7 @@ export interface StoredGatewayKey {
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
-  /** Hashes that are valid now, the newest first; more than one while a rotated key still is. */
+  /** Valid hashes, newest first. More than one while the previous key of a rotation is still valid. */
   readonly hashes: readonly { readonly hash: string; readonly validUntil?: number }[];
 }
 
@@ -27,7 +27,7 @@ export interface NewKey {
   readonly expiresAt?: number | undefined;
 }
 
-/** The keys in the state. Several processes may use one state at a time. */
+/** The keys in the state. Several processes may use one state at the same time. */
 export class KeyStore {
   readonly #database: DatabaseSync;
 
@@ -35,7 +35,7 @@ export class KeyStore {
     this.#database = database;
   }
 
-  /** Makes a key and gives it: the only time that it can be read. @throws SvcError when the name is taken. */
+  /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
   create({ name, organization, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
     if (this.#find(name)) throw refused(`There is a key with the name “${name}” already.`);
     return this.#transaction(() => {
@@ -46,7 +46,7 @@ export class KeyStore {
     });
   }
 
-  /** A new key for a name; the old one stays valid for `graceMs`. @throws SvcError for an unknown name. */
+  /** Creates a new key for a name. The old key stays valid for `graceMs`. @throws SvcError for an unknown name. */
   rotate(name: string, graceMs: number, now = Date.now()): string {
     const found = this.#find(name);
     if (!found) throw refused(`There is no key with the name “${name}”.`);
@@ -59,7 +59,7 @@ export class KeyStore {
     });
   }
 
-  /** Ends a key at once. @throws SvcError for an unknown name. */
+  /** Revokes a key immediately. @throws SvcError for an unknown name. */
   revoke(name: string, now = Date.now()): void {
     if (!this.#find(name)) throw refused(`There is no key with the name “${name}”.`);
     this.#transaction(() => {
@@ -68,7 +68,7 @@ export class KeyStore {
     });
   }
 
-  /** Deletes what has expired now or was seen expired, so that it stays so when the clock is set back. */
+  /** Deletes expired hashes and those in `seen`, so that they stay invalid if the clock is set back. */
   dropExpired(seen: Iterable<string>, now = Date.now()): void {
     this.#transaction(() => {
       const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
@@ -103,7 +103,7 @@ export class KeyStore {
     }));
   }
 
-  /** Changes whenever another connection has written. */
+  /** A number that changes when another connection has written. */
   version(): number {
     return Number(this.#database.prepare('PRAGMA data_version').get()?.data_version ?? 0);
   }

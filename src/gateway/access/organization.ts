@@ -9,10 +9,10 @@ import type { Principal } from './authentication.ts';
 const ORGANIZATION_HEADER = 'x-organization-id';
 
 /**
- * The organization that a request is made for: its key's own, or the one that `X-Organization-Id` names.
- * A key acts for its own organization only; without a key the header only filters lists.
+ * The organization of a request: that of its key, or the one that `X-Organization-Id` names.
+ * A key acts for its own organization only. Without a key, the header only filters lists.
  *
- * @throws SvcError 400 for an organization that is not configured, 403 for somebody else's.
+ * @throws SvcError 400 for an organization that is not configured, 403 for one that the key does not belong to.
  */
 export function requestedOrganization(
   context: RequestContext,
@@ -25,7 +25,7 @@ export function requestedOrganization(
   if (id === undefined) return undefined;
   if (principal !== undefined && !principal.operator && id !== own) throw notAMember(id);
   const organization = settings.gateway.organizations.get(id);
-  // A key whose organization was taken out of the configuration must not lose its policy.
+  // If the organization of a key was removed from the configuration, its policy must not end with it.
   if (organization === undefined) {
     throw invalidRequest('X-Organization-Id', `There is no organization “${id.slice(0, 100)}” at this gateway.`);
   }
@@ -33,7 +33,7 @@ export function requestedOrganization(
   return organization;
 }
 
-/** Whether the policy lets a model through: exact ids and `vendor/*`; `deny` goes before `allow`. */
+/** Whether the policy allows a model. Patterns are exact ids and `vendor/*`; `deny` overrides `allow`. */
 export function allows(organization: OrganizationSettings | undefined, ref: string): boolean {
   if (organization === undefined) return true;
   const { allow, deny } = organization.policy;
@@ -47,7 +47,7 @@ export function requireAllowed(organization: OrganizationSettings | undefined, r
   throw new SvcError({
     errorType: 'model_not_allowed',
     message: `The model ${ref} is not allowed for your team (${organization?.name}).`,
-    action: 'Choose another model, or ask whoever sets the organization’s model policy.',
+    action: 'Choose another model, or ask an administrator of the organization to change its model policy.',
     param: 'model',
   });
 }
@@ -73,8 +73,8 @@ export function credentialFor(
 }
 
 /**
- * The organization's own key for a model's provider. It is trusted, so it goes only where trusted
- * configuration alone would send the request.
+ * The organization's own key for a model's provider. It comes from trusted configuration, so it is sent
+ * only to the address that trusted configuration alone defines.
  *
  * @throws SvcError 503 credential_withheld.
  */
@@ -99,7 +99,7 @@ function organizationCredential(
 
 type ProviderEntry = NonNullable<ReturnType<Settings['providers']['get']>>;
 
-/** Whether untrusted configuration has a say in where the provider's requests go. */
+/** Whether untrusted configuration changes the destination of the provider's requests. */
 function isMoved(provider: ProviderEntry, key: string): boolean {
   const { trusted } = provider;
   if (trusted === undefined) return true;

@@ -1,11 +1,11 @@
 const WINDOW_MS = 60_000;
 
-/** Counts requests in windows of a minute, by the clock that never jumps. */
+/** Counts requests in windows of a minute. Uses the monotonic clock. */
 export class RateWindow {
   #startedAt = Number.NEGATIVE_INFINITY;
   #taken = 0;
 
-  /** Takes one of `limit` requests a minute. Milliseconds to wait when none is left, else 0. */
+  /** Takes one of `limit` requests per minute. Returns the milliseconds to wait if none is left, else 0. */
   take(limit: number, now: number = performance.now()): number {
     if (now - this.#startedAt >= WINDOW_MS) {
       this.#startedAt = now;

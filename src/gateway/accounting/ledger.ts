@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Usage } from '../../wire/event.ts';
 import type { Account } from '../access/account.ts';
 
-/** One answered request. Only numbers and names: nothing of what was said. */
+/** One answered request. Contains numbers and names, no content. */
 export interface LedgerRow {
   /** Unix milliseconds. */
   readonly at: number;
@@ -15,24 +15,24 @@ export interface LedgerRow {
   readonly byok: boolean;
   readonly outcome: string;
   readonly usage: Usage | undefined;
-  /** USD; undefined: the model's prices are not known. */
+  /** USD; undefined if the model's prices are not known. */
   readonly cost: number | undefined;
-  /** The upstream did not say its usage. */
+  /** The upstream did not report the usage. */
   readonly estimated: boolean;
   readonly durationMs: number;
   readonly firstByteMs: number;
 }
 
 export interface LedgerTimes {
-  /** Milliseconds that a row waits for others, default 250. */
+  /** Milliseconds for which rows are collected before a write, default 250. */
   readonly batchMs?: number;
   /** Milliseconds until a failed batch is tried again, default 2,000. */
   readonly retryMs?: number;
 }
 
-/** More rows than this are never written at once, so that no batch holds a stream up. */
+/** Maximum number of rows in a write, so that a batch does not delay a stream. */
 const BATCH_ROWS = 500;
-/** Rows that may wait while the disk refuses them; beyond it no request is taken. */
+/** Maximum number of rows that wait while the disk can't be written. Beyond it, new requests are refused. */
 const MAX_WAITING = 50_000;
 
 const INSERT = `INSERT INTO usage (at, request_id, key, organization, endpoint, model, byok, outcome, input, output,
@@ -40,8 +40,8 @@ const INSERT = `INSERT INTO usage (at, request_id, key, organization, endpoint, 
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
- * Usage on its way to the state: kept in memory when an answer ends, written in batches. Money is
- * counted in the account at once; what the disk refuses waits and is tried again.
+ * Writes usage to the state. Rows are kept in memory when an answer ends and written in batches. The account
+ * counts the cost immediately. Rows that can't be written wait for another attempt.
  */
 export class Ledger {
   readonly #database: DatabaseSync | undefined;
@@ -62,7 +62,7 @@ export class Ledger {
     this.#times = { batchMs: 250, retryMs: 2_000, ...times };
   }
 
-  /** Rows that are not written yet. */
+  /** Number of rows that are not written yet. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -72,7 +72,7 @@ export class Ledger {
     return this.#broken;
   }
 
-  /** Whether so much waits that what is asked for next could not be accounted for. */
+  /** Whether so many rows wait that further requests can't be accounted for. */
   get full(): boolean {
     return this.#waiting.length >= MAX_WAITING;
   }
@@ -85,7 +85,7 @@ export class Ledger {
     else if (this.#waiting.length === BATCH_ROWS && !this.#broken) this.#schedule(0);
   }
 
-  /** Writes all that waits. Says by its result whether it is written. */
+  /** Writes all waiting rows. @returns whether they are written. */
   flush(): boolean {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -135,13 +135,13 @@ export class Ledger {
 
 const SQLITE_CONSTRAINT = 19;
 
-/** @returns why this row can never be written: it must not hold up those behind it, and its money counts all the same. */
+/** @returns an error if the row can never be written. It must not block later rows, and its cost still counts. */
 function insertRow(insert: StatementSync, row: LedgerRow): Error | undefined {
   try {
     runInsert(insert, row);
     return undefined;
   } catch (thrown) {
-    // Of the extended codes the last byte says the kind (sqlite.org/rescode.html).
+    // The last byte of an extended code is the primary code (sqlite.org/rescode.html).
     const code = thrown instanceof Error && 'errcode' in thrown ? Number(thrown.errcode) : 0;
     if (!(thrown instanceof Error) || (code & 0xff) !== SQLITE_CONSTRAINT) throw thrown;
     return new Error(`the row of ${row.requestId} can’t be written: ${thrown.message}`, { cause: thrown });

@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
-/** An answer and the model that was to give it. */
+/** An answer and the requested model. */
 export interface Metered extends RelayedAnswer {
   readonly model: Pick<Model, 'ref' | 'provider' | 'id' | 'cost'> & {
     readonly endpoint: Pick<Endpoint, 'kind'>;
@@ -16,12 +16,12 @@ export interface Metered extends RelayedAnswer {
   readonly byok: boolean;
 }
 
-/** Bytes of a request's JSON, and characters of an answer, for one token. */
+/** Bytes of a request's JSON, or characters of an answer, per token. */
 const A_TOKEN = 4;
-/** Bytes of an event with one token, for an answer whose text is nowhere that we know. */
+/** Bytes of an event with one token, for answers whose text is not in a known field. */
 const AN_EVENT = 200;
 
-/** Counts an answer: money at once, the ledger's row with the next batch. */
+/** Accounts for an answer. The cost counts immediately; the ledger row is written with the next batch. */
 export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs } = metered;
   const { usage, estimated } = usageOf(deps, context, metered);
@@ -47,29 +47,29 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
 
 interface Counted {
   readonly usage: Usage;
-  /** Not, or not all, as the upstream said it. */
+  /** At least a part differs from the usage that the upstream reported. */
   readonly estimated: boolean;
 }
 
 function usageOf(deps: GatewayDeps, context: RequestContext, metered: Metered): Counted {
-  const { usage: said, outcome, characters, model } = metered;
-  const known = said && cappedUsage(said, metered);
-  if (known !== said) {
+  const { usage: reported, outcome, characters, model } = metered;
+  const known = reported && cappedUsage(reported, metered);
+  if (known !== reported) {
     const fields = {
-      input: said?.input,
-      output: said?.output,
+      input: reported?.input,
+      output: reported?.output,
       counted_input: known?.input,
       counted_output: known?.output,
     };
     deps.log.warn({ id: context.id, model: model.ref, ...fields }, 'usage capped: the request cannot cause so much');
   }
-  // A count of 0 for what was read and written is none.
+  // A count of 0 although there was input or output counts as not reported.
   const silent = known === undefined || known.input === 0 || (known.output === 0 && characters > 0);
-  if (!silent && outcome === 'complete') return { usage: known, estimated: known !== said };
+  if (!silent && outcome === 'complete') return { usage: known, estimated: known !== reported };
   return { usage: atLeast(known, metered.estimate ?? estimate(metered)), estimated: true };
 }
 
-/** What is known goes before the estimate, but an answer that broke off may have said its start alone. */
+/** Prefers known values to the estimate. An answer that was cut off may report only its first tokens. */
 function atLeast(known: Usage | undefined, guessed: Usage): Usage {
   if (known === undefined) return guessed;
   const input = known.input === 0 ? guessed.input : known.input;
@@ -82,8 +82,8 @@ function estimate({ sent, received, characters }: Metered): Usage {
 }
 
 /**
- * USD; undefined when no price is known. What OpenRouter says that it charged counts before our prices; else the price
- * is that of the model, or of the one that answered in its place where that one is dearer (docs/gateway.md).
+ * USD; undefined if no price is known. The cost that OpenRouter reports overrides our prices. Otherwise the price is
+ * that of the model, or of the model that answered in its place if that is higher (docs/gateway.md).
  */
 function costOf(
   deps: GatewayDeps,
@@ -106,9 +106,9 @@ function costOf(
   return other === undefined ? own : Math.max(own ?? 0, priceOf(other, usage));
 }
 
-/** Vendors answer with the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`, `…-2411` for `…-latest`. */
-function isSameModel(asked: string, answered: string): boolean {
-  if (asked === answered) return true;
-  const base = asked.replace(/-latest$/, '');
+/** Vendors report the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`, `…-2411` for `…-latest`. */
+function isSameModel(requested: string, answered: string): boolean {
+  if (requested === answered) return true;
+  const base = requested.replace(/-latest$/, '');
   return answered === base || (answered.startsWith(base) && /^[-@:]\d{4}/.test(answered.slice(base.length)));
 }

@@ -1,7 +1,7 @@
 import type { Model } from '../../catalog/model.ts';
 import type { Usage } from '../../wire/event.ts';
 
-/** What bounds the tokens of a request. */
+/** Values that limit the tokens of a request. */
 export interface Bounds {
   /** Bytes of the request. */
   readonly sent: number;
@@ -10,16 +10,16 @@ export interface Bounds {
   readonly model: { readonly limit?: Model['limit'] };
 }
 
-/** Of a model whose limits are not known: as many as most take. */
+/** For a model whose limits are not known. Most models have these limits or lower ones. */
 const UNKNOWN_LIMIT = { context: 200_000, output: 100_000 };
-/** USD for a million tokens, beyond the dearest model; and USD for tools that the vendor runs. */
+/** USD per million tokens, more than the most expensive model costs; and USD for tools that the vendor runs. */
 const MOST_PER_MILLION = 1_000;
 const MOST_FOR_TOOLS = 1;
 
 /**
- * The usage, or less where a provider says more than the request can cause: no text has more tokens than bytes, and
- * what the bytes do not show (files and images by address, results of the vendor's tools, hidden reasoning) is within
- * the model's limits. The same object where nothing is cut.
+ * Limits the reported usage to what the request can cause. A text has at most as many tokens as bytes. Content that
+ * is not in the bytes (files and images by URL, results of the vendor's tools, hidden reasoning) is within the
+ * model's limits. Returns the same object if nothing changes.
  */
 export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: Bounds): Usage {
   const input = Math.min(usage.input, sent + (limit?.context || UNKNOWN_LIMIT.context));
@@ -46,7 +46,7 @@ export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: 
   };
 }
 
-/** What a provider says that it charged, or what so many tokens can cost at most. @param usage already capped. */
+/** Limits the cost that a provider reports to the maximum cost of the tokens. @param usage already capped. */
 export function cappedCost(cost: number, usage: Usage): number {
   return Math.min(cost, ((usage.input + usage.output) * MOST_PER_MILLION) / 1_000_000 + MOST_FOR_TOOLS);
 }

@@ -17,9 +17,9 @@ export interface UsageSums {
   readonly cache_write_tokens: number;
   readonly reasoning_tokens: number;
   readonly cost: number;
-  /** Part of the cost that went to an organization's own account. */
+  /** Part of the cost that organizations paid with their own credentials. */
   readonly byok_cost: number;
-  /** Requests whose tokens are a guess, because the upstream did not say. */
+  /** Requests whose tokens are estimated because the upstream did not report them. */
   readonly estimated_requests: number;
 }
 
@@ -35,7 +35,7 @@ const SUMS = `count(*) AS requests, total(input) AS input_tokens, total(output) 
 
 const LABELS = { model: 'model', key: 'key', organization: 'organization', day: "date(at / 1000, 'unixepoch')" };
 
-/** What the ledger comes to, the dearest first. */
+/** Sums the ledger. The rows with the highest cost come first. */
 export function readUsageReport(database: DatabaseSync, { since, key, by }: UsageQuestion): UsageReport {
   const where = 'WHERE at >= ?1 AND (?2 IS NULL OR key = ?2)';
   const label = LABELS[by];

@@ -7,15 +7,15 @@ import { requestedOrganization, requireAllowed } from '../access/organization.ts
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
-/** Who asks and for whom. */
+/** The key's owner and the organization of a request. */
 export interface Caller {
   readonly principal: Principal;
   readonly organization: OrganizationSettings | undefined;
 }
 
 /**
- * Key, rate and organization; nothing of the body is needed. Every request with a key counts towards its rate, also
- * one that is refused later. @throws SvcError 401, 429 rate_limit_exceeded, 400, 403.
+ * Checks key, rate and organization, which does not need the body. Each request with a key counts towards its rate,
+ * also if it is refused later. @throws SvcError 401, 429 rate_limit_exceeded, 400, 403.
  */
 export function identify(deps: GatewayDeps, context: RequestContext): Caller {
   const principal = requireKey(context, deps.keys);
@@ -24,7 +24,7 @@ export function identify(deps: GatewayDeps, context: RequestContext): Caller {
 }
 
 /**
- * Policy, then budget, both from memory (docs/gateway.md).
+ * Checks the policy, then the budget. Both are in memory (docs/gateway.md).
  * @throws SvcError 403 model_not_allowed, 402 usage_limit_exceeded.
  */
 export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
@@ -39,14 +39,14 @@ export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'ref
   if (deps.ledger.full) {
     throw new SvcError({
       errorType: 'temporarily_unavailable',
-      message: 'The gateway can’t write its usage ledger, so it takes no further request.',
-      action: 'Whoever runs it: check the free disk space.',
+      message: 'The gateway can’t write its usage ledger, so it refuses new requests.',
+      action: 'If you run this gateway, check the free disk space.',
       retryable: true,
     });
   }
 }
 
-/** Whether the key may still use a model: a free one, one of the organization's own account, one it has money for. */
+/** Whether the budget allows a model: budget is left, the model is free, or the organization pays for it (BYOK). */
 export function withinBudget({ principal, organization }: Caller, model: Pick<Model, 'provider' | 'cost'>): boolean {
   const { budget, spent } = principal.account;
   return (

@@ -2,7 +2,7 @@ import { arrayOrEmpty, isObject, type JsonObject } from '../../base/json.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 
 /**
- * Members with which upstreams and proxies choose another model, provider or address than `model` says: OpenRouter
+ * Members that select another model, provider or address than `model` at some upstreams and proxies: OpenRouter
  * (`models`, `route`, `preset`, `plugins`), Anthropic (`fallbacks`), Vercel (`providerOptions`), LiteLLM (`api_base`,
  * `custom_llm_provider`, `user_config`, …), Groq (`compound_custom`), Azure (`engine`, `deployment`).
  */
@@ -12,13 +12,13 @@ const SELECTORS: ReadonlySet<string> = new Set([
   ...['userconfig', 'litellmparams', 'extrabody', 'compoundcustom', 'adapterid', 'agentid'],
 ]);
 
-/** OpenRouter's rules for the choice among hosts of the one model (openrouter.ai/docs, "Provider Routing"). */
+/** OpenRouter's rules to choose between hosts of the same model (openrouter.ai/docs, "Provider Routing"). */
 const ROUTING: ReadonlySet<string> = new Set([
   ...['order', 'only', 'ignore', 'sort', 'allow_fallbacks', 'require_parameters', 'data_collection', 'zdr'],
   ...['quantizations', 'max_price', 'preferred_min_throughput', 'preferred_max_latency', 'enforce_distillable_text'],
 ]);
 
-/** Members that choose nothing, whatever is inside: content, schemas and labels of the client, plain parameters. */
+/** Members that select no model, with any content: content, schemas and labels of the client, plain parameters. */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature', 'top_p'],
   ...['stop', 'n', 'seed', 'store', 'include', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort', 'reasoning'],
@@ -28,8 +28,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a request that names a model anywhere but in `model`: policy, budget and price are those of that one. What
- * is `null` at the top chooses nothing.
+ * Refuses a request that names a model in another field than `model`, because policy, budget and price are checked for
+ * that model. A top-level `null` selects nothing.
  *
  * @throws SvcError 400 unsupported_field that names the field.
  */
@@ -53,8 +53,8 @@ export function refuseOtherModel(field: string): void {
 }
 
 /**
- * Whether a body has members that were checked by the value that the last of two has, which a parser that takes the
- * first would not see: it is written again from that value.
+ * Whether a body has duplicate members among those that were checked. The check sees the last value, but the upstream's
+ * parser may take the first. Such a body must be serialised again from the checked value.
  */
 export function mustBeRewritten(text: string, body: JsonObject): boolean {
   const tools = text.indexOf('"tools"');
@@ -67,9 +67,9 @@ export function mustBeRewritten(text: string, body: JsonObject): boolean {
   return false;
 }
 
-/** Letters alone, in one case: some parsers ignore case (Go), some take `_` and capitals for the same (protobuf). */
+/** Lower-case letters only: some parsers ignore case (Go), some treat `a_b` and `aB` as the same name (protobuf). */
 function fold(name: string): string {
-  // U+017F is a small s to parsers that fold case; its capital is S.
+  // Parsers that fold case treat U+017F as s.
   return name
     .slice(0, 100)
     .toUpperCase()
@@ -86,7 +86,7 @@ function checkRouting(name: string, value: unknown): void {
   for (const member in value) if (!ROUTING.has(member)) throw choosesModel(`${name}.${member}`);
 }
 
-/** Functions of the client hold schemas, in which anything may be called `model`; other tools run at the vendor. */
+/** Skips functions of the client: a property in their schemas may be named `model`. Other tools run at the vendor. */
 function checkTools(path: string, tools: unknown): void {
   for (const [index, tool] of arrayOrEmpty(tools).entries()) {
     if (!isObject(tool)) continue;
@@ -101,14 +101,14 @@ function checkTools(path: string, tools: unknown): void {
   }
 }
 
-/** Items of Responses may bring further tools. */
+/** Input items of Responses may contain further tools. */
 function checkInput(path: string, input: unknown): void {
   for (const [index, item] of arrayOrEmpty(input).entries()) {
     if (isObject(item) && Array.isArray(item.tools)) checkTools(`${path}.${index}.tools`, item.tools);
   }
 }
 
-/** Without recursion: how deep a body nests is the client's choice. */
+/** Not recursive, because the client determines the depth of the body. */
 function checkNested(path: string, value: unknown): void {
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

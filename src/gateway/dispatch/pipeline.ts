@@ -14,22 +14,22 @@ import { admit, type Caller, identify, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { findModel } from './requested-model.ts';
 
-/** What the pipeline needs to know of a model, whether it is one of the registry or of a list of its own. */
+/** The properties of a model that the pipeline needs, from the registry or from a special list. */
 export type ServedModel = Pick<Model, 'ref' | 'provider' | 'key' | 'id' | 'endpoint' | 'cost'> &
   Partial<Pick<Model, 'limit'>>;
 
-/** A model that may answer, with the variant that was asked for. */
+/** A model that may answer, with the requested variant. */
 export interface Candidate<M extends ServedModel = Model> {
   readonly model: M;
   /** `vendor/model:variant`. */
   readonly variant: string | undefined;
 }
 
-/** What a route adds to the pipeline: how its body is read and its answer is written. */
+/** The part of the pipeline that depends on the route: how the body is read and the answer is written. */
 export interface InferenceRoute<M extends ServedModel> {
-  /** Under the base path. */
+  /** Path below the base path. */
   readonly path: string;
-  /** Whose error shape the route's clients read. */
+  /** The format of error bodies that clients of the route expect. */
   readonly format?: FormatName;
   /** Reads the body. @throws SvcError 400, 413, 499, 503. */
   read(context: RequestContext): Promise<InferenceRequest<M>>;
@@ -39,17 +39,17 @@ export interface InferenceRoute<M extends ServedModel> {
 export interface InferenceRequest<M extends ServedModel> {
   /** The requested model. @throws SvcError 400 model_not_found. */
   model(): Candidate<M> | Promise<Candidate<M>>;
-  /** Checks the rest of the body, once it is known that the caller may use the model. @throws SvcError 400. */
+  /** Checks the rest of the body, after the check that the caller may use the model. @throws SvcError 400. */
   check?(model: M): void;
-  /** Whether the request can be sent again when the upstream had closed the kept connection. */
+  /** Whether the request can be sent again if the upstream had closed the idle connection. */
   readonly repeatable: boolean;
-  /** Models that are tried in turn when the requested one fails before its first byte. */
+  /** Models to try in order if the requested model fails before its first byte. */
   fallbacks?(caller: Caller, model: M): readonly Candidate<M>[];
   /**
-   * Sends the request to the model's upstream and the answer, passed through or translated, to the client.
+   * Sends the request to the model's upstream and the answer, forwarded or translated, to the client.
    *
-   * @returns what to account for; undefined: nothing.
-   * @throws SvcError while nothing was sent to the client.
+   * @returns the answer to account for; undefined if there is nothing to account for.
+   * @throws SvcError if it fails before anything was sent to the client.
    */
   send(candidate: Candidate<M>, byok: Credential | undefined): Promise<RelayedAnswer | undefined>;
 }
@@ -65,8 +65,8 @@ export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: 
 }
 
 /**
- * All steps of an inference request in their order; the origin was checked before (web-guard.ts). Nothing before the
- * upstream's answer waits for a disk.
+ * All steps of an inference request in order. The origin was checked before (origin-check.ts). No step before the
+ * upstream's answer waits for the disk.
  */
 async function serveInference<M extends ServedModel>(
   deps: GatewayDeps,
@@ -95,7 +95,7 @@ async function serveInference<M extends ServedModel>(
   }
 }
 
-/** One upstream. Returns its failure while nothing was sent to the client, which a fallback may make good. */
+/** Tries one upstream. Returns its failure if nothing was sent to the client, so that a fallback can be tried. */
 async function attempt<M extends ServedModel>(
   deps: GatewayDeps,
   context: RequestContext,
@@ -134,27 +134,27 @@ function account(
   meter(deps, context, caller, { ...answer, model, byok });
 }
 
-/** The configured fallbacks of a model without those that the caller's policy or budget would not allow by itself. */
+/** The configured fallbacks of a model that the caller's policy and budget allow. */
 export function configuredFallbacks(deps: GatewayDeps, caller: Caller, model: ServedModel): Candidate[] {
   const refs = deps.settings().gateway.fallback.get(model.ref);
   if (refs === undefined) return [];
   const registry = deps.registry();
   return refs.flatMap((ref) => {
     const found = findModel(registry, ref);
-    // Policies name models, whichever variant of one is used.
+    // Policies name models without variants.
     if (found === undefined || !allows(caller.organization, found.model.ref)) return [];
     return withinBudget(caller, found.model) ? found : [];
   });
 }
 
-/** A body of JSON that names no model besides `model`. @throws SvcError 400, 413, 499, 503. */
+/** Reads a JSON body that names a model only in `model`. @throws SvcError 400, 413, 499, 503. */
 export async function readJsonBody(deps: GatewayDeps, context: RequestContext): Promise<JsonBody> {
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   return body;
 }
 
-/** Counts a failure; one that only the operator of the gateway can correct is logged as an error. */
+/** Counts a failure. If only the operator of the gateway can fix it, it is logged as an error. */
 function noteFailure(
   deps: GatewayDeps,
   context: RequestContext,

@@ -10,7 +10,7 @@ export function requestedModel(deps: GatewayDeps, body: JsonObject): Candidate |
   return findModel(deps.registry(), ref) ?? listedModel(deps, ref);
 }
 
-/** Just after the start, and where a server has got the model meanwhile, a look at the lists finds it. */
+/** Finds a model that the lists contain only now: just after the start, or if a server has added it since. */
 async function listedModel(deps: GatewayDeps, ref: string): Promise<Candidate> {
   const provider = deps.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
   if (provider !== undefined) await deps.listing.lookAgain();
@@ -26,7 +26,7 @@ export function requestedRef(body: JsonObject): string {
   throw invalidRequest('model', 'The field “model” must be a string such as "vendor/model".');
 }
 
-/** A model by its whole name, else with a variant behind the last colon. */
+/** Finds a model by its whole name, else by the name before the last colon, with the rest as the variant. */
 export function findModel(registry: Registry, ref: string): Candidate | undefined {
   const model = registry.models.get(ref);
   if (model) return { model, variant: undefined };
@@ -41,7 +41,7 @@ export function unknownModel(ref: string): SvcError {
   return new SvcError({
     errorType: 'model_not_found',
     message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
-    action: 'GET /models lists what there is.',
+    action: 'GET /models lists the available models.',
     param: 'model',
   });
 }

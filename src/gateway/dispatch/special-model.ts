@@ -5,8 +5,8 @@ import type { Candidate, ServedModel } from './pipeline.ts';
 import { unknownModel } from './requested-model.ts';
 
 /**
- * A model of a list of its own (`gateway.embeddingModels`, `gateway.transcriptionModels`): it need not be
- * among its provider's chat models.
+ * A model from `gateway.embeddingModels` or `gateway.transcriptionModels`. It does not have to be one of
+ * its provider's chat models.
  *
  * @throws SvcError 400 model_not_found.
  */
@@ -25,7 +25,7 @@ export function specialModel(
   return { model: { ref, provider: id, key, id: key, endpoint }, variant: undefined };
 }
 
-/** @throws SvcError 400 for a provider whose format has no such thing. */
+/** @throws SvcError 400 for a provider that does not have the endpoint. */
 export function requireOpenAI({ provider, endpoint }: { provider: string; endpoint: Provider['endpoint'] }): void {
   if (endpoint.kind !== 'anthropic') return;
   throw new SvcError({

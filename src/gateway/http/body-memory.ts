@@ -2,7 +2,7 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 
 const RETRY_AFTER_MS = 1_000;
 
-/** Bytes of bodies, of requests and of answers, that are held in memory for all requests together. */
+/** Counts the bytes of request and response bodies that all requests together hold in memory. */
 export class BodyMemory {
   /** Bytes. */
   readonly #limit: () => number;
@@ -17,7 +17,7 @@ export class BodyMemory {
     return this.#held;
   }
 
-  /** What one request holds. */
+  /** Creates the account of one request. */
   share(): HeldBodies {
     return new HeldBodies((bytes) => {
       if (bytes > 0 && this.#held + bytes > this.#limit()) throw full();
@@ -26,7 +26,7 @@ export class BodyMemory {
   }
 }
 
-/** The bodies of one request, until they are released. */
+/** Bytes that one request holds until `release`. */
 export class HeldBodies {
   readonly #take: (bytes: number) => void;
   #bytes = 0;
@@ -36,9 +36,9 @@ export class HeldBodies {
     this.#take = take;
   }
 
-  /** @param bytes less than 0 for some that are let go of. @throws SvcError 503 when all requests hold too much. */
+  /** @param bytes negative to give bytes back. @throws SvcError 503 when all requests together exceed the limit. */
   add(bytes: number): void {
-    // What still comes for a request that is over is not kept.
+    // Bytes that arrive after the end of the request are not kept.
     if (this.#released || bytes === 0) return;
     this.#take(bytes);
     this.#bytes += bytes;

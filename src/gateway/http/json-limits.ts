@@ -1,15 +1,15 @@
-/** Members of all objects: 200,000 of them, each of a name of its own, take the parser about as long as 24 MB of text. */
+/** Members of all objects. 200,000 members with different names take the parser about as long as 24 MB of text. */
 const MAX_MEMBERS = 200_000;
-/** Objects, lists and what is in lists. */
+/** Objects, lists and list items. */
 const MAX_VALUES = 1_000_000;
-/** What writes JSON calls itself at each level. */
+/** `JSON.stringify` is recursive, so deep nesting overflows the stack. */
 const MAX_DEPTH = 500;
-/** In less than this nothing can be nested too deeply, nor be too much. */
+/** A shorter text can't exceed any of the limits. */
 const HARMLESS_LENGTH = 4 * MAX_DEPTH;
 
 /**
- * What a JSON text has too much of, in words; undefined: nothing. One look at what is between its texts, and no longer
- * than to the limit: some 10 MB of names or brackets hold the parser, and all other requests, for seconds.
+ * Describes the limit that a JSON text exceeds; undefined if it exceeds none. One pass that skips strings and stops at
+ * the limit: 10 MB of member names or brackets would block the parser, and all other requests, for seconds.
  */
 export function excessIn(json: string): string | undefined {
   if (json.length < HARMLESS_LENGTH) return undefined;
@@ -40,7 +40,7 @@ export function excessIn(json: string): string | undefined {
   return undefined;
 }
 
-/** Index after the closing quote of the text that opens at `at`. */
+/** Index after the closing quote of the string that opens at `at`. */
 export function textEnd(json: string, at: number): number {
   let end = json.indexOf('"', at + 1);
   while (end >= 0) {

@@ -4,9 +4,8 @@ import { textEnd } from './json-limits.ts';
 import type { JsonBody } from './request-body.ts';
 
 /**
- * Replaces the top-level `model` of a JSON body and adds members to it, without serialising the rest
- * again: bytes that the client wrote reach the upstream as they are. The body was parsed before, so it
- * is known to be an object.
+ * Replaces the top-level `model` of a JSON body and adds members. The rest is not serialised again: the
+ * upstream receives the client's bytes unchanged. The body was parsed before, so it is an object.
  */
 export function spliceBody({ bytes, text, value: parsed }: JsonBody, model: string, add: JsonObject = {}): Buffer {
   const additions = Object.entries(add).filter(([key]) => !(key in parsed));
@@ -20,7 +19,7 @@ export function spliceBody({ bytes, text, value: parsed }: JsonBody, model: stri
   if (bytes.length !== text.length) {
     return Buffer.from(text.slice(0, open) + extra + text.slice(open, span.start) + inserted + text.slice(span.end));
   }
-  // One byte a character: the places in the text are those in the bytes, which are copied as they are.
+  // All characters are ASCII, so indexes in the text are indexes in the bytes. The bytes are copied unchanged.
   const middle = Buffer.from(extra + text.slice(open, span.start) + inserted);
   return Buffer.concat([bytes.subarray(0, open), middle, bytes.subarray(span.end)]);
 }
@@ -35,15 +34,15 @@ function mergeAdded(parsed: JsonObject, add: JsonObject): JsonObject {
 }
 
 /**
- * Where the value of a top-level string member stands in a JSON text; undefined when it stands there
- * twice or with an escaped key (the parser's last one wins, so the caller writes the body anew).
+ * The position of the value of a top-level string member in a JSON text. Undefined if the member occurs
+ * twice or its key is escaped: the parser takes the last one, so the caller serialises the body again.
  */
 function memberValue(text: string, key: string): { start: number; end: number } | undefined {
   const first = text.indexOf(`"${key}"`);
   const once = first >= 0 && text.indexOf(`"${key}"`, first + 1) < 0 && !text.includes('\\u');
   let found: { start: number; end: number } | undefined;
   let depth = 0;
-  // Written once and nowhere escaped: nothing after its value can change what it means.
+  // If the key occurs once and nothing is escaped, nothing after the value can override it.
   for (let at = 0; at < text.length && !(once && found); at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x7b || code === 0x5b) depth += 1;

@@ -3,10 +3,10 @@ import { ERROR_TYPES } from '../../wire/errors/svc-error.ts';
 interface Operation {
   readonly summary: string;
   readonly tag: string;
-  /** Required fields of the request, and what they are. */
+  /** Required fields of the request with their schemas. */
   readonly request?: Readonly<Record<string, object>>;
   readonly optional?: Readonly<Record<string, object>>;
-  /** Without a key the answer is the same. */
+  /** No key is required. */
   readonly open?: true;
   readonly stream?: true;
   readonly multipart?: true;
@@ -92,13 +92,13 @@ const GETS: Readonly<Record<string, Operation>> = {
   '/providers': { summary: 'Providers', tag: 'catalog', open: true },
   '/embedding-models': { summary: 'Embedding models', tag: 'catalog', open: true },
   '/transcription-models': { summary: 'Transcription models', tag: 'catalog', open: true },
-  '/healthz': { summary: 'Whether the process runs', tag: 'operation', open: true },
-  '/readyz': { summary: 'Whether it takes requests', tag: 'operation', open: true },
+  '/healthz': { summary: 'Reports whether the process runs', tag: 'operation', open: true },
+  '/readyz': { summary: 'Reports whether the gateway accepts requests', tag: 'operation', open: true },
   '/metrics': { summary: 'Prometheus metrics; from another machine with a key', tag: 'operation' },
   '/openapi.json': { summary: 'This document', tag: 'operation', open: true },
 };
 
-/** The API as OpenAPI 3.1. A `/v1` in front of every path selects the same (spec 9). */
+/** The API as OpenAPI 3.1. Each path also exists with the prefix `/v1` (spec 9). */
 export function openApi(): Record<string, unknown> {
   const paths: Record<string, unknown> = {};
   for (const [path, operation] of Object.entries(POSTS)) paths[path] = { post: describe(path, operation) };

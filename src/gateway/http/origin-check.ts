@@ -5,36 +5,36 @@ import type { RequestContext } from './request-context.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** The name that a connection was let in by last: who keeps one asks for the same again. */
-const LET_IN = new WeakMap<Socket, { readonly host: string; readonly settings: GatewaySettings }>();
+/** The last host that was allowed on a connection. Requests on one connection usually name the same host. */
+const ALLOWED = new WeakMap<Socket, { readonly host: string; readonly settings: GatewaySettings }>();
 
 /**
- * Keeps web pages out: a page that a person visits must not spend the person's keys, neither with a
- * cross-origin request (Origin) nor by making its own name point here (Host, DNS rebinding).
+ * Refuses requests of web pages. A page that the user visits must not use the user's keys, neither with a
+ * cross-origin request (Origin) nor with a domain that resolves to this machine (Host, DNS rebinding).
  * @throws SvcError 403 origin_not_allowed.
  */
 export function checkOrigin(context: RequestContext, settings: GatewaySettings): void {
   const host = onlyHost(context);
   const { socket } = context.request;
-  const last = LET_IN.get(socket);
+  const last = ALLOWED.get(socket);
   if (last === undefined || last.host !== host || last.settings !== settings) {
     if (!hostAllowed(host, socket.localAddress, settings)) {
       throw refused(`The Host header names ${quoted(host)}, which is not this gateway.`, 'gateway.allowedHosts');
     }
-    LET_IN.set(socket, { host, settings });
+    ALLOWED.set(socket, { host, settings });
   }
   const origin = context.header('origin');
   if (origin !== undefined && !settings.allowedOrigins.includes(origin)) {
     throw refused(`Requests from web pages at ${quoted(origin)} are refused.`, 'gateway.allowedOrigins');
   }
-  // Fetch Metadata: a browser says so also where it sends no Origin (images, scripts, links, GET of another site).
+  // Fetch Metadata: browsers send it also without an Origin (images, scripts, links, GET of another site).
   const site = context.request.headers['sec-fetch-site'];
   if (origin === undefined && site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw refused('Requests that web pages of other sites make without CORS are refused.', 'gateway.allowedOrigins');
   }
 }
 
-/** The CORS headers of an allowed page; none for programs. */
+/** The CORS headers for an allowed page. A request without Origin gets none. */
 export function corsHeaders(context: RequestContext): Record<string, string> {
   const origin = context.header('origin');
   if (origin === undefined) return {};
@@ -45,7 +45,7 @@ export function corsHeaders(context: RequestContext): Record<string, string> {
   };
 }
 
-/** @throws SvcError 400 for several, which a proxy in front may read in another order. */
+/** @throws SvcError 400 for several Host headers: a proxy may use another one than we do. */
 function onlyHost({ request }: RequestContext): string {
   const { rawHeaders } = request;
   let seen = 0;
@@ -56,7 +56,7 @@ function onlyHost({ request }: RequestContext): string {
   throw new SvcError({ errorType: 'invalid_request', message: 'There must be one Host header.' });
 }
 
-/** Loopback names, our own address (rebinding needs a name), what is listed. */
+/** Allows loopback names, our own IP address (DNS rebinding needs a name) and configured hosts. */
 function hostAllowed(host: string, address: string | undefined, settings: GatewaySettings): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   if (LOOPBACK.has(name) || name === settings.listen.host.toLowerCase()) return true;
@@ -73,6 +73,6 @@ function refused(message: string, key: string): SvcError {
   return new SvcError({
     errorType: 'origin_not_allowed',
     message,
-    action: `List it under ${key} in svc.jsonc if it is meant to be let in.`,
+    action: `To allow it, add it to ${key} in svc.jsonc.`,
   });
 }

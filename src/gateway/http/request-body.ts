@@ -8,7 +8,7 @@ const NOT_UTF8 = 'The body is not valid UTF-8.';
 
 /**
  * Reads a body of at most `limit` bytes.
- * @throws SvcError 413; 503 when all requests hold too much; 499 when the client went away.
+ * @throws SvcError 413; 503 when all requests together hold too much memory; 499 when the client disconnected.
  */
 export function readBody({ request, turn, held }: RequestContext, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
@@ -36,16 +36,16 @@ export function readBody({ request, turn, held }: RequestContext, limit: number)
   });
 }
 
-/** A body that is a JSON object, and its text as it came. */
+/** A JSON object with its original text. */
 export interface JsonBody {
   readonly bytes: Buffer;
   readonly text: string;
   readonly value: JsonObject;
 }
 
-/** A JSON object. @throws SvcError 400 with the parser's position, or with what there is too much of. */
+/** Parses a JSON object. @throws SvcError 400 with the parser's position or the exceeded limit. */
 export function parseBody(body: Buffer): JsonBody {
-  // Decoding would replace it, and what was checked would not be what another parser reads.
+  // Decoding replaces invalid bytes. The checked body would then differ from the body that the upstream parses.
   if (!isUtf8(body)) throw new SvcError({ errorType: 'invalid_request', message: NOT_UTF8 });
   const text = body.toString('utf8');
   const excess = excessIn(text);

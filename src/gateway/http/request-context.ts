@@ -5,7 +5,7 @@ import type { FormatName } from '../../wire/format-name.ts';
 import type { HeldBodies } from './body-memory.ts';
 import type { TickBatch } from './tick-batch.ts';
 
-/** What becomes known of a request on its way. */
+/** Fields of the request's log line, set while the request is handled. */
 export interface LogFields {
   /** The path of its route. */
   route?: string;
@@ -15,44 +15,44 @@ export interface LogFields {
   errorType?: string;
 }
 
-/** Milliseconds that a refused body is still read for, so that its sender gets to the answer. */
+/** Milliseconds for which a refused body is still read, so that the client can read the answer. */
 const LINGER_MS = 2_000;
-/** Up to this size an answer is cheaper as one text with its head than as a second buffer. */
+/** Up to this size it is cheaper to write head and body as one string than as two buffers. */
 const SMALL_BODY = 16 * 1024;
 
-/** Proxies in front must not gather a stream up. */
+/** Tells reverse proxies not to buffer a stream. */
 const STREAM_HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
 
-/** On every answer: no page may load it as a script, an image or a document of another type. */
+/** Sent with every answer. No web page can load an answer as a script, an image or a document of another type. */
 export const PAGE_GUARD_HEADERS = {
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 const GUARD: readonly string[] = Object.entries(PAGE_GUARD_HEADERS).flat();
 
-/** One request and its answer, with what every route needs of them. */
+/** One request and its response, with the helpers that all routes share. */
 export class RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Where work waits for the rest of what was read with it. */
+  /** Runs work together with the work of other requests of the same event loop turn. */
   readonly turn: TickBatch;
-  /** What it holds in memory. */
+  /** The bytes that the request holds in memory. */
   readonly held: HeldBodies;
-  /** On every answer as `x-request-id` and in every log line. */
+  /** Sent as `x-request-id` and written to each log line. */
   readonly id: string;
-  /** Path without the query, as it came. */
+  /** Path without the query, not decoded. */
   readonly path: string;
   /** Milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
-  /** Whose error shape the client reads. */
+  /** The format of error bodies that the client expects. */
   format: FormatName | undefined;
-  /** What the log and the metrics say of it. */
+  /** Fields for the log and the metrics. */
   readonly facts: LogFields = {};
-  /** On every answer, besides its own: names and values by turns, as they are written in one go. */
+  /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
 
   constructor(request: IncomingMessage, response: ServerResponse, turn: TickBatch, held: HeldBodies, id: string) {
@@ -67,12 +67,12 @@ export class RequestContext {
     this.#headers = ['x-request-id', this.id, ...GUARD];
   }
 
-  /** Headers that the answer gets whatever it will be. */
+  /** Adds headers to the response, also to an error. */
   addHeaders(headers: Readonly<Record<string, string>>): void {
     for (const name in headers) this.#headers.push(name, headers[name] ?? '');
   }
 
-  /** The head of the answer; the only place that writes one. */
+  /** Writes the status and headers. No other code does. */
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): ServerResponse {
     for (const name in headers) this.#headers.push(name, String(headers[name]));
     return this.response.writeHead(status, this.#headers);
@@ -82,7 +82,7 @@ export class RequestContext {
     return this.writeHead(200, STREAM_HEAD);
   }
 
-  /** A header as one string; several of one name are no header of ours. */
+  /** A header as one string. A header that was sent several times counts as missing. */
   header(name: string): string | undefined {
     const value = this.request.headers[name];
     return typeof value === 'string' ? value : undefined;
@@ -101,12 +101,12 @@ export class RequestContext {
   sendBytes(status: number, body: Buffer, headers: Readonly<Record<string, string>>): void {
     if (this.response.headersSent || this.response.destroyed) return;
     const response = this.writeHead(status, { ...headers, 'content-length': body.length });
-    // Each byte is one character of Latin-1 and comes out as it went in.
+    // Latin-1 maps each byte to one character and back.
     if (body.length <= SMALL_BODY) response.end(body.toString('latin1'), 'latin1');
     else response.end(body);
   }
 
-  /** An error before any output. After output, the route's own format says it in the stream. */
+  /** Sends an error as the response. After the first output, the error is an event of the stream instead. */
   sendError(error: SvcError): void {
     this.facts.errorType = error.errorType;
     const headers: Record<string, string> = {};
@@ -118,8 +118,8 @@ export class RequestContext {
   }
 
   /**
-   * An answer to a request that is still being sent. The rest of it would be taken for the next request, so
-   * the connection ends; closed at once it would be reset, and the client would not see the answer.
+   * Answers a request whose body is not fully read. The rest of the body would be parsed as the next request, so
+   * the connection is closed. If it closed at once, it would be reset before the client reads the answer.
    */
   #sendBeforeEnd(status: number, body: Buffer, headers: Record<string, string>): void {
     const { request, response } = this;

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 
-/** Ids that are made at once: asking for the random bytes of one, and for their digits, costs more than the rest. */
-const AT_ONCE = 256;
+/** Ids per batch. Random bytes and their digits for each id alone would cost more than the rest of its creation. */
+const BATCH_SIZE = 256;
 const DIGITS = 32;
 
-/** Makes ids of requests that nobody can guess. */
+/** Creates request ids that can't be guessed. */
 export class RequestIds {
   #digits = '';
   #used = 0;
 
-  /** `req_` and 32 hexadecimal digits, as OpenAI has it. */
+  /** `req_` and 32 hexadecimal digits, as in OpenAI's API. */
   next(): string {
     if (this.#used === this.#digits.length) {
-      this.#digits = randomBytes((AT_ONCE * DIGITS) / 2).toString('hex');
+      this.#digits = randomBytes((BATCH_SIZE * DIGITS) / 2).toString('hex');
       this.#used = 0;
     }
     const start = this.#used;

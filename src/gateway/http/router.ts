@@ -6,9 +6,9 @@ export type RouteParams = Readonly<Record<string, string | undefined>>;
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** Under the base path, with and without `/v1` (spec 9). A `*` at its end is a name with any slashes. */
+  /** Path with or without `/v1` in front (spec 9). A `*` at the end matches a name that may contain slashes. */
   readonly path: string;
-  /** Whose error shape the route's clients read. */
+  /** The format of error bodies that clients of the route expect. */
   readonly format?: FormatName;
   readonly handle: (context: RequestContext, params: RouteParams) => void | Promise<void>;
 }
@@ -16,10 +16,10 @@ export interface Route {
 const NO_PARAMS: RouteParams = {};
 const METHODS = ['GET', 'POST'] as const;
 
-/** Finds the route of a request. Paths that need decoding or normalising name no route of ours. */
+/** Finds the route of a request. A path that needs decoding or normalising matches no route. */
 export class Router {
   readonly #exact = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
-  /** Routes that end with a name, by the path before it. */
+  /** Routes that end with `*`, by the path before it. */
   readonly #prefixes = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
 
   constructor(routes: readonly Route[]) {
@@ -59,12 +59,12 @@ export class Router {
   }
 }
 
-/** Without what servers and proxies read in different ways: `//`, `\`, `.` and `..` segments, also encoded. */
+/** False for paths that servers and proxies interpret differently: `//`, `\`, `.` and `..` segments, also encoded. */
 function isPlain(path: string): boolean {
   return !/\/\/|\\|;|\/\.{1,2}(\/|$)|%(?:2e|5c|00|25)/i.test(path);
 }
 
-/** The name at the end of a path; clients send its slash as it is or encoded. */
+/** The name at the end of a path. Clients send the slash in it plain or encoded. */
 function decodeName(name: string, path: string): string {
   try {
     return decodeURIComponent(name);
@@ -77,6 +77,6 @@ function unknownPath(path: string): SvcError {
   return new SvcError({
     errorType: 'invalid_path',
     message: `There is no ${path.slice(0, 200)} at this gateway.`,
-    action: 'See /openapi.json for what there is.',
+    action: 'See /openapi.json for the available paths.',
   });
 }

@@ -1,19 +1,18 @@
 /**
- * What a turn of the event loop brought, worked on together once all of it has been read: whole requests, whole
- * answers. One stage's code and data are still in the processor's caches for the next of its kind, and writes that
- * follow each other wake their reader once: 64 at a time cost a third less than one after another, with 40 % of the
- * cache misses (docs/performance.md).
+ * Collects the work of one turn of the event loop (complete requests, complete answers) and runs it after all sockets
+ * have been read. Code and data then stay in the processor's caches, and consecutive writes wake the reader once: 64
+ * requests at a time cost a third less than one after another, with 40 % of the cache misses (docs/performance.md).
  */
 export class TickBatch {
   readonly #busy: () => boolean;
   #work: (() => void)[] = [];
 
-  /** @param busy whether more than one request is under way, so that there may be something to wait for. */
+  /** @param busy true while more than one request is active. Otherwise there is nothing to wait for. */
   constructor(busy: () => boolean) {
     this.#busy = busy;
   }
 
-  /** Calls `work` when this turn's reading is over, in the order of asking; at once when nothing else is under way. */
+  /** Calls `work` after this turn's reads, in the order of the calls; immediately if no other request is active. */
   later(work: () => void): void {
     if (this.#work.length === 0 && !this.#busy()) return work();
     if (this.#work.push(work) === 1) setImmediate(this.#run);
@@ -29,7 +28,7 @@ export class TickBatch {
         each();
       }
     } finally {
-      // One that throws takes nothing from those behind it.
+      // If one throws, those after it still run.
       const left = work.slice(begun);
       if (left.length > 0 && this.#work.unshift(...left) === left.length) setImmediate(this.#run);
     }

@@ -3,7 +3,7 @@ import type { Event } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 
-/** The model that an answer, or an event of one, names. */
+/** The model that an answer, or one of its events, names. */
 export function modelOf(data: JsonObject): string | undefined {
   return (
     nonEmptyString(data.model) ??
@@ -13,10 +13,10 @@ export function modelOf(data: JsonObject): string | undefined {
 }
 
 const MODEL = Buffer.from('model"');
-/** Longest name of a model that is looked at. */
+/** Maximum length of a model name. */
 const MAX_NAME = 200;
 
-/** The model that a whole answer names; the answer is parsed only where something else in it is called so too. */
+/** The model that a whole answer names. The answer is parsed only if it contains `model"` more than once. */
 export function modelOfAnswer(body: Buffer): string | undefined {
   const first = body.indexOf(MODEL);
   if (first < 0) return undefined;
@@ -28,7 +28,7 @@ export function modelOfAnswer(body: Buffer): string | undefined {
   return modelOf(objectOrEmpty(parseJson(body.toString('utf8'))));
 }
 
-/** Characters of an event that its vendor counts as output. */
+/** Number of characters in an event that vendors count as output. */
 export function charactersOf(event: Event): number {
   switch (event.type) {
     case 'text':
@@ -44,7 +44,7 @@ export function charactersOf(event: Event): number {
   }
 }
 
-/** As `charactersOf`, of a whole answer. */
+/** As `charactersOf`, for a whole answer. */
 export function charactersOfAnswer(format: FormatName, body: Buffer): number {
   const value = parseJson(body.toString('utf8'));
   if (!isObject(value)) return body.length;

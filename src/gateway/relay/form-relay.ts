@@ -21,12 +21,12 @@ type Part =
     };
 
 /**
- * A multipart form on its way to an upstream. The file streams through once the model is known; where
- * a client writes the file before the model, what came first is held in memory up to the body's limit.
+ * Forwards a multipart form to an upstream. The file is streamed once the model is known. Parts that
+ * arrive before the field `model` are held in memory, up to the limit of the body.
  */
 export class FormRelay {
   readonly #parts: AsyncGenerator<Part>;
-  /** What was read before the model's field, as bytes without boundaries. */
+  /** The parts before the field `model`, as bytes without boundaries. */
   readonly #held: { readonly part: Part; readonly bytes: Buffer }[] = [];
   readonly #limit: number;
   readonly #memory: HeldBodies;
@@ -38,7 +38,7 @@ export class FormRelay {
     this.#parts = readParts(request, limit);
   }
 
-  /** The form's model. @throws SvcError 400 without one. */
+  /** Reads up to the field `model` and returns it. @throws SvcError 400 if there is none. */
   async model(): Promise<string> {
     for (;;) {
       const next = await this.#parts.next();
@@ -50,12 +50,12 @@ export class FormRelay {
     }
   }
 
-  /** Bytes of the form that were sent on so far. */
+  /** Bytes that have been sent to the upstream. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** The whole form anew, with the upstream's own name for the model. */
+  /** The form for the upstream, with the upstream's name of the model. */
   async *parts(boundary: string, model: string): AsyncGenerator<Buffer> {
     for await (const bytes of this.#pieces(boundary, model)) {
       this.#sent += bytes.length;
@@ -101,7 +101,7 @@ export class FormRelay {
   }
 }
 
-/** Parts in the order that they came; a file's stream has to be read before the next part. */
+/** Yields the parts in order. The stream of a file must be read before the next part is requested. */
 async function* readParts(request: RequestContext['request'], limit: number): AsyncGenerator<Part> {
   const queue: Part[] = [];
   let over = false;
@@ -121,7 +121,7 @@ async function* readParts(request: RequestContext['request'], limit: number): As
   } catch {
     throw invalidRequest('', 'The form’s Content-Type has no usable boundary.');
   }
-  // The parser would leave out what is beyond its limits, and the upstream would get another form.
+  // Without these errors the parser would drop the parts beyond its limits, and the upstream would get another form.
   parser.on('fieldsLimit', () => fail(invalidRequest('', `The form has more than ${MAX_FIELDS} fields.`)));
   parser.on('filesLimit', () => fail(invalidRequest('file', 'The form has more than one file.')));
   parser.on('field', (name, text, { nameTruncated, valueTruncated }) => {
@@ -130,7 +130,7 @@ async function* readParts(request: RequestContext['request'], limit: number): As
     wake();
   });
   parser.on('file', (name, stream, { filename, mimeType }) => {
-    // It may fail before anybody reads it; whoever does then gets the error.
+    // The stream may fail before it is read. The reader then gets the error.
     stream.on('error', () => undefined);
     stream.on('limit', () => stream.destroy(tooLarge('The file', limit)));
     queue.push({ type: 'file', name, filename: filename ?? 'audio', mediaType: mimeType, stream });

@@ -5,37 +5,37 @@ import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { ResponseTransform } from './response-transform.ts';
 
-/** One upstream request and what its answer goes through. */
+/** One upstream request and the transform of its answer. */
 export interface RelayRequest {
   readonly target: Omit<UpstreamTarget, 'url'>;
-  /** Its provider is named in errors, its endpoint has the time limits. */
+  /** The provider is named in errors. The endpoint has the time limits. */
   readonly model: Pick<Model, 'provider' | 'endpoint'>;
   readonly body: Buffer | Readable;
   readonly transform: ResponseTransform;
   /** The credential is the caller's own (spec 5.5). */
   readonly byok: boolean;
-  /** The client asked for a stream. */
+  /** The client requested a stream. */
   readonly stream: boolean;
-  /** The answer may be something else than JSON (a transcript as text). */
+  /** The answer may be other than JSON (a transcript as text). */
   readonly anyBody?: boolean;
 }
 
-/** What is known of an answer when it is over. */
+/** The result of a relayed answer, for accounting. */
 export interface RelayedAnswer {
   readonly usage: Usage | undefined;
-  /** How it ended after the head was sent. */
+  /** How the answer ended after its head was sent. */
   readonly outcome: 'complete' | 'client-gone' | 'failed';
   readonly error?: SvcError | undefined;
-  /** Milliseconds from the request to the first byte of its body. */
+  /** Milliseconds from the request to the first byte of the answer's body. */
   readonly firstByteMs: number;
   /** Bytes of the request. */
   readonly sent: number;
-  /** Bytes of the answer, as the upstream wrote them. */
+  /** Bytes of the answer as the upstream sent them. */
   readonly received: number;
-  /** Of the answer's text, reasoning and tool arguments, at least, where the usage is not known for sure. */
+  /** Lower bound of the characters of text, reasoning and tool arguments, for answers without complete usage. */
   readonly characters: number;
   /** The model that the answer names. */
   readonly answeredBy: string | undefined;
-  /** Tokens instead of an estimate by bytes and characters, where no usage is reported. */
+  /** Estimated usage if none is reported. Replaces the estimate by bytes and characters. */
   readonly estimate?: Usage;
 }

@@ -26,12 +26,12 @@ import { countText } from './streamed-text.ts';
 
 const MAX_ERROR_BODY = 1024 * 1024;
 
-/** What the relay knows of an answer; its request's bytes are counted by who sends them. */
+/** The part of `RelayedAnswer` that the relay knows. The sender counts the bytes of the request. */
 type Relayed = Omit<RelayedAnswer, 'sent' | 'estimate'>;
 
 /**
- * Passes one request through. Rejects with a `SvcError` while nothing was sent to the client (the
- * caller may go to the next upstream); after that it resolves, whatever happens.
+ * Sends one request and forwards its answer. Rejects with an `SvcError` if it fails before anything was sent
+ * to the client, so that the caller can try the next upstream. After that it always resolves.
  */
 export function relay(dispatcher: Dispatcher, context: RequestContext, request: RelayRequest): Promise<Relayed> {
   return new Promise((resolve, reject) => {
@@ -68,21 +68,22 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #contentType = '';
   #firstByteMs = 0;
   #received = 0;
-  #settled = false;
-  /** The client reads more slowly than the upstream writes. */
+  #closed = false;
+  /** True while the upstream is paused because the client reads too slowly. */
   #paused = false;
   #headers: IncomingHttpHeaders = {};
-  /** The body of an error or of a whole answer, decoded, and its bytes. */
+  /** Chunks of the decoded body of an error or of an answer that is not streamed. */
   readonly #collected: Buffer[] = [];
+  /** Bytes in `#collected`. */
   #held = 0;
   #cutter: FrameSplitter | undefined;
-  /** What came of a stream since it was last looked at, within this turn of the event loop. */
+  /** Chunks of a stream that arrived in this turn of the event loop and are not processed yet. */
   #gathered: Buffer[] = [];
   #decoder: Transform | undefined;
-  /** The connection broke; what had come before is still being undone. */
+  /** The connection failed while earlier bytes are still being decoded. */
   #broken: SvcError | undefined;
   #ended = false;
-  /** More than white space came of the body. */
+  /** The body has begun with a character other than white space. */
   #begun = false;
 
   constructor(
@@ -102,7 +103,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#settled) controller.abort(new Error('The client went away.'));
+    if (this.#closed) controller.abort(new Error('The client went away.'));
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -115,7 +116,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (isEncoded(encoding)) this.#decode(encoding);
   }
 
-  /** An upstream that compresses unasked; the client may not read it, and neither can a tap. */
+  /** Decodes an answer that is compressed although compression was not requested: a transform can't read it. */
   #decode(encoding: string): void {
     let decoder: Transform;
     try {
@@ -124,34 +125,34 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       return this.#fail(asSvcError(thrown));
     }
     this.#decoder = decoder;
-    decoder.on('data', (chunk: Buffer) => this.#take(chunk));
+    decoder.on('data', (chunk: Buffer) => this.#receive(chunk));
     decoder.on('end', () => (this.#broken ? this.#fail(this.#broken) : this.#end()));
     decoder.on('error', (thrown) => this.#fail(this.#broken ?? disconnectError(thrown)));
     decoder.on('drain', () => this.#resume());
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled) return;
+    if (this.#closed) return;
     this.#received += chunk.length;
     if (this.#firstByteMs === 0) this.#firstByteMs = performance.now() - this.#sentAt;
     this.#expectMore();
-    if (this.#decoder === undefined) this.#take(chunk);
+    if (this.#decoder === undefined) this.#receive(chunk);
     else if (!this.#decoder.write(chunk)) this.#pause();
   }
 
-  #take(chunk: Buffer): void {
-    if (this.#settled) return;
+  #receive(chunk: Buffer): void {
+    if (this.#closed) return;
     if (this.#cutter === undefined && !this.#startsStream(chunk)) return this.#collect(chunk);
-    // One read of the upstream's socket has many frames when they come fast: they are looked at and sent together.
+    // A fast upstream sends many frames in one turn of the event loop. They are processed and sent together.
     if (this.#gathered.push(chunk) === 1) process.nextTick(this.#passGathered);
   }
 
   readonly #passGathered = (): void => {
     const gathered = this.#gathered;
-    if (gathered.length === 0 || this.#settled) return;
+    if (gathered.length === 0 || this.#closed) return;
     this.#gathered = [];
     const frames = this.#cut(gathered.length === 1 && gathered[0] ? gathered[0] : Buffer.concat(gathered));
-    if (this.#settled) return;
+    if (this.#closed) return;
     if (frames) this.#passFrames(frames);
     else this.#expectMore();
   };
@@ -188,7 +189,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       return this.#fail(asSvcError(thrown));
     }
     if (!response.headersSent) {
-      // An error that comes first is still an error with a status of its own.
+      // An error before any output can still be sent with its own HTTP status.
       const early = transform.firstError();
       if (early) return this.#fail(early);
       if (passed.length > 0) this.#context.writeStreamHead();
@@ -204,14 +205,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #pause(): void {
     if (this.#paused) return;
     this.#paused = true;
-    // A slow reader is no silence of the upstream.
+    // The time that a slow client needs does not count as silence of the upstream.
     this.#limits.stop();
     this.#controller?.pause();
   }
 
   #resume(): void {
-    if (!this.#paused || this.#settled || this.#context.response.writableNeedDrain) return;
-    // A few bytes that are compressed may be many for the client: it drains before more of them is undone.
+    if (!this.#paused || this.#closed || this.#context.response.writableNeedDrain) return;
+    // A few compressed bytes can become many. The client must drain before more of them are decoded.
     this.#decoder?.resume();
     if (this.#decoder?.writableNeedDrain) return;
     this.#paused = false;
@@ -220,7 +221,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   #expectMore(frames?: Buffer): void {
-    if (this.#paused || this.#settled || this.#ended) return;
+    if (this.#paused || this.#closed || this.#ended) return;
     if (this.#cutter) this.#limits.expectEvent(frames);
     else this.#limits.expectPiece();
   }
@@ -239,7 +240,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#settled) return;
+    if (this.#closed) return;
     if (this.#decoder) return void this.#decoder.end();
     if (this.#cutter) return this.#end();
     this.#limits.stop();
@@ -248,7 +249,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   #end(): void {
     this.#passGathered();
-    if (this.#settled) return;
+    if (this.#closed) return;
     this.#ended = true;
     this.#limits.stop();
     try {
@@ -256,7 +257,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
       const body = this.#collected.length === 1 ? this.#collected[0] : Buffer.concat(this.#collected);
       this.#endWhole(body ?? Buffer.alloc(0));
     } catch (thrown) {
-      // Called by timers and sockets: what a provider sent must not end the process.
+      // Timers and sockets call this. An exception caused by a provider's data must not end the process.
       this.#fail(asSvcError(thrown));
     }
   }
@@ -266,7 +267,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const { transform } = this.#request;
     const rest = cutter.rest();
     if (rest) this.#passFrames(Buffer.concat([rest, BLANK_LINE]));
-    if (this.#settled) return;
+    if (this.#closed) return;
     const { bytes, error } = transform.end();
     if (!response.headersSent) {
       const early =
@@ -278,7 +279,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#finish(error === undefined ? 'complete' : 'failed', error);
   }
 
-  /** Errors are cleaned of all that may be a credential, the rest of what certainly is one. */
+  /** Removes possible credentials from errors and certain credentials from everything else. */
   #withoutCredentials(bytes: Buffer): Buffer {
     return errorsWithoutCredentials(this.#filter.push(bytes), this.#request.target.headers);
   }
@@ -301,8 +302,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
         const passed = transform.wholeAsStream(body);
         this.#context.writeStreamHead().end(passed);
       } else {
-        const said = withoutCredentials(this.#contentType, this.#request.target.headers);
-        const type = anyBody === true && said !== '' ? said : 'application/json';
+        const declaredType = withoutCredentials(this.#contentType, this.#request.target.headers);
+        const type = anyBody === true && declaredType !== '' ? declaredType : 'application/json';
         this.#context.sendBytes(200, transform.whole(body), { 'content-type': type });
       }
     } catch (thrown) {
@@ -312,20 +313,20 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#settled) return;
+    if (this.#closed) return;
     this.#broken = this.#status === 0 ? networkError(error, this.#request.target.origin) : disconnectError(error);
     if (this.#decoder) this.#decoder.end();
     else this.#fail(this.#broken);
   }
 
-  /** Before output the caller is told; after it the client is, in its own format. */
+  /** Before any output, rejects. After output, sends the error to the client in the client's format. */
   #fail(failure: SvcError): void {
     this.#passGathered();
-    if (this.#settled) return;
+    if (this.#closed) return;
     const error = cleanError(ofProvider(failure, this.#request.model.provider), this.#request.target.headers);
     const { response } = this.#context;
     if (!response.headersSent) {
-      this.#settle();
+      this.#close();
       this.#controller?.abort(error);
       this.#reject(error);
       return;
@@ -333,7 +334,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     try {
       response.end(this.#request.transform.fail(error));
     } catch {
-      // What the provider sent can't be written in the client's format: the answer breaks off.
+      // If the transform can't write the error in the client's format, the connection is closed.
       response.destroy();
     }
     this.#finish('failed', error);
@@ -341,14 +342,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   }
 
   readonly #clientClosed = (): void => {
-    if (this.#settled) return;
-    // Settled first: aborting calls back at once.
+    if (this.#closed) return;
+    // `#finish` comes first because `abort` calls back synchronously.
     this.#finish('client-gone');
     this.#controller?.abort(new Error('The client went away.'));
   };
 
   #finish(outcome: Relayed['outcome'], error?: SvcError): void {
-    this.#settle();
+    this.#close();
     const { transform } = this.#request;
     const unsent = outcome === 'complete' ? 0 : this.#unsentCharacters();
     const { usage, model: answeredBy } = transform;
@@ -357,7 +358,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#resolve({ usage, characters, answeredBy, outcome, error, firstByteMs, received });
   }
 
-  /** What came and was not passed on when a stream broke off; of an answer that is not streamed, all of it. */
+  /** Received characters that were not sent to the client; for an answer that is not streamed, all of them. */
   #unsentCharacters(): number {
     const cutter = this.#cutter;
     if (cutter === undefined) return this.#held;
@@ -366,16 +367,16 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     const frames = cutter.push(gathered);
     const rest = cutter.rest();
     try {
-      // Its usage may be among it.
+      // These frames may contain the usage.
       if (frames !== undefined) this.#request.transform.pass(frames);
     } catch {
-      // The failure that ended the stream is the one that is told.
+      // The failure that ended the stream is the one that is reported.
     }
     return rest === undefined ? 0 : countText(rest);
   }
 
-  #settle(): void {
-    this.#settled = true;
+  #close(): void {
+    this.#closed = true;
     this.#limits.stop();
     this.#decoder?.destroy();
     this.#context.response.off('close', this.#clientClosed);

@@ -4,10 +4,10 @@ import type { FormatName } from '../../wire/format-name.ts';
 import { readReportedUsage } from '../../wire/usage.ts';
 import { textEnd } from '../http/json-limits.ts';
 
-/** Without the quote that it starts with: JSON is full of those, and each would be looked at. */
+/** Without its first quote: quotes are frequent in JSON, and the search would stop at each. */
 const USAGE = Buffer.from('usage"');
 
-/** Whether bytes hold a usage that is not null: the only frames worth parsing on the way through. */
+/** Whether bytes contain a usage that is not null. Only such frames are parsed. */
 export function mentionsUsage(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(USAGE); at >= 0; at = bytes.indexOf(USAGE, at + USAGE.length)) {
     let next = at + USAGE.length;
@@ -18,29 +18,29 @@ export function mentionsUsage(bytes: Buffer): boolean {
   return false;
 }
 
-/** Where a whole answer says its usage, as all vendors write it: looked at before the rest. */
+/** All vendors write the usage at the end of a whole answer, so the end is searched first. */
 const TAIL_BYTES = 2048;
 
 /**
- * The end of a whole answer, which for most answers is all of it: one look into the bytes serves every question
- * about them. Each byte is one character, whatever it means; what is looked for is ASCII.
+ * The end of a whole answer as a string, decoded once for several checks. Most answers are shorter than this end.
+ * Latin-1 maps each byte to one character, and all searched names are ASCII.
  */
 export function bodyTail(body: Buffer): string {
   return body.toString('latin1', Math.max(0, body.length - TAIL_BYTES));
 }
 
-/** The usage of a whole answer, read from its bytes without parsing the rest of it. @param tail `textTail(body)`. */
+/** The usage of a whole answer, found without parsing the rest of the answer. @param tail `bodyTail(body)`. */
 export function usageOfAnswer(format: FormatName, body: Buffer, tail: string): Usage | undefined {
   const usage = usageIn(format, tail);
   if (usage !== undefined) return usage;
   if (tail.length === body.length ? !tail.includes('"usage"') : !body.includes(USAGE)) return undefined;
-  // Text of the answer may itself say "usage": then the whole body is parsed.
+  // The text of the answer may contain "usage" too. Then the whole body is parsed.
   return readReportedUsage(format, objectOrEmpty(parseJson(body.toString('utf8'))).usage);
 }
 
 /**
- * The usage of a text that ends an answer: the value of the last member "usage" if that is a member of the answer
- * itself. Names and numbers of a usage are ASCII, whatever the rest is.
+ * The usage in the end of an answer: the value of the last member "usage", if it is a member of the answer itself.
+ * Names and numbers of a usage are ASCII, so Latin-1 decodes them correctly.
  */
 function usageIn(format: FormatName, text: string): Usage | undefined {
   const at = text.lastIndexOf(MEMBER);
@@ -53,7 +53,7 @@ function usageIn(format: FormatName, text: string): Usage | undefined {
     const code = text.charCodeAt(end);
     if (code === 0x7b) depth += 1;
     else if (code === 0x7d && --depth === 0) {
-      // A member deeper inside (`metadata` of the request, which some upstreams return) is not the usage.
+      // A nested member (`metadata` of the request, which some upstreams return) is not the usage.
       if (depthOf(text.slice(end + 1)) !== -1) return undefined;
       return readReportedUsage(format, parseJson(text.slice(open, end + 1)));
     }
@@ -63,12 +63,12 @@ function usageIn(format: FormatName, text: string): Usage | undefined {
 
 const MEMBER = '"usage"';
 
-/** A colon or white space. */
+/** Whether a character is a colon or white space. */
 function isBetween(code: number): boolean {
   return code === 0x3a || code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** How many more objects and lists a piece of JSON opens than it closes. */
+/** Number of objects and lists that a piece of JSON opens, minus the number that it closes. */
 function depthOf(json: string): number {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {

@@ -1,24 +1,24 @@
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 
-/** What stands between an upstream's answer and the client: it looks at bytes, or writes them in another format. */
+/** Processes an upstream's answer before it is sent to the client: inspects the bytes or translates their format. */
 export interface ResponseTransform {
   readonly usage: Usage | undefined;
-  /** Of the text, the reasoning and the tool arguments so far, at least: for an estimate where no usage is said. */
+  /** Lower bound of the characters of text, reasoning and tool arguments, to estimate usage that is not reported. */
   readonly characters: number;
   /** The model that the answer names. */
   readonly model: string | undefined;
-  /** Whole frames of the upstream in, bytes for the client out (maybe none yet). */
+  /** Takes whole frames of the upstream. Returns the bytes for the client, possibly none. */
   pass(frames: Buffer): Buffer;
-  /** The failure that the stream began with, while nothing was said. */
+  /** The error that the stream began with, if there was no output before it. */
   firstError(): SvcError | undefined;
-  /** What the client's format still lacks when the upstream's stream is over; an error if it was cut short. */
+  /** The bytes that complete the client's stream after the upstream's end; an error if the answer was cut off. */
   end(): TransformEnd;
-  /** An error as the last thing of a stream. */
+  /** The last bytes of a stream that ends with an error. */
   fail(error: SvcError): Buffer;
-  /** A whole answer's body. @throws SvcError when it is an error or none. */
+  /** Takes the body of a whole answer. @throws SvcError if the body is an error or not an answer. */
   whole(body: Buffer): Buffer;
-  /** A whole answer to a client that asked for a stream. @throws SvcError when it is an error or none. */
+  /** Writes a whole answer as a stream. @throws SvcError if the body is an error or not an answer. */
   wholeAsStream(body: Buffer): Buffer;
 }
 

@@ -26,14 +26,14 @@ const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
 const FINISH_REASON = Buffer.from('"finish_reason"');
 const TOOL_CALLS = '"tool_calls"';
-/** Of it: quotes are all over JSON, and for more than six bytes the search is a slower one. */
+/** The searched part: quotes are frequent in JSON, and the search for more than six bytes is slower. */
 const CALLS = Buffer.from('_calls');
 const CALLS_AT = TOOL_CALLS.indexOf('_calls');
-const SAYS_WHY = /"finish_reason"\s*:\s*"[^"]/;
+const HAS_FINISH_REASON = /"finish_reason"\s*:\s*"[^"]/;
 const NOTHING = Buffer.alloc(0);
-/** Characters of a whole answer in which the key of an error stands. */
+/** The key of an error is within this number of characters from the start of a whole answer. */
 const ERROR_WITHIN = 200;
-/** The last events of each format, and what frames that hold one hold in any case. */
+/** The last events of each format, and bytes that each frame with such an event contains. */
 const LAST_EVENTS = { messages: ['message_stop'], responses: lastEvents() } as const;
 const LAST_MARKS = { messages: marksOf(LAST_EVENTS.messages), responses: marksOf(LAST_EVENTS.responses) } as const;
 
@@ -42,33 +42,34 @@ export interface StreamTransformOptions {
   readonly provider: string;
   /** The credential is the caller's own. */
   readonly byok: boolean;
-  /** For an upstream that answers whole where a stream was asked for. */
+  /** Writes the stream if the upstream sends a whole answer to a request for a stream. */
   readonly converter: () => ResponseTransform;
 }
 
 /**
- * Watches whole frames on their way through. Only frames with usage are parsed; in Chat Completions
- * usage leaves in one last chunk with `choices: []`, wherever the upstream put it (spec 2.2, 4.2).
+ * Forwards frames without translation. Only frames with usage are parsed. In Chat Completions the usage is
+ * sent in one last chunk with `choices: []`, whichever chunk the upstream put it in (spec 2.2, 4.2).
  */
 export class StreamTransform implements ResponseTransform {
   readonly #options: StreamTransformOptions;
   readonly #format: FormatName;
   readonly #usage: StreamUsage;
   #usageOfWhole: Usage | undefined;
-  /** A Chat usage chunk that waits for the end. */
+  /** A Chat Completions chunk with usage, sent at the end of the stream. */
   #lastChunk: string | undefined;
-  /** The upstream said that its answer is complete. */
+  /** The upstream has sent the event that completes an answer. */
   #finished = false;
   #done = false;
   #first: Frame | undefined;
-  #seen = false;
-  /** The first chunk of a Chat answer as it came, and whether there was a call in any. */
+  #inspected = false;
+  /** Data of the first event. */
   #opening = '';
+  /** Any chunk of a Chat Completions answer had a tool call. */
   #called = false;
-  /** `response.created`'s answer, which a failed one is made from. */
+  /** The response object of `response.created`. `response.failed` repeats it. */
   #answer: JsonObject = {};
   #latest: Buffer = NOTHING;
-  /** A whole answer: what is counted of it is read when it is asked for. */
+  /** A whole answer. Its usage and characters are computed on demand. */
   #whole: Buffer | undefined;
   #characters = 0;
   #model: string | undefined;
@@ -79,7 +80,7 @@ export class StreamTransform implements ResponseTransform {
     this.#usage = new StreamUsage(options.format);
   }
 
-  /** Of a whole answer it is read when it is asked for: the client has its answer by then. */
+  /** The usage of a whole answer is read on demand, after the client has its answer. */
   get usage(): Usage | undefined {
     if (this.#whole === undefined) return this.#usage.total;
     this.#usageOfWhole ??= usageOfAnswer(this.#format, this.#whole, bodyTail(this.#whole));
@@ -90,15 +91,15 @@ export class StreamTransform implements ResponseTransform {
     return this.#whole === undefined ? this.#characters : charactersOfAnswer(this.#format, this.#whole);
   }
 
-  /** Beside the usage, where it is said last, else at the start. */
+  /** The model that is named in the chunk with the usage, else in the first chunk. */
   get model(): string | undefined {
     if (this.#whole !== undefined) return modelOfAnswer(this.#whole);
     return this.#model ?? modelOf(objectOrEmpty(parseJson(this.#opening)));
   }
 
-  /** The bytes to send on for whole frames that came. */
+  /** Takes whole frames. Returns the bytes for the client. */
   pass(frames: Buffer): Buffer {
-    if (!this.#seen) this.#look(frames);
+    if (!this.#inspected) this.#inspectFirst(frames);
     this.#latest = frames;
     this.#characters += countText(frames);
     if (!this.#finished) this.#finished = this.#finishes(frames);
@@ -107,7 +108,7 @@ export class StreamTransform implements ResponseTransform {
     return frames;
   }
 
-  /** The first frame as an error, when it is one: then nothing was said yet. */
+  /** The error in the first frame, if it is one. Then nothing was sent to the client. */
   firstError(): SvcError | undefined {
     const data = this.#first && parseJson(this.#first.data);
     this.#first = undefined;
@@ -126,13 +127,13 @@ export class StreamTransform implements ResponseTransform {
     return { bytes: Buffer.concat([this.#usageChunk(), DONE]) };
   }
 
-  /** The error as the last thing of the stream. */
+  /** The last bytes of a stream that ends with an error. */
   fail(error: SvcError): Buffer {
     if (this.#format !== 'responses') return Buffer.from(frameText(errorFrame(error, this.#format)));
     const number = this.#lastNumber() + 1;
-    const said = objectOrEmpty(errorBody(error, 'responses').error);
-    const { code, message, param } = said;
-    const first = { type: 'error', sequence_number: number, code, message, param, error: said };
+    const fields = objectOrEmpty(errorBody(error, 'responses').error);
+    const { code, message, param } = fields;
+    const first = { type: 'error', sequence_number: number, code, message, param, error: fields };
     const response = { ...this.#answer, status: 'failed', error: { code, message } };
     const failed = { type: 'response.failed', sequence_number: number + 1, response };
     return Buffer.from(
@@ -143,7 +144,7 @@ export class StreamTransform implements ResponseTransform {
 
   whole(body: Buffer): Buffer {
     const tail = bodyTail(body);
-    // Some upstreams answer 200 with an error for a body; its key stands near the start.
+    // Some upstreams answer 200 with an error as the body. Its key is near the start.
     const start = tail.length === body.length ? tail : body.toString('latin1', 0, ERROR_WITHIN);
     const errorAt = start.indexOf('"error"');
     if (errorAt >= 0 && errorAt < ERROR_WITHIN) {
@@ -161,14 +162,14 @@ export class StreamTransform implements ResponseTransform {
     return this.#options.converter().wholeAsStream(body);
   }
 
-  #look(frames: Buffer): void {
+  #inspectFirst(frames: Buffer): void {
     const [first] = new SseDecoder().push(frames);
-    // Comments come before the first event.
+    // Only comments so far.
     if (first === undefined) return;
-    this.#seen = true;
+    this.#inspected = true;
     this.#first = first;
     this.#opening = first.data;
-    // What is nested more deeply than can be written is not repeated.
+    // An object that exceeds the limits can't be serialised again.
     if (this.#format !== 'responses' || excessIn(first.data) !== undefined) return;
     this.#answer = objectOrEmpty(objectOrEmpty(parseJson(first.data)).response);
   }
@@ -177,7 +178,7 @@ export class StreamTransform implements ResponseTransform {
     if (this.#format !== 'chat-completions') {
       const ends: readonly string[] = LAST_EVENTS[this.#format];
       if (!LAST_MARKS[this.#format].some((mark) => frames.includes(mark))) return false;
-      // A model that writes about these formats writes their names too.
+      // The text of an answer may contain these names too, so the events are parsed.
       return new SseDecoder()
         .push(frames)
         .some(({ event = '', data }) => ends.includes(nonEmptyString(objectOrEmpty(parseJson(data)).type) ?? event));
@@ -195,21 +196,21 @@ export class StreamTransform implements ResponseTransform {
     if (!this.#called) this.#called = holdsCall(frames);
     if (!mentionsUsage(frames) && !frames.includes(DONE_MARK)) return frames;
     const out: string[] = [];
-    let why = this.#finished;
+    let hasReason = this.#finished;
     for (const frame of new SseDecoder().push(frames)) {
       if (frame.data === '[DONE]') {
         this.#done = true;
-        out.push(why ? '' : this.#unsaidEnding(), this.#usageChunk().toString('utf8'), 'data: [DONE]\n\n');
+        out.push(hasReason ? '' : this.#finishChunk(), this.#usageChunk().toString('utf8'), 'data: [DONE]\n\n');
       } else {
-        why ||= SAYS_WHY.test(frame.data);
+        hasReason ||= HAS_FINISH_REASON.test(frame.data);
         out.push(this.#chatFrame(frame));
       }
     }
     return Buffer.from(out.join(''));
   }
 
-  /** Spec 2.2: an answer says why it ended. Some servers send `[DONE]` without it; clients throw then. */
-  #unsaidEnding(): string {
+  /** A chunk with a finish reason (spec 2.2) for servers that send `[DONE]` without one: clients would throw. */
+  #finishChunk(): string {
     const opening = parseJson(this.#opening);
     if (!isObject(opening)) return '';
     const { usage: _, ...head } = opening;
@@ -247,14 +248,14 @@ export class StreamTransform implements ResponseTransform {
   }
 }
 
-/** Where the value of a member begins. @param at index behind its name. */
+/** Index of the value of a member. @param at index after its name. */
 function valueAt(frames: Buffer, at: number): number {
   let index = at;
   while (frames[index] === 0x3a || frames[index] === 0x20) index += 1;
   return index;
 }
 
-/** Some servers send `"tool_calls": null` or an empty list with every piece of text. */
+/** Some servers send `"tool_calls": null` or an empty list with every chunk of text. These do not count. */
 function holdsCall(frames: Buffer): boolean {
   for (let found = frames.indexOf(CALLS); found >= 0; found = frames.indexOf(CALLS, found + 1)) {
     const end = found - CALLS_AT + TOOL_CALLS.length;

@@ -1,10 +1,10 @@
-/** Without the quote that it starts with: the search for more than six bytes is a slower one. */
+/** Without its first quote: the search for more than six bytes is slower. */
 const DELTA = Buffer.from('delta"');
 type Kind = 'text' | 'reasoning' | 'details' | undefined;
 
 /**
- * Members of a delta that hold what a model wrote, in the three formats and in streamed transcripts. `details` is
- * what OpenRouter and others add to `reasoning`: the same once more, in parts.
+ * Members of a delta that contain the model's output, in the three formats and in streamed transcripts. `details` is
+ * a copy of `reasoning` in parts, which OpenRouter and others add.
  */
 const MEMBERS: readonly (readonly [name: string, kind: Kind])[] = [
   ...(['content', 'text', 'arguments', 'refusal', 'thinking', 'partial_json'] as const).map(
@@ -25,9 +25,9 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 /**
- * Bytes of text, reasoning and tool arguments in the deltas of frames, with their escapes: never fewer than their
- * characters. What is counted is needed only where the upstream does not say its usage, but then all of it: so each
- * byte of a delta is looked at once and nothing is parsed. The last frame may be cut off.
+ * Number of bytes of text, reasoning and tool arguments in the deltas of frames, including escapes, so at least the
+ * number of characters. Only answers without usage need the count, but it must be complete for them. Therefore each
+ * byte of a delta is read once and nothing is parsed. The last frame may be cut off.
  */
 export function countText(frames: Buffer): number {
   let count = 0;
@@ -46,7 +46,7 @@ export function countText(frames: Buffer): number {
 }
 
 interface Counted {
-  /** Index after it. */
+  /** Index after the string or object. */
   readonly end: number;
   readonly text: number;
 }
@@ -59,7 +59,7 @@ function textOfString(frames: Buffer, start: number): Counted {
 function textOfObject(frames: Buffer, start: number): Counted {
   let [depth, text, reasoning, details] = [0, 0, 0, 0];
   let key: Kind;
-  /** The depth at which the details are, and 0 outside of them. */
+  /** The depth of the `details` member; 0 outside of it. */
   let inside = 0;
   let at = start;
   for (; at < frames.length; at += 1) {
@@ -88,7 +88,7 @@ function textOfObject(frames: Buffer, start: number): Counted {
   return { end: Math.max(at, start), text: text + Math.max(reasoning, details) };
 }
 
-/** Index after the closing quote of the string that opens at `start`; one that is cut off is closed after its end. */
+/** Index after the closing quote of the string that opens at `start`, or after the end if the string is cut off. */
 function stringEnd(frames: Buffer, start: number): number {
   for (let at = start + 1; at < frames.length; at += 1) {
     const byte = frames[at];

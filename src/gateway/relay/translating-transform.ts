@@ -8,7 +8,7 @@ import { excessIn } from '../http/json-limits.ts';
 import { charactersOf } from './answer-facts.ts';
 import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 
-/** The text of an answer is kept until its end, where some formats repeat it. */
+/** Some formats repeat the text at the end, so it is kept in memory. This limits the bytes of a stream. */
 const MAX_STREAM = 256 * 1024 * 1024;
 
 interface TranslatedStream {
@@ -18,12 +18,12 @@ interface TranslatedStream {
   readonly writer: StreamWriter;
 }
 
-/** Writes one format's answer in another, event by event, with no step in between that waits. */
+/** Translates an answer from one format to another, event by event and synchronously. */
 export class TranslatingTransform implements ResponseTransform {
   readonly #upstream: Format;
   readonly #client: Format;
   readonly #context: AnswerContext;
-  /** Made when the first frame comes: a whole answer needs none of it. */
+  /** Created with the first frame. A whole answer does not need it. */
   #stream: TranslatedStream | undefined;
   #usage: Usage | undefined;
   #characters = 0;
@@ -144,7 +144,7 @@ export class TranslatingTransform implements ResponseTransform {
   }
 }
 
-/** @throws SvcError for JSON that would hold all other requests up. */
+/** @throws SvcError for JSON that would block all other requests. */
 function refuseExcess(json: string): void {
   const excess = excessIn(json);
   if (excess !== undefined) throw excessiveAnswer(excess);

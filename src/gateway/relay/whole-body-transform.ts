@@ -12,7 +12,7 @@ import { countText } from './streamed-text.ts';
 
 const NOTHING = Buffer.alloc(0);
 
-/** For answers that are no conversation (embeddings, transcripts): bytes pass, only their usage is read. */
+/** For answers that are not conversations (embeddings, transcripts): forwards the bytes and reads the usage. */
 export class WholeBodyTransform implements ResponseTransform {
   readonly #provider: string;
   readonly #byok: boolean;
@@ -30,7 +30,7 @@ export class WholeBodyTransform implements ResponseTransform {
     return this.#usage;
   }
 
-  /** Of streamed text alone: what a whole body holds depends on its route. */
+  /** Characters of streamed text only. The format of a whole body depends on the route. */
   get characters(): number {
     return this.#characters;
   }
@@ -39,7 +39,7 @@ export class WholeBodyTransform implements ResponseTransform {
     return this.#model;
   }
 
-  /** The whole answer, when it was not streamed. */
+  /** The whole answer, if it was not streamed. */
   get body(): Buffer | undefined {
     return this.#body;
   }
@@ -82,7 +82,7 @@ export class WholeBodyTransform implements ResponseTransform {
   }
 
   #note(value: JsonObject): void {
-    // Embeddings count as Chat Completions does, transcripts as Responses.
+    // Embeddings report usage as Chat Completions does, transcripts as Responses does.
     this.#usage = readChatUsage(value.usage) ?? readResponsesUsage(value.usage) ?? this.#usage;
     this.#model = modelOf(value) ?? this.#model;
   }

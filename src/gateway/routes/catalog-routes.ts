@@ -9,7 +9,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 
-/** The lists (spec 2.3, 4.1): a key is optional, an organization's policy counts (spec 4.2.5). */
+/** The lists (spec 2.3, 4.1). A key is optional. An organization's policy filters the lists (spec 4.2.5). */
 export function catalogRoutes(deps: GatewayDeps): Route[] {
   const list = (path: string, items: (organization: OrganizationSettings | undefined) => unknown[]): Route => ({
     method: 'GET',
@@ -34,7 +34,7 @@ function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSetting
   return requestedOrganization(context, optionalKey(context, deps.keys), deps.settings());
 }
 
-/** Models that requests can go to; one whose provider can't be called is no offer. */
+/** The models that can be called. Models of a provider with a configuration problem are left out. */
 function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
   return [...deps.registry().models.values()].filter(
     (model) => model.endpoint.problem === undefined && allows(organization, model.ref),
@@ -50,13 +50,13 @@ async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string)
       status: 404,
       errorType: 'model_not_found',
       message: `There is no model “${ref.slice(0, 200)}” at this gateway.`,
-      action: 'GET /models lists what there is.',
+      action: 'GET /models lists the available models.',
     });
   }
   context.sendJson(200, modelItem(model));
 }
 
-/** A model as the list names it; the fields beyond the spec's are those of OpenAI's and OpenRouter's lists. */
+/** A model as an item of the list. Fields that are not in the spec are those of OpenAI's and OpenRouter's lists. */
 export function modelItem(model: Model): Record<string, unknown> {
   const { limit, cost, modalities } = model;
   return {
@@ -79,7 +79,7 @@ export function modelItem(model: Model): Record<string, unknown> {
   };
 }
 
-/** USD per million tokens as USD per token: a decimal string without an exponent. */
+/** Converts USD per million tokens to USD per token, as a decimal string without an exponent. */
 function perToken(perMillion: number | undefined): string {
   const digits = withoutTrailing(((perMillion ?? 0) / 1_000_000).toFixed(15), '0');
   return withoutTrailing(digits, '.');
@@ -107,7 +107,7 @@ function providers(deps: GatewayDeps, organization: OrganizationSettings | undef
     }));
 }
 
-/** The formats that the provider itself speaks; clients may use any. */
+/** The formats that the provider supports. Clients may use any format. */
 function formatsOf({ endpoint, models }: Provider): string[] {
   const formats = [...models.values()].map((model) => model.endpoint.format);
   return [...new Set(formats.length > 0 ? formats : [endpoint.format])];

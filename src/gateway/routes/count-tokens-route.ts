@@ -12,7 +12,7 @@ import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
 const PATH = '/messages/count_tokens';
 
-/** `POST /messages/count_tokens`: the upstream's own count where it has one, else an estimate. Costs nothing. */
+/** `POST /messages/count_tokens`: the upstream's count if it provides one, else an estimate. Free of charge. */
 export function countTokensRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: PATH,
@@ -48,12 +48,12 @@ export function countTokensRoute(deps: GatewayDeps): Route {
   });
 }
 
-/** Servers that support Messages need not count tokens. */
+/** Some servers that support Messages do not count tokens. */
 function isUnknownPath(thrown: unknown): boolean {
   return thrown instanceof SvcError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
 }
 
-/** Characters of text in a token, as vendors put it for English; other content counts by a flat guess. */
+/** Characters of text per token, as vendors state it for English. Other content counts as a fixed number. */
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
 

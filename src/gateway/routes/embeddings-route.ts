@@ -11,7 +11,7 @@ import type { Route } from '../http/router.ts';
 import { relayBody } from '../relay/relay.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
-/** `POST /embeddings` in OpenAI's shape, `float` and `base64`, with `dimensions`. */
+/** `POST /embeddings` in OpenAI's format: `float` and `base64`, with `dimensions`. */
 export function embeddingsRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: '/embeddings',
@@ -37,7 +37,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
             byok,
             stream: false,
           });
-          // Vectors are not output that is counted.
+          // Vectors do not count as output.
           return { ...answer, estimate: { input: Math.ceil(body.length / 4), output: 0 } };
         },
       };

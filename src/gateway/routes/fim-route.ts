@@ -14,7 +14,7 @@ import type { Route } from '../http/router.ts';
 import { charactersOf } from '../relay/answer-facts.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 
-/** `POST {fim_url}/completions`; `{fim_url}` is `/fim` beside the base path. */
+/** `POST {fim_url}/completions`, where `{fim_url}` is `/fim`, next to the base path. */
 export function fimRoute(deps: GatewayDeps): Route {
   return inferenceRoute<Model>(deps, {
     path: '/fim/completions',
@@ -23,7 +23,7 @@ export function fimRoute(deps: GatewayDeps): Route {
       const asked = readFimRequest(value);
       return {
         model: () => requestedFimModel(deps, asked.fimRequest.model),
-        // `fill` repeats it by itself.
+        // `completeCode` repeats it.
         repeatable: false,
         send: async (candidate, credential) => {
           const answer = await complete(deps, context, candidate, asked, credential?.secret.reveal());
@@ -66,18 +66,18 @@ async function complete(
     context.response.off('close', leave);
   }
   const { usage, firstByteMs, characters, model: answeredBy } = watch;
-  // What ended before its first word was not served.
+  // An answer that ended before its first character was not served.
   if (gone.signal.aborted && characters === 0) throw clientGone();
   const error = gone.signal.aborted ? undefined : watch.failure;
   const outcome = gone.signal.aborted ? 'client-gone' : error === undefined ? 'complete' : 'failed';
-  const received = characters * MOST_BYTES_A_CHARACTER;
+  const received = characters * MAX_BYTES_PER_CHARACTER;
   return { usage, outcome, error, firstByteMs, received, characters, answeredBy };
 }
 
-/** In UTF-8. */
-const MOST_BYTES_A_CHARACTER = 3;
+/** UTF-8 bytes per UTF-16 code unit. */
+const MAX_BYTES_PER_CHARACTER = 3;
 
-/** What the events of an answer come to, for the ledger. */
+/** Collects usage and length of an answer for the ledger. */
 class Watch {
   usage: Usage | undefined;
   failure: Extract<Event, { type: 'error' }>['error'] | undefined;
@@ -111,7 +111,7 @@ async function streamed(context: RequestContext, events: AsyncIterable<Event>, w
   response.end();
 }
 
-/** Resolves when the client has read, or left. */
+/** Resolves when the client has read the data or disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -24,7 +24,7 @@ import type { RelayRequest } from '../relay/relay-request.ts';
 import { StreamTransform } from '../relay/stream-transform.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
 
-/** The three request formats, each to any upstream (spec 4.1). */
+/** The three request formats, each for any upstream (spec 4.1). */
 export function inferenceRoutes(deps: GatewayDeps): Route[] {
   return Object.values(FORMATS).map((format) =>
     inferenceRoute<Model>(deps, {
@@ -50,7 +50,7 @@ export function inferenceRoutes(deps: GatewayDeps): Route[] {
   );
 }
 
-/** What is refused whatever the upstream would say to it (spec 8; docs/gateway.md). */
+/** Checks that do not depend on the upstream (spec 8; docs/gateway.md). */
 function checkBody(format: FormatName, body: JsonObject): void {
   limitItems(body);
   if (format === 'chat-completions') checkSampling(body);
@@ -62,7 +62,7 @@ type BodyRequest = RelayRequest & { readonly body: Buffer };
 
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 
-/** The client's bytes with the model's name replaced; written anew only where something has to change. */
+/** The client's bytes with the model's name replaced. The body is serialised again only if something else changes. */
 function sameFormat(
   deps: GatewayDeps,
   context: RequestContext,
@@ -97,7 +97,7 @@ function sameFormat(
   };
 }
 
-/** Where vendors differ within one format, the same object where nothing has to change. */
+/** Adapts a body to the vendor's variant of the format. Returns the same object if nothing changes. */
 function adapt(model: Model, body: JsonObject): JsonObject {
   const { kind, format } = model.endpoint;
   let adapted = body;
@@ -110,7 +110,7 @@ function adapt(model: Model, body: JsonObject): JsonObject {
   return kind === 'mistral' || renamed ? adaptBody(model, { ...adapted }) : adapted;
 }
 
-/** Mistral says its usage unasked, and refuses to be asked. */
+/** Mistral always reports usage and refuses `stream_options`. */
 function wantsUsage({ endpoint }: Model, body: JsonObject): boolean {
   if (endpoint.format !== 'chat-completions' || endpoint.kind === 'mistral' || body.stream !== true) return false;
   return objectOrEmpty(body.stream_options).include_usage !== true;
@@ -127,7 +127,7 @@ function isEmpty(options: JsonObject): boolean {
   return true;
 }
 
-/** Headers that switch abilities of a format on: they belong to the body. */
+/** Headers that enable features of a format. They are part of the request. */
 const FORWARDED: Readonly<Record<FormatName, readonly string[]>> = {
   'chat-completions': [],
   responses: ['openai-beta'],

@@ -3,7 +3,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 
-/** What whoever runs the gateway asks of it. */
+/** Routes for the operator of the gateway. */
 export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Route[] {
   return [
     { method: 'GET', path: '/healthz', handle: (context) => context.sendJson(200, { status: 'ok' }) },
@@ -21,7 +21,7 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
       method: 'GET',
       path: '/metrics',
       handle: async (context) => {
-        // Names of models and sums of money: for this machine, or with a key.
+        // Metrics contain names of models and costs, so requests from another machine need a key.
         if (!isLocal(context)) requireKey(context, deps.keys);
         const { text, contentType } = await deps.metrics.write();
         context.sendBytes(200, Buffer.from(text), { 'content-type': contentType });
@@ -38,16 +38,16 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
   ];
 }
 
-/** Headers that proxies, tunnels and content networks add, each some of them. */
+/** Headers that proxies, tunnels and CDNs add. Each adds some of them. */
 const PROXY_HEADERS = [
   ...['via', 'forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'],
   ...['x-forwarded-server', 'x-original-forwarded-for', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip'],
   ...['true-client-ip', 'cf-connecting-ip', 'cf-ray', 'cdn-loop', 'fastly-client-ip', 'x-envoy-external-address'],
 ];
-/** A request that was made on this machine names it so; one through a proxy may name the proxy. */
+/** Host headers of requests from this machine. A request through a proxy may have the proxy's host. */
 const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
-/** From this machine and not through a proxy on it. nginx adds no header by itself, but sends HTTP/1.0. */
+/** Whether a request comes from this machine without a proxy. nginx adds no header by default but sends HTTP/1.0. */
 function isLocal({ request }: RequestContext): boolean {
   const { headers, httpVersion, socket } = request;
   if (PROXY_HEADERS.some((name) => headers[name] !== undefined) || httpVersion === '1.0') return false;

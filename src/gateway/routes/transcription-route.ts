@@ -13,7 +13,7 @@ import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
-/** `POST /audio/transcriptions`: multipart as OpenAI has it, or JSON with `input_audio`. */
+/** `POST /audio/transcriptions`: multipart as in OpenAI's API, or JSON with `input_audio`. */
 export function transcriptionRoute(deps: GatewayDeps): Route {
   return inferenceRoute(deps, {
     path: '/audio/transcriptions',
@@ -46,13 +46,13 @@ async function readJson(deps: GatewayDeps, context: RequestContext): Promise<Inf
   };
 }
 
-/** The form's parts are sent on as they come; only the model's name is another one. */
+/** The parts of the form are forwarded as they arrive. Only the model's name is replaced. */
 async function readForm(deps: GatewayDeps, context: RequestContext): Promise<InferenceRequest<ServedModel>> {
   const { FormRelay } = await import('../relay/form-relay.ts');
   const form = new FormRelay(context, deps.settings().gateway.maxBodyBytes);
   return {
     ...commonSteps(deps, () => form.model()),
-    // The file is read once, while it is sent.
+    // The file is streamed and can be read only once.
     repeatable: false,
     send: async ({ model }, credential) => {
       const boundary = newBoundary();
@@ -61,7 +61,7 @@ async function readForm(deps: GatewayDeps, context: RequestContext): Promise<Inf
       try {
         return await send(deps, context, model, credential?.secret.reveal(), sending);
       } finally {
-        // Its source may be a client that went away; that error has been told.
+        // The source may fail because the client disconnected. That error was reported already.
         body.on('error', () => undefined).destroy();
       }
     },
@@ -78,7 +78,7 @@ function commonSteps(deps: GatewayDeps, ref: () => string | Promise<string>) {
 interface Form {
   readonly body: Buffer | Readable;
   readonly boundary: string;
-  /** Bytes that were sent on so far. */
+  /** Bytes that have been sent to the upstream. */
   readonly sent: () => number;
 }
 
@@ -111,7 +111,7 @@ function inputAudio(body: JsonObject): { base64: string; format: string } {
   return { base64, format: name };
 }
 
-/** Everything but model and file, as form fields. */
+/** All members except model and file, as form fields. */
 function fieldsOf(body: JsonObject): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (name === 'model' || name === 'input_audio' || value === undefined || value === null) return [];

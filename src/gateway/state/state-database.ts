@@ -6,16 +6,16 @@ import { platformPath } from '../../base/platform-path.ts';
 import { svcFolder, type UserPlace } from '../../base/user-folders.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 
-/** Where keys and the usage ledger are kept: the platform's folder for data. */
+/** The file for keys and the usage ledger, in the platform's data folder. */
 export function stateFile(place: UserPlace): string {
   return platformPath(place.platform).join(svcFolder('data', place), 'gateway.db');
 }
 
-/** Without waiting for the other end of a FIFO, which would be for ever; Windows has none. */
+/** `O_NONBLOCK` prevents waiting forever for the other end of a FIFO. Windows does not define it. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 
-/** The write-ahead log and its index are made with the rights that the file has then. */
-function keepForUs(file: string): void {
+/** Restricts the file to its owner. SQLite creates the write-ahead log and its index with the same permissions. */
+function restrictToOwner(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   closeSync(openSync(file, APPEND, 0o600));
   chmodSync(file, 0o600);
@@ -39,19 +39,19 @@ CREATE TABLE IF NOT EXISTS usage (
 ) STRICT;
 `;
 
-/** Milliseconds that a command waits while another process writes. */
+/** Milliseconds that a terminal command waits while another process writes. */
 const COMMAND_WAIT_MS = 5_000;
-/** The same in a process that has streams to serve meanwhile; what is not written then is tried again. */
+/** The same for a process that also serves streams. Failed writes are repeated later. */
 const SERVING_WAIT_MS = 50;
 
-/** Whether a write may hold this process up for long. */
+/** Sets how long a write may block this process. */
 export function waitForOthers(database: DatabaseSync, serving: boolean): void {
   database.exec(`PRAGMA busy_timeout = ${serving ? SERVING_WAIT_MS : COMMAND_WAIT_MS}`);
 }
 
 /**
- * Opens, and where needed makes, the state. Commits go to the write-ahead log without waiting for the
- * disk: a killed process loses none of them, a machine that loses power the last ones.
+ * Opens the state and creates it if needed. Commits are written to the write-ahead log without waiting for
+ * the disk: no commit is lost if the process is killed; the last ones may be lost if the power fails.
  *
  * @param file absolute path, or `:memory:`.
  * @throws SvcError configuration_error when it can't be opened.
@@ -59,7 +59,7 @@ export function waitForOthers(database: DatabaseSync, serving: boolean): void {
 export async function openState(file: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await import('node:sqlite');
   try {
-    if (file !== ':memory:') keepForUs(file);
+    if (file !== ':memory:') restrictToOwner(file);
     const database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
     database.exec(SCHEMA);
@@ -74,12 +74,12 @@ export async function openState(file: string): Promise<DatabaseSync> {
   }
 }
 
-/** How often the place of the state is looked at, milliseconds. */
-const LOOK_MS = 1_000;
+/** Milliseconds between two checks of the state's path. */
+const CHECK_MS = 1_000;
 
 /**
- * Says once when the file that is open is not the one that stands in its place any more: what is written then, nobody
- * reads, and a key that is revoked there goes on here. @returns what ends it.
+ * Calls `replaced` once when the path no longer refers to the open file. From then on no other process reads what is
+ * written here, and a key that is revoked in the new file stays valid here. @returns a function that stops the checks.
  */
 export function watchState(file: string, replaced: () => void): () => void {
   const opened = statSync(file, { bigint: true });
@@ -88,7 +88,7 @@ export function watchState(file: string, replaced: () => void): () => void {
     if (found?.ino === opened.ino && found.dev === opened.dev) return;
     clearInterval(timer);
     replaced();
-  }, LOOK_MS);
+  }, CHECK_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -10,11 +10,11 @@ import { adaptBody } from './dialect.ts';
 import { withOptions } from './model-options.ts';
 
 export interface RequestChoices {
-  /** Name of the variant whose fields go into the request. */
+  /** Name of the variant whose fields are merged into the request. */
   readonly variant?: string;
-  /** Most tokens that are asked for, default 32,000. */
+  /** Maximum number of output tokens to request, default 32,000. */
   readonly outputCap?: number;
-  /** Instead of the endpoint's own key (BYOK). */
+  /** Replaces the endpoint's key (BYOK). */
   readonly apiKey?: string;
 }
 
@@ -25,7 +25,7 @@ export interface UpstreamRequest {
   readonly body: Record<string, unknown>;
 }
 
-/** Where a conversation goes, and what of it. @throws SvcError as `conversationBody`, 500 configuration_error. */
+/** Creates the HTTP request for a conversation. @throws SvcError as `conversationBody`, 500 configuration_error. */
 export function conversationRequest(
   model: Model,
   conversation: Conversation,
@@ -43,10 +43,10 @@ export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body
 }
 
 /**
- * A conversation as its model's upstream wants it: repaired, within the model's abilities, with the
- * model's options and the variant merged in.
+ * Creates the body for the model's upstream: checks the model's abilities, repairs tool calls, and merges
+ * the model's options and the variant.
  *
- * @throws SvcError 400 that names what the model can't take.
+ * @throws SvcError 400 that names the content or tool that the model does not support.
  */
 export function conversationBody(
   model: Model,
@@ -66,11 +66,11 @@ export function conversationBody(
 
 function fit(model: Model, conversation: Conversation, choices: RequestChoices): Conversation {
   const { temperature: _, ...withoutTemperature } = conversation.sampling;
-  // Nothing is stored at the upstream, so a reasoning model must hand its reasoning over sealed.
-  const sealed = model.reasoning && model.endpoint.format === 'responses';
+  // The upstream stores nothing, so a reasoning model must return its reasoning encrypted.
+  const encrypted = model.reasoning && model.endpoint.format === 'responses';
   return {
     ...conversation,
-    ...(sealed ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
+    ...(encrypted ? { reasoning: { ...conversation.reasoning, includeEncrypted: true } } : {}),
     model: model.id,
     sampling: model.temperature ? conversation.sampling : withoutTemperature,
     maxTokens: conversation.maxTokens ?? outputTokens(model, choices.outputCap),

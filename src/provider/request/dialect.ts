@@ -1,15 +1,15 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import type { Model, ProviderKind } from '../../catalog/model.ts';
 
-/** LiveConfiguration that pass Anthropic's breakpoints on in Chat Completions. */
+/** Providers that forward Anthropic's cache breakpoints in Chat Completions. */
 const KEEPS_CACHE_CONTROL: ReadonlySet<ProviderKind> = new Set(['openrouter', 'svc']);
-/** LiveConfiguration that refuse, or bill, what they don't know about reasoning in the history. */
+/** Providers that refuse unknown reasoning fields in the history or bill them as input. */
 const NO_REASONING_HISTORY: ReadonlySet<ProviderKind> = new Set(['openai', 'azure', 'mistral', 'inception']);
 const NO_TOP_K: ReadonlySet<ProviderKind> = new Set(['openai', 'azure', 'mistral', 'inception', 'deepseek']);
-/** Azure serves other vendors' models too; those know `max_tokens` only. */
+/** Models of other vendors on Azure. They support only `max_tokens`. */
 const NOT_OPENAI = /mistral|ministral|codestral|llama|phi-|deepseek|cohere|command|grok|jais/i;
 
-/** Where vendors differ within Chat Completions; bodies of the other formats pass unchanged. */
+/** Adapts a Chat Completions body to the vendor. Bodies of the other formats are not changed. */
 export function adaptBody(model: Model, body: Record<string, unknown>): Record<string, unknown> {
   if (model.endpoint.format !== 'chat-completions') return body;
   const { kind } = model.endpoint;
@@ -29,8 +29,8 @@ export function adaptBody(model: Model, body: Record<string, unknown>): Record<s
 }
 
 /**
- * OpenAI's own name for the limit. Spec ("Further client rules"): GPT-5 deployments on Azure expect it,
- * while a generic OpenAI-compatible provider is sent `max_tokens`.
+ * Whether to use OpenAI's name of the limit. Spec ("Further client rules"): GPT-5 deployments on Azure expect it,
+ * and a generic OpenAI-compatible provider expects `max_tokens`.
  */
 export function wantsCompletionTokens(model: Model): boolean {
   const { kind } = model.endpoint;
@@ -57,7 +57,7 @@ function adaptMessage(kind: ProviderKind, value: unknown): unknown {
   let message: JsonObject = value;
   const reasoned = message.reasoning_content !== undefined || message.reasoning_details !== undefined;
   if (reasoned && (NO_REASONING_HISTORY.has(kind) || (kind === 'deepseek' && message.tool_calls === undefined))) {
-    // DeepSeek wants its reasoning back within a tool loop and refused it elsewhere (its "Thinking mode" guide).
+    // DeepSeek requires its reasoning within a tool loop and refused it elsewhere (its guide "Thinking Mode").
     const { reasoning_content: _text, reasoning_details: _details, ...rest } = message;
     message = rest;
   }

@@ -3,14 +3,14 @@ import { msg } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { notConfigured } from './url.ts';
 
-/** docs.anthropic.com, "Versioning": the only version there is. */
+/** docs.anthropic.com, "Versioning": the only version. */
 const ANTHROPIC_VERSION = '2023-06-01';
 
 /**
- * The headers of a request to an endpoint, lower case. Configured headers go over ours.
+ * The headers of a request to an endpoint, in lower case. Configured headers override the default headers.
  *
- * @param apiKey instead of the endpoint's own (BYOK).
- * @throws SvcError configuration_error for a value that no header can hold.
+ * @param apiKey replaces the endpoint's key (BYOK).
+ * @throws SvcError configuration_error for an invalid header name or value.
  */
 export function upstreamHeaders(
   endpoint: Endpoint,
@@ -26,7 +26,7 @@ export function upstreamHeaders(
   }
   for (const [name, credential] of endpoint.headers) headers[name.toLowerCase()] = credential.secret.reveal();
   for (const [name, value] of Object.entries(headers)) {
-    // Never the value itself in the message: it may be a key.
+    // The message must not contain the value: it may be a key.
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
       throw notConfigured(msg('"{0}" can\'t be the name of a header.', name));
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))

@@ -3,7 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import { revealOptions } from '../../config/settings/secret.ts';
 import { msg, SvcError } from '../../wire/errors/svc-error.ts';
 
-/** The body with the model's `options` and the variant's fields merged in, which may replace anything but the model. */
+/** Merges the model's `options` and the variant's fields into the body. They may replace any field except `model`. */
 export function withOptions(model: Model, body: Record<string, unknown>, variant?: string): Record<string, unknown> {
   const chosen = variant === undefined ? undefined : model.variants.get(variant);
   if (variant !== undefined && chosen === undefined) {

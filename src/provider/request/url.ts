@@ -4,8 +4,8 @@ import type { Endpoint } from '../../catalog/model.ts';
 import { type MessageText, msg, SvcError } from '../../wire/errors/svc-error.ts';
 
 /**
- * `path` under `base`. A trailing slash, a query (`?api-version=…`), a base that already ends with the
- * path (people paste the whole address) and a `/v1` on both sides are all right.
+ * Appends `path` to `base`. Accepts a trailing slash, a query (`?api-version=…`), a base that already ends with
+ * the path (users paste the whole address) and a `/v1` in both.
  */
 export function joinURL(base: string, path: string): string {
   const mark = base.search(/[?#]/);
@@ -17,12 +17,12 @@ export function joinURL(base: string, path: string): string {
   return stem + tail + query;
 }
 
-/** The base without a `/v1` at its end: where servers keep what is not OpenAI's (`/infill`, `/api/generate`). */
+/** The base URL without `/v1` at its end, for paths that are not part of OpenAI's API (`/infill`, `/api/generate`). */
 export function withoutVersion(base: string): string {
   return withoutTrailing(base, '/').replace(/\/v\d+$/, '');
 }
 
-/** Where requests of the endpoint's format go. @throws SvcError configuration_error without an address. */
+/** The URL for a path of the endpoint's format. @throws SvcError configuration_error without an address. */
 export function upstreamURL(endpoint: Endpoint, path: string): string {
   return joinURL(versionedBase(endpoint), path);
 }
@@ -39,7 +39,7 @@ function versionedBase(endpoint: Endpoint): string {
       return withApiVersion(versioned, nonEmptyString(endpoint.options.apiVersion));
     }
     case 'anthropic':
-      // Anthropic's own SDK takes the base without /v1, others with it.
+      // Anthropic's SDK expects the base without /v1, other SDKs expect it with /v1.
       return /\/v\d+\/*$/.test(pathname) ? base : joinURL(base, '/v1');
     case 'ollama':
     case 'lmstudio':
@@ -59,7 +59,7 @@ function withApiVersion(base: string, version: string | undefined): string {
   return `${base}${base.includes('?') ? '&' : '?'}api-version=${encodeURIComponent(version)}`;
 }
 
-/** @throws SvcError configuration_error that says why the provider can't be called. */
+/** @throws SvcError configuration_error with the reason why the provider can't be called. */
 export function requireBase(endpoint: Endpoint): string {
   if (endpoint.problem !== undefined) throw notConfigured(endpoint.problem);
   const resource = nonEmptyString(endpoint.options.resourceName);

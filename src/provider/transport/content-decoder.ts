@@ -3,10 +3,10 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 import { msg, SvcError } from '../../wire/errors/svc-error.ts';
 
 /**
- * What undoes a `Content-Encoding` that an upstream used although nobody asked for it. Gives what a flush of the
- * upstream lets out at once, so that a frame does not wait for the next.
+ * Decodes a `Content-Encoding` that an upstream used although it was not requested. Emits data at each flush of the
+ * upstream, so that a frame does not wait for the next one.
  *
- * @throws SvcError upstream_invalid_response for one that is not known: its bytes would be read as an answer.
+ * @throws SvcError upstream_invalid_response for an unknown encoding: its bytes would be parsed as the answer.
  */
 export function contentDecoder(encoding: string, provider?: string): Transform {
   switch (encoding.trim().toLowerCase()) {
@@ -21,12 +21,12 @@ export function contentDecoder(encoding: string, provider?: string): Transform {
   const who = provider ?? 'The provider';
   throw new SvcError({
     errorType: 'upstream_invalid_response',
-    message: msg('{0} answered in the encoding {1}, which was not asked for.', who, encoding.slice(0, 40)),
+    message: msg('{0} answered in the encoding {1}, which was not requested.', who, encoding.slice(0, 40)),
     ...(provider === undefined ? {} : { provider }),
   });
 }
 
-/** Whether a `Content-Encoding` changes the bytes at all. */
+/** Whether a `Content-Encoding` changes the bytes. */
 export function isEncoded(encoding: string | undefined): encoding is string {
   const name = encoding?.trim().toLowerCase() ?? '';
   return name !== '' && name !== 'identity';

@@ -3,7 +3,7 @@ import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** On a `fetch`: in the editor it is VS Code's, which goes through the person's proxy and certificates. */
+/** Uses a `fetch` function. In the editor this is VS Code's, which uses the user's proxy and certificates. */
 export function fetchTransport(fetch: typeof globalThis.fetch): Transport {
   return sameOrigin({ send: (request) => send(fetch, request) });
 }
@@ -54,7 +54,7 @@ async function* readBody(response: Response, signal: AbortSignal): AsyncGenerato
     signal.throwIfAborted();
     throw disconnectError(thrown);
   } finally {
-    // Left early: cancelling is what closes the socket. A failure to cancel means it is closed already.
+    // If the iteration ends early, `cancel` closes the socket. If `cancel` fails, the socket is closed already.
     if (!done) await reader.cancel().catch(() => undefined);
   }
 }

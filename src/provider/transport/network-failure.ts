@@ -2,7 +2,7 @@ import { isObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/js
 import { type MessageText, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort } from '../../wire/errors/upstream-errors.ts';
 
-/** What happened at the host `{0}`, by the code `{1}` of the system. Each is a key of l10n/. */
+/** Messages by error code, with the host `{0}` and the code `{1}`. Each is a key of l10n/. */
 const TEMPLATES: Readonly<Record<string, string>> = {
   ECONNREFUSED: '{0} refused the connection ({1}).',
   ENOTFOUND: '{0} could not be found (DNS) ({1}).',
@@ -17,16 +17,16 @@ const TEMPLATES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: '{0} did not answer in time ({1}).',
   UND_ERR_BODY_TIMEOUT: '{0} stopped answering ({1}).',
   UND_ERR_HEADERS_OVERFLOW: '{0} answered with headers that are too large ({1}).',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: '{0} answered with another length than it said ({1}).',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: '{0} sent a body of another length than its Content-Length ({1}).',
   DEPTH_ZERO_SELF_SIGNED_CERT: '{0} uses a certificate that is not trusted ({1}).',
   SELF_SIGNED_CERT_IN_CHAIN: '{0} uses a certificate that is not trusted ({1}).',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: '{0} uses a certificate that is not trusted ({1}).',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: '{0} uses a certificate that is not trusted ({1}).',
   CERT_HAS_EXPIRED: '{0} uses a certificate that has expired ({1}).',
-  ERR_TLS_CERT_ALTNAME_INVALID: '{0} uses a certificate of another name ({1}).',
+  ERR_TLS_CERT_ALTNAME_INVALID: '{0} uses a certificate for another host name ({1}).',
 };
 
-/** The system's code of a failure, found through `cause` and aggregated attempts (IPv4 and IPv6). */
+/** The error code of a failure. Searches `cause` and aggregated attempts (IPv4 and IPv6). */
 export function failureCode(thrown: unknown): string | undefined {
   let current: unknown = thrown;
   for (let depth = 0; depth < 6 && isObject(current); depth++) {
@@ -38,7 +38,7 @@ export function failureCode(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** A failure of the network as the error of the house. `url` gives the host to name; nothing else of it is told. */
+/** Converts a network failure to an `SvcError`. The message contains the host of `url` and no other part of it. */
 export function networkError(thrown: unknown, url: string): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const code = failureCode(thrown);
@@ -72,7 +72,7 @@ function networkMessage(thrown: unknown, host: string, code: string | undefined,
     : msg('{0} could not be reached ({1}).', host, code);
 }
 
-/** The connection broke while an answer was on its way. */
+/** Converts a failure of the connection during an answer to an `SvcError`. */
 export function disconnectError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError) return thrown;
   const code = nonEmptyString(objectOrEmpty(thrown).code) ?? failureCode(thrown);

@@ -4,9 +4,9 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 const MAX_REDIRECTS = 3;
 
 /**
- * Follows redirects that stay within the origin. A redirect to another origin is refused: a key is
- * for the origin that trusted configuration names, and a prompt too (spec 5.8's credentials).
- * 301 and 302 keep method and body, as no API means "come back with GET".
+ * Follows redirects within the origin. A redirect to another origin is refused, because keys and prompts may be
+ * sent only to the origin that trusted configuration names (credentials, spec 5.8).
+ * 301 and 302 keep method and body, because no API uses them to request a GET.
  */
 async function followRedirects(
   once: (request: TransportRequest) => Promise<TransportResponse>,
@@ -40,17 +40,17 @@ function refused(origin: string, target: URL | undefined, upstreamStatus: number
     target === undefined
       ? msg('{0} redirects to an invalid address; the request was not sent there.', origin)
       : target.origin === origin
-        ? msg('{0} redirects to itself again and again; the request was not sent there.', origin)
+        ? msg('{0} answered with a redirect that can’t be followed; the request was not sent there.', origin)
         : msg('{0} redirects to {1}; the request was not sent there.', origin, target.origin);
   return new SvcError({
     errorType: 'upstream_invalid_response',
     message,
-    action: msg('Set the base URL to the address that answers.'),
+    action: msg('Set the base URL to the final address.'),
     upstreamStatus,
   });
 }
 
-/** A transport that never carries a request to another origin. */
+/** A transport that never follows a redirect to another origin. */
 export function sameOrigin(transport: Transport): Transport {
   return { send: (request) => followRedirects((hop) => transport.send(hop), request) };
 }

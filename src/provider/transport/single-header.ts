@@ -1,4 +1,4 @@
-/** A header as one string: what was said first, where it was said several times. */
+/** A header as one string: the first value if there are several. */
 export function singleHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }

@@ -4,7 +4,7 @@ export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Fires: the socket is closed at once, whatever has come so far. */
+  /** When it fires, the socket is closed immediately. */
   readonly signal: AbortSignal;
 }
 
@@ -17,10 +17,10 @@ export interface TransportResponse {
 }
 
 /**
- * How bytes get to an upstream: fetch in the editor (it goes through the person's proxy and
- * certificates), undici in the terminal and the gateway (several times less work a request).
+ * Sends requests to an upstream: with VS Code's fetch in the editor (it uses the user's proxy and
+ * certificates), with undici in the terminal and the gateway (several times less work per request).
  */
 export interface Transport {
-  /** @throws SvcError network_error when nobody answered, or the signal's reason when it fired. */
+  /** @throws SvcError network_error if there is no answer; the signal's reason if it fired. */
   send(request: TransportRequest): Promise<TransportResponse>;
 }

@@ -4,9 +4,9 @@ import type { Transport } from './transport.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Opens the connection to where holes are filled, so that the handshake of TLS is not on the way of the first answer:
- * an OPTIONS without key or content (undici closes the connection behind a HEAD). Nothing where no handshake is
- * needed. Never rejects: the request that follows says what is wrong.
+ * Opens the connection for FIM requests, so that the TLS handshake does not delay the first completion. Sends OPTIONS
+ * without key or content (undici closes the connection after a HEAD). Does nothing for addresses without TLS. Never
+ * rejects: the following request reports the failure.
  */
 export async function warmConnection({ fimURL, baseURL }: Endpoint, transport: Transport): Promise<void> {
   const address = fimURL ?? baseURL;
@@ -16,6 +16,6 @@ export async function warmConnection({ fimURL, baseURL }: Endpoint, transport: T
     const { body } = await transport.send({ method: 'OPTIONS', url: new URL('/', address).href, headers: {}, signal });
     for await (const _ of body);
   } catch {
-    // Nobody waits for it.
+    // The following request reports the failure.
   }
 }
