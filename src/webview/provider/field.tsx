@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { FieldProblem } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { problems, touch, touched } from './dialog-state.ts';
+import { useDialog } from './dialog.ts';
 
-function shownProblem(field: string): FieldProblem | undefined {
+function useProblem(field: string): FieldProblem | undefined {
+  const { touched, problems } = useDialog().state;
   if (!touched.value.has(field)) return undefined;
   return problems.value.find((problem) => problem.field === field);
 }
@@ -36,7 +37,7 @@ export function Field({ id, label, optional, hint, children }: FieldProps) {
 }
 
 export function Problem({ field }: { field: string }) {
-  const problem = shownProblem(field);
+  const problem = useProblem(field);
   return (
     <p class="problem" id={`${field}-problem`} role="alert">
       {problem ? (
@@ -64,7 +65,8 @@ const HINTED = new Set(['id', 'key', 'fimURL']);
 
 /** A line of text. Enter ends a composition and does nothing else meanwhile (Windows reports 229). */
 export function Text({ id, value, onValue, placeholder = '', secret, label, onEnter }: TextProps) {
-  const wrong = shownProblem(id) !== undefined;
+  const { state } = useDialog();
+  const wrong = useProblem(id) !== undefined;
   const attributes = {
     id,
     value,
@@ -76,7 +78,7 @@ export function Text({ id, value, onValue, placeholder = '', secret, label, onEn
     autocapitalize: 'off',
     spellcheck: false,
     onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
-    onBlur: () => touch(id),
+    onBlur: () => state.touch(id),
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || event.isComposing || event.keyCode === 229 || !onEnter) return;
       event.preventDefault();

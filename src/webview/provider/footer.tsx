@@ -1,23 +1,10 @@
 import { t } from '../shared/words.ts';
-import {
-  change,
-  editing,
-  failure,
-  form,
-  problems,
-  save,
-  saving,
-  stop,
-  targets,
-  test,
-  testable,
-  touched,
-  trial,
-} from './dialog-state.ts';
-import { post } from './host-link.ts';
+import { useDialog } from './dialog.ts';
 
 /** Where it is saved, what a test said, and what can be done. Stays in sight. */
 export function Footer() {
+  const { link, state } = useDialog();
+  const { editing, failure, form, problems, saving, targets, testModel, touched, trial } = state;
   const busy = trial.value.kind === 'busy';
   const open = problems.value.filter(({ field }) => touched.value.has(field)).length;
   return (
@@ -30,7 +17,7 @@ export function Footer() {
             {failure.value.message}
           </p>
           {failure.value.action ? <p>{failure.value.action}</p> : null}
-          <button type="button" onClick={() => post({ type: 'open-file' })}>
+          <button type="button" onClick={() => link.post({ type: 'open-file' })}>
             {t('Open the file')}
           </button>
         </div>
@@ -42,7 +29,7 @@ export function Footer() {
           class="grow"
           value={form.value.target}
           disabled={targets.value.length < 2}
-          onChange={(event) => change({ target: event.currentTarget.value })}
+          onChange={(event) => state.change({ target: event.currentTarget.value })}
         >
           {targets.value.map(({ path, label }) => (
             <option key={path} value={path}>
@@ -52,13 +39,18 @@ export function Footer() {
         </select>
       </div>
       <div class="row wrap actions">
-        <button type="button" class="primary" id="save" onClick={save} disabled={saving.value}>
+        <button type="button" class="primary" id="save" onClick={() => state.save()} disabled={saving.value}>
           {t('Save')}
         </button>
-        <button type="button" id="test" onClick={busy ? stop : test} disabled={!busy && testable.value === undefined}>
+        <button
+          type="button"
+          id="test"
+          onClick={() => (busy ? state.stop() : state.test())}
+          disabled={!busy && testModel.value === undefined}
+        >
           {busy ? t('Stop') : t('Test')}
         </button>
-        <button type="button" onClick={() => post({ type: 'close' })}>
+        <button type="button" onClick={() => link.post({ type: 'close' })}>
           {t('Cancel')}
         </button>
         {open > 0 ? (
@@ -67,7 +59,7 @@ export function Footer() {
           </span>
         ) : null}
         {editing.value ? (
-          <button type="button" class="danger" id="delete" onClick={() => post({ type: 'delete' })}>
+          <button type="button" class="danger" id="delete" onClick={() => link.post({ type: 'delete' })}>
             <span class="codicon codicon-trash" aria-hidden="true" />
             {t('Delete')}
           </button>
@@ -78,28 +70,28 @@ export function Footer() {
 }
 
 function TrialState() {
-  const state = trial.value;
-  switch (state.kind) {
+  const trial = useDialog().state.trial.value;
+  switch (trial.kind) {
     case 'idle':
       return null;
     case 'busy':
       return (
         <p class="trial" role="status">
           <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
-          {t('Asking {0} for one word …', state.model)}
+          {t('Asking {0} for one word …', trial.model)}
         </p>
       );
     case 'done': {
-      const figures = [state.status === undefined ? [] : [`HTTP ${state.status}`], [`${state.milliseconds} ms`]].flat();
-      if (!state.ok) {
+      const figures = [trial.status === undefined ? [] : [`HTTP ${trial.status}`], [`${trial.milliseconds} ms`]].flat();
+      if (!trial.ok) {
         return (
           <div class="reason" role="alert" id="trial">
             <p>
               <span class="codicon codicon-error" aria-hidden="true" />
               {figures.join(' · ')}
             </p>
-            <p>{state.reason?.message ?? ''}</p>
-            {state.reason?.action ? <p>{state.reason.action}</p> : null}
+            <p>{trial.reason?.message ?? ''}</p>
+            {trial.reason?.action ? <p>{trial.reason.action}</p> : null}
           </div>
         );
       }
@@ -107,7 +99,7 @@ function TrialState() {
         <p class="trial ok" role="status" id="trial">
           <span class="codicon codicon-pass-filled" aria-hidden="true" />
           {t('It works: {0}', figures.join(' · '))}
-          {state.answer ? <span class="detail"> “{state.answer}”</span> : null}
+          {trial.answer ? <span class="detail"> “{trial.answer}”</span> : null}
         </p>
       );
     }

@@ -1,15 +1,16 @@
 import { type HeaderRow, isSecretHeader } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { change, form } from './dialog-state.ts';
+import { useDialog } from './dialog.ts';
 import { Problem, Text } from './field.tsx';
 import { focusSoon } from './models-section.tsx';
 
 export function HeadersSection() {
-  const rows = form.value.headers;
+  const { state } = useDialog();
+  const rows = state.form.value.headers;
   const put = (index: number, row: Partial<HeaderRow>) =>
-    change({ headers: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
+    state.change({ headers: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
   const addRow = () => {
-    change({ headers: [...rows, { name: '', value: '' }] });
+    state.change({ headers: [...rows, { name: '', value: '' }] });
     focusSoon(`headers.${rows.length}.name`);
   };
   return (
@@ -40,7 +41,7 @@ export function HeadersSection() {
             class="icon"
             aria-label={t('Remove header {0}', row.name || index + 1)}
             title={t('Remove')}
-            onClick={() => change({ headers: rows.filter((_, at) => at !== index) })}
+            onClick={() => state.change({ headers: rows.filter((_, at) => at !== index) })}
           >
             <span class="codicon codicon-close" aria-hidden="true" />
           </button>

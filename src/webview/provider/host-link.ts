@@ -5,15 +5,19 @@ interface VsCodeApi {
 }
 declare function acquireVsCodeApi(): VsCodeApi;
 
-const api = acquireVsCodeApi();
-
-export function post(message: FromDialog): void {
-  api.postMessage(message);
+export interface HostLink {
+  post(message: FromDialog): void;
+  /** Accepts messages of the host only: a frame inside the page must not be able to imitate it. */
+  listen(listener: (message: ToDialog) => void): void;
 }
 
-/** Messages of the host alone: a frame inside the page must not speak for it. */
-export function listen(listener: (message: ToDialog) => void): void {
-  window.addEventListener('message', (event: MessageEvent<ToDialog>) => {
-    if (event.origin === window.origin) listener(event.data);
-  });
+export function connectToHost(): HostLink {
+  const api = acquireVsCodeApi();
+  return {
+    post: (message) => api.postMessage(message),
+    listen: (listener) =>
+      window.addEventListener('message', (event: MessageEvent<ToDialog>) => {
+        if (event.origin === window.origin) listener(event.data);
+      }),
+  };
 }

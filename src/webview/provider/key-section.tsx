@@ -1,11 +1,12 @@
 import { isOpenToEavesdroppers } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { change, form } from './dialog-state.ts';
+import { useDialog } from './dialog.ts';
 import { Problem, Text } from './field.tsx';
 
 /** The key: in the system's key store, or the name of an environment variable. Never text in the file. */
 export function KeySection() {
-  const { key, baseURL } = form.value;
+  const { state } = useDialog();
+  const { key, baseURL } = state.form.value;
   const variable = key.kind === 'env';
   return (
     <fieldset class="field">
@@ -15,7 +16,12 @@ export function KeySection() {
       </legend>
       <div class="choices">
         <label>
-          <input type="radio" name="key-place" checked={!variable} onChange={() => change({ key: { kind: 'none' } })} />
+          <input
+            type="radio"
+            name="key-place"
+            checked={!variable}
+            onChange={() => state.change({ key: { kind: 'none' } })}
+          />
           {t('System key store')}
         </label>
         <label>
@@ -23,7 +29,7 @@ export function KeySection() {
             type="radio"
             name="key-place"
             checked={variable}
-            onChange={() => change({ key: { kind: 'env', name: '' } })}
+            onChange={() => state.change({ key: { kind: 'env', name: '' } })}
           />
           {t('Environment variable')}
         </label>
@@ -34,7 +40,7 @@ export function KeySection() {
           value={key.name}
           placeholder="MISTRAL_API_KEY"
           label={t('Name of the environment variable')}
-          onValue={(name) => change({ key: { kind: 'env', name } })}
+          onValue={(name) => state.change({ key: { kind: 'env', name } })}
         />
       ) : (
         <StoredKey />
@@ -56,15 +62,16 @@ export function KeySection() {
 }
 
 function StoredKey() {
-  const { key } = form.value;
+  const { state } = useDialog();
+  const { key } = state.form.value;
   if (key.kind === 'kept') {
     return (
       <div class="row">
         <input id="key" type="password" value="••••••••" readOnly aria-label={t('API key, kept')} />
-        <button type="button" onClick={() => change({ key: { kind: 'typed', value: '' } })}>
+        <button type="button" onClick={() => state.change({ key: { kind: 'typed', value: '' } })}>
           {t('Replace')}
         </button>
-        <button type="button" onClick={() => change({ key: { kind: 'none' } })}>
+        <button type="button" onClick={() => state.change({ key: { kind: 'none' } })}>
           {t('Remove')}
         </button>
       </div>
@@ -76,7 +83,7 @@ function StoredKey() {
       secret
       value={key.kind === 'typed' ? key.value : ''}
       label={t('API key')}
-      onValue={(value) => change({ key: { kind: 'typed', value } })}
+      onValue={(value) => state.change({ key: { kind: 'typed', value } })}
     />
   );
 }

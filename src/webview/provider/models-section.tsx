@@ -2,10 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { OfferedModel } from '../../config/provider-form/provider-dialog.ts';
 import type { ModelRow } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { change, form, list, listing, stop, useFoundAddress } from './dialog-state.ts';
+import { useDialog } from './dialog.ts';
+import type { DialogState } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 
 export function ModelsSection() {
+  const { form, listing } = useDialog().state;
   const { models } = form.value;
   return (
     <fieldset class="field">
@@ -23,8 +25,9 @@ export function ModelsSection() {
 }
 
 function ListState() {
-  const state = listing.value;
-  switch (state.kind) {
+  const { state } = useDialog();
+  const listing = state.listing.value;
+  switch (listing.kind) {
     case 'idle':
       return <p class="hint">{t('A valid base URL fetches the list of models.')}</p>;
     case 'busy':
@@ -32,7 +35,7 @@ function ListState() {
         <div class="row status" role="status">
           <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
           <span class="grow">{t('Fetching the list of models …')}</span>
-          <button type="button" onClick={stop}>
+          <button type="button" onClick={() => state.stop()}>
             {t('Cancel')}
           </button>
         </div>
@@ -44,37 +47,38 @@ function ListState() {
         <div class="reason" role="alert">
           <p>
             <span class="codicon codicon-error" aria-hidden="true" />
-            {state.reason.message}
+            {listing.reason.message}
           </p>
-          {state.reason.action ? <p>{state.reason.action}</p> : null}
+          {listing.reason.action ? <p>{listing.reason.action}</p> : null}
           <Again text={t('Models can be added by hand below.')} />
         </div>
       );
     case 'done':
       return (
         <>
-          {state.baseURL ? (
+          {listing.baseURL ? (
             <div class="row status note" role="status">
               <span class="codicon codicon-info" aria-hidden="true" />
               <span class="grow">
-                {t('The list is at {0}. Requests go there only if the base URL says so.', state.baseURL)}
+                {t('The list is at {0}. Requests go there only if the base URL says so.', listing.baseURL)}
               </span>
-              <button type="button" class="primary" onClick={useFoundAddress}>
+              <button type="button" class="primary" onClick={() => state.useFoundAddress()}>
                 {t('Use this address')}
               </button>
             </div>
           ) : null}
-          {state.models.length === 0 ? <Again text={t('The provider lists no models.')} /> : null}
+          {listing.models.length === 0 ? <Again text={t('The provider lists no models.')} /> : null}
         </>
       );
   }
 }
 
 function Again({ text }: { text: string }) {
+  const { state } = useDialog();
   return (
     <div class="row status">
       <span class="grow">{text}</span>
-      <button type="button" onClick={list}>
+      <button type="button" onClick={() => state.list()}>
         {t('Fetch again')}
       </button>
     </div>
@@ -83,10 +87,11 @@ function Again({ text }: { text: string }) {
 
 /** A search, a box for all that match, a box for each. */
 function Picker({ offered }: { offered: readonly OfferedModel[] }) {
+  const { state } = useDialog();
   const search = useSignal('');
   const words = search.value.toLowerCase().split(/\s+/);
   const shown = offered.filter(({ id, name }) => words.every((word) => `${id} ${name}`.toLowerCase().includes(word)));
-  const chosen = new Set(form.value.models.map(({ id }) => id.trim()));
+  const chosen = new Set(state.form.value.models.map(({ id }) => id.trim()));
   const all = shown.length > 0 && shown.every(({ id }) => chosen.has(id));
   return (
     <div class="picker">
@@ -107,19 +112,21 @@ function Picker({ offered }: { offered: readonly OfferedModel[] }) {
             id="select-all"
             checked={all}
             disabled={shown.length === 0}
-            onChange={() => (all ? take(shown) : add(shown))}
+            onChange={() => (all ? removeModels(state, shown) : addModels(state, shown))}
           />
           {search.value === '' ? t('Select all') : t('Select all {0} found', shown.length)}
         </label>
       </div>
       <ul aria-label={t('Models of the provider')}>
-        {shown.slice(0, MOST_SHOWN).map((model) => (
+        {shown.slice(0, MAX_SHOWN).map((model) => (
           <li key={model.id}>
             <label class="check">
               <input
                 type="checkbox"
                 checked={chosen.has(model.id)}
-                onChange={(event) => (event.currentTarget.checked ? add([model]) : take([model]))}
+                onChange={(event) =>
+                  event.currentTarget.checked ? addModels(state, [model]) : removeModels(state, [model])
+                }
               />
               <span class="name">{model.name || model.id}</span>
               {model.name ? <span class="detail">{model.id}</span> : null}
@@ -130,32 +137,33 @@ function Picker({ offered }: { offered: readonly OfferedModel[] }) {
           </li>
         ))}
       </ul>
-      {shown.length > MOST_SHOWN ? (
-        <p class="hint">{t('{0} more: search to see them.', shown.length - MOST_SHOWN)}</p>
+      {shown.length > MAX_SHOWN ? (
+        <p class="hint">{t('{0} more: search to see them.', shown.length - MAX_SHOWN)}</p>
       ) : null}
       {shown.length === 0 ? <p class="hint">{t('No model matches.')}</p> : null}
     </div>
   );
 }
 
-const MOST_SHOWN = 300;
+const MAX_SHOWN = 300;
 
-function add(models: readonly OfferedModel[]): void {
-  const present = new Set(form.value.models.map(({ id }) => id.trim()));
+function addModels(state: DialogState, models: readonly OfferedModel[]): void {
+  const present = new Set(state.form.value.models.map(({ id }) => id.trim()));
   const fresh = models.filter(({ id }) => !present.has(id)).map(({ id, name }) => ({ id, name }));
-  change({ models: [...form.value.models.filter(({ id, name }) => id !== '' || name !== ''), ...fresh] });
+  state.change({ models: [...state.form.value.models.filter(({ id, name }) => id !== '' || name !== ''), ...fresh] });
 }
 
-function take(models: readonly OfferedModel[]): void {
+function removeModels(state: DialogState, models: readonly OfferedModel[]): void {
   const gone = new Set(models.map(({ id }) => id));
-  change({ models: form.value.models.filter(({ id }) => !gone.has(id.trim())) });
+  state.change({ models: state.form.value.models.filter(({ id }) => !gone.has(id.trim())) });
 }
 
 function Rows({ rows }: { rows: readonly ModelRow[] }) {
+  const { state } = useDialog();
   const put = (index: number, row: Partial<ModelRow>) =>
-    change({ models: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
+    state.change({ models: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
   const addRow = () => {
-    change({ models: [...rows, { id: '', name: '' }] });
+    state.change({ models: [...rows, { id: '', name: '' }] });
     focusSoon(`models.${rows.length}.id`);
   };
   return (
@@ -185,7 +193,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
                 class="icon"
                 aria-label={t('Remove model {0}', row.id || index + 1)}
                 title={t('Remove')}
-                onClick={() => change({ models: rows.filter((_, at) => at !== index) })}
+                onClick={() => state.change({ models: rows.filter((_, at) => at !== index) })}
               >
                 <span class="codicon codicon-close" aria-hidden="true" />
               </button>

@@ -2,11 +2,12 @@ import { render } from 'preact';
 import { PROVIDER_APIS } from '../../config/provider-form/provider-form.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { t } from '../shared/words.ts';
-import { change, editing, form, opened, receive, save, typeId, typeName, useFoundAddress } from './dialog-state.ts';
+import { type Dialog, DialogContext, useDialog } from './dialog.ts';
+import { DialogState } from './dialog-state.ts';
 import { Field, Text } from './field.tsx';
 import { Footer } from './footer.tsx';
 import { HeadersSection } from './headers-section.tsx';
-import { listen, post } from './host-link.ts';
+import { connectToHost } from './host-link.ts';
 import { KeySection } from './key-section.tsx';
 import { ModelsSection } from './models-section.tsx';
 import { StartSection } from './start-section.tsx';
@@ -17,20 +18,21 @@ const API_NAMES = {
   messages: 'Anthropic (Messages)',
 } as const;
 
-function Dialog() {
-  if (!opened.value) return null;
-  const { id, name, api, baseURL } = form.value;
+function Page({ dialog }: { dialog: Dialog }) {
+  const { state } = dialog;
+  if (!state.opened.value) return null;
+  const { id, name, api, baseURL } = state.form.value;
   return (
-    <>
+    <DialogContext.Provider value={dialog}>
       <main>
-        <h1>{editing.value ? t('Edit {0}', name || id) : t('Add Custom Provider')}</h1>
+        <h1>{state.editing.value ? t('Edit {0}', name || id) : t('Add Custom Provider')}</h1>
         <p class="lead">{t('Its models can then be chosen for chat and for completions.')}</p>
         <StartSection />
         <Field id="name" label={t('Display name')}>
-          <Text id="name" value={name} onValue={typeName} placeholder={t('My provider')} />
+          <Text id="name" value={name} onValue={(value) => state.changeName(value)} placeholder={t('My provider')} />
         </Field>
         <Field id="id" label={t('Provider ID')} hint={t('Names its models: {0}', `${id || 'my-provider'}/model`)}>
-          <Text id="id" value={id} onValue={typeId} placeholder="my-provider" />
+          <Text id="id" value={id} onValue={(value) => state.changeId(value)} placeholder="my-provider" />
         </Field>
         <Field id="api" label={t('Provider API')}>
           <select
@@ -38,7 +40,7 @@ function Dialog() {
             value={api}
             onChange={(event) => {
               const chosen = PROVIDER_APIS.find((each) => each === event.currentTarget.value);
-              if (chosen) change({ api: chosen });
+              if (chosen) state.change({ api: chosen });
             }}
           >
             {PROVIDER_APIS.map((each) => (
@@ -53,8 +55,8 @@ function Dialog() {
             id="baseURL"
             value={baseURL}
             placeholder="https://api.example.com/v1"
-            onValue={(value) => change({ baseURL: value })}
-            onEnter={useFoundAddress}
+            onValue={(value) => state.change({ baseURL: value })}
+            onEnter={() => state.useFoundAddress()}
           />
         </Field>
         <KeySection />
@@ -63,13 +65,14 @@ function Dialog() {
         <Completion />
       </main>
       <Footer />
-    </>
+    </DialogContext.Provider>
   );
 }
 
 /** Where and how holes are filled: most providers need nothing here. */
 function Completion() {
-  const { fimURL, fim } = form.value;
+  const { state } = useDialog();
+  const { fimURL, fim } = state.form.value;
   return (
     <details class="more" open={fimURL !== '' || fim !== ''}>
       <summary>{t('Code completion')}</summary>
@@ -79,10 +82,10 @@ function Completion() {
         optional
         hint={t('/completions is put after it. Empty: as the provider is known for.')}
       >
-        <Text id="fimURL" value={fimURL} onValue={(value) => change({ fimURL: value })} />
+        <Text id="fimURL" value={fimURL} onValue={(value) => state.change({ fimURL: value })} />
       </Field>
       <Field id="fim" label={t('Dialect')} optional>
-        <select id="fim" value={fim} onChange={(event) => change({ fim: event.currentTarget.value })}>
+        <select id="fim" value={fim} onChange={(event) => state.change({ fim: event.currentTarget.value })}>
           <option value="">{t('Found out by itself')}</option>
           {FIM_DIALECTS.map((each) => (
             <option key={each} value={each}>
@@ -95,13 +98,15 @@ function Completion() {
   );
 }
 
-listen(receive);
+const link = connectToHost();
+const state = new DialogState(link);
+link.listen((message) => state.receive(message));
 document.addEventListener('keydown', (event) => {
   const command = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
   if (!command || event.isComposing || (event.key !== 'Enter' && event.key.toLowerCase() !== 's')) return;
   event.preventDefault();
   event.stopPropagation();
-  save();
+  state.save();
 });
-render(<Dialog />, document.body);
-post({ type: 'ready' });
+render(<Page dialog={{ link, state }} />, document.body);
+link.post({ type: 'ready' });

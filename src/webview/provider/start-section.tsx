@@ -1,11 +1,13 @@
 import { t } from '../shared/words.ts';
-import { dialogPresets, editing, fillFrom, lookForServers, servers } from './dialog-state.ts';
+import { useDialog } from './dialog.ts';
 
 /** Fills the form: a known vendor, or a server that runs on this machine. */
 export function StartSection() {
-  if (editing.value) return null;
-  const known = dialogPresets.value.filter(({ local }) => !local);
-  const local = dialogPresets.value.filter((preset) => preset.local);
+  const { state } = useDialog();
+  const { presets, servers } = state;
+  if (state.editing.value) return null;
+  const known = presets.value.filter(({ local }) => !local);
+  const local = presets.value.filter((preset) => preset.local);
   return (
     <section class="start">
       <div class="row wrap">
@@ -13,8 +15,8 @@ export function StartSection() {
         <select
           id="preset"
           onChange={(event) => {
-            const preset = dialogPresets.value.find(({ id }) => id === event.currentTarget.value);
-            if (preset) fillFrom(preset);
+            const preset = presets.value.find(({ id }) => id === event.currentTarget.value);
+            if (preset) state.fillFrom(preset);
           }}
         >
           <option value="">{t('An empty form')}</option>
@@ -33,7 +35,7 @@ export function StartSection() {
             ))}
           </optgroup>
         </select>
-        <button type="button" onClick={lookForServers} disabled={servers.value.busy}>
+        <button type="button" onClick={() => state.lookForServers()} disabled={servers.value.busy}>
           <span
             class={`codicon ${servers.value.busy ? 'codicon-loading codicon-modifier-spin' : 'codicon-search'}`}
             aria-hidden="true"
@@ -47,7 +49,8 @@ export function StartSection() {
 }
 
 function Servers() {
-  const { found } = servers.value;
+  const { state } = useDialog();
+  const { found } = state.servers.value;
   if (!found) return null;
   if (found.length === 0) {
     return (
@@ -60,7 +63,7 @@ function Servers() {
     <ul class="servers" role="status" aria-label={t('Servers found')}>
       {found.map((server) => (
         <li key={server.id}>
-          <button type="button" class="server" onClick={() => fillFrom(server)}>
+          <button type="button" class="server" onClick={() => state.fillFrom(server)}>
             <span class="codicon codicon-server-process" aria-hidden="true" />
             <span class="name">{server.name}</span>
             <span class="detail">{server.baseURL}</span>
