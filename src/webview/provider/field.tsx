@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { FieldProblem } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { useDialog } from './dialog.ts';
+import { useDialog } from './dialog-context.ts';
 
 function useProblem(field: string): FieldProblem | undefined {
   const { touched, problems } = useDialog().state;

@@ -1,5 +1,5 @@
 import { t } from '../shared/words.ts';
-import { useDialog } from './dialog.ts';
+import { useDialog } from './dialog-context.ts';
 
 /** Where it is saved, what a test said, and what can be done. Stays in sight. */
 export function Footer() {

@@ -1,6 +1,6 @@
 import { type HeaderRow, isSecretHeader } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { useDialog } from './dialog.ts';
+import { useDialog } from './dialog-context.ts';
 import { Problem, Text } from './field.tsx';
 import { focusSoon } from './models-section.tsx';
 

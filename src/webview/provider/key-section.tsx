@@ -1,6 +1,6 @@
 import { isOpenToEavesdroppers } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { useDialog } from './dialog.ts';
+import { useDialog } from './dialog-context.ts';
 import { Problem, Text } from './field.tsx';
 
 /** The key: in the system's key store, or the name of an environment variable. Never text in the file. */

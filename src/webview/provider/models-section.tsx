@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { OfferedModel } from '../../config/provider-form/provider-dialog.ts';
 import type { ModelRow } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
-import { useDialog } from './dialog.ts';
+import { useDialog } from './dialog-context.ts';
 import type { DialogState } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 

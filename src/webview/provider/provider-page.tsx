@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { PROVIDER_APIS } from '../../config/provider-form/provider-form.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { t } from '../shared/words.ts';
-import { type Dialog, DialogContext, useDialog } from './dialog.ts';
+import { type Dialog, DialogContext, useDialog } from './dialog-context.ts';
 import { DialogState } from './dialog-state.ts';
 import { Field, Text } from './field.tsx';
 import { Footer } from './footer.tsx';

@@ -1,5 +1,5 @@
 import { t } from '../shared/words.ts';
-import { useDialog } from './dialog.ts';
+import { useDialog } from './dialog-context.ts';
 
 /** Fills the form: a known vendor, or a server that runs on this machine. */
 export function StartSection() {
