@@ -3,7 +3,7 @@ import type { DocumentText } from '../completion/document/document-text.ts';
 
 /** A document of the editor as the completion engine reads it: nothing is copied before it is asked for. */
 export function documentView(document: vscode.TextDocument): DocumentText {
-  const path = workspaceRelativePath(document.uri);
+  const path = pathInFolder(document.uri);
   return {
     uri: document.uri.toString(),
     ...(path === undefined ? {} : { path }),
@@ -16,7 +16,7 @@ export function documentView(document: vscode.TextDocument): DocumentText {
 }
 
 /** Relative to its folder, with `/`; undefined outside of every folder. */
-export function workspaceRelativePath(uri: vscode.Uri): string | undefined {
+export function pathInFolder(uri: vscode.Uri): string | undefined {
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
   return vscode.workspace.asRelativePath(uri, false).replaceAll('\\', '/');
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
-import { ownEntry, validateSteps } from '../schema/validate.ts';
+import { removableEntry, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
 import { merge } from '../settings/merge.ts';
 import type { Source } from '../settings/origin.ts';
@@ -243,7 +243,7 @@ function consequence({ path, place }: { readonly path: readonly string[]; readon
   if (decidesAddress(path)) return [brokenAddress({ path, place })];
   // A list or policy of the gateway without one of its values would have a different meaning.
   if (path[0] === 'gateway') {
-    const entry = ownEntry(path);
+    const entry = removableEntry(path);
     return entry.length < path.length ? [{ path: entry, node: undefined }] : [];
   }
   const ofModel = path[0] === 'provider' && path[2] === 'models' && path[4] === 'provider';

@@ -34,7 +34,7 @@ export interface Validated {
 }
 
 /**
- * Checks one source with the schema. Only the smallest entry around an error is removed (`ownEntry`). Unknown keys are
+ * Checks one source with the schema. Only the smallest entry around an error is removed (`removableEntry`). Unknown keys are
  * kept and get a warning.
  */
 export function validate(tree: ObjectTree): Validated {
@@ -68,7 +68,7 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
   return {
     tree: replaceNodes(
       tree,
-      removed.map(({ path }) => ({ path: ownEntry(path), node: undefined })),
+      removed.map(({ path }) => ({ path: removableEntry(path), node: undefined })),
     ),
     diagnostics,
     removed,
@@ -82,7 +82,7 @@ const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes']);
  * The path of the smallest entry that can be omitted: a model, an option, a header, an organization, otherwise the key
  * of its section.
  */
-export function ownEntry(path: readonly string[]): readonly string[] {
+export function removableEntry(path: readonly string[]): readonly string[] {
   const [section, , part] = path;
   if (section === 'provider') {
     if (part === 'models') return path.slice(0, 4);

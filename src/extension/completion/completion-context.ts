@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { textBefore } from '../../completion/document/document-text.ts';
 import { type ContextSource, SimilarSnippets, type Snippet } from '../../completion/prompt/context.ts';
-import { documentView, workspaceRelativePath } from '../document-view.ts';
+import { documentView, pathInFolder } from '../document-view.ts';
 import { importedDefinitions } from './imported-definitions.ts';
 import type { RecentEdits } from './recent-edits.ts';
 
@@ -30,8 +30,7 @@ export function completionContext(edits: RecentEdits): ContextSource {
 function openTabs(uri: string, near: string, alike: SimilarSnippets): Snippet[] {
   const tabs = vscode.workspace.textDocuments
     .filter(
-      (other) =>
-        other.uri.toString() !== uri && other.uri.scheme === 'file' && workspaceRelativePath(other.uri) !== undefined,
+      (other) => other.uri.toString() !== uri && other.uri.scheme === 'file' && pathInFolder(other.uri) !== undefined,
     )
     .slice(-TABS);
   return alike
@@ -52,7 +51,7 @@ function otherCells(uri: string): Snippet[] {
   if (!notebook) return [];
   const cells = notebook.getCells();
   const here = cells.findIndex((cell) => cell.document.uri.toString() === uri);
-  const path = workspaceRelativePath(notebook.uri);
+  const path = pathInFolder(notebook.uri);
   if (path === undefined) return [];
   return cells
     .slice(Math.max(0, here - 12), here)

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { DocumentText } from '../../completion/document/document-text.ts';
 import type { Snippet } from '../../completion/prompt/context.ts';
-import { workspaceRelativePath } from '../document-view.ts';
+import { pathInFolder } from '../document-view.ts';
 
 /** Imports stand at the top: nobody reads on for them. */
 const HEAD_LINES = 60;
@@ -59,7 +59,7 @@ async function definitionAt(uri: vscode.Uri, position: vscode.Position): Promise
   if (!first) return undefined;
   const target = 'targetUri' in first ? first.targetUri : first.uri;
   const range = 'targetUri' in first ? first.targetRange : first.range;
-  const path = workspaceRelativePath(target);
+  const path = pathInFolder(target);
   if (path === undefined || target.toString() === uri.toString() || path.includes('node_modules/')) return undefined;
   const document = await vscode.workspace.openTextDocument(target);
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Snippet } from '../../completion/prompt/context.ts';
-import { workspaceRelativePath } from '../document-view.ts';
+import { pathInFolder } from '../document-view.ts';
 
 const KEPT = 12;
 const SENT = 4;
@@ -42,7 +42,7 @@ export class RecentEdits implements vscode.Disposable {
 
 function pieceOf({ uri, line }: Edit): Snippet | undefined {
   const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
-  const path = document && workspaceRelativePath(document.uri);
+  const path = document && pathInFolder(document.uri);
   if (!document || path === undefined) return undefined;
   const from = Math.max(0, line - AROUND);
   const to = Math.min(document.lineCount - 1, line + AROUND);
