@@ -13,15 +13,15 @@ export type AttachmentKind =
   | 'pdf'
   | 'prompt';
 
-/** What goes along with a message. The text or the bytes stay in the host; the page sees the rest. */
+/** An attachment of a message. Its text or bytes stay in the extension host; the page receives the rest. */
 export interface Attachment {
   readonly id: string;
   readonly kind: AttachmentKind;
-  /** What the chip says: `server.ts:10-20`. */
+  /** Text of the chip, such as `server.ts:10-20`. */
   readonly label: string;
-  /** Where it came from, in full. */
+  /** The full source, such as a path. */
   readonly detail?: string;
-  /** An estimate. */
+  /** Estimated number of tokens. */
   readonly tokens: number;
   readonly text?: string;
   readonly language?: string;
@@ -30,11 +30,11 @@ export interface Attachment {
   readonly preview?: string;
 }
 
-/** Most bytes of one attached image or document. */
+/** Maximum size of an attached image or document in bytes. */
 export const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
-/** Most characters of one attached text; the rest is cut, and it says so. */
+/** Longer texts are cut, with a note at the end. */
 const MAX_TEXT_CHARACTERS = 400_000;
-/** An image that is its own preview. */
+/** An image with fewer Base64 characters is used as its own preview. */
 const PREVIEW_CHARACTERS = 60_000;
 
 export interface TextSource {
@@ -52,7 +52,7 @@ export function textAttachment(source: TextSource): Attachment {
   return { ...source, text, tokens: estimateTokens(text) };
 }
 
-/** An image or a PDF. Undefined when it is neither. */
+/** Creates an attachment from an image or a PDF; undefined for other types. */
 export function mediaAttachment(id: string, label: string, mediaType: string, base64: string): Attachment | undefined {
   if (mediaType === 'application/pdf') {
     const tokens = Math.ceil((base64.length * 0.75) / PDF_BYTES_PER_TOKEN);
@@ -63,14 +63,14 @@ export function mediaAttachment(id: string, label: string, mediaType: string, ba
   return { id, kind: 'image', label, tokens: IMAGE_TOKENS, media: { mediaType, base64 }, ...preview };
 }
 
-/** An attachment as a model gets it. */
+/** The attachment in the form sent to the model. */
 export function attachmentPart(attachment: Attachment): TextPart | ImagePart | FilePart {
   const { kind, label, detail, media, text = '', language = '' } = attachment;
   if (media !== undefined) {
     const data = { kind: 'data' as const, ...media };
     return kind === 'pdf' ? { type: 'file', media: data, filename: label } : { type: 'image', media: data };
   }
-  // A fence longer than any in the text, so that the text can't close it.
+  // The fence is longer than any fence in the text, so that the text cannot close it.
   const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
   const fence = '`'.repeat(longest + 1);
   return { type: 'text', text: `${TITLES[kind]} ${detail ?? label}:\n${fence}${language}\n${text}\n${fence}` };
@@ -89,7 +89,7 @@ const TITLES: Readonly<Record<AttachmentKind, string>> = {
   prompt: 'Instructions from',
 };
 
-/** What the page may see of it. */
+/** The part of an attachment that is sent to the page. */
 export function attachmentChip({ text: _text, media: _media, ...chip }: Attachment): Attachment {
   return chip;
 }

@@ -4,26 +4,26 @@ import type { ErrorCard } from './page/error-card.ts';
 import type { Caution } from './tools/caution.ts';
 
 /**
- * How far a tool call has come. `waiting`: the person decides. `stopped`: the answer was stopped before the tool
- * ended, so whether it took effect is unknown.
+ * The state of a tool call. `waiting`: the user must decide. `stopped`: the answer was stopped before the tool ended,
+ * so it is unknown whether the call took effect.
  */
 export type ToolState =
   | { readonly type: 'receiving' }
-  /** `caution`: why it is asked for each time. */
+  /** `caution`: why it needs confirmation each time. */
   | { readonly type: 'waiting'; readonly caution?: Caution }
   | { readonly type: 'running' }
   | { readonly type: 'done'; readonly output: string; readonly failed?: true }
   | { readonly type: 'denied'; readonly reason: string }
   | { readonly type: 'stopped' };
 
-/** A part of a message as a person sees it. A `step` begins a further answer of the model after its tools ran. */
+/** A part of a message. A `step` starts another answer of the model after its tools ran. */
 export type Part =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly text: string }
   | {
       readonly type: 'reasoning';
       readonly text: string;
-      /** Milliseconds it took; absent while it goes on. */
+      /** Duration in milliseconds; absent while reasoning. */
       readonly ms?: number;
       /** Never sent to the page. */
       readonly seals?: readonly ReasoningSignature[];
@@ -32,30 +32,30 @@ export type Part =
       readonly type: 'tool';
       readonly id: string;
       readonly name: string;
-      /** Who offers it: an extension, an MCP server, Svc itself. */
+      /** The provider of the tool: an extension, an MCP server, Svc itself. */
       readonly origin: string;
-      /** Whether it changes anything. */
+      /** True if the tool changes anything. */
       readonly changes: boolean;
-      /** Whether the change can be looked at before it is allowed. */
+      /** True if the change can be previewed before it is allowed. */
       readonly preview?: true;
-      /** JSON text as the model wrote it. */
+      /** The arguments as JSON text from the model. */
       readonly text: string;
       readonly state: ToolState;
     }
   | { readonly type: 'step' };
 
-/** What a person must know about an answer that the model ended (spec 7). */
+/** Whether an answer that the model ended is usable (spec 7). */
 export type AnswerOutcome = 'complete' | 'incomplete' | 'reasoning-only' | 'empty' | 'filtered' | 'interrupted';
 
 /** How an answer ended; absent while it streams. */
 export type Ending =
   | { readonly type: 'finished'; readonly reason: FinishReason; readonly outcome: AnswerOutcome }
   | { readonly type: 'stopped' }
-  /** The model asked for the same thing over and over. */
+  /** The model repeated the same tool call. */
   | { readonly type: 'repeating'; readonly tool: string }
   | { readonly type: 'failed'; readonly error: ErrorCard };
 
-/** A model as the panel names it. */
+/** A model as shown in the panel. */
 export interface ModelLabel {
   readonly ref: string;
   readonly name: string;
@@ -68,29 +68,29 @@ export interface Message {
   readonly id: string;
   /** The message it answers or follows; absent for the first. */
   readonly parent?: string;
-  /** `summary`: what came before it, compacted. */
+  /** `summary`: replaces the messages before it. */
   readonly role: 'user' | 'assistant' | 'summary';
   readonly parts: readonly Part[];
   readonly attachments?: readonly Attachment[];
   /** Sent by the Continue button, not typed. */
   readonly auto?: true;
-  /** A summary: the first message on the way here that is still sent whole; absent: none before it. */
+  /** For a summary: the first earlier message that is still sent completely; absent: none. */
   readonly keeps?: string;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly model?: ModelLabel;
-  /** Of all its steps. */
+  /** Sum of all steps. */
   readonly usage?: Usage;
-  /** Tokens of the context that its last step took. */
+  /** Context tokens of the last step. */
   readonly context?: number;
-  /** USD; absent where the price is not known. */
+  /** USD; absent if the price is not known. */
   readonly price?: number;
   readonly ending?: Ending;
 }
 
-/** A conversation: a tree of messages, of which the way to `leaf` is shown. */
+/** A conversation: a tree of messages. The branch to `leaf` is shown. */
 export interface Transcript {
-  /** In the order they were made. */
+  /** In order of creation. */
   readonly messages: readonly Message[];
   readonly leaf?: string;
   readonly title: string;
@@ -106,11 +106,11 @@ interface OfPart extends Of {
   readonly part: number;
 }
 
-/** A step of a conversation: what history keeps and what the page applies, in order of `seq`. */
+/** A change of a conversation. The history stores patches, and the page applies them in order of `seq`. */
 export type Patch =
   | { readonly type: 'add'; readonly message: Message }
   | ({ readonly type: 'append'; readonly kind: 'text' | 'refusal' | 'reasoning'; readonly text: string } & OfPart)
-  /** A part that begins whole: a tool call, a step. */
+  /** A new part: a tool call or a step. */
   | ({ readonly type: 'part'; readonly value: Part } & OfPart)
   | ({ readonly type: 'arguments'; readonly text: string } & OfPart)
   | ({ readonly type: 'tool'; readonly state: ToolState } & OfPart)
@@ -122,7 +122,7 @@ export type Patch =
   | { readonly type: 'title'; readonly title: string }
   | { readonly type: 'pin'; readonly pinned: boolean };
 
-/** Applies one step; messages that did not change keep their identity. A step about an unknown message changes nothing. */
+/** Applies a patch. Unchanged messages keep their identity. A patch for an unknown message changes nothing. */
 export function applyPatch(transcript: Transcript, patch: Patch): Transcript {
   switch (patch.type) {
     case 'add':
@@ -160,7 +160,7 @@ function patchMessage(message: Message, patch: MessagePatch): Message {
       return { ...message, ending: patch.ending };
     default: {
       const parts = [...message.parts];
-      // A file that lost a line of its middle leaves a gap.
+      // A history file with a lost line causes a gap.
       while (parts.length < patch.part) parts.push({ type: 'step' });
       parts[patch.part] = patchPart(parts[patch.part], patch);
       return { ...message, parts };
@@ -188,7 +188,7 @@ function patchPart(part: Part | undefined, patch: Extract<Patch, OfPart>): Part 
   }
 }
 
-/** Two steps as one where that says the same: neighbouring appends to one part. */
+/** Joins two adjacent appends to one part into one patch; otherwise undefined. */
 export function joinPatches(last: Patch, next: Patch): Patch | undefined {
   if (last.type === 'append' && next.type === 'append') {
     if (last.message !== next.message || last.part !== next.part || last.kind !== next.kind) return undefined;
@@ -205,19 +205,19 @@ export function joinPatches(last: Patch, next: Patch): Patch | undefined {
 export function branchTo({ messages, leaf }: Transcript): readonly Message[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const path: Message[] = [];
-  // A file that someone changed may hold a circle.
-  const seen = new Set<string>();
-  for (let id = leaf; id !== undefined && !seen.has(id); ) {
+  // A modified file may contain a cycle.
+  const visited = new Set<string>();
+  for (let id = leaf; id !== undefined && !visited.has(id); ) {
     const message = byId.get(id);
     if (message === undefined) break;
-    seen.add(id);
+    visited.add(id);
     path.push(message);
     id = message.parent;
   }
   return path.reverse();
 }
 
-/** Gives the versions of a message: its siblings and itself, oldest first. A failure that said nothing is no version. */
+/** Finds the versions of a message: its siblings and itself, oldest first. Failures without text do not count. */
 export function versionsIn({ messages }: Transcript): (message: Message) => readonly Message[] {
   const place = ({ parent, role }: Message) => `${role} ${parent ?? ''}`;
   const siblings = Map.groupBy(messages, place);
@@ -227,7 +227,7 @@ export function versionsIn({ messages }: Transcript): (message: Message) => read
     );
 }
 
-/** The newest message that follows from `id`. */
+/** The leaf of the newest branch below `id`. */
 export function newestLeaf({ messages }: Transcript, id: string): string {
   let leaf = id;
   for (const message of messages) if (message.parent === leaf) leaf = newestChild(messages, leaf) ?? leaf;
@@ -238,12 +238,12 @@ function newestChild(messages: readonly Message[], parent: string): string | und
   return messages.findLast((message) => message.parent === parent)?.id;
 }
 
-/** Whether an answer streams. */
+/** True if an answer is streaming. */
 export function isRunning({ messages }: Transcript): boolean {
   return messages.some(({ role, ending }) => role !== 'user' && ending === undefined);
 }
 
-/** Whether a call may still come to something. */
+/** True if a call may still run. */
 export function isOpen({ type }: ToolState): boolean {
   return type === 'receiving' || type === 'waiting' || type === 'running';
 }

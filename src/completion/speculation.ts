@@ -6,13 +6,13 @@ import type { CompletionModel, CompletionSettings } from './document/completion-
 import { withInsertion } from './document/document-text.ts';
 import type { CompletionSender } from './request/completion-sender.ts';
 
-/** Share of generated text accepted of late from which on asking ahead pays for itself. */
-const PAYS_FROM = 0.6;
+/** Speculation pays for itself if at least this share of recently generated text was accepted. */
+const MIN_ACCEPTANCE = 0.6;
 
 /**
- * Whether the request for the state after acceptance may go out while a suggestion is on screen.
- * When it is accepted, that request costs nothing extra: it would have been sent anyway. So where
- * it has a price, it goes out only to a person who accepts most of what they get.
+ * Whether to send the request for the text after acceptance while a suggestion is still on display.
+ * If the user accepts the suggestion, that request costs nothing extra, because it would follow
+ * anyway. So if the model has a price, speculate only if the user accepts most suggestions.
  */
 function maySpeculate(
   setting: CompletionSettings['speculation'],
@@ -23,55 +23,54 @@ function maySpeculate(
   if (setting === 'off' || level !== 'normal') return false;
   if (setting === 'on') return true;
   const free = model.cost !== undefined && model.cost.input === 0 && model.cost.output === 0;
-  return free || acceptance >= PAYS_FROM;
+  return free || acceptance >= MIN_ACCEPTANCE;
 }
 
-/** Asks for what comes after the suggestion on screen, when that is whole and asking ahead is allowed. */
+/** Requests the continuation of the suggestion on display, if that is complete and speculation is allowed. */
 export class Speculation {
-  readonly #sending: CompletionSender;
+  readonly #sender: CompletionSender;
   readonly #cache: SuggestionCache;
-  readonly #screen: SuggestionDisplay;
+  readonly #display: SuggestionDisplay;
   readonly #settings: () => CompletionSettings;
-
   readonly #clock: Clock;
 
   constructor(
     clock: Clock,
-    sending: CompletionSender,
+    sender: CompletionSender,
     cache: SuggestionCache,
-    screen: SuggestionDisplay,
+    display: SuggestionDisplay,
     settings: () => CompletionSettings,
   ) {
     this.#clock = clock;
-    this.#sending = sending;
+    this.#sender = sender;
     this.#cache = cache;
-    this.#screen = screen;
+    this.#display = display;
     this.#settings = settings;
   }
 
-  /** Later than the tick it is called in: the suggestion on screen comes first. */
+  /** Deferred to a later tick, so that it does not delay showing the suggestion. */
   from(shown: DisplayedSuggestion, view: CaretView): void {
     this.#clock.after(0, () => this.#from(shown, view));
   }
 
   #from(shown: DisplayedSuggestion, view: CaretView): void {
-    if (this.#screen.answer !== shown.answer) return;
+    if (this.#display.answer !== shown.answer) return;
     if (!shown.answer.done || view.item !== undefined || !this.#isAllowed(view.model)) return;
     const after = withInsertion(view.document, shown.position, { text: shown.text, after: shown.replaceAfter });
     const next = { ...after, model: view.model, request: view.request };
     const isKnown = (): boolean =>
       this.#cache.find(next.document, next.position, next.model.ref).some(({ answer }) => answer !== shown.answer);
     if (isKnown()) return;
-    void this.#sending.snippets(view).then((snippets) => {
-      if (this.#screen.answer !== shown.answer || isKnown()) return;
-      this.#sending.send(next, snippets, { reason: 'speculation', basis: shown.answer });
+    void this.#sender.snippets(view).then((snippets) => {
+      if (this.#display.answer !== shown.answer || isKnown()) return;
+      this.#sender.send(next, snippets, { reason: 'speculation', basis: shown.answer });
     });
   }
 
   #isAllowed(model: CompletionModel): boolean {
-    const { governor, circuit } = this.#sending;
+    const { budget, circuit } = this.#sender;
     const { speculation, budgetPerHour } = this.#settings();
-    const level = governor.level(budgetPerHour);
-    return circuit.open === undefined && maySpeculate(speculation, model, level, governor.acceptance());
+    const level = budget.level(budgetPerHour);
+    return circuit.open === undefined && maySpeculate(speculation, model, level, budget.acceptance());
   }
 }

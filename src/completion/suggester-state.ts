@@ -2,13 +2,13 @@ import { Emitter } from '../base/emitter.ts';
 import type { SvcError } from '../wire/errors/svc-error.ts';
 import type { TriggerRefusal } from './trigger/trigger.ts';
 
-/** What the status bar shows. */
+/** The state of the engine, shown in the status bar. */
 export type SuggesterState =
   | { readonly kind: 'ready' }
   | { readonly kind: 'asking' }
   | { readonly kind: 'silent'; readonly why: TriggerRefusal }
   | { readonly kind: 'no-model' }
-  /** `retryInMs`: one request goes out then by itself. `needsPerson`: waiting alone won't help. */
+  /** `retryInMs`: then one request is sent automatically. `needsPerson`: only the user can solve the problem. */
   | {
       readonly kind: 'problem';
       readonly error: SvcError;
@@ -17,7 +17,7 @@ export type SuggesterState =
     }
   | { readonly kind: 'budget-spent'; readonly roomInMs: number };
 
-/** The one owner of the engine's state. */
+/** Owns the engine's state. */
 export class SuggesterStateOwner {
   readonly #changed = new Emitter<[SuggesterState]>();
   readonly onDidChange = this.#changed.event;

@@ -20,9 +20,9 @@ import { canLift, isManualOnly, isWorthRequesting, type TriggerRefusal } from '.
 import { TriggerClassifier } from './trigger/trigger-classifier.ts';
 
 export interface SuggesterDeps extends CompletionSenderDeps {
-  /** The model to ask now; `undefined`: none can fill holes. */
+  /** The completion model; `undefined`: no model can complete code. */
   readonly model: () => CompletionModel | undefined;
-  /** Opens the connection: the one that was there is likely closed by now, and a request may be near. */
+  /** Opens a connection: the previous one has probably been closed, and a request is likely. */
   readonly warm?: () => void;
   readonly clock?: Clock;
 }
@@ -31,60 +31,61 @@ const NOTHING: readonly Suggestion[] = [];
 const ALTERNATIVE_TEMPERATURE = 0.8;
 
 /**
- * The inline completion engine. One for the extension; no `vscode` in it. How a face calls it:
+ * The inline completion engine. The extension has one instance. It does not depend on `vscode`. A front end calls it
+ * like this:
  *
- * - `provideInlineCompletionItems` -> `suggest(request, signal)`, `signal` from the cancellation
- *   token. What is known comes back in the same tick as an array; else a promise, `[]` when there is
- *   nothing or the signal fired. The request that was sent lives on: its answer serves later keys.
- *   Each item's range is the caret's line from `character - replaceBefore` to `character +
- *   replaceAfter`. The first item is the one to show, the rest are the alternatives. One that `asksOn` has the editor
- *   ask again when it was accepted whole.
+ * - `provideInlineCompletionItems` -> `suggest(request, signal)`, with `signal` from the cancellation token. Cached
+ *   suggestions are returned in the same tick as an array, otherwise a promise. The result is `[]` if there is no
+ *   suggestion or the signal fired. A request that was sent continues after that: its answer is used for later keys.
+ *   Each item's range is the caret's line from `character - replaceBefore` to `character + replaceAfter`. The first
+ *   item is to be shown, the others are alternatives. After an item with `asksOn` was accepted completely, the editor
+ *   requests again.
  * - The active editor changed -> `documentShown`.
- * - `onDidChangeTextDocument` -> `documentChanged`, for the document of the active editor (what a program writes into
- *   others is not a person's typing), before the provider is asked. Acceptance is seen there, whole or in part.
- * - `onDidGrow` -> if the document is still the active one, have the editor ask again and pass
- *   `trigger: 'grown'` for that. The first item then starts with what is on screen.
- * - `onDidReopen` -> likewise, with `automatic`: a place where it could not work may have an answer now.
- * - Escape, wrapped by the face's own command -> `dismissed()`, then hide.
- * - A key, the model or the settings changed, or the person says "try again" -> `reconsider()`.
+ * - `onDidChangeTextDocument` -> `documentChanged`, only for the document of the active editor (changes to other
+ *   documents are not typing) and before `suggest`. It detects acceptance, complete or partial.
+ * - `onDidGrow` -> if the document is still active, make the editor request again with `trigger: 'grown'`. The first
+ *   item then starts with the text on screen.
+ * - `onDidReopen` -> the same with `automatic`: a suggestion may be possible where it was not before.
+ * - Escape, handled by the front end's own command -> `dismissed()`, then hide the suggestion.
+ * - A key, the model or the settings changed, or the user requested a retry -> `reconsider()`.
  */
 export class Suggester {
   readonly #deps: SuggesterDeps;
   readonly #clock: Clock;
   readonly #cache = new SuggestionCache();
   readonly #dismissals = new Dismissals();
-  readonly #admission: CompletionGate;
-  readonly #screen = new SuggestionDisplay();
+  readonly #gate: CompletionGate;
+  readonly #display = new SuggestionDisplay();
   readonly #state = new SuggesterStateOwner();
-  readonly #intent = new TriggerClassifier();
-  readonly #growth: GrowthNotifier;
-  readonly #sending: CompletionSender;
+  readonly #classifier = new TriggerClassifier();
+  readonly #growthNotifier: GrowthNotifier;
+  readonly #sender: CompletionSender;
   readonly #speculation: Speculation;
   readonly #reopened = new Emitter<[uri: string]>();
   #view: CaretView | undefined;
   #shown: SuggestRequest['document'] | undefined;
-  /** The document where the person's last wish came to nothing because it could not work. */
-  #turnedAway: string | undefined;
+  /** The document where the last request of the user could not be served. */
+  #blockedIn: string | undefined;
 
   constructor(deps: SuggesterDeps) {
     this.#deps = deps;
     this.#clock = deps.clock ?? systemClock;
-    this.#growth = new GrowthNotifier(this.#clock);
-    this.#admission = new CompletionGate(deps);
+    this.#growthNotifier = new GrowthNotifier(this.#clock);
+    this.#gate = new CompletionGate(deps);
     const owners = { cache: this.#cache, state: this.#state };
-    this.#sending = new CompletionSender(deps, this.#clock, owners, {
+    this.#sender = new CompletionSender(deps, this.#clock, owners, {
       grew: (answer, uri) => {
-        const onScreen = () => this.#screen.has(answer);
-        if (onScreen()) this.#growth.grew(uri, onScreen);
+        const onScreen = () => this.#display.has(answer);
+        if (onScreen()) this.#growthNotifier.grew(uri, onScreen);
       },
-      landed: (answer, uri, failed) => this.#landed(answer, uri, failed),
+      ended: (answer, uri, failed) => this.#handleEnd(answer, uri, failed),
     });
-    this.#speculation = new Speculation(this.#clock, this.#sending, this.#cache, this.#screen, deps.settings);
+    this.#speculation = new Speculation(this.#clock, this.#sender, this.#cache, this.#display, deps.settings);
   }
 
   dispose(): void {
-    this.#sending.inFlight.stopAll();
-    this.#growth.dispose();
+    this.#sender.inFlight.stopAll();
+    this.#growthNotifier.dispose();
     this.#state.dispose();
     this.#reopened.dispose();
     this.#cache.clear();
@@ -94,27 +95,27 @@ export class Suggester {
     return this.#state.current;
   }
 
-  /** Requests, tokens, price and what was accepted since the start. */
+  /** Requests, tokens, cost and accepted characters since the start. */
   get counts(): UsageCounts {
-    return this.#sending.governor.counts();
+    return this.#sender.budget.counts();
   }
 
-  /** Median milliseconds to the first text of late; `undefined` before the first answer. */
+  /** Median time to the first text of recent requests in milliseconds; `undefined` before the first answer. */
   get latency(): number | undefined {
-    return this.#sending.pace.measuredLatency;
+    return this.#sender.debounce.measuredLatency;
   }
 
-  /** The last request exactly as it went out. */
+  /** The last request exactly as it was sent. */
   get lastRequest(): SentRequest | undefined {
-    return this.#sending.lastRequest;
+    return this.#sender.lastRequest;
   }
 
-  /** The suggestion on screen has more text at its end now. */
+  /** Fires when the suggestion on screen has more text. */
   onDidGrow(listener: (uri: string) => void): Disposable {
-    return this.#growth.onDidGrow(listener);
+    return this.#growthNotifier.onDidGrow(listener);
   }
 
-  /** Nothing could be suggested in this document, and now it may. */
+  /** Fires when suggestions in this document may be possible again. */
   onDidReopen(listener: (uri: string) => void): Disposable {
     return this.#reopened.event(listener);
   }
@@ -123,49 +124,49 @@ export class Suggester {
     return this.#state.onDidChange(listener);
   }
 
-  suggest(asked: SuggestRequest, signal: AbortSignal): readonly Suggestion[] | Promise<readonly Suggestion[]> {
-    const request = { ...asked, trigger: this.#intent.of(asked) };
-    const view = this.#viewOf(request);
+  suggest(editorRequest: SuggestRequest, signal: AbortSignal): readonly Suggestion[] | Promise<readonly Suggestion[]> {
+    const request = { ...editorRequest, trigger: this.#classifier.of(editorRequest) };
+    const view = this.#createView(request);
     if (view === undefined) return NOTHING;
-    const byHand = request.trigger === 'invoke';
+    const manual = request.trigger === 'invoke';
     const start = anchorAt(view.document, view.position);
-    if (byHand) this.#dismissals.lift(view.document.uri, start);
-    const known = this.#known(view);
-    if (!byHand && this.#dismissals.covers(view.document.uri, start)) {
-      // What is on screen and was typed through to here from elsewhere stays: it isn't what was sent away.
-      const current = this.#screen.answer;
+    if (manual) this.#dismissals.lift(view.document.uri, start);
+    const known = this.#lookUp(view);
+    if (!manual && this.#dismissals.covers(view.document.uri, start)) {
+      // The user typed along a suggestion from outside the dismissed range: it was not dismissed, so keep it.
+      const current = this.#display.answer;
       return this.#present(
         view,
         known.shown.filter(({ answer }) => answer === current),
       );
     }
-    if (known.shown.length > (byHand ? 1 : 0)) return this.#present(view, known.shown);
+    if (known.shown.length > (manual ? 1 : 0)) return this.#present(view, known.shown);
     if (known.shown.length === 0) this.#present(view, []);
-    return this.#mayAsk(view, known) ? this.#seek(view, signal) : NOTHING;
+    return this.#mayRequest(view, known) ? this.#findOrRequest(view, signal) : NOTHING;
   }
 
-  /** What is on screen was sent away, with its alternatives: it stays away. */
+  /** The user dismissed the suggestion on screen. It and its alternatives are not shown again. */
   dismissed(): void {
     const view = this.#view;
     if (view === undefined) return;
-    const { shown, awaited } = this.#known(view);
+    const { shown, awaited } = this.#lookUp(view);
     const answers = [...shown.map(({ answer }) => answer), ...awaited];
     this.#dismissals.add(view.document.uri, anchorAt(view.document, view.position), answers);
-    this.#sending.pace.judged(false);
-    this.#screen.put(undefined);
+    this.#sender.debounce.judged(false);
+    this.#display.put(undefined);
   }
 
   documentChanged(change: DocumentChange): void {
-    this.#sending.pace.edited();
+    this.#sender.debounce.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
-    const { accepted, used } = this.#screen.changed(change);
-    this.#intent.changed(change.uri, { undone: change.reason !== undefined, used });
+    const { accepted, used } = this.#display.changed(change);
+    this.#classifier.changed(change.uri, { undone: change.reason !== undefined, used });
     if (accepted === 0) return;
-    this.#sending.governor.accepted(accepted);
-    this.#sending.pace.judged(true);
+    this.#sender.budget.accepted(accepted);
+    this.#sender.debounce.judged(true);
   }
 
-  /** A document is before the person now: what kept it silent in the one before says nothing of this one. */
+  /** The active document changed: the reason for no suggestions in the previous one does not apply. */
   documentShown(document: SuggestRequest['document']): void {
     if (this.#state.current.kind === 'silent') this.#state.become({ kind: 'ready' });
     this.#shown = document;
@@ -175,29 +176,29 @@ export class Suggester {
   documentClosed(uri: string): void {
     if (this.#view?.document.uri === uri) this.#view = undefined;
     if (this.#shown?.uri === uri) this.#shown = undefined;
-    this.#sending.documentClosed(uri);
+    this.#sender.documentClosed(uri);
   }
 
-  /** Something that kept it from working may have changed: tries again, at once where it was turned away last. */
+  /** An obstacle may be gone: tries again, at once in the document where the last request was not served. */
   reconsider(): void {
-    this.#sending.circuit.reset();
+    this.#sender.circuit.reset();
     this.#state.become({ kind: 'ready' });
-    const uri = this.#turnedAway;
-    this.#turnedAway = undefined;
+    const uri = this.#blockedIn;
+    this.#blockedIn = undefined;
     if (uri !== undefined) this.#reopened.fire(uri);
   }
 
-  #viewOf(request: SuggestRequest): CaretView | undefined {
-    this.#turnedAway = undefined;
+  #createView(request: SuggestRequest): CaretView | undefined {
+    this.#blockedIn = undefined;
     const { uri } = request.document;
-    const why = this.#admission.silence(request);
+    const why = this.#gate.silence(request);
     if (why !== undefined) {
-      if (canLift(why)) this.#turnedAway = uri;
+      if (canLift(why)) this.#blockedIn = uri;
       return this.#silent(why);
     }
     const model = this.#deps.model();
     if (model === undefined) {
-      this.#turnedAway = uri;
+      this.#blockedIn = uri;
       this.#state.become({ kind: 'no-model' });
       return undefined;
     }
@@ -207,88 +208,88 @@ export class Suggester {
   }
 
   #warm(): void {
-    const { circuit, pace } = this.#sending;
-    if (this.#shown === undefined || circuit.open !== undefined || !pace.cold) return;
-    if (this.#deps.model() === undefined || !this.#admission.automatic(this.#shown)) return;
-    pace.warmed();
+    const { circuit, debounce } = this.#sender;
+    if (this.#shown === undefined || circuit.open !== undefined || !debounce.cold) return;
+    if (this.#deps.model() === undefined || !this.#gate.automatic(this.#shown)) return;
+    debounce.warmed();
     this.#deps.warm?.();
   }
 
   #silent(why: TriggerRefusal): undefined {
-    this.#screen.put(undefined);
+    this.#display.put(undefined);
     this.#view = undefined;
     this.#state.become({ kind: 'silent', why });
     return undefined;
   }
 
-  #known(view: CaretView): CacheLookup {
-    return lookUpCache(view, { cache: this.#cache, dismissals: this.#dismissals }, this.#screen.answer);
+  #lookUp(view: CaretView): CacheLookup {
+    return lookUpCache(view, { cache: this.#cache, dismissals: this.#dismissals }, this.#display.answer);
   }
 
-  /** Whether something may be sent or waited for, as far as that can be told in the tick of the key. */
-  #mayAsk({ request }: CaretView, { awaited, settled }: CacheLookup): boolean {
+  /** True if a request may be sent or waited for, as far as can be decided synchronously. */
+  #mayRequest({ request }: CaretView, { awaited, settled }: CacheLookup): boolean {
     if (request.trigger === 'invoke') return true;
     if (awaited.length > 0) return true;
     if (request.trigger === 'grown') return false;
     if (isManualOnly(request, this.#deps.settings())) {
-      this.#state.become({ kind: 'silent', why: 'by-hand-only' });
+      this.#state.become({ kind: 'silent', why: 'manual-only' });
       return false;
     }
-    return !settled && !this.#intent.undone && isWorthRequesting(request);
+    return !settled && !this.#classifier.undone && isWorthRequesting(request);
   }
 
-  async #seek(view: CaretView, signal: AbortSignal): Promise<readonly Suggestion[]> {
-    const { inFlight, pace } = this.#sending;
-    let mayAsk = view.request.trigger !== 'grown';
-    // By hand, where something is known already, the person wants to see another idea as well.
-    const wanted = view.request.trigger === 'invoke' && this.#known(view).shown.length > 0 ? 2 : 1;
+  async #findOrRequest(view: CaretView, signal: AbortSignal): Promise<readonly Suggestion[]> {
+    const { inFlight, debounce } = this.#sender;
+    let mayRequest = view.request.trigger !== 'grown';
+    // A manual request where a suggestion is known already is a request for an alternative.
+    const wanted = view.request.trigger === 'invoke' && this.#lookUp(view).shown.length > 0 ? 2 : 1;
     for (;;) {
-      const known = this.#known(view);
+      const known = this.#lookUp(view);
       if (known.shown.length >= wanted) return this.#present(view, known.shown);
       const waiting = known.awaited.map((answer) => inFlight.of(answer)).filter((flight) => flight !== undefined);
-      const overdue = this.#clock.now() - pace.overdueAfter;
-      if (waiting.length > 0 && !(mayAsk && waiting.every(({ sentAt }) => sentAt <= overdue))) {
-        if (!(await inFlight.change(pace.overdueAfter, signal))) return NOTHING;
-      } else if (mayAsk) {
-        mayAsk = false;
+      const overdue = this.#clock.now() - debounce.overdueAfter;
+      if (waiting.length > 0 && !(mayRequest && waiting.every(({ sentAt }) => sentAt <= overdue))) {
+        if (!(await inFlight.change(debounce.overdueAfter, signal))) return NOTHING;
+      } else if (mayRequest) {
+        mayRequest = false;
         if (known.settled && view.request.trigger === 'automatic') return NOTHING;
-        await this.#ask(view, signal, known.shown.length > 0);
+        await this.#request(view, signal, known.shown.length > 0);
         if (signal.aborted) return NOTHING;
       } else return this.#present(view, known.shown);
     }
   }
 
-  /** Waits as the pace says and sends a request, unless memory has an answer by then. */
-  async #ask(view: CaretView, signal: AbortSignal, alternative: boolean): Promise<void> {
-    const { governor, inFlight, pace } = this.#sending;
+  /** Waits for the debounce time and sends a request, unless the cache has an answer by then. */
+  async #request(view: CaretView, signal: AbortSignal, alternative: boolean): Promise<void> {
+    const { budget, inFlight, debounce } = this.#sender;
     const settings = this.#deps.settings();
-    const level = governor.level(settings.budgetPerHour);
+    const level = budget.level(settings.budgetPerHour);
     if (level === 'stop') {
-      this.#state.become({ kind: 'budget-spent', roomInMs: governor.roomIn(settings.budgetPerHour) });
+      this.#state.become({ kind: 'budget-spent', roomInMs: budget.roomIn(settings.budgetPerHour) });
       return;
     }
-    const byHand = view.request.trigger === 'invoke';
-    const accepted = this.#screen.wasAccepted;
-    const context = this.#sending.snippets(view);
-    const wait = byHand || accepted ? 0 : pace.wait(settings.debounceFloor, level === 'slow');
+    const manual = view.request.trigger === 'invoke';
+    const accepted = this.#display.wasAccepted;
+    const context = this.#sender.snippets(view);
+    const wait = manual || accepted ? 0 : debounce.wait(settings.debounceFloor, level === 'slow');
     if (!(await delay(this.#clock, wait, signal))) return;
     const snippets = await context;
     if (signal.aborted) return;
-    // Meanwhile an answer may have come that was on its way.
-    const { shown, awaited } = this.#known(view);
-    const overdue = this.#clock.now() - pace.overdueAfter;
+    // An earlier request may have been answered in the meantime.
+    const { shown, awaited } = this.#lookUp(view);
+    const overdue = this.#clock.now() - debounce.overdueAfter;
     const coming = awaited.some((answer) => (inFlight.of(answer)?.sentAt ?? overdue) > overdue);
-    if (!byHand && (shown.length > 0 || coming)) return;
-    const reason = byHand ? 'invoke' : 'typing';
-    const manner = { reason, ...(alternative ? { temperature: ALTERNATIVE_TEMPERATURE } : {}) } as const;
-    if (!this.#sending.send(view, snippets, manner)) this.#turnedAway = view.document.uri;
+    if (!manual && (shown.length > 0 || coming)) return;
+    const reason = manual ? 'invoke' : 'typing';
+    const options = { reason, ...(alternative ? { temperature: ALTERNATIVE_TEMPERATURE } : {}) } as const;
+    if (!this.#sender.send(view, snippets, options)) this.#blockedIn = view.document.uri;
   }
 
-  #landed(answer: CachedAnswer, uri: string, failed: boolean): void {
-    if (failed) this.#turnedAway = uri;
-    if (!this.#screen.has(answer) || this.#view === undefined) return;
-    // What came last may not be on screen yet; asking ahead must start behind it.
-    const [whole] = this.#known(this.#view).shown;
+  #handleEnd(answer: CachedAnswer, uri: string, failed: boolean): void {
+    if (failed) this.#blockedIn = uri;
+    if (!this.#display.has(answer) || this.#view === undefined) return;
+    // The last piece may not be on screen yet. Speculation must start after the complete text.
+    const [whole] = this.#lookUp(this.#view).shown;
     if (whole?.answer === answer) this.#speculation.from(whole, this.#view);
   }
 
@@ -296,17 +297,17 @@ export class Suggester {
     this.#view = view;
     const [first] = known;
     if (first === undefined) {
-      if (!this.#screen.wasAccepted) this.#screen.put(undefined);
+      if (!this.#display.wasAccepted) this.#display.put(undefined);
       return NOTHING;
     }
-    if (this.#screen.answer !== first.answer) {
-      this.#sending.governor.showed();
-      this.#growth.began();
+    if (this.#display.answer !== first.answer) {
+      this.#sender.budget.showed();
+      this.#growthNotifier.began();
     }
-    if (!first.answer.seen) this.#sending.pace.judged(true);
-    this.#screen.put(first);
+    if (!first.answer.seen) this.#sender.debounce.judged(true);
+    this.#display.put(first);
     for (const { answer } of known) answer.seen = true;
     this.#speculation.from(first, view);
-    return known.map((shown) => displayedSuggestion(shown, view, this.#intent.asksOn));
+    return known.map((shown) => displayedSuggestion(shown, view, this.#classifier.continues));
   }
 }

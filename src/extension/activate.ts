@@ -30,7 +30,7 @@ import { registerProviderCommands } from './provider/provider-commands.ts';
 import { offerTerminalCommand } from './terminal-command.ts';
 import { whenOpened } from './when-opened.ts';
 
-/** Builds the parts, hands each what it needs, and gives VS Code what to dispose. Reads nothing from disk. */
+/** Creates all components with their dependencies and registers them for disposal. Reads nothing from disk. */
 export function activate(context: vscode.ExtensionContext): void {
   const own = <T extends vscode.Disposable>(part: T): T => {
     context.subscriptions.push(part);
@@ -39,7 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const dist = (...file: string[]) => vscode.Uri.joinPath(context.extensionUri, 'dist', ...file).fsPath;
 
   const log = own(vscode.window.createOutputChannel('Svc', { log: true }));
-  // Looked up at each call: VS Code puts its own fetch, with the person's proxy, in place of Node's.
+  // Read `fetch` on each call: VS Code replaces it later with its own, which uses the configured proxy.
   const transport = fetchTransport((input, init) => globalThis.fetch(input, init));
   const store = own(new SettingsStore(configurationInput));
   const keys = own(new StoredKeys(context.secrets));
@@ -85,17 +85,17 @@ export function activate(context: vscode.ExtensionContext): void {
       simulated,
       model: () => models.completion,
       enabled: () => settings.current.enabled,
-      onDidChange: eitherOf(own, models.onDidChange, settings.onDidChange),
+      onDidChange: anyEvent(own, models.onDidChange, settings.onDidChange),
     }),
   );
 
   const { cap } = outputCap(process.env);
-  // The formats of chat are loaded with the first message: completions don't need them.
+  // The chat formats are loaded with the first message, because completions do not need them.
   const send: Converse = async function* (model, conversation, signal, choices) {
     const { converse } = await import('../provider/converse.ts');
     yield* converse(model, conversation, { transport, signal, outputCap: cap, ...choices });
   };
-  const chatParts = {
+  const chatDeps = {
     extension: context.extensionUri,
     drafts: context.workspaceState,
     storage: context.globalStorageUri,
@@ -114,7 +114,7 @@ export function activate(context: vscode.ExtensionContext): void {
       return { model, label: { ref, name, provider, simulated: simulated(model), ...chosen } };
     },
   };
-  own(registerChat(async () => new (await import('./chat/chat-view.ts')).ChatView(chatParts)));
+  own(registerChat(async () => new (await import('./chat/chat-view.ts')).ChatView(chatDeps)));
 
   own(
     registerLanguageModels({
@@ -146,7 +146,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(registerOriginQuestion(models));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
   own(offerTerminalCommand(context.environmentVariableCollection, dist('bin')));
-  own(followEditor(store));
+  own(refreshOnChange(store));
   own(showConfigurationDiagnostics(store, models, log));
   own(
     whenOpened(CONFIGURATION_FILES, async () => {
@@ -155,25 +155,25 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
 
-  void begin(store, models, log);
+  void loadInitially(store, models, log);
 }
 
-/** The first load, after activation has returned: nobody waits for it. */
-async function begin(store: SettingsStore, models: Models, log: vscode.LogOutputChannel): Promise<void> {
+/** The first load. Runs after activation has returned. */
+async function loadInitially(store: SettingsStore, models: Models, log: vscode.LogOutputChannel): Promise<void> {
   try {
-    // In this order: what changes while it is read is read again.
+    // Watch first, so that changes during the first read are not missed.
     await store.watch();
     await store.refresh();
     await models.rebuild();
-    // The first suggestion must not wait for code.
+    // Load the code before the first suggestion needs it.
     await import('../provider/complete-code.ts');
   } catch (error) {
     log.error('The settings could not be read.', String(error));
   }
 }
 
-/** Settings depend on the editor's own settings, on its folders and on whether they are trusted. */
-function followEditor(store: SettingsStore): vscode.Disposable {
+/** Settings depend on VS Code settings, workspace folders and workspace trust. */
+function refreshOnChange(store: SettingsStore): vscode.Disposable {
   const refresh = () => void store.refresh();
   return vscode.Disposable.from(
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('svc') && refresh()),
@@ -188,7 +188,7 @@ function completionModel(model: Model | undefined) {
   return { ref, contextTokens: limit.context, ...(cost === undefined ? {} : { cost }) };
 }
 
-function eitherOf(
+function anyEvent(
   own: <T extends vscode.Disposable>(part: T) => T,
   ...events: vscode.Event<void>[]
 ): vscode.Event<void> {

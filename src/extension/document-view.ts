@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { DocumentText } from '../completion/document/document-text.ts';
 
-/** A document of the editor as the completion engine reads it: nothing is copied before it is asked for. */
+/** Adapts a VS Code document for the completion engine. Reads lines on demand. */
 export function documentView(document: vscode.TextDocument): DocumentText {
   const path = pathInFolder(document.uri);
   return {
@@ -15,7 +15,7 @@ export function documentView(document: vscode.TextDocument): DocumentText {
   };
 }
 
-/** Relative to its folder, with `/`; undefined outside of every folder. */
+/** Path relative to the workspace folder, with `/`; undefined outside all folders. */
 export function pathInFolder(uri: vscode.Uri): string | undefined {
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
   return vscode.workspace.asRelativePath(uri, false).replaceAll('\\', '/');

@@ -1,10 +1,10 @@
 import { delimiter } from 'node:path';
 import * as vscode from 'vscode';
 
-/** Where it is switched off. */
+/** The setting to turn it off. */
 const SETTING = 'svc.terminal.command';
 
-/** Lets `svc` be called in VS Code's terminals, wherever the extension is installed. @param folder of the launchers. */
+/** Adds the command `svc` to VS Code's terminals. @param folder with the launch scripts. */
 export function offerTerminalCommand(
   environment: vscode.GlobalEnvironmentVariableCollection,
   folder: string,
@@ -13,7 +13,7 @@ export function offerTerminalCommand(
     environment.clear();
     if (!vscode.workspace.getConfiguration().get(SETTING, true)) return;
     environment.description = vscode.l10n.t('Adds the command `svc`');
-    // Behind the rest: a person's own `svc` goes first.
+    // At the end of PATH, so that the user's own `svc` takes precedence.
     const everywhere = { applyAtProcessCreation: true, applyAtShellIntegration: true };
     environment.append('PATH', `${delimiter}${folder}`, everywhere);
     environment.replace('SVC_NODE', process.execPath, everywhere);

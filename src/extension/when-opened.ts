@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** Builds a part when the first document of its kind is open, so that nothing of it is loaded before. */
+/** Creates a component when the first matching document is opened, so that its code is not loaded earlier. */
 export function whenOpened(
   selector: vscode.DocumentFilter,
   build: () => Promise<vscode.Disposable>,

@@ -158,7 +158,7 @@ describe('a suggestion and the editor', () => {
     person.ask({ trigger: 'invoke' });
     await person.clock.pass(1000);
     assert.equal(person.asked.length, 1);
-    assert.deepEqual(person.suggester.state, { kind: 'silent', why: 'by-hand-only' });
+    assert.deepEqual(person.suggester.state, { kind: 'silent', why: 'manual-only' });
     person.ask({ trigger: 'invoke' });
     await person.clock.pass(1000);
     assert.equal(person.asked.length, 2);

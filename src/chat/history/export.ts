@@ -6,18 +6,18 @@ import { transcriptSchema } from './transcript-schema.ts';
 
 const fileSchema = z.object({ svcConversation: z.literal(1), transcript: transcriptSchema });
 
-/** The whole conversation with its branches, to be imported again. */
+/** The whole conversation with its branches, in the format that `importJson` reads. */
 export function exportJson(transcript: Transcript): string {
   return `${JSON.stringify({ svcConversation: 1, transcript }, null, 2)}\n`;
 }
 
-/** A conversation out of `exportJson`'s text; undefined when it is none. */
+/** Reads the output of `exportJson`; undefined if it is not valid. */
 export function importJson(text: string): Transcript | undefined {
   const parsed = fileSchema.safeParse(parseJson(text));
   return parsed.success ? parsed.data.transcript : undefined;
 }
 
-/** What is shown, to be read. */
+/** The visible branch as readable Markdown. */
 export function exportMarkdown(transcript: Transcript): string {
   const body = branchTo(transcript).map(messageMarkdown).filter(Boolean);
   return `${[`# ${transcript.title}`, ...body].join('\n\n')}\n`;

@@ -2,17 +2,17 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { joinPatches, type Patch } from '../transcript.ts';
 
-/** How long received text may wait for the disk. */
+/** Maximum delay before received text is written to disk. */
 const DELAY_MS = 200;
-/** What was said to a model is nobody else's on a shared machine. */
-const OWN = 0o600;
+/** Other users of the machine must not read conversations. */
+const OWNER_ONLY = 0o600;
 const LINE_END = 0x0a;
 
-/** What the first line of a conversation's file says of it. */
+/** The first line of a conversation file. */
 export interface Head {
   readonly id: string;
   readonly createdAt: number;
-  /** Where it was held; empty: no workspace. */
+  /** The workspace of the conversation; empty: none. */
   readonly workspace: string;
 }
 
@@ -24,19 +24,19 @@ export function stepLine(patch: Patch): string {
   return `${JSON.stringify(patch)}\n`;
 }
 
-/** Appends the steps of one conversation to its file, in order; text that streams is gathered for a moment. */
+/** Appends the patches of one conversation to its file, in order. Streamed text is collected for a short time. */
 export class HistoryWriter {
   readonly #file: string;
   readonly #head: Head;
   readonly #onError: (error: unknown) => void;
   #waiting: Patch[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #begun = false;
-  /** Whether the head still has to be written: a disk that is full may have taken a part of it. */
-  #headOwed = false;
+  #started = false;
+  /** True if the head must be written (again): on a full disk, only a part of it may have been written. */
+  #headMissing = false;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param file absolute; its folder is made when something is first written. */
+  /** @param file absolute. Its folder is created on the first write. */
   constructor(file: string, head: Head, onError: (error: unknown) => void) {
     this.#file = file;
     this.#head = head;
@@ -51,7 +51,7 @@ export class HistoryWriter {
     this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS);
   }
 
-  /** Resolves when everything written so far is in the file. Never rejects: `onError` is told. */
+  /** Resolves when everything so far is in the file. Never rejects: errors are passed to `onError`. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -64,45 +64,45 @@ export class HistoryWriter {
     if (steps.length === 0) return;
     this.#waiting = [];
     try {
-      const lead = Buffer.from(await this.#lead());
+      const lead = Buffer.from(await this.#leadingText());
       const lines = steps.map((step) => Buffer.from(stepLine(step)));
       const { written, error } = await append(this.#file, Buffer.concat([lead, ...lines]));
-      if (written >= lead.length - 1) this.#headOwed = false;
-      if (error === undefined) this.#begun = true;
+      if (written >= lead.length - 1) this.#headMissing = false;
+      if (error === undefined) this.#started = true;
       else this.#keep(steps.slice(countWhole(lines, written - lead.length)), error);
     } catch (error) {
       this.#keep(steps, error);
     }
   }
 
-  /** Steps that are not in the file go first when the next one is written. */
+  /** Keeps patches that were not written, to write them before the next one. */
   #keep(steps: readonly Patch[], error: unknown): void {
     this.#waiting = [...steps, ...this.#waiting];
-    this.#begun = false;
+    this.#started = false;
     this.#onError(error);
   }
 
-  /** What must stand before the next line: the head in a new file, an end for a line that broke off. */
-  async #lead(): Promise<string> {
-    if (this.#begun) return '';
+  /** The text before the next line: the head in a new file, a line end after an incomplete line. */
+  async #leadingText(): Promise<string> {
+    if (this.#started) return '';
     await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
     const last = await lastByte(this.#file);
-    if (last === undefined) this.#headOwed = true;
+    if (last === undefined) this.#headMissing = true;
     const gap = last === undefined || last === LINE_END ? '' : '\n';
-    return this.#headOwed ? gap + headLine(this.#head) : gap;
+    return this.#headMissing ? gap + headLine(this.#head) : gap;
   }
 }
 
 interface Appended {
   readonly written: number;
-  /** Why it is not all: a disk that fills up takes the beginning. */
+  /** The error after which the rest was not written, for example a full disk. */
   readonly error?: unknown;
 }
 
 async function append(file: string, bytes: Buffer): Promise<Appended> {
   let written = 0;
   try {
-    const handle = await open(file, 'a', OWN);
+    const handle = await open(file, 'a', OWNER_ONLY);
     try {
       while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
     } finally {
@@ -114,7 +114,7 @@ async function append(file: string, bytes: Buffer): Promise<Appended> {
   }
 }
 
-/** How many of the lines are read back from their first `written` bytes: the last one needs no line end. */
+/** The number of lines that are complete in the first `written` bytes. The last one needs no line end. */
 function countWhole(lines: readonly Buffer[], written: number): number {
   let end = 0;
   let count = 0;

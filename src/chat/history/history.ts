@@ -26,13 +26,13 @@ export interface StoredConversation extends Head {
   readonly changedAt: number;
 }
 
-/** What a list shows of a conversation. */
+/** The entry of a conversation in the list. */
 export interface ListedConversation extends Head {
   readonly title: string;
   readonly pinned: boolean;
   /** Unix milliseconds. */
   readonly changedAt: number;
-  /** Its title and all that is shown, in lower case, to be searched. */
+  /** The title and the visible text in lower case, for searching. */
   readonly words: string;
 }
 
@@ -42,25 +42,25 @@ export interface ConversationDraft {
 }
 
 /**
- * Conversations on disk: one append-only file each, a JSON value a line, the head and then the steps. A line that is
- * torn or unknown is left out and nothing else; two windows may append to one file, since steps name their messages.
+ * Conversations on disk: one append-only file each, with one JSON value per line, first the head, then the patches.
+ * An incomplete or unknown line is skipped. Two windows may append to one file, because patches contain message ids.
  */
 export class History {
   readonly #folder: string;
   readonly #now: () => number;
   readonly #listed = new Map<string, { readonly stamp: string; readonly listed: ListedConversation | undefined }>();
 
-  /** @param folder absolute; made when something is first kept. */
+  /** @param folder absolute. It is created on the first write. */
   constructor(folder: string, now: () => number = Date.now) {
     this.#folder = folder;
     this.#now = now;
   }
 
-  /** Every conversation that holds a message, pinned first, then the latest. Unreadable files are left out. */
+  /** All conversations with a message, pinned ones first, then by time. Unreadable files are skipped. */
   async list(): Promise<readonly ListedConversation[]> {
     const names = await readdir(this.#folder).catch(() => []);
     const all: ListedConversation[] = [];
-    // One after another: a conversation may hold megabytes of pictures, its entry does not.
+    // One at a time to limit memory: a conversation may contain megabytes of images.
     for (const name of names.filter((each) => each.endsWith(ENDING))) {
       const listed = await this.#entry(name.slice(0, -ENDING.length));
       if (listed) all.push(listed);
@@ -68,7 +68,7 @@ export class History {
     return all.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.changedAt - a.changedAt);
   }
 
-  /** Those whose title or shown text holds every word of `query`. */
+  /** The conversations whose title or visible text contains every word of `query`. */
   async search(query: string): Promise<readonly ListedConversation[]> {
     const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
     return (await this.list()).filter(({ words }) => wanted.every((word) => words.includes(word)));
@@ -81,7 +81,7 @@ export class History {
     return bytes && readConversation(bytes.toString('utf8'), id, mtimeMs);
   }
 
-  /** As it was read, until its file changes. */
+  /** The entry of a conversation, cached until its file changes. */
   async #entry(id: string): Promise<ListedConversation | undefined> {
     const { mtimeMs, size } = await stat(this.#file(id)).catch(() => ({ mtimeMs: 0, size: 0 }));
     const stamp = `${mtimeMs}/${size}`;
@@ -93,12 +93,12 @@ export class History {
     return listed;
   }
 
-  /** Keeps the steps of a conversation from now on. */
+  /** Creates a writer for the patches of a conversation. */
   writer(head: Head, onError: (error: unknown) => void): HistoryWriter {
     return new HistoryWriter(this.#file(head.id), head, onError);
   }
 
-  /** Adds a step to a conversation of which nobody here has a writer. Rejects where the disk can't be written to. */
+  /** Adds a patch to a conversation that has no writer in this window. Rejects if writing fails. */
   async append(head: Head, patch: Patch): Promise<void> {
     const failed = Promise.withResolvers<never>();
     const writer = this.writer(head, failed.reject);
@@ -106,7 +106,7 @@ export class History {
     await Promise.race([writer.flush(), failed.promise]);
   }
 
-  /** Keeps a whole conversation under a new id (import, copies). */
+  /** Writes a whole conversation under a new id (import, copies). */
   async keep(head: Head, transcript: Transcript): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const { messages, leaf, title, pinned } = transcript;
@@ -167,12 +167,12 @@ function readConversation(text: string, id: string, changedAt: number): StoredCo
     else head ??= headSchema.safeParse(value).data;
   }
   if (transcript.messages.length === 0) return undefined;
-  // The head itself may be what was torn.
+  // The head itself may be incomplete.
   const { createdAt = changedAt, workspace = '' } = head ?? {};
   return { id, createdAt, workspace, transcript, changedAt };
 }
 
-/** Ids are ours, but those in an imported or restored state are somebody's. */
+/** Ids in imported or restored state are not trusted. */
 function safeName(id: string): string {
   return id.replaceAll(/[^\w-]/g, '_').slice(0, 100);
 }

@@ -5,7 +5,7 @@ import type { ErrorCard } from '../page/error-card.ts';
 import { CAUTION_KINDS } from '../tools/caution.ts';
 import type { Ending, Message, Part, Patch, Transcript } from '../transcript.ts';
 
-/** What history and imported files are read with: a file may be torn, old, or written by someone else. */
+/** Validates history and imported files, which may be incomplete, old, or from another source. */
 
 const count = z.number();
 const usage = z.object({

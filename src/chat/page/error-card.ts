@@ -1,6 +1,6 @@
 import { type ErrorType, formatMessage, type MessageText, type SvcError } from '../../wire/errors/svc-error.ts';
 
-/** The one thing that most likely helps; each face words it. */
+/** The action that most likely helps. Each front end has its own label for it. */
 export type CardAction =
   | 'set-key'
   | 'choose-model'
@@ -12,24 +12,24 @@ export type CardAction =
   | 'show-log'
   | 'edit';
 
-/** An error as the panel shows it: no stack, no credential, one thing to do. */
+/** An error as shown in the panel: without stack and credentials, with one action. */
 export interface ErrorCard {
   readonly errorType: ErrorType;
   readonly status: number;
   readonly title: string;
-  /** In English: all that conversations of earlier versions have. */
+  /** In English. Conversations of earlier versions have only this text. */
   readonly message: string;
   readonly text?: MessageText;
-  /** What can be done, a sentence. */
+  /** One sentence on what the user can do. */
   readonly advice?: string;
   readonly adviceText?: MessageText;
   readonly action: CardAction;
-  /** Unix milliseconds before which a retry is no use. */
+  /** Unix milliseconds. A retry before this time is useless. */
   readonly retryAt?: number;
   readonly provider?: string;
 }
 
-/** Title and main action by kind. The compiler sees to it that no kind is without. */
+/** Title and main action for each error type. The compiler checks that no type is missing. */
 const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAction]>> = {
   authentication_required: ['The key was not accepted', 'set-key'],
   usage_limit_exceeded: ['No usage left for this model', 'choose-model'],
@@ -58,7 +58,7 @@ const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAct
   internal_error: ['Something failed inside Svc', 'show-log'],
 };
 
-/** An error as a card of the panel. @param now Unix milliseconds. */
+/** Creates the card for an error. @param now Unix milliseconds. */
 export function errorCard(error: SvcError, now: number): ErrorCard {
   const [title, action] = CARDS[error.errorType];
   return {

@@ -5,7 +5,7 @@ const MAX_TEXT = 4_000_000;
 const text = z.string().max(MAX_TEXT);
 const id = z.string().min(1).max(200);
 
-/** What a card or the composer can ask for that needs nothing more. */
+/** Actions of cards and the composer without parameters. */
 const plain = z.object({
   type: z.enum([
     'resync',
@@ -26,7 +26,7 @@ const plain = z.object({
   ]),
 });
 
-/** From the page to the host. The page shows what a model wrote, so nothing that it says is trusted. */
+/** Messages from the page to the host. The page renders model output, so its messages are not trusted. */
 const fromPage = z.union([
   plain,
   z.object({ type: z.literal('ready'), session: id.optional() }),
@@ -72,7 +72,7 @@ const fromPage = z.union([
 
 export type FromPage = z.infer<typeof fromPage>;
 
-/** Parses a message from the page; undefined for anything that is not one. */
+/** Parses a message from the page; undefined if it is not valid. */
 export function parseFromPage(value: unknown): FromPage | undefined {
   const parsed = fromPage.safeParse(value);
   return parsed.success ? parsed.data : undefined;

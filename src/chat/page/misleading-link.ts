@@ -1,4 +1,4 @@
-/** The text looks like an address and names another host, or the host hides behind look-alike letters. */
+/** True if the link text is an address with another host, or if the host is in Punycode (look-alike letters). */
 export function isMisleadingLink(href: string, shown: string): boolean {
   const { host } = new URL(href);
   if (host.startsWith('xn--') || host.includes('.xn--')) return true;

@@ -11,8 +11,8 @@ export interface PageCopy {
 export const NO_COPY: PageCopy = { session: '', seq: 0, transcript: EMPTY_TRANSCRIPT };
 
 /**
- * The copy after a message of the host. Steps of another conversation and steps that are known already change nothing;
- * a gap gives `undefined`: the page has to ask for a snapshot.
+ * The copy after a message of the host. Patches of another conversation and known patches change nothing. After a
+ * gap the result is `undefined`: the page must request a snapshot.
  */
 export function takeFromHost(copy: PageCopy, message: ToPage): PageCopy | undefined {
   switch (message.type) {

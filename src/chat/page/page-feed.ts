@@ -3,19 +3,19 @@ import type { ChatSession } from '../session/session.ts';
 import { joinPatches, type Message, type Patch, type Transcript } from '../transcript.ts';
 import type { ToPage } from './page-messages.ts';
 
-/** A person sees at most one change a frame; more messages than that only cost time. */
+/** At most one change per frame is visible, so more messages would only cost time. */
 const FRAME_MS = 16;
 
 /**
- * Feeds one page with one session. Steps are gathered and sent once a frame, neighbouring appends joined: a fast
- * stream is a few messages a second, not thousands. Bytes, texts of attachments and seals stay in the host.
+ * Sends the patches of one session to one page, once per frame and with adjacent appends joined: a fast stream causes
+ * a few messages per second, not thousands. Bytes and texts of attachments, and signatures, stay in the host.
  */
 export class PageFeed {
   readonly #session: ChatSession;
   readonly #post: (message: ToPage) => void;
   readonly #following: { dispose(): void };
   #waiting: Patch[] = [];
-  /** Number of the last step that was sent or that a sent snapshot holds; undefined: the page has nothing yet. */
+  /** Number of the last patch that was sent, also as part of a snapshot; undefined: nothing was sent yet. */
   #sent: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -30,7 +30,7 @@ export class PageFeed {
     clearTimeout(this.#timer);
   }
 
-  /** Sends the whole conversation; the steps after it follow. */
+  /** Sends the whole conversation. Later patches follow. */
   snapshot(): void {
     this.#drop();
     const { id, seq, transcript } = this.#session;
@@ -38,7 +38,7 @@ export class PageFeed {
     this.#post({ type: 'snapshot', session: id, seq, transcript: transcriptForPage(transcript) });
   }
 
-  /** Sends what waits. */
+  /** Sends the collected patches. */
   flush(): void {
     const patches = this.#waiting;
     const from = this.#sent;
@@ -66,7 +66,7 @@ export class PageFeed {
   }
 }
 
-/** A seal may be all that there is of a part: the page gets the part, not the seal. */
+/** A part may consist only of a signature: the page receives the part without it. */
 function patchForPage(patch: Patch): Patch {
   if (patch.type === 'add') return { type: 'add', message: messageForPage(patch.message) };
   if (patch.type !== 'seal') return patch;

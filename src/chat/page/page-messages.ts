@@ -1,9 +1,9 @@
 import type { Attachment } from '../attachment.ts';
 import type { ModelLabel, Patch, Transcript } from '../transcript.ts';
 
-/** What the page has to know about the model that the next message goes to. */
+/** The selected model, as far as the page needs to know it. */
 export interface ModelView extends ModelLabel {
-  /** Tokens after which the history is compacted; absent: unknown, and no gauge is shown (spec 8). */
+  /** Number of tokens after which the history is compacted; absent: unknown, so no gauge is shown (spec 8). */
   readonly usable?: number;
   readonly images: boolean;
   readonly pdf: boolean;
@@ -11,22 +11,22 @@ export interface ModelView extends ModelLabel {
   readonly reasoning: boolean;
 }
 
-/** Something that `@` or `/` offers. */
+/** A completion for `@` or `/`. */
 export interface CompletionItem {
   readonly id: string;
   readonly label: string;
   readonly detail?: string;
-  /** A codicon. */
+  /** Name of a codicon. */
   readonly icon: string;
-  /** What takes the place of the typed word; empty for what becomes a chip. */
+  /** Replaces the typed word; empty for items that become a chip. */
   readonly insert: string;
 }
 
-/** From the host to the page. */
+/** Messages from the host to the page. */
 export type ToPage =
-  /** The whole conversation; the page forgets what it had. */
+  /** The whole conversation. Replaces the page's copy. */
   | { readonly type: 'snapshot'; readonly session: string; readonly seq: number; readonly transcript: Transcript }
-  /** The steps after number `from`, up to number `seq`. */
+  /** The patches after number `from`, up to number `seq`. */
   | {
       readonly type: 'patches';
       readonly session: string;
@@ -34,7 +34,7 @@ export type ToPage =
       readonly seq: number;
       readonly patches: readonly Patch[];
     }
-  /** What is being written. `text` is absent where only the attachments changed: the page's own text is newer. */
+  /** The draft. `text` is absent if only the attachments changed, because the text in the page is newer. */
   | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
   | { readonly type: 'model'; readonly model: ModelView | null }
   | { readonly type: 'workspace'; readonly trusted: boolean }

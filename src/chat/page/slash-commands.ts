@@ -1,9 +1,9 @@
-/** A command that begins a message. The model gets `prompt` in its place. */
+/** A command at the start of a message. It is replaced with `prompt` in the request. */
 export interface SlashCommand {
   readonly name: string;
   readonly detail: string;
   readonly prompt: string;
-  /** What it goes along with when nothing else is attached. */
+  /** Attached automatically if the message has no other attachment. */
   readonly attaches?: 'selection' | 'diff';
 }
 
@@ -41,10 +41,10 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   },
 ];
 
-/** By hand: the history is summarized now. It is no message. */
+/** Summarizes the history now. It is not sent as a message. */
 export const COMPACT = 'compact';
 
-/** A message that begins with a command, as the model gets it; the text as it is when there is none. */
+/** Replaces a command at the start of a message with its prompt. Returns other text unchanged. */
 export function expandCommand(text: string): { readonly text: string; readonly command?: SlashCommand } {
   const match = /^\/([\w-]+)(?:\s+|$)/.exec(text);
   const command = SLASH_COMMANDS.find(({ name }) => name === match?.[1]);

@@ -11,18 +11,18 @@ import { needsCompaction, summaryRequest } from './compaction.ts';
 import type { SessionDeps, SessionModel } from './session-deps.ts';
 import { conversationTurns } from './turns.ts';
 
-/** What is asked writes its answers here. */
+/** The part of a session that the agent loop reads and writes. */
 export interface ConversationLog {
-  /** The shown messages, first to last. */
+  /** The visible messages, first to last. */
   readonly messages: readonly Message[];
   readonly leaf: string | undefined;
-  /** Adds a message and gives its id. */
+  /** Adds a message and returns its id. */
   add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string;
   end(message: string, ending: Ending): void;
   patch(patch: Patch): void;
 }
 
-/** Asks models for a conversation: answers, rounds of tools, summaries. */
+/** Sends the requests of a conversation: answers, rounds of tool calls, summaries. */
 export class AgentLoop {
   readonly #deps: SessionDeps;
   readonly #tools: ToolRunner;
@@ -34,7 +34,7 @@ export class AgentLoop {
     this.#log = log;
   }
 
-  /** Asks the model until it has answered, running its tools and summarizing where it has to. */
+  /** Sends requests until the model has answered. Runs its tools, and summarizes the history if necessary. */
   async answer(signal: AbortSignal, compacted = false): Promise<void> {
     const chosen = this.#deps.model();
     if (!chosen) {
@@ -58,7 +58,7 @@ export class AgentLoop {
     }
   }
 
-  /** Asks, runs the tools, asks again. Undefined: the history has to be compacted before the next step. */
+  /** Sends requests and runs tools in turn. Undefined: the history must be compacted before the next step. */
   async #steps(id: string, chosen: SessionModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
     const { model, label } = chosen;
     for (let step = 0; ; step++) {
@@ -109,7 +109,7 @@ export class AgentLoop {
     }
   }
 
-  /** @param keeps the message that stays whole. Resolves with whether it went well; a failure is shown on the summary. */
+  /** @param keeps this message is not summarized. @returns true on success. A failure is shown on the summary. */
   async summarize({ model, label }: SessionModel, keeps: string | undefined, signal: AbortSignal): Promise<boolean> {
     const covered = this.#log.messages.filter(({ id }) => id !== keeps);
     if (covered.length === 0) return true;

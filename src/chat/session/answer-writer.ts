@@ -8,9 +8,9 @@ import type { AnswerOutcome, Ending, Part, Patch } from '../transcript.ts';
 
 export interface AnswerParts {
   readonly message: string;
-  /** Ordinal of its first part in the message. */
+  /** Index of its first part in the message. */
   readonly base: number;
-  /** Usage of the steps before it. */
+  /** Usage of the previous steps. */
   readonly before: Usage | undefined;
   readonly model: Model;
   readonly tools: readonly ChatTool[];
@@ -18,7 +18,7 @@ export interface AnswerParts {
   readonly patch: (patch: Patch) => void;
 }
 
-/** A tool call of an answer. `text`: its arguments as they came. */
+/** A tool call of an answer. `text`: its arguments as received. */
 export interface Call {
   readonly part: number;
   readonly id: string;
@@ -30,10 +30,10 @@ export interface Call {
 export class AnswerWriter {
   readonly #parts: AnswerParts;
   readonly #calls = new Map<number, { id: string; name: string; text: string }>();
-  /** Where a part of the stream is in the message. A stream skips numbers: some blocks of a vendor say nothing here. */
-  readonly #places = new Map<string, number>();
+  /** Stream part -> index in the message. Part numbers may have gaps, because some vendor blocks are not shown. */
+  readonly #indexes = new Map<string, number>();
   #next: number;
-  #said = false;
+  #hasContent = false;
   #reasoned = false;
   #reasoning: { readonly part: number; readonly since: number } | undefined;
 
@@ -46,37 +46,37 @@ export class AnswerWriter {
     return [...this.#calls].map(([part, call]) => ({ part, ...call }));
   }
 
-  /** A further answer in the same message, after its tools ran. */
+  /** Starts another answer in the same message, after the tools ran. */
   beginStep(): void {
     this.#patch(this.#next, { type: 'step' });
     this.#next += 1;
   }
 
-  /** How the answer ended, once it has. */
+  /** Writes an event. Returns the ending if the event ends the answer. */
   take(event: Event): Ending | undefined {
     const { message, patch, now } = this.#parts;
     switch (event.type) {
       case 'text':
       case 'refusal':
       case 'reasoning': {
-        const part = this.#place(event.type, event.part);
-        if (event.type !== 'reasoning') this.#said ||= event.text.trim() !== '';
-        this.#follow(part, event.type === 'reasoning');
+        const part = this.#partIndex(event.type, event.part);
+        if (event.type !== 'reasoning') this.#hasContent ||= event.text.trim() !== '';
+        this.#trackReasoning(part, event.type === 'reasoning');
         patch({ type: 'append', message, part, kind: event.type, text: event.text });
         return undefined;
       }
       case 'reasoning-seal':
         this.#reasoned = true;
-        patch({ type: 'seal', message, part: this.#place('reasoning', event.part), seal: event.seal });
+        patch({ type: 'seal', message, part: this.#partIndex('reasoning', event.part), seal: event.seal });
         return undefined;
       case 'tool-call': {
-        const part = this.#place('tool', event.part);
-        this.#follow(part, false);
-        this.#begin(part, event.id, event.name);
+        const part = this.#partIndex('tool', event.part);
+        this.#trackReasoning(part, false);
+        this.#beginCall(part, event.id, event.name);
         return undefined;
       }
       case 'tool-arguments': {
-        const part = this.#places.get(`tool ${event.part}`);
+        const part = this.#indexes.get(`tool ${event.part}`);
         const call = part === undefined ? undefined : this.#calls.get(part);
         if (part === undefined || call === undefined) return undefined;
         call.text += event.json;
@@ -84,7 +84,7 @@ export class AnswerWriter {
         return undefined;
       }
       case 'usage':
-        this.#use(event.usage);
+        this.#addUsage(event.usage);
         return undefined;
       case 'finish':
         return this.finish(event.reason);
@@ -96,26 +96,26 @@ export class AnswerWriter {
   }
 
   finish(reason: FinishReason): Ending {
-    // Some servers say `stop` after they have asked for tools.
-    const asks = this.#calls.size > 0 && reason === 'stop';
-    return { type: 'finished', reason: asks ? 'tool_calls' : reason, outcome: this.#outcome(reason) };
+    // Some servers report `stop` after tool calls.
+    const callsTools = this.#calls.size > 0 && reason === 'stop';
+    return { type: 'finished', reason: callsTools ? 'tool_calls' : reason, outcome: this.#outcome(reason) };
   }
 
-  /** The stream is over, however it ended. */
+  /** Call when the stream has ended, for any reason. */
   close(): void {
-    this.#follow(-1, false);
+    this.#trackReasoning(-1, false);
   }
 
   #outcome(reason: FinishReason): AnswerOutcome {
     if (reason === 'closed') return 'interrupted';
     if (reason === 'content_filter') return 'filtered';
-    const said = this.#said || this.#calls.size > 0;
-    if (!said && this.#reasoned) return 'reasoning-only';
+    const hasContent = this.#hasContent || this.#calls.size > 0;
+    if (!hasContent && this.#reasoned) return 'reasoning-only';
     if (reason === 'length') return 'incomplete';
-    return said ? 'complete' : 'empty';
+    return hasContent ? 'complete' : 'empty';
   }
 
-  #begin(part: number, id: string, name: string): void {
+  #beginCall(part: number, id: string, name: string): void {
     const tool = this.#parts.tools.find((each) => each.name === name);
     this.#calls.set(part, { id, name, text: '' });
     this.#patch(part, {
@@ -130,8 +130,8 @@ export class AnswerWriter {
     });
   }
 
-  /** Reasoning ends when another part begins. */
-  #follow(part: number, reasoning: boolean): void {
+  /** Measures the reasoning time. Reasoning ends when another part begins. */
+  #trackReasoning(part: number, reasoning: boolean): void {
     const { message, patch, now } = this.#parts;
     const current = this.#reasoning;
     if (current && current.part !== part) {
@@ -143,7 +143,7 @@ export class AnswerWriter {
     this.#reasoning ??= { part, since: now() };
   }
 
-  #use(usage: Usage): void {
+  #addUsage(usage: Usage): void {
     const { message, before, model, patch } = this.#parts;
     if ((usage.reasoning ?? 0) > 0) this.#reasoned = true;
     const total = addUsage(before, usage);
@@ -152,12 +152,12 @@ export class AnswerWriter {
     patch({ type: 'usage', message, usage: total, context, ...(price === undefined ? {} : { price }) });
   }
 
-  /** Parts of a message have no gaps, and one kind never takes another's place. */
-  #place(kind: Part['type'], part: number): number {
+  /** Indexes in a message have no gaps, and parts of different kinds never share one. */
+  #partIndex(kind: Part['type'], part: number): number {
     const key = `${kind} ${part}`;
-    const known = this.#places.get(key);
+    const known = this.#indexes.get(key);
     if (known !== undefined) return known;
-    this.#places.set(key, this.#next);
+    this.#indexes.set(key, this.#next);
     this.#next += 1;
     return this.#next - 1;
   }

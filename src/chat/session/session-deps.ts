@@ -5,7 +5,7 @@ import type { ChatTool, StandingPermissions } from '../tools/tools.ts';
 import type { ModelLabel } from '../transcript.ts';
 
 export interface ConverseChoices {
-  /** Name of the model's variant. */
+  /** Name of the model variant. */
   readonly variant?: string;
 }
 
@@ -24,16 +24,16 @@ export interface SessionModel {
 
 export interface SessionDeps {
   readonly converse: Converse;
-  /** The model that the next message goes to; undefined when none is set up. */
+  /** The model for the next message; undefined: none is set up. */
   readonly model: () => SessionModel | undefined;
   readonly newId: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** What every conversation begins with. */
+  /** System instructions of each conversation. */
   readonly instructions?: () => string;
-  /** Those that may be offered now: it depends on trust. */
+  /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
   readonly permissions?: StandingPermissions;
-  /** Most tokens of an answer (spec 8). */
+  /** Maximum number of tokens of an answer (spec 8). */
   readonly outputCap?: number;
 }

@@ -17,26 +17,26 @@ import { AgentLoop, type ConversationLog } from './agent-loop.ts';
 import type { SessionDeps } from './session-deps.ts';
 import { titleFrom } from './title.ts';
 
-/** What the person sends. */
+/** A message from the user. */
 export interface Outgoing {
   readonly text: string;
   readonly attachments?: readonly Attachment[];
 }
 
-/** A conversation: its only owner. Faces show a snapshot and follow the patches. */
+/** Owns a conversation. Front ends show a snapshot and apply the patches. */
 export class ChatSession {
   readonly id: string;
   readonly #deps: SessionDeps;
   readonly #patched = new Emitter<[patch: Patch, seq: number]>();
   readonly onPatch = this.#patched.event;
   readonly #tools: ToolRunner;
-  readonly #asking: AgentLoop;
+  readonly #agentLoop: AgentLoop;
   #transcript: Transcript;
   #seq = 0;
   #running: AbortController | undefined;
-  #quiet: Promise<void> = Promise.resolve();
+  #idle: Promise<void> = Promise.resolve();
 
-  /** @param stored a conversation from history, else a new one. */
+  /** @param stored a conversation from history; without it, a new one is created. */
   constructor(deps: SessionDeps, stored?: { readonly id: string; readonly transcript: Transcript }) {
     this.#deps = deps;
     this.id = stored?.id ?? deps.newId();
@@ -46,7 +46,7 @@ export class ChatSession {
       ...(deps.permissions === undefined ? {} : { permissions: deps.permissions }),
       patch: (patch) => this.#patch(patch),
     });
-    this.#asking = new AgentLoop(deps, this.#tools, this.#log());
+    this.#agentLoop = new AgentLoop(deps, this.#tools, this.#log());
   }
 
   dispose(): void {
@@ -58,12 +58,12 @@ export class ChatSession {
     return this.#transcript;
   }
 
-  /** The shown messages, first to last. */
+  /** The visible messages, first to last. */
   get messages(): readonly Message[] {
     return branchTo(this.#transcript);
   }
 
-  /** Number of the last patch; whoever has it is up to date. */
+  /** Number of the last patch. */
   get seq(): number {
     return this.#seq;
   }
@@ -72,14 +72,14 @@ export class ChatSession {
     return this.#running !== undefined;
   }
 
-  /** Resolves when what runs now, if anything, is over. */
+  /** Resolves when no request is running. */
   get quiet(): Promise<void> {
-    return this.#quiet;
+    return this.#idle;
   }
 
   /**
-   * Ends what a crash left open, with the truth: the connection closed. For a conversation from history that no other
-   * window streams into.
+   * Marks answers that a crash left open as interrupted. Only for a conversation from history to which no other window
+   * is streaming.
    */
   closeOpenAnswers(): void {
     for (const { id, role, ending } of this.#transcript.messages) {
@@ -88,17 +88,17 @@ export class ChatSession {
     }
   }
 
-  /** Takes over what another window has written since: the rest of answers that are open here, and what follows. */
+  /** Applies changes by another window: the rest of answers that are open here, and later messages. */
   catchUp(elsewhere: Transcript): void {
     if (this.running) return;
     for (const theirs of elsewhere.messages) {
       const ours = this.#find(theirs.id);
       if (!ours) this.#patch({ type: 'add', message: theirs });
-      else if (ours.ending === undefined && ours.role !== 'user') this.#takeOver(ours, theirs);
+      else if (ours.ending === undefined && ours.role !== 'user') this.#applyOther(ours, theirs);
     }
   }
 
-  #takeOver(ours: Message, theirs: Message): void {
+  #applyOther(ours: Message, theirs: Message): void {
     const message = ours.id;
     theirs.parts.forEach((value, part) => {
       if (JSON.stringify(value) !== JSON.stringify(ours.parts[part]))
@@ -107,59 +107,59 @@ export class ChatSession {
     if (theirs.ending) this.#end(message, theirs.ending);
   }
 
-  /** Adds the person's message and streams the answer. Resolves when the answer has ended; never rejects. */
+  /** Adds the user's message and streams the answer. Resolves when the answer has ended; never rejects. */
   async send(outgoing: Outgoing): Promise<void> {
     await this.#run(async (signal) => {
       this.#addUser(outgoing, this.#transcript.leaf);
-      await this.#asking.answer(signal);
+      await this.#agentLoop.answer(signal);
     });
   }
 
-  /** Sends another version of a message; the old one stays as a branch. */
+  /** Sends another version of a message. The old one is kept as a branch. */
   async edit(id: string, outgoing: Outgoing): Promise<void> {
     const edited = this.#find(id);
     if (edited?.role !== 'user') return;
     await this.#run(async (signal) => {
       this.#addUser(outgoing, edited.parent);
-      await this.#asking.answer(signal);
+      await this.#agentLoop.answer(signal);
     });
   }
 
-  /** Answers again beside an answer, or the last one; that one stays as a branch. */
+  /** Generates another version of an answer, by default the last one. The old one is kept as a branch. */
   async regenerate(id?: string): Promise<void> {
     const answered = id === undefined ? this.messages.findLast(({ role }) => role !== 'user') : this.#find(id);
     const from = answered?.role === 'user' ? answered.id : (answered?.parent ?? this.#transcript.leaf);
     if (from === undefined) return;
     await this.#run(async (signal) => {
       this.#patch({ type: 'select', leaf: from });
-      await this.#asking.answer(signal);
+      await this.#agentLoop.answer(signal);
     });
   }
 
-  /** Goes on with an answer that is not whole. */
+  /** Continues an incomplete answer. */
   async continue(): Promise<void> {
     await this.#run(async (signal) => {
       this.#add({ role: 'user', parts: [], auto: true }, this.#transcript.leaf);
-      await this.#asking.answer(signal);
+      await this.#agentLoop.answer(signal);
     });
   }
 
-  /** Summarizes the history by hand. */
+  /** Summarizes the history at the user's request. */
   async compact(): Promise<void> {
     await this.#run(async (signal) => {
       const chosen = this.#deps.model();
-      if (chosen) await this.#asking.summarize(chosen, undefined, signal);
+      if (chosen) await this.#agentLoop.summarize(chosen, undefined, signal);
     });
   }
 
-  /** Compacts, then asks again: for a conversation that the provider found too long. */
+  /** Compacts the history, then retries: for a conversation that is too long for the provider. */
   async compactAndRetry(): Promise<void> {
     await this.#run(async (signal) => {
       const chosen = this.#deps.model();
-      const asked = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
-      if (!chosen || !asked) return;
-      this.#patch({ type: 'select', leaf: asked.id });
-      if (await this.#asking.summarize(chosen, asked.id, signal)) await this.#asking.answer(signal, true);
+      const question = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
+      if (!chosen || !question) return;
+      this.#patch({ type: 'select', leaf: question.id });
+      if (await this.#agentLoop.summarize(chosen, question.id, signal)) await this.#agentLoop.answer(signal, true);
     });
   }
 
@@ -169,7 +169,7 @@ export class ChatSession {
     this.#patch({ type: 'select', leaf: newestLeaf(this.#transcript, id) });
   }
 
-  /** Answers a tool call that waits. */
+  /** Decides about a waiting tool call. */
   decide(call: string, decision: ToolDecision): void {
     this.#tools.decide(call, decision);
   }
@@ -186,7 +186,7 @@ export class ChatSession {
     this.#patch({ type: 'pin', pinned });
   }
 
-  /** Stops the answer that streams; what was received stays. */
+  /** Stops the running answer. The received text is kept. */
   stop(): void {
     this.#running?.abort();
   }
@@ -196,7 +196,7 @@ export class ChatSession {
     const running = new AbortController();
     const quiet = Promise.withResolvers<void>();
     this.#running = running;
-    this.#quiet = quiet.promise;
+    this.#idle = quiet.promise;
     try {
       await work(running.signal);
     } finally {
@@ -235,7 +235,7 @@ export class ChatSession {
     return id;
   }
 
-  /** A call that was never carried out, or whose end nobody saw, is not left waiting for anybody. */
+  /** Ends a message. Marks tool calls without a result as stopped, so that they do not appear to be waiting. */
   #end(message: string, ending: Ending): void {
     this.#find(message)?.parts.forEach((value, part) => {
       if (value.type === 'tool' && isOpen(value.state))

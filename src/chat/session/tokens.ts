@@ -1,11 +1,11 @@
-/** Characters of English text and code that one token holds on average; only for showing and for planning ahead. */
+/** Average characters of English text and code per token. Only for estimates. */
 const CHARACTERS_PER_TOKEN = 4;
-/** Vendors count 85 to 1,600 for an image of usual size; the upper end plans safely. */
+/** Vendors count 85 to 1,600 tokens for an image of usual size. This is a safe estimate. */
 export const IMAGE_TOKENS = 1500;
 /** A page of a PDF is about 60 KB and 2,000 tokens. */
 export const PDF_BYTES_PER_TOKEN = 30;
 
-/** Tokens of a text, roughly. Characters outside of Latin scripts are counted as a token each. */
+/** Estimates the tokens of a text. East Asian characters and emoji count as one token each. */
 export function estimateTokens(text: string): number {
   let wide = 0;
   for (const character of text) if ((character.codePointAt(0) ?? 0) > 0x2e7f) wide += 1;

@@ -5,8 +5,8 @@ import { type Message, messageText, type Part } from '../transcript.ts';
 const CONTINUE = 'Continue exactly where you stopped. Do not repeat what you have already said.';
 
 /**
- * The way to a leaf as a model gets it: from the last whole summary on. Reasoning is sent back to the provider that
- * gave it, since no other accepts its seals.
+ * The visible branch in the form sent to the model, starting with the last complete summary. Reasoning is only sent
+ * back to the provider that produced it, because no other provider accepts its signatures.
  */
 export function conversationTurns(path: readonly Message[], provider: string): Turn[] {
   const turns: Turn[] = [];
@@ -17,9 +17,9 @@ export function conversationTurns(path: readonly Message[], provider: string): T
   return turns;
 }
 
-/** What is left of the path once its last summary stands for what came before. */
+/** The messages of the path, with the last summary in place of everything before it. */
 export function sentMessages(path: readonly Message[]): readonly Message[] {
-  const at = path.findLastIndex((message) => message.role === 'summary' && isWhole(message));
+  const at = path.findLastIndex((message) => message.role === 'summary' && isComplete(message));
   const summary = path[at];
   if (summary === undefined) return path.filter(({ role }) => role !== 'summary');
   const from = summary.keeps === undefined ? at : path.findIndex(({ id }) => id === summary.keeps);
@@ -27,7 +27,7 @@ export function sentMessages(path: readonly Message[]): readonly Message[] {
   return [summary, ...kept];
 }
 
-function isWhole({ ending }: Message): boolean {
+function isComplete({ ending }: Message): boolean {
   return ending?.type === 'finished' && ending.outcome === 'complete';
 }
 
@@ -41,7 +41,7 @@ function userParts(message: Message): UserPart[] {
   return parts;
 }
 
-/** Some servers refuse two turns of the person in a row (chat templates that alternate). */
+/** Merges consecutive user turns, because some servers reject them (chat templates with alternating roles). */
 function addUser(turns: Turn[], parts: readonly UserPart[]): void {
   const last = turns.at(-1);
   if (last?.role === 'user') turns[turns.length - 1] = { role: 'user', parts: [...last.parts, ...parts] };
@@ -50,7 +50,7 @@ function addUser(turns: Turn[], parts: readonly UserPart[]): void {
 
 function answerTurns(message: Message, sameProvider: boolean): Turn[] {
   const turns: Turn[] = [];
-  for (const step of stepsOf(message.parts)) {
+  for (const step of splitSteps(message.parts)) {
     const parts = step.flatMap((part) => assistantPart(part, sameProvider));
     if (parts.every(({ type }) => type === 'reasoning')) continue;
     turns.push({ role: 'assistant', parts });
@@ -60,7 +60,7 @@ function answerTurns(message: Message, sameProvider: boolean): Turn[] {
   return turns;
 }
 
-function stepsOf(parts: readonly Part[]): Part[][] {
+function splitSteps(parts: readonly Part[]): Part[][] {
   const steps: Part[][] = [[]];
   for (const part of parts) {
     if (part.type === 'step') steps.push([]);
@@ -93,14 +93,11 @@ function toolResult(part: Part): ToolResultPart[] {
     case 'done':
       return result(state.output, state.failed === true);
     case 'denied':
-      return result(
-        `The person did not allow this call.${state.reason === '' ? '' : ` Reason: ${state.reason}`}`,
-        true,
-      );
+      return result(`The user did not allow this call.${state.reason === '' ? '' : ` Reason: ${state.reason}`}`, true);
     case 'receiving':
     case 'waiting':
     case 'running':
     case 'stopped':
-      return result('The answer was ended before this call had: whether it took effect is not known.', true);
+      return result('The answer was stopped before this call ended. It is unknown whether the call took effect.', true);
   }
 }

@@ -1,18 +1,18 @@
 import { IgnorePatterns } from '../../base/ignore-patterns.ts';
 import { isSecretFile, plainSegments } from '../../base/secret-files.ts';
 
-/** Why a call is asked for each time: what the file that it touches is for. */
+/** Why each call needs confirmation: the purpose of the file it accesses. */
 export const CAUTION_KINDS = ['secret', 'git', 'editor', 'workflow', 'settings', 'shell', 'package'] as const;
 export type CautionKind = (typeof CAUTION_KINDS)[number];
 
-/** A reason that no permission for the conversation or for always covers. */
+/** A reason for confirmation even if the tool is allowed for the conversation or always. */
 export interface Caution {
   readonly kind: CautionKind;
-  /** The file that is touched in the end, links followed, as the user knows it. */
+  /** The file that is accessed after resolving links, relative to the workspace folder. */
   readonly path: string;
 }
 
-/** Files that make programs run, or that decide what runs and what is allowed, as patterns of `.gitignore`. */
+/** Files that cause programs to run, or that control what runs and what is allowed, as `.gitignore` patterns. */
 const GUARDED: readonly (readonly [CautionKind, readonly string[]])[] = [
   [
     'git',
@@ -71,7 +71,7 @@ const GUARDS = GUARDED.map(([kind, patterns]) => {
   return { kind, patterns: new IgnorePatterns(anywhere.join('\n')) };
 });
 
-/** Why touching a file is asked for each time; undefined: it need not be. @param path absolute or relative. */
+/** Why access to a file needs confirmation each time; undefined: it does not. @param path absolute or relative. */
 export function cautionKind(path: string, access: 'read' | 'write'): CautionKind | undefined {
   if (access === 'write') {
     const plain = plainSegments(path).join('/');

@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff';
 
-/** A stretch of lines that differs: `before` lines from `from` become `after`. */
+/** A range of changed lines: the lines `before`, starting at `from`, become `after`. */
 export interface Hunk {
   /** 0-based line of the old text. */
   readonly from: number;
@@ -8,10 +8,10 @@ export interface Hunk {
   readonly after: readonly string[];
 }
 
-/** Texts with more differences have little in common: one hunk says as much, and finding the best takes quadratic time. */
+/** With more differences, the whole text becomes one hunk: the minimal diff takes quadratic time and is not useful. */
 const LIMITS = { maxEditLength: 1500, timeout: 250 };
 
-/** The hunks that make `after` out of `before`. */
+/** The hunks that turn `before` into `after`. */
 export function lineDiff(before: string, after: string): Hunk[] {
   const oldLines = before.split('\n');
   const newLines = after.split('\n');
@@ -35,7 +35,7 @@ export function lineDiff(before: string, after: string): Hunk[] {
   return hunks;
 }
 
-/** The old text with some of its hunks. @param chosen indexes of `hunks`. */
+/** Applies some of the hunks to the old text. @param chosen indexes of `hunks`. */
 export function applyHunks(before: string, hunks: readonly Hunk[], chosen: ReadonlySet<number>): string {
   const lines = before.split('\n');
   for (const [index, hunk] of [...hunks.entries()].reverse()) {

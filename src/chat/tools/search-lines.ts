@@ -1,22 +1,22 @@
 import { createContext, Script } from 'node:vm';
 import { objectOrEmpty } from '../../base/json.ts';
 
-/** Longer lines are searched in their beginning. */
+/** Only this many characters of a line are searched. */
 const MAX_LINE = 2000;
-/** Milliseconds for the lines of one file. */
+/** Time limit per file. */
 const LIMIT_MS = 1000;
 
-/** Gives the indices of the lines that match. @throws Error for a pattern that is none or takes too long. */
+/** Returns the indices of matching lines. @throws Error if the pattern is invalid or takes too long. */
 export type LineSearch = (lines: readonly string[]) => readonly number[];
 
-/** Searches for a text, or for a JavaScript regular expression, whatever its case. */
+/** Searches for a text or a JavaScript regular expression, ignoring case. */
 export function lineSearch(query: string, regex: boolean): LineSearch {
   if (regex) return patternSearch(new RegExp(query, 'i'));
   const wanted = query.toLowerCase();
   return (lines) => indices(lines, (line) => line.toLowerCase().includes(wanted));
 }
 
-/** A pattern that backtracks for ever would stop everything else in this process: it runs where it can be ended. */
+/** Runs the pattern in a `vm` context with a time limit, because endless backtracking would block this process. */
 function patternSearch(pattern: RegExp): LineSearch {
   const globals: Record<string, unknown> = { pattern };
   const context = createContext(globals);
@@ -33,7 +33,7 @@ function matches(run: () => unknown): readonly unknown[] {
     const found = run();
     return Array.isArray(found) ? found : [];
   } catch (thrown) {
-    // It is an error of the context's own realm.
+    // The error is from another realm, so `instanceof` does not work.
     if (objectOrEmpty(thrown).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
       throw new Error('The pattern takes too long on this workspace. Use a simpler one.');
     }

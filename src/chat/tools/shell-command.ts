@@ -11,26 +11,26 @@ export interface ShellCommand {
 }
 
 export interface RunningCommand {
-  /** The exit code, or the name of the signal that ended it. Rejects where the shell can't be started. */
+  /** The exit code, or the name of the signal that ended it. Rejects if the shell cannot be started. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** What the user types while it runs. */
+  /** Sends input from the user. */
   input(text: string): void;
   interrupt(): void;
-  /** Ends it and all that it started. */
+  /** Ends the command and all its child processes. */
   kill(): void;
 }
 
-/** A process that is asked to end gets this long. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
-/** Output that is still in the pipe when the shell has ended; a process that it left running keeps the pipe open. */
+/** How long to read remaining output after the shell has ended. A background process may keep the pipe open. */
 const DRAIN_MS = 200;
-/** A command that prints without end must not fill the memory of the terminal. */
+/** Reading pauses after this many characters, so that endless output does not fill the terminal's memory. */
 const BURST = 256 * 1024;
 const PAUSE_MS = 50;
 
 /**
- * Runs a command in a shell that gets it as one argument. Nothing is typed: the shell is not interactive, so that tabs,
- * `!` and control characters in it mean nothing but themselves, and no history is kept.
+ * Runs a command in a shell that receives it as one argument. The shell is not interactive, so tabs, `!` and control
+ * characters have no special meaning, and no history is kept.
  */
 export function startShellCommand({ shell, command, cwd, env, onOutput }: ShellCommand): RunningCommand {
   const posix = process.platform !== 'win32';
@@ -38,7 +38,7 @@ export function startShellCommand({ shell, command, cwd, env, onOutput }: ShellC
   const child = spawn(shell, args, {
     cwd,
     env: commandEnvironment(env),
-    // A group of its own, so that all of it can be ended.
+    // A separate process group, so that all child processes can be ended.
     detached: posix,
     windowsVerbatimArguments: verbatim,
     windowsHide: true,
@@ -59,7 +59,7 @@ export function startShellCommand({ shell, command, cwd, env, onOutput }: ShellC
   };
 }
 
-/** How each shell takes a command as one argument (its manual: `-c`, `-EncodedCommand`, `/c`). */
+/** How to pass a command to each shell as one argument (see its manual: `-c`, `-EncodedCommand`, `/c`). */
 export function shellArguments(shell: string, command: string): { args: readonly string[]; verbatim: boolean } {
   const name = shell
     .replace(/^.*[\\/]/, '')
@@ -69,15 +69,15 @@ export function shellArguments(shell: string, command: string): { args: readonly
     const encoded = Buffer.from(command, 'utf16le').toString('base64');
     return { args: ['-NoLogo', '-NonInteractive', '-EncodedCommand', encoded], verbatim: false };
   }
-  // It would run the first line alone.
+  // cmd would run only the first line.
   if (name === 'cmd' && command.includes('\n')) throw new Error('This shell (cmd) takes commands of one line only.');
-  // With /s, it takes all between the first and the last quote.
+  // With /s, cmd runs everything between the first and the last quote.
   if (name === 'cmd') return { args: ['/d', '/s', '/c', `"${command}"`], verbatim: true };
-  // A command that begins like an option would be read as one.
+  // A leading space prevents a command that starts with - or + from being parsed as an option.
   return { args: ['-c', /^[-+]/.test(command) ? ` ${command}` : command], verbatim: false };
 }
 
-/** As VS Code does for its terminals: what is meant for the extension host alone is left out. */
+/** Removes variables for the extension host, as VS Code does for its terminals. */
 function commandEnvironment(env: ShellCommand['env']): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !/^(?:ELECTRON_|VSCODE_)/i.test(name));
   return { ...Object.fromEntries(kept), TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
@@ -112,7 +112,7 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, name);
   } catch {
-    // All of it has ended.
+    // All processes have ended.
   }
 }
 

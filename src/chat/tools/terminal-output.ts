@@ -1,11 +1,11 @@
-/** Colours and cursor movements (ECMA-48), which mean nothing to a model. */
+/** Colours and cursor movements (ECMA-48), which are of no use to a model. */
 // biome-ignore lint/complexity/useRegexLiterals: a literal would hold the control characters themselves
 const CONTROL = new RegExp(
   '\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])|\\u0007',
   'g',
 );
 
-/** What a terminal printed as a person reads it: of a line that was written over, what it said last. */
+/** The output as visible in the terminal: only the last version of a line that was overwritten. */
 export function plainOutput(raw: string): string {
   return raw
     .replace(CONTROL, '')

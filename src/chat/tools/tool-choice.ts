@@ -1,27 +1,27 @@
 import type { ChatTool } from './tools.ts';
 
-/** Each tool costs tokens in every request, and vendors take 128 at most (OpenAI, "function calling"). */
+/** Each tool costs tokens in every request, and vendors accept at most 128 (OpenAI, "Function calling"). */
 export const MOST_TOOLS = 64;
 
-/** Tools under who offers them. */
+/** The tools of one origin. */
 export interface ToolGroup {
   readonly origin: string;
   readonly tools: readonly ChatTool[];
 }
 
-/** In the order in which the first of each comes. */
+/** Groups tools by origin, in the order of their first tool. */
 export function toolGroups(tools: readonly ChatTool[]): readonly ToolGroup[] {
   return [...Map.groupBy(tools, ({ origin }) => origin)].map(([origin, group]) => ({ origin, tools: group }));
 }
 
-/** What a model is offered: all but those whose names are turned off, the first `MOST_TOOLS`. */
+/** The tools for a model: those that are not turned off, at most `MOST_TOOLS`. */
 export function offeredTools(tools: readonly ChatTool[], off: readonly string[]): readonly ChatTool[] {
   return tools.filter(({ name }) => !off.includes(name)).slice(0, MOST_TOOLS);
 }
 
 /**
- * The names that are turned off once a person has chosen some of these. A tool that isn't there just now – its server
- * does not run, the workspace is not trusted – stays as it was.
+ * The names that are turned off after the user chose among `tools`. A tool that is not available at the moment (its
+ * server is not running, the workspace is not trusted) keeps its state.
  */
 export function disabledTools(
   tools: readonly ChatTool[],

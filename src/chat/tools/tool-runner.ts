@@ -16,12 +16,12 @@ export interface ToolRunnerDeps {
   readonly patch: (patch: Patch) => void;
 }
 
-/** Most characters of an output that a model is given; the rest is cut, and it says so. */
+/** Longer outputs are cut, with a note for the model. */
 const MAX_OUTPUT = 60_000;
 
 type Input = Readonly<Record<string, unknown>>;
 
-const CHANGED = 'What this call touches has changed since it was shown. Nothing was done.';
+const CHANGED = 'The target of this call changed after it was shown. Nothing was done.';
 
 interface Waiting {
   readonly tool: ChatTool;
@@ -29,11 +29,11 @@ interface Waiting {
   readonly resolve: (decision: ToolDecision | undefined) => void;
 }
 
-/** Runs the calls of an answer, one after another, and asks the person where it has to. */
+/** Runs the tool calls of an answer one after another, and asks the user for permission where necessary. */
 export class ToolRunner {
   readonly #deps: ToolRunnerDeps;
   readonly #waiting = new Map<string, Waiting>();
-  /** Allowed for this conversation. */
+  /** Permissions for this conversation. */
   readonly #allowed = new Set<string>();
 
   constructor(deps: ToolRunnerDeps) {
@@ -70,7 +70,7 @@ export class ToolRunner {
     return outcomeState(await this.#invoke(tool, input, signal), signal);
   }
 
-  /** Asks the user where the call needs it; undefined: it may run. */
+  /** Asks the user for permission if the call needs it; undefined: it may run. */
   async #permit(
     call: Call,
     tool: ChatTool,
@@ -87,7 +87,7 @@ export class ToolRunner {
       const decision = await decided;
       if (!decision) return { type: 'stopped' };
       if (decision.type === 'deny') return { type: 'denied', reason: decision.reason };
-      // What was a plain file may be a link by now.
+      // The path may have become a link in the meantime.
       if (cautionText(await tool.asks(input)) !== cautionText(asks)) throw new Error(CHANGED);
       if (asks === true) this.#remember(tool, decision);
       return undefined;
@@ -106,7 +106,7 @@ export class ToolRunner {
     if (decision.type === 'always') this.#deps.permissions?.add(permissionKey(tool));
   }
 
-  /** Undefined when the answer was stopped. */
+  /** Resolves with undefined if the answer was stopped. */
   #wait(call: Call, tool: ChatTool, input: Input, signal: AbortSignal): Promise<ToolDecision | undefined> {
     return new Promise((done) => {
       const resolve = (decision: ToolDecision | undefined) => {
@@ -120,7 +120,7 @@ export class ToolRunner {
     });
   }
 
-  /** A tool that pays no heed to the signal is left behind, so that Stop always stops. */
+  /** Does not wait for a tool that ignores the signal, so that Stop always works. */
   async #invoke(tool: ChatTool, input: Input, signal: AbortSignal): Promise<ToolOutcome> {
     let stop: (() => void) | undefined;
     const stopped = new Promise<ToolOutcome>((resolve) => {

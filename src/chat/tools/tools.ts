@@ -1,7 +1,7 @@
 import type { Tool } from '../../wire/conversation.ts';
 import type { Caution } from './caution.ts';
 
-/** What a tool answered. */
+/** The result of a tool. */
 export interface ToolOutcome {
   readonly output: string;
   readonly failed?: true;
@@ -11,32 +11,32 @@ export interface ToolOutcome {
 export interface ChatTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of its arguments. */
+  /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Who offers it, as a person knows them. */
+  /** Display name of the provider of the tool. */
   readonly origin: string;
   readonly changes: boolean;
   /**
-   * Whether the user has to allow this call: never (`false`), until the tool is allowed (`true`), or each time, for a
-   * reason. Rejects for a call that can't run: it fails without asking.
+   * Whether the user must allow this call: never (`false`), until the tool is allowed (`true`), or each time, for a
+   * reason. Rejects if the call cannot run: it then fails without a question.
    */
   asks(input: Readonly<Record<string, unknown>>): Asks | Promise<Asks>;
-  /** Shows what a call would change, before it is allowed. */
+  /** Shows the change before the user allows it. */
   preview?(input: Readonly<Record<string, unknown>>): Promise<void>;
-  /** A failure is an outcome too: the model is told. Stops when the signal fires. */
+  /** A failure is also an outcome, which is sent to the model. Stops when the signal fires. */
   run(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolOutcome>;
 }
 
 export type Asks = boolean | Caution;
 
-/** The person's answer to a call that asks. */
+/** The user's decision about a call. */
 export type ToolDecision =
   | { readonly type: 'once' }
   | { readonly type: 'session' }
   | { readonly type: 'always' }
   | { readonly type: 'deny'; readonly reason: string };
 
-/** Tools that may run without asking in every conversation. Keyed by origin and name, so that another can't borrow it. */
+/** Tools that may always run without confirmation. The key has the origin, so that a namesake is not included. */
 export interface StandingPermissions {
   has(key: string): boolean;
   add(key: string): void;
@@ -50,7 +50,7 @@ export function toolForModel({ name, description, parameters }: ChatTool): Tool 
   return { name, description, parameters };
 }
 
-/** The arguments as an object; undefined when they are not one. Vendors send nothing at all for a tool without arguments. */
+/** Parses the arguments; undefined if they are not an object. Vendors send an empty text for no arguments. */
 export function readArguments(text: string): Readonly<Record<string, unknown>> | undefined {
   if (text.trim() === '') return {};
   try {
@@ -63,16 +63,16 @@ export function readArguments(text: string): Readonly<Record<string, unknown>> |
 
 /** The same call this many times in a row is a loop. */
 const REPEATS = 3;
-/** No task of a chat takes more rounds; a model that needs them has lost its way. */
+/** Maximum number of rounds. A model that needs more is considered to be looping. */
 const MAX_STEPS = 60;
 
-/** Notices a model that repeats itself. */
+/** Detects a model that repeats tool calls. */
 export class LoopWatch {
   #last = '';
   #times = 0;
   #steps = 0;
 
-  /** Counts the calls of one step; the name of the tool when it is a loop. */
+  /** Records the calls of one step. Returns the name of the tool if they are a loop. */
   repeats(calls: readonly { readonly name: string; readonly text: string }[]): string | undefined {
     const signature = JSON.stringify(calls.map(({ name, text }) => [name, text]));
     this.#times = signature === this.#last ? this.#times + 1 : 1;

@@ -1,15 +1,15 @@
 /**
- * Characters that are not seen, turn text around or move the cursor: controls, format characters, half of a surrogate
- * pair, separators of lines and paragraphs, and what Unicode says may be ignored (fillers, selectors of variants).
+ * Characters that are invisible, change the text direction or move the cursor: control and format characters, lone
+ * surrogates, line and paragraph separators, and Unicode's default ignorable code points (fillers, variation selectors).
  */
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Makes a text show all that it has: each character that is not seen is named, such as `⟨U+202E⟩`. */
+/** Replaces each invisible character with its code point, such as `⟨U+202E⟩`. */
 export function showUnseen(text: string): string {
   return text.replace(UNSEEN, (character) => `⟨${codePointName(character)}⟩`);
 }
 
-/** The first control character other than a line break and a tab, by name. A shell or a terminal may act on it. */
+/** Finds a control character other than line break and tab. A shell or a terminal may interpret it. */
 export function findControl(command: string): string | undefined {
   const found = /(?![\n\t])\p{Cc}/u.exec(command)?.[0];
   return found === undefined ? undefined : codePointName(found);
@@ -19,14 +19,14 @@ function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** A long text without its middle, so that its end is in sight. */
+/** A long text without its middle, so that its end is visible. */
 export interface FoldedText {
   readonly head: string;
-  /** Absent: nothing is left out. */
+  /** Absent: nothing is omitted. */
   readonly rest?: { readonly lines: number; readonly characters: number; readonly tail: string };
 }
 
-/** @param rows of at most `width` characters that are shown: two thirds from the beginning, one from the end. */
+/** @param rows number of visible rows of `width` characters: two thirds from the beginning, one third from the end. */
 export function foldText(text: string, rows: number, width: number): FoldedText {
   const starts: number[] = [];
   let at = 0;
@@ -34,7 +34,7 @@ export function foldText(text: string, rows: number, width: number): FoldedText 
     for (let column = 0; column === 0 || column < line.length; column += width) starts.push(at + column);
     at += line.length + 1;
   }
-  // Fewer than these are no more than the note that says how many there are.
+  // Omitting fewer rows saves nothing, because the note about them needs a row itself.
   if (starts.length <= rows + 2) return { head: text };
   const first = Math.ceil((rows * 2) / 3);
   const from = starts[first] ?? text.length;

@@ -2,24 +2,24 @@ import path from 'node:path';
 import { findRealPath, isWithin } from '../../base/real-path.ts';
 import { type Caution, cautionKind } from './caution.ts';
 
-/** A folder of the workspace on this machine. */
+/** A workspace folder on this machine. */
 export interface WorkspaceRoot {
   readonly name: string;
   readonly path: string;
 }
 
-/** A file of the workspace, links followed: the same file has the same place, however it was written. */
+/** A workspace file after resolving links: the same file has the same values for each spelling of its path. */
 export interface WorkspaceFile {
   readonly root: WorkspaceRoot;
-  /** From the root, with `/`; empty: the root itself. */
+  /** Path from the root, with `/`; empty: the root itself. */
   readonly relative: string;
   readonly real: string;
   readonly realRoot: string;
 }
 
 /**
- * The file that a written path leads to. Undefined where that is outside of the workspace, also by way of a link, and of
- * a link to a file that does not exist yet.
+ * Finds the file for a path that a model wrote. Undefined if it is outside the workspace, also through a link, and for
+ * a link to a file that does not exist.
  */
 export async function findInWorkspace(
   roots: readonly WorkspaceRoot[],
@@ -37,7 +37,7 @@ export async function findInWorkspace(
   return undefined;
 }
 
-/** Models write both kinds of slashes, and the folder's name before the path where there are several. */
+/** Models write both kinds of slashes. With several folders, they write the folder's name before the path. */
 function candidates(roots: readonly WorkspaceRoot[], written: string): readonly string[] {
   const clean = written.replaceAll('\\', '/');
   if (path.isAbsolute(clean)) return [path.normalize(clean)];
@@ -46,7 +46,7 @@ function candidates(roots: readonly WorkspaceRoot[], written: string): readonly 
   return roots.map((root) => path.join(root.path, clean));
 }
 
-/** Why touching this file is asked for each time: by the file that it is, and by the name that was written for it. */
+/** Why access to this file needs confirmation each time. Checks the real path and the written path. */
 export function cautionFor(
   file: { readonly real: string; readonly relative: string },
   written: string,
@@ -57,8 +57,8 @@ export function cautionFor(
 }
 
 /**
- * Cautions about arguments of a tool that is not ours: each text that can be a path is looked at. Undefined where none
- * names a file that holds secrets or decides what runs.
+ * Checks the arguments of a tool from another extension: each text that can be a path. Undefined if none is the path
+ * of a file that contains secrets or controls what runs.
  */
 export function cautionInArguments(input: unknown): Caution | undefined {
   if (typeof input === 'string') {

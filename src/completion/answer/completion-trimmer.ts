@@ -12,109 +12,109 @@ import {
   withoutRepeatedTail,
 } from './trim.ts';
 
-/** What an answer has to fit, as it was when it was asked for. */
+/** The text around the caret at the time of the request. The answer must fit it. */
 export interface InsertionContext {
   readonly language: Language;
   readonly head: string;
   readonly tail: string;
-  /** The last line with something on it before the caret's. */
+  /** The last line before the caret's line that is not blank. */
   readonly above: string | undefined;
-  /** The next lines with something on them, at most two. */
+  /** The next lines that are not blank, at most two. */
   readonly below: readonly string[];
   /** The end delimiter of the string or comment that the caret is in. */
   readonly inside: string | undefined;
-  /** Brackets before the caret that nothing behind it closes. */
+  /** Number of brackets before the caret that are not closed after it. */
   readonly unclosed: number;
   readonly singleLine: boolean;
   readonly maxLines: number;
   readonly indentation: { readonly insertSpaces: boolean; readonly tabSize: number };
 }
 
-/** A line longer than this is data, not something to read in grey. */
-const LONGEST_LINE = 500;
+/** A longer line is data, which is of no use as a suggestion. */
+const MAX_LINE_LENGTH = 500;
 
 /**
- * Turns the stream of an answer into text that may be shown. `text` holds whole lines that have
- * passed every check and only ever grows; a line that what follows could turn into a repetition is
- * held back until that is known.
+ * Turns the stream of an answer into text that may be shown. `text` holds whole lines that passed
+ * every check, and only grows. A line that may turn out to be part of a repetition is held back
+ * until the following lines decide.
  */
 export class CompletionTrimmer {
-  readonly #site: InsertionContext;
+  readonly #context: InsertionContext;
   #raw = '';
   readonly #lines: string[] = [];
   readonly #scanner: BracketScanner;
-  #settled = 0;
-  /** The line before which an echo of what stands below has begun. */
+  #released = 0;
+  /** Index of the line where an echo of the lines below the caret begins. */
   #echoFrom: number | undefined;
   #loops = false;
-  #over = false;
+  #finished = false;
   #text = '';
 
-  constructor(site: InsertionContext) {
-    this.#site = site;
-    this.#scanner = new BracketScanner(site.language, site.inside);
+  constructor(context: InsertionContext) {
+    this.#context = context;
+    this.#scanner = new BracketScanner(context.language, context.inside);
   }
 
   get text(): string {
     return this.#text;
   }
 
-  /** Whether whatever else comes would not be taken. */
+  /** True if further input is ignored. */
   get enough(): boolean {
-    return this.#over;
+    return this.#finished;
   }
 
-  /** The next piece of the answer as it came. */
+  /** Adds the next piece of the answer as received. */
   push(piece: string): void {
-    if (this.#over) return;
-    // A CR at the end may be half of a CRLF: it waits for the next piece.
+    if (this.#finished) return;
+    // A CR at the end may be half of a CRLF: keep it until the next piece.
     this.#raw += piece;
     let text = this.#raw;
     const waits = text.endsWith('\r');
     if (waits) text = text.slice(0, -1);
     const lines = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
     this.#raw = (lines.pop() ?? '') + (waits ? '\r' : '');
-    for (const line of lines) this.#take(line);
-    if (this.#raw.length > LONGEST_LINE) this.#over = true;
+    for (const line of lines) this.#addLine(line);
+    if (this.#raw.length > MAX_LINE_LENGTH) this.#finished = true;
   }
 
-  /** The answer is over. `whole`: its last line is as the model meant it, not cut off on the way. */
+  /** The answer is complete. @param whole the last line is complete, that is, the answer was not cut off. */
   end(whole: boolean): void {
     const last = this.#raw.replace(/\r$/, '');
     this.#raw = '';
-    if (!this.#over && last !== '') {
-      if (whole) this.#take(last);
-      else if (this.#lines.length === 0) this.#take(withoutHalfWord(last).trimEnd());
+    if (!this.#finished && last !== '') {
+      if (whole) this.#addLine(last);
+      else if (this.#lines.length === 0) this.#addLine(withoutHalfWord(last).trimEnd());
     }
-    this.#over = true;
-    // Twice the same and no more is no loop: what was held back for that is let go.
-    if (!this.#loops && this.#echoFrom === undefined && this.#stands()) this.#settle(this.#lines.length);
+    this.#finished = true;
+    // A single repetition is not a loop: release the lines that were held back for it.
+    if (!this.#loops && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
   }
 
-  #take(raw: string): void {
-    if (this.#over) return;
-    const line = this.#shaped(raw);
-    if (line === undefined || this.#refused(line)) {
-      this.#over = true;
+  #addLine(raw: string): void {
+    if (this.#finished) return;
+    const line = this.#formatLine(raw);
+    if (line === undefined || this.#isRejected(line)) {
+      this.#finished = true;
       return;
     }
     this.#lines.push(line);
     this.#scanner.read(this.#lines.length > 1 ? `\n${line}` : line);
-    this.#followEcho(line);
-    if (this.#over) return;
+    this.#detectEcho(line);
+    if (this.#finished) return;
     const repeated = line.trim() === '' ? 0 : repeatedLines(this.#lines);
     if (repeated >= 2) {
       this.#loops = true;
-      this.#over = true;
+      this.#finished = true;
       return;
     }
-    if (repeated === 0 && this.#echoFrom === undefined && this.#stands()) this.#settle(this.#lines.length);
-    if (this.#site.singleLine || this.#lines.length >= this.#site.maxLines) this.#over = true;
+    if (repeated === 0 && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
+    if (this.#context.singleLine || this.#lines.length >= this.#context.maxLines) this.#finished = true;
   }
 
-  /** The line as it would be written, or `undefined` if the answer ends before it. */
-  #shaped(raw: string): string | undefined {
-    const { head, tail, above, indentation } = this.#site;
+  /** The line as it would be inserted, or `undefined` if the answer ends before it. */
+  #formatLine(raw: string): string | undefined {
+    const { head, tail, above, indentation } = this.#context;
     const clean = withoutDirectionOverrides(raw);
     if (clean !== raw && clean.trim() === '') return undefined;
     if (this.#lines.length > 0) return reindent(clean, indentation).trimEnd();
@@ -124,10 +124,10 @@ export class CompletionTrimmer {
     return withoutRepeatedTail(tail.trim() === '' ? line.trimEnd() : line, tail);
   }
 
-  #refused(line: string): boolean {
+  #isRejected(line: string): boolean {
     const first = this.#lines.every((one) => one.trim() === '');
-    const { head, above, tail } = this.#site;
-    if (line.length > LONGEST_LINE || loopsInside(line)) return true;
+    const { head, above, tail } = this.#context;
+    if (line.length > MAX_LINE_LENGTH || loopsInside(line)) return true;
     if (line.trim() === '') return this.#lines.length >= 2 && this.#lines.slice(-2).every((one) => one.trim() === '');
     if (first) {
       const whole = this.#lines.length === 0 ? `${head}${line}` : line;
@@ -135,39 +135,39 @@ export class CompletionTrimmer {
       if (over !== undefined && isDistinctive(whole) && whole.trim() === over.trim() && tail.trim() === '') return true;
     }
     const next = this.#scanner.copy().read(`\n${line}`);
-    // Closers right behind the caret may be said again: they are written over (fit.ts).
-    return next.unmatched.length > this.#site.unclosed + leadingClosers(tail);
+    // The answer may repeat closers directly after the caret: they are overwritten (fit-answer.ts).
+    return next.unmatched.length > this.#context.unclosed + leadingClosers(tail);
   }
 
-  /** Sees whether the answer has come to what stands below anyway. */
-  #followEcho(line: string): void {
-    const { below, tail } = this.#site;
+  /** Detects that the answer repeats the lines below the caret. */
+  #detectEcho(line: string): void {
+    const { below, tail } = this.#context;
     const [first, second] = below;
     if (first === undefined || tail.trim() !== '' || line.trim() === '') return;
     const index = this.#lines.length - 1;
     if (this.#echoFrom !== undefined) {
-      if (second === undefined || line.trim() === second.trim()) this.#over = true;
+      if (second === undefined || line.trim() === second.trim()) this.#finished = true;
       else this.#echoFrom = undefined;
-      if (this.#over) return;
+      if (this.#finished) return;
     }
     if (index === 0 || line.trim() !== first.trim()) return;
     if (isDistinctive(line) && line.trim().length >= 20) {
       this.#echoFrom = index;
-      this.#over = true;
+      this.#finished = true;
     } else if (isDistinctive(line)) this.#echoFrom = index;
   }
 
-  /** Whether the lines so far could be left as they are: no line broken off inside brackets or a string. */
-  #stands(): boolean {
-    if (this.#scanner.inShortString) return this.#site.tail.startsWith(this.#scanner.inside ?? ' ');
+  /** True if the suggestion could end here: not inside brackets or a string. */
+  #canEndHere(): boolean {
+    if (this.#scanner.inShortString) return this.#context.tail.startsWith(this.#scanner.inside ?? ' ');
     return this.#scanner.standsAtLineEnd();
   }
 
-  #settle(count: number): void {
+  #release(count: number): void {
     let end = count;
     while (end > 0 && this.#lines[end - 1]?.trim() === '') end--;
-    if (end <= this.#settled) return;
-    this.#settled = end;
+    if (end <= this.#released) return;
+    this.#released = end;
     this.#text = this.#lines.slice(0, end).join('\n');
   }
 }

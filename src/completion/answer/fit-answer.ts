@@ -1,28 +1,28 @@
 import { BracketScanner, scanBracketsTo } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
 
-/** What stands around the caret now; it may have changed since the answer was asked for. */
+/** The text around the caret now. It may have changed since the request. */
 export interface Surroundings {
   readonly language: Language;
   /** The caret's line, before and after it. */
   readonly head: string;
   readonly tail: string;
-  /** The next line with something on it. */
+  /** The next line that is not blank. */
   readonly below: string | undefined;
 }
 
 export interface FittedAnswer {
   readonly text: string;
-  /** Characters of the tail that the text says again and so replaces. */
+  /** Number of characters of the tail that the text repeats and therefore replaces. */
   readonly replaceAfter: number;
 }
 
-/** Only so much of a line is read to tell whether the caret is in a string. */
+/** Number of characters before the caret that are scanned to detect a string. */
 const HEAD_READ = 2_000;
 
 /**
- * Fits what remains of an answer to what stands after the caret: closers that the editor has put
- * there are written over instead of doubled. `undefined`: it doesn't fit.
+ * Fits the rest of an answer to the text after the caret: closers that the editor inserted
+ * automatically are overwritten, not doubled. `undefined`: the answer does not fit.
  */
 export function fitAnswer(rest: string, around: Surroundings): FittedAnswer | undefined {
   const inside = insideString(around.language, around.head);
@@ -34,7 +34,7 @@ export function fitAnswer(rest: string, around: Surroundings): FittedAnswer | un
   const lineEnd = text.indexOf('\n');
   const firstLine = (lineEnd < 0 ? text : text.slice(0, lineEnd)).trimEnd();
   if (covered > 0 && firstLine.endsWith(tail)) return { text, replaceAfter: tail.length };
-  // A line end in the text pushes what is left of the tail down; closers may go there, code may not.
+  // A line break in the text moves the rest of the tail to a new line: acceptable for closers, not for code.
   if (lineEnd >= 0 && /[^\s)\]}"'`>;,]/.test(tail.slice(covered))) return undefined;
   return { text, replaceAfter: covered };
 }
@@ -44,10 +44,10 @@ function insideString(language: Language, head: string): string | undefined {
   return scanner.inside === language.block?.[1] ? undefined : scanner.inside;
 }
 
-/** How many closers at the start of the tail `text` closes itself. */
+/** Number of closers at the start of the tail that `text` contains itself. */
 function coveredClosers(text: string, tail: string, language: Language, inside: string | undefined): number {
   if (inside !== undefined) {
-    // In a string, only its own quote is a closer; what follows it is code again.
+    // Inside a string, only its own quote is a closer. Code follows it.
     const end = stringEnd(text, inside);
     if (end < 0 || !tail.startsWith(inside)) return 0;
     const { length } = inside;
@@ -67,7 +67,7 @@ function stringEnd(text: string, quote: string): number {
   return -1;
 }
 
-/** Cuts before a line that only closes what the next line of the document closes already. */
+/** Cuts before a line with a closer that the next line of the document already has. */
 function withoutClosersBelow(rest: string, around: Surroundings, inside: string | undefined): string {
   const below = around.below;
   if (below === undefined || !/^[\s)\]}"'`>;,]*$/.test(around.tail) || !/^\s*[)\]}]/.test(below)) return rest;

@@ -1,45 +1,46 @@
-/** Pure questions about lines of an answer, asked while it streams (stop.ts). */
+/** Pure functions on the lines of an answer, used while it streams (completion-trimmer.ts). */
 
-/** Whether a line says enough that meeting it twice means something. */
+/** True if a line has enough characters that a second occurrence is no coincidence. */
 export function isDistinctive(line: string): boolean {
-  // Not counted to the end: a line may have 100,000 characters.
+  // Stop counting early: a line may have 100,000 characters.
   let found = 0;
   for (const _ of line.matchAll(/[\p{L}\p{N}_]/gu)) if (++found === 3) return true;
   return false;
 }
 
-/** Without the indentation that the caret's line has already and the answer repeats. */
+/** Removes indentation that the answer repeats from the caret's line. */
 export function withoutRepeatedIndentation(line: string, head: string, above: string | undefined): string {
   if (head.trim() !== '' || head === '') return line;
   const lead = /^[ \t]*/.exec(line)?.[0] ?? '';
   if (lead === '' || !lead.startsWith(head)) return line;
   const aboveLead = /^[ \t]*/.exec(above ?? '')?.[0] ?? '';
-  // Behind a line that opens a block a caret no deeper than that line is yet to be indented.
+  // After a line that opens a block, a caret that is not deeper than that line still needs indentation.
   const opens = /[([{:]\s*$/.test(above ?? '');
   if (opens && head.length <= aboveLead.length) return line;
   return line.slice(head.length);
 }
 
-/** Without the start of the caret's line, where an answer says it again. */
+/** Removes the start of the caret's line if the answer repeats it. */
 export function withoutRepeatedHead(line: string, head: string): string {
-  const said = head.trim();
+  const existing = head.trim();
   const start = line.trimStart();
-  return said.length >= 4 && isDistinctive(said) && start.startsWith(said) ? start.slice(said.length) : line;
+  const repeats = existing.length >= 4 && isDistinctive(existing) && start.startsWith(existing);
+  return repeats ? start.slice(existing.length) : line;
 }
 
-/** Without its end, as far as that is the start of what stands behind the caret. */
+/** Removes the end of the line if the text after the caret starts with it. */
 export function withoutRepeatedTail(line: string, tail: string): string {
-  const said = tail.trimEnd();
-  for (let length = Math.min(said.length, line.length); length > 0; length--) {
-    const end = said.slice(0, length);
-    // Closers are decided by their openers (fit.ts), not by looking alike.
+  const existing = tail.trimEnd();
+  for (let length = Math.min(existing.length, line.length); length > 0; length--) {
+    const end = existing.slice(0, length);
+    // fit-answer.ts decides about closers, by their openers.
     if (!/[\p{L}\p{N}_=:]/u.test(end)) return line;
     if (line.endsWith(end)) return line.slice(0, line.length - length);
   }
   return line;
 }
 
-/** The indentation of a line written the way the document writes it. */
+/** Converts the indentation of a line to the style of the document. */
 export function reindent(line: string, style: { readonly insertSpaces: boolean; readonly tabSize: number }): string {
   const lead = /^[ \t]*/.exec(line)?.[0] ?? '';
   if (lead === '') return line;
@@ -51,7 +52,7 @@ export function reindent(line: string, style: { readonly insertSpaces: boolean; 
   return tabs === 0 ? line : '\t'.repeat(tabs) + ' '.repeat(lead.length % style.tabSize) + line.slice(lead.length);
 }
 
-/** Whether a line is one short piece said over and over. */
+/** True if a line repeats one short piece of text. */
 export function loopsInside(line: string): boolean {
   const text = line.trim();
   if (text.length < 60) return false;
@@ -59,7 +60,7 @@ export function loopsInside(line: string): boolean {
   return period > 1 && period * 3 <= text.length && isDistinctive(text.slice(0, Math.max(period, 6)));
 }
 
-/** How many lines at the end say the 1 to 4 lines before them again; 0: they don't. */
+/** How many times the last 1 to 4 lines repeat the lines before them; 0: not at all. */
 export function repeatedLines(lines: readonly string[]): number {
   for (let period = 1; period <= 4; period++) {
     let repeated = 0;
@@ -71,7 +72,7 @@ export function repeatedLines(lines: readonly string[]): number {
 
 const IN_WORD = /^[\p{L}\p{N}\p{M}_$\u200c\u200d]$/u;
 
-/** Up to the end of its last whole word, for text that was cut off. */
+/** Removes the partial word at the end of text that was cut off. */
 export function withoutHalfWord(text: string): string {
   let end = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
   for (let start = end; start > 0; end = start) {
@@ -81,7 +82,7 @@ export function withoutHalfWord(text: string): string {
   return text.slice(0, end);
 }
 
-/** Up to the first invisible character that changes the direction of what follows; none of ours to write. */
+/** Cuts at the first invisible character that changes the text direction: it could disguise code (Trojan Source). */
 export function withoutDirectionOverrides(text: string): string {
   const at = text.search(/[\u202a-\u202e\u2066-\u2069]/);
   return at < 0 ? text : text.slice(0, at);

@@ -6,15 +6,15 @@ import type { Dismissals } from './dismissal.ts';
 import type { CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
 import type { DisplayedSuggestion } from './suggestion-display.ts';
 
-/** What memory has for a caret. */
+/** The cached answers for a caret. */
 export interface CacheLookup {
   readonly shown: readonly DisplayedSuggestion[];
   readonly awaited: readonly CachedAnswer[];
-  /** There is an answer for this place, and it has nothing to show: asking again is no use. */
+  /** An answer for this position exists but has nothing to show: another request would be useless. */
   readonly settled: boolean;
 }
 
-/** What memory has for a caret: the suggestion on screen (`current`) first, then the newest. */
+/** Finds the cached answers for a caret: the suggestion on screen (`current`) first, then the newest. */
 export function lookUpCache(
   { document, position, model }: CaretView,
   memory: { readonly cache: SuggestionCache; readonly dismissals: Dismissals },
@@ -30,7 +30,7 @@ export function lookUpCache(
     below: nextFilledLine(document, position.line),
   };
   const matches = memory.cache.find(document, position, model.ref);
-  // What is on screen comes first, before an answer that says the same could take its place.
+  // The suggestion on screen comes first, so that an answer with the same text does not replace it.
   matches.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
   for (const match of matches) {
     const { answer } = match;

@@ -6,11 +6,11 @@ interface Dismissed {
   readonly start: Anchor;
 }
 
-/** Characters typed or deleted at a place from which on it counts as another one. */
+/** After this many typed or deleted characters, the position counts as a different one. */
 const SUBSTANTIAL = 8;
 const REMEMBERED = 50;
 
-/** What the person sent away: those answers, and the places they were sent away from. */
+/** The answers that the user dismissed, and the positions where that happened. */
 export class Dismissals {
   readonly #answers = new WeakSet<CachedAnswer>();
   #places: Dismissed[] = [];
@@ -24,17 +24,17 @@ export class Dismissals {
     if (this.#places.length > REMEMBERED) this.#places.shift();
   }
 
-  /** An answer that was sent away isn't shown again, wherever it would agree. */
+  /** True if the answer was dismissed. It is not shown again, at any position. */
   holds(answer: CachedAnswer): boolean {
     return this.#answers.has(answer);
   }
 
-  /** Whether nothing is to be shown here unless asked for by hand. */
+  /** True if nothing may be shown here without a manual request. */
   covers(uri: string, start: Anchor): boolean {
     return this.#places.some((place) => place.uri === uri && near(place.start, start));
   }
 
-  /** Asked for by hand: the place is open again. */
+  /** The user requested a suggestion manually: allow suggestions here again. */
   lift(uri: string, start: Anchor): void {
     this.#places = this.#places.filter((place) => place.uri !== uri || !near(place.start, start));
   }

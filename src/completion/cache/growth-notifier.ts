@@ -1,10 +1,10 @@
 import { Emitter } from '../../base/emitter.ts';
 import type { Clock } from '../document/clock.ts';
 
-/** At most one event in this time, the last one never lost. */
+/** At most one event in this time. The last event is never lost. */
 const GROWTH_MS = 80;
 
-/** Tells that the suggestion on screen has more text at its end, not oftener than a person can see. */
+/** Reports that the suggestion on screen grew, no more often than is visible to the user. */
 export class GrowthNotifier {
   readonly #clock: Clock;
   readonly #grown = new Emitter<[uri: string]>();
@@ -22,12 +22,12 @@ export class GrowthNotifier {
     this.#grown.dispose();
   }
 
-  /** Another suggestion is handed over: the editor has yet to put it on screen. */
+  /** A new suggestion was returned to the editor, which needs time to show it. */
   began(): void {
     this.#lastAt = this.#clock.now();
   }
 
-  /** @param onScreen whether it still is when it is time to tell: asking again would be in the way of what came next. */
+  /** @param onScreen checked again before the event: a refresh would disturb a newer suggestion. */
   grew(uri: string, onScreen: () => boolean): void {
     this.#onScreen = onScreen;
     if (this.#cancel !== undefined) return;

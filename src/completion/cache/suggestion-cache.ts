@@ -1,41 +1,42 @@
 import { type Anchor, anchorAt, isAnchorBefore, suffixKey } from '../document/anchor.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 
-/** An answer, whole or still arriving. Its text only ever grows at its end. */
+/** An answer, complete or still streaming. Its text only grows at its end. */
 export interface CachedAnswer {
   readonly id: number;
   readonly scope: string;
   readonly start: Anchor;
-  /** What fits in behind the start, as far as it is settled. */
+  /** The text to insert after the start, as far as it has passed the checks. */
   text: string;
-  /** No more will come. */
+  /** The answer is complete. */
   done: boolean;
-  /** Its text up to here was on screen, so deleting back into it may show it again. */
+  /** The answer was on screen, so it may be shown again when the user deletes back into it. */
   seen: boolean;
 }
 
 /** How an answer agrees with the text before a caret. */
 export type CacheMatch =
-  /** `rest` is what remains to be written; empty when all of it is there already. */
+  /** `rest` is the text that remains to be inserted; empty if the document contains all of it. */
   | { readonly kind: 'agrees'; readonly answer: CachedAnswer; readonly rest: string; readonly deleted: number }
-  /** All that arrived so far is typed, more may come. */
+  /** The user typed everything received so far. More may follow. */
   | { readonly kind: 'awaited'; readonly answer: CachedAnswer }
-  /** The text differs in nothing but the white space the editor indented the caret's line with. */
+  /** The text differs only in the white space with which the editor indented the caret's line. */
   | { readonly kind: 'indenting'; readonly answer: CachedAnswer };
 
-/** Characters deleted before the place of an answer that it is still shown for. */
-const DELETED = 8;
-/** Bookkeeping bytes of an entry, roughly. */
+/** An answer is still shown after this many characters before its start were deleted. */
+const MAX_DELETED = 8;
+/** Approximate overhead of an entry in bytes. */
 const OVERHEAD = 200;
 
 /**
- * Answers by what stands before and after them. The first level is a hash of the text around the
- * line they start on, the second compares characters, so a look-up costs the lines of one
- * suggestion, however many there are. Bounded by bytes, least recently used first out, in memory only.
+ * Answers, found by the text before and after them. The first level is a map by the text around the
+ * line where an answer starts; the second level compares characters. So the cost of a look-up depends
+ * on the lines of one suggestion, not on the number of answers. Limited in bytes (least recently used
+ * answers are dropped first) and in memory only.
  */
 export class SuggestionCache {
   readonly #byStart = new Map<string, CachedAnswer[]>();
-  /** In order of use; a value is the bytes accounted for. */
+  /** In order of use. The value is the size in bytes. */
   readonly #used = new Map<CachedAnswer, number>();
   readonly #limit: number;
   #bytes = 0;
@@ -50,32 +51,32 @@ export class SuggestionCache {
     return this.#bytes;
   }
 
-  /** Files an answer that is about to arrive. */
+  /** Adds an empty answer for a request that is about to be sent. */
   open(document: DocumentText, position: Position, model: string): CachedAnswer {
-    const scope = scopeOf(document, position, model);
+    const scope = buildScope(document, position, model);
     const start = anchorAt(document, position);
     const answer: CachedAnswer = { id: this.#next++, scope, start, text: '', done: false, seen: false };
-    const key = keyOf(scope, start);
+    const key = buildKey(scope, start);
     const siblings = this.#byStart.get(key);
     if (siblings === undefined) this.#byStart.set(key, [answer]);
     else siblings.push(answer);
-    this.#account(answer);
+    this.#updateSize(answer);
     return answer;
   }
 
   /** Call after `text` of an answer grew. */
   grew(answer: CachedAnswer): void {
     if (!this.#used.has(answer)) return;
-    this.#account(answer);
+    this.#updateSize(answer);
   }
 
   /** Answers that agree with the text before the caret, newest first. */
   find(document: DocumentText, position: Position, model: string): CacheMatch[] {
-    const scope = scopeOf(document, position, model);
+    const scope = buildScope(document, position, model);
     const found: CacheMatch[] = [];
     for (const start of isAnchorBefore(document, position, this.#span)) {
-      for (const answer of this.#byStart.get(keyOf(scope, start)) ?? []) {
-        const match = matchOf(answer, start.typed);
+      for (const answer of this.#byStart.get(buildKey(scope, start)) ?? []) {
+        const match = findMatch(answer, start.typed);
         if (match !== undefined) found.push(match);
       }
     }
@@ -89,7 +90,7 @@ export class SuggestionCache {
     if (bytes === undefined) return;
     this.#used.delete(answer);
     this.#bytes -= bytes;
-    const key = keyOf(answer.scope, answer.start);
+    const key = buildKey(answer.scope, answer.start);
     const rest = (this.#byStart.get(key) ?? []).filter((other) => other !== answer);
     if (rest.length === 0) this.#byStart.delete(key);
     else this.#byStart.set(key, rest);
@@ -102,9 +103,9 @@ export class SuggestionCache {
     this.#span = 0;
   }
 
-  #account(answer: CachedAnswer): void {
+  #updateSize(answer: CachedAnswer): void {
     const { scope, start, text } = answer;
-    // The scope and the anchor are held twice: in the answer and in the key of the first level.
+    // The scope and the anchor are stored twice: in the answer and in the key of the first level.
     const bytes = OVERHEAD + 2 * (2 * (scope.length + start.anchor.length) + start.typed.length + text.length);
     this.#bytes += bytes - (this.#used.get(answer) ?? 0);
     this.#used.delete(answer);
@@ -124,21 +125,21 @@ export class SuggestionCache {
   }
 }
 
-/** How `answer` agrees with `typed`, the text from its start to the caret; `undefined`: it doesn't. */
-function matchOf(answer: CachedAnswer, typed: string): CacheMatch | undefined {
-  const asked = answer.start.typed;
-  if (typed.length < asked.length) {
-    const deleted = asked.length - typed.length;
-    if (!answer.seen || deleted > DELETED || !asked.startsWith(typed)) return undefined;
-    return { kind: 'agrees', answer, rest: asked.slice(typed.length) + answer.text, deleted };
+/** How `answer` agrees with `typed`, the text from its start to the caret; `undefined`: it does not. */
+function findMatch(answer: CachedAnswer, typed: string): CacheMatch | undefined {
+  const requested = answer.start.typed;
+  if (typed.length < requested.length) {
+    const deleted = requested.length - typed.length;
+    if (!answer.seen || deleted > MAX_DELETED || !requested.startsWith(typed)) return undefined;
+    return { kind: 'agrees', answer, rest: requested.slice(typed.length) + answer.text, deleted };
   }
-  const match = matchBehind(answer, typed.slice(asked.length));
-  // Last, because this compares most: on a long line 1,000 characters and more, for each answer there.
-  return match !== undefined && typed.startsWith(asked) ? match : undefined;
+  const match = matchTypedSince(answer, typed.slice(requested.length));
+  // Last, because it is the most expensive comparison: 1,000 characters and more for each answer on a long line.
+  return match !== undefined && typed.startsWith(requested) ? match : undefined;
 }
 
-/** How an answer agrees with what was written since at its place. */
-function matchBehind(answer: CachedAnswer, since: string): CacheMatch | undefined {
+/** How an answer agrees with the text that was typed since the request. */
+function matchTypedSince(answer: CachedAnswer, since: string): CacheMatch | undefined {
   if (answer.text.startsWith(since)) {
     const rest = answer.text.slice(since.length);
     if (rest === '' && !answer.done) return { kind: 'awaited', answer };
@@ -148,18 +149,18 @@ function matchBehind(answer: CachedAnswer, since: string): CacheMatch | undefine
   return differsInIndentation(answer.text, since) ? { kind: 'indenting', answer } : undefined;
 }
 
-/** Enter leaves the caret behind white space that the next character (a closer, mostly) takes back. */
+/** After Enter, the caret is after white space that the next character (mostly a closer) removes again. */
 function differsInIndentation(text: string, since: string): boolean {
   const lineStart = since.lastIndexOf('\n') + 1;
   if (lineStart === 0 || since.slice(lineStart).trim() !== '') return false;
   return text.startsWith(since.slice(0, lineStart));
 }
 
-function scopeOf(document: DocumentText, position: Position, model: string): string {
+function buildScope(document: DocumentText, position: Position, model: string): string {
   return `${document.uri}\0${model}\0${suffixKey(document, position)}`;
 }
 
-function keyOf(scope: string, start: Anchor): string {
+function buildKey(scope: string, start: Anchor): string {
   return `${scope}\0${start.anchor}`;
 }
 

@@ -3,23 +3,23 @@ import type { Position } from '../document/document-text.ts';
 import type { DocumentChange, Suggestion } from '../document/suggestion.ts';
 import type { CachedAnswer } from './suggestion-cache.ts';
 
-/** The suggestion that the person sees, as far as the engine can know. */
+/** The suggestion on screen, as far as the engine can know. */
 export interface DisplayedSuggestion {
   readonly answer: CachedAnswer;
   readonly uri: string;
   readonly position: Position;
-  /** What is left of it, with LF. */
+  /** The remaining text, with LF. */
   readonly text: string;
   readonly replaceAfter: number;
-  /** All of it was accepted. */
+  /** The user accepted all of it. */
   readonly accepted: boolean;
 }
 
 const NOT_USED = { accepted: 0, used: false };
 const PAIRS: ReadonlySet<string> = new Set(['()', '[]', '{}', '""', "''", '``', '<>']);
 
-/** The characters of what is shown that a change put into the document: an insertion at its place, which is a start of it. */
-function takenBy(change: DocumentChange, shown: DisplayedSuggestion): string {
+/** The part of the suggestion that a change inserted: an insertion at its position that it starts with. */
+function insertedBy(change: DocumentChange, shown: DisplayedSuggestion): string {
   const [edit] = change.changes;
   if (edit === undefined || change.changes.length > 1 || change.uri !== shown.uri || change.reason !== undefined)
     return '';
@@ -32,21 +32,21 @@ function takenBy(change: DocumentChange, shown: DisplayedSuggestion): string {
 }
 
 /**
- * The characters that a change accepted of what is shown: more of it than a key gives. The command of an accepted
- * item would not tell of a part.
+ * The number of characters that a change accepted: more than one key press inserts. The command of an accepted
+ * item cannot be used instead, because VS Code does not run it for partial acceptance.
  */
-function acceptedBy(change: DocumentChange, shown: DisplayedSuggestion): number {
-  const text = takenBy(change, shown);
+function countAccepted(change: DocumentChange, shown: DisplayedSuggestion): number {
+  const text = insertedBy(change, shown);
   if (text.length < 2 || PAIRS.has(text)) return 0;
-  // Enter with the indentation that the editor adds is a key, not an acceptance.
+  // Enter with the automatic indentation is a key press, not an acceptance.
   return /^\n\s*$/.test(text) ? 0 : text.length;
 }
 
-/** As the face gives it to the editor, in the place of what the list of suggestions has selected. */
+/** The suggestion in the form for the editor. It replaces the item selected in the suggestion list. */
 export function displayedSuggestion(
   { answer, text, replaceAfter }: DisplayedSuggestion,
   { item, document }: CaretView,
-  asksOn: boolean,
+  continues: boolean,
 ): Suggestion {
   const whole = (item?.text ?? '') + text;
   return {
@@ -55,11 +55,11 @@ export function displayedSuggestion(
     replaceBefore: item?.before ?? 0,
     replaceAfter: replaceAfter + (item?.after ?? 0),
     growing: !answer.done,
-    asksOn,
+    asksOn: continues,
   };
 }
 
-/** The one owner of what is on screen. */
+/** Owns the suggestion on screen. */
 export class SuggestionDisplay {
   #shown: DisplayedSuggestion | undefined;
 
@@ -67,12 +67,12 @@ export class SuggestionDisplay {
     return this.#shown?.answer;
   }
 
-  /** Whether all of it was accepted: what follows it may come at once. */
+  /** True if all of it was accepted: the next suggestion needs no delay. */
   get wasAccepted(): boolean {
     return this.#shown?.accepted === true;
   }
 
-  /** Whether an answer is there to be read. */
+  /** True if the answer is visible. */
   has(answer: CachedAnswer): boolean {
     return this.#shown?.answer === answer && !this.#shown.accepted;
   }
@@ -81,17 +81,17 @@ export class SuggestionDisplay {
     this.#shown = shown;
   }
 
-  /** A document changed. `accepted`: characters that were accepted by it; `used`: nothing is left of what was shown. */
+  /** Handles a document change. `accepted`: number of accepted characters; `used`: nothing of the suggestion is left. */
   changed(change: DocumentChange): { readonly accepted: number; readonly used: boolean } {
     const shown = this.#shown;
     if (shown === undefined || shown.accepted) {
       if (shown?.uri === change.uri) this.#shown = undefined;
       return NOT_USED;
     }
-    const taken = takenBy(change, shown).length;
-    // An editor leaves out of its edit what stands behind the caret already.
-    const used = taken > 0 && shown.text.length - taken <= shown.replaceAfter;
-    const accepted = acceptedBy(change, shown);
+    const inserted = insertedBy(change, shown).length;
+    // VS Code omits text from the edit that is already after the caret.
+    const used = inserted > 0 && shown.text.length - inserted <= shown.replaceAfter;
+    const accepted = countAccepted(change, shown);
     if (accepted === 0) return { accepted, used };
     this.#shown = used ? { ...shown, accepted: true } : { ...shown, text: shown.text.slice(accepted) };
     return { accepted: used ? shown.text.length : accepted, used };

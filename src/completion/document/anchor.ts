@@ -1,8 +1,8 @@
 import { type DocumentText, type Position, textBefore, textHead, textTail } from './document-text.ts';
 
 /**
- * Where suggestions are known by: what is above a line, and the text from the start of that line
- * to the caret. It holds no offsets, so edits elsewhere in the document don't move it.
+ * Identifies a position for suggestions: the text above a line, and the text from the start of that
+ * line to the caret. It has no offsets, so edits elsewhere in the document do not change it.
  */
 export interface Anchor {
   /** Up to `ANCHOR` characters before the start. */
@@ -13,17 +13,17 @@ export interface Anchor {
 
 const ANCHOR = 120;
 const SUFFIX_KEY = 64;
-/** A line is cut in pieces of this many characters, so that keys stay small on very long lines. */
+/** Lines are split into pieces of this many characters, to keep keys small on very long lines. */
 const PIECE = 1000;
 
-/** The start that an answer asked for here is filed under. */
+/** The anchor under which an answer for this position is stored. */
 export function anchorAt(document: DocumentText, position: Position): Anchor {
   return startAt(document, position, pieceOf(position.character));
 }
 
 /**
- * Every start that an answer which agrees with the text here can be filed under: on this line, and
- * on lines above as far as `span` lines.
+ * All anchors under which an answer that agrees with the text here can be stored: on this line and
+ * on up to `span` lines above.
  */
 export function* isAnchorBefore(document: DocumentText, position: Position, span: number): Generator<Anchor> {
   const piece = pieceOf(position.character);
@@ -42,8 +42,8 @@ export function* isAnchorBefore(document: DocumentText, position: Position, span
 }
 
 /**
- * What follows the caret, without the closers right behind it: those come and go as the editor
- * closes brackets by itself, and must not make a known answer unknown.
+ * The text after the caret, without closers directly after it: the editor inserts and removes those
+ * automatically, and this must not invalidate a cached answer.
  */
 export function suffixKey(document: DocumentText, position: Position): string {
   let key = withoutClosers(textTail(document, position).slice(0, PIECE));

@@ -3,19 +3,19 @@ import type { Language } from './languages.ts';
 const CLOSER_OF: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 /**
- * Follows brackets through code, line by line, past strings and comments of the language. It knows
- * no grammar: enough to see a closer too many, fast enough for every key.
+ * Tracks brackets in code line by line and skips strings and comments of the language. It is not a
+ * parser: it only detects surplus closers, and is fast enough to run on every key press.
  */
 export class BracketScanner {
-  /** Closers that open brackets wait for, outermost first. */
+  /** Closers of the brackets that are still open, outermost first. */
   readonly waiting: string[] = [];
-  /** Closers that had no opener. */
+  /** Closers without an opener. */
   readonly unmatched: string[] = [];
-  /** The string, comment or long string that the text so far ends in, by its end delimiter. */
+  /** End delimiter of the string or comment in which the text so far ends. */
   inside: string | undefined;
-  /** Whether the last code character of the last line with code opened a bracket. */
+  /** True if the last code character of the last line with code opened a bracket. */
   opensAtEnd = false;
-  /** How many of `waiting` were opened by lines that end in an opener: what follows is their body. */
+  /** How many of `waiting` were opened at the end of a line: the following lines are their body. */
   #bodies = 0;
   readonly #language: Language;
 
@@ -33,18 +33,18 @@ export class BracketScanner {
     return copy;
   }
 
-  /** Call at a line's end. Tells whether the text could be left here: nothing is open but bodies. */
+  /** Call at the end of a line. True if the text could end here: only bodies are open. */
   standsAtLineEnd(): boolean {
     if (this.opensAtEnd) this.#bodies = this.waiting.length;
     return this.waiting.length === this.#bodies;
   }
 
-  /** Whether the text so far ends in a string that can't go on in the next line. */
+  /** True if the text so far ends in a string that cannot continue on the next line. */
   get inShortString(): boolean {
     return this.inside !== undefined && this.inside.length === 1 && this.#language.quotes.includes(this.inside);
   }
 
-  /** Reads lines joined by LF; the last one may go on in the next call. */
+  /** Reads lines joined by LF. The last line may continue in the next call. */
   read(text: string): this {
     let at = 0;
     while (at < text.length) at = this.inside === undefined ? this.#code(text, at) : this.#string(text, at);
@@ -106,7 +106,7 @@ export class BracketScanner {
   }
 }
 
-/** End of a character literal where `'` delimits no strings, or of a regular expression literal. */
+/** End of a character literal (where `'` does not delimit strings) or of a regular expression literal. */
 function literalEnd(text: string, at: number, quotes: string): number {
   if (text[at] === "'" && !quotes.includes("'")) {
     if (text[at + 1] === '\\' && text[at + 3] === "'") return at + 4;
@@ -126,8 +126,8 @@ function literalEnd(text: string, at: number, quotes: string): number {
 }
 
 /**
- * Reads text up to a caret. `torn`: it starts in the middle of the caret's line, maybe in a string; then a quote may
- * as well have ended that string, and what looks like a string up to the caret is taken for code.
+ * Reads text up to a caret. `torn`: the text starts in the middle of the caret's line, possibly inside a string. A
+ * quote may then be the end of that string, so text that looks like a string up to the caret is treated as code.
  */
 export function scanBracketsTo(text: string, language: Language, torn: boolean): BracketScanner {
   const scanner = new BracketScanner(language).read(text);

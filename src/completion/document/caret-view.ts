@@ -2,13 +2,13 @@ import type { CompletionModel } from './completion-settings.ts';
 import { type DocumentText, type Position, withInsertion } from './document-text.ts';
 import type { SuggestRequest } from './suggestion.ts';
 
-/** Where suggestions are looked for: the caret, or the caret as if the selected item were typed already. */
+/** Where suggestions are looked up: the caret, or the caret as it would be after inserting the selected item. */
 export interface CaretView {
   readonly request: SuggestRequest;
   readonly document: DocumentText;
   readonly position: Position;
   readonly model: CompletionModel;
-  /** The item's text and what it replaces, put around every suggestion. */
+  /** The selected item's text and the range that it replaces. Added to each suggestion. */
   readonly item: { readonly text: string; readonly before: number; readonly after: number } | undefined;
 }
 

@@ -1,8 +1,8 @@
-/** Time as the engine sees it, handed in so that a replay can run on its own clock. */
+/** The engine's clock. Injected, so that tests and benchmarks can use virtual time. */
 export interface Clock {
-  /** Milliseconds; only differences mean anything. */
+  /** Milliseconds. Only differences are meaningful. */
   now(): number;
-  /** Calls back after `ms`; the returned function cancels. */
+  /** Calls `callback` after `ms`. The returned function cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -14,7 +14,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms`, or at once when `signal` fires; tells whether the time went by. */
+/** Resolves with true after `ms`, or with false as soon as `signal` fires. */
 export function delay(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   if (ms <= 0) return Promise.resolve(true);

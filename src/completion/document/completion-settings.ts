@@ -1,18 +1,18 @@
 import type { ModelCost } from '../../config/settings/configured-model.ts';
 
-/** The settings under `svc.completion.*`, as one snapshot. */
+/** A snapshot of the settings under `svc.completion.*`. */
 export interface CompletionSettings {
   readonly enabled: boolean;
-  /** VS Code language id -> on or off; `*` is the default for those not named. */
+  /** VS Code language id -> on or off; `*` is the default for languages that are not listed. */
   readonly languages: Readonly<Record<string, boolean>>;
-  /** Where nothing is suggested. */
+  /** Files without suggestions. */
   readonly disabledGlobs: readonly string[];
-  /** What is never sent, as the file or as context. */
+  /** Files that are never sent, neither as the document nor as context. */
   readonly exclude: readonly string[];
   readonly trigger: 'automatic' | 'manual';
-  /** Lines of one suggestion at most. */
+  /** Maximum number of lines of a suggestion. */
   readonly maxLines: number;
-  /** Milliseconds that an automatic request waits at least. */
+  /** Minimum delay of an automatic request in milliseconds. */
   readonly debounceFloor: number;
   readonly context: { readonly openTabs: boolean; readonly recentEdits: boolean; readonly imports: boolean };
   readonly speculation: 'off' | 'free' | 'on';
@@ -33,11 +33,11 @@ export const DEFAULT_COMPLETION_SETTINGS: CompletionSettings = {
   budgetPerHour: 0,
 };
 
-/** The model that fills holes, as far as the engine needs to know it. */
+/** The completion model, as far as the engine needs to know it. */
 export interface CompletionModel {
   /** `<provider_id>/<model_id>`. */
   readonly ref: string;
-  /** Tokens, 0: unknown. */
+  /** In tokens; 0: unknown. */
   readonly contextTokens: number;
   /** USD per million tokens; absent: unknown, all zero: free. */
   readonly cost?: ModelCost;

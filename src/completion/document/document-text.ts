@@ -1,16 +1,16 @@
-/** 0-based line and UTF-16 column, as editors count. */
+/** 0-based line and UTF-16 column, as in VS Code. */
 export interface Position {
   readonly line: number;
   readonly character: number;
 }
 
 /**
- * A document as the engine reads it: a line at a time, on demand, so that no step costs more than
- * the window it looks at. `lineAt` gives a line without its end of line and must be cheap.
+ * A document, read line by line on demand, so that the cost of a step depends only on the lines it
+ * reads. `lineAt` returns a line without its end of line and must be cheap.
  */
 export interface DocumentText {
   readonly uri: string;
-  /** Relative to its workspace folder with `/`; absent: outside of every folder. Named in prompts. */
+  /** Relative to its workspace folder, with `/`; absent: outside all folders. Included in prompts. */
   readonly path?: string;
   readonly languageId: string;
   readonly version: number;
@@ -57,7 +57,7 @@ export function textAfter(document: DocumentText, position: Position, limit: num
   return out;
 }
 
-/** The first line with something on it after `line`, within `reach` lines. */
+/** The first line after `line` that is not blank, within `reach` lines. */
 export function nextFilledLine(document: DocumentText, line: number, reach = 8): string | undefined {
   for (let i = line + 1; i < Math.min(document.lineCount, line + 1 + reach); i++) {
     const text = document.lineAt(i);
@@ -66,7 +66,7 @@ export function nextFilledLine(document: DocumentText, line: number, reach = 8):
   return undefined;
 }
 
-/** The last line with something on it before `line`, within `reach` lines. */
+/** The last line before `line` that is not blank, within `reach` lines. */
 export function previousFilledLine(document: DocumentText, line: number, reach = 8): string | undefined {
   for (let i = line - 1; i >= Math.max(0, line - reach); i--) {
     const text = document.lineAt(i);
@@ -76,8 +76,8 @@ export function previousFilledLine(document: DocumentText, line: number, reach =
 }
 
 /**
- * The document as it would be with `text` (LF) put over `before` characters left and `after`
- * characters right of the caret, and the caret behind it. Nothing is copied but the lines touched.
+ * The document as it would be if `text` (with LF) replaced `before` characters left and `after`
+ * characters right of the caret, and the caret moved after it. Copies only the changed lines.
  */
 export function withInsertion(
   document: DocumentText,

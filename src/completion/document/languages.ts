@@ -1,24 +1,24 @@
 import { ownEntry } from '../../base/json.ts';
 
-/** What the engine knows about a language: how it comments, and how its brackets and strings read. */
+/** Syntax of a language: comments, brackets and strings. */
 export interface Language {
-  /** Before a comment up to the end of the line; `undefined`: `block` is used. */
+  /** Start of a line comment; `undefined`: use `block`. */
   readonly line?: string;
   readonly block?: readonly [string, string];
   /** Delimiters of strings that end on their line. */
   readonly quotes: string;
   /** Delimiters of strings that may span lines, longest first. */
   readonly longQuotes: readonly string[];
-  /** Whether brackets outside of strings and comments come in pairs. */
+  /** True if brackets outside strings and comments are balanced. */
   readonly brackets: boolean;
-  /** Text for people: brackets and indentation follow no grammar. */
+  /** Prose: brackets and indentation follow no grammar. */
   readonly prose?: boolean;
 }
 
 const C: Language = { line: '//', block: ['/*', '*/'], quotes: `"'`, longQuotes: [], brackets: true };
 const SCRIPT: Language = { ...C, longQuotes: ['`'] };
 const HASH: Language = { line: '#', quotes: `"'`, longQuotes: [], brackets: true };
-/** `'` is a lifetime or a digit separator there as often as a character. */
+/** In these languages, `'` is also a lifetime or a digit separator. */
 const ONE_QUOTE: Language = { ...C, quotes: '"' };
 const MARKUP: Language = { block: ['<!--', '-->'], quotes: '', longQuotes: [], brackets: false };
 const DASHES: Language = { line: '--', quotes: `"'`, longQuotes: [], brackets: true };

@@ -1,17 +1,17 @@
 import type { CompletionSettings } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 
-/** A piece of another file, or of another cell, that helps to fill the hole. */
+/** A piece of another file, or of another notebook cell, that is sent as context. */
 export interface Snippet {
   readonly kind: 'import' | 'recent-edit' | 'open-tab' | 'cell';
-  /** Relative to the workspace; named in a comment above the piece. */
+  /** Relative to the workspace. Written in a comment above the piece. */
   readonly path: string;
   /** 0-based line of the piece in its file, for a stable order. */
   readonly line: number;
   readonly text: string;
 }
 
-/** Finds context. What isn't there when its time is up goes without; it should stop when `signal` fires. */
+/** Finds context. Results that arrive too late are not used. Should stop when `signal` fires. */
 export type ContextSource = (
   place: { readonly document: DocumentText; readonly position: Position },
   wanted: CompletionSettings['context'],
@@ -21,8 +21,8 @@ export type ContextSource = (
 const KINDS: Readonly<Record<Snippet['kind'], number>> = { import: 0, cell: 1, 'open-tab': 2, 'recent-edit': 3 };
 
 /**
- * The order that snippets are sent in: what changes least comes first, so that the head of
- * consecutive prompts stays the same byte for byte.
+ * Sorts snippets for the prompt: those that change least come first, so that consecutive prompts
+ * start with the same bytes and providers can use their prompt cache.
  */
 export function inStableOrder(snippets: readonly Snippet[]): Snippet[] {
   const seen = new Set<string>();
@@ -36,11 +36,11 @@ export function inStableOrder(snippets: readonly Snippet[]): Snippet[] {
 }
 
 const PIECE_LINES = 24;
-/** Of a file, from its start. Its words are counted between two keys. */
-const MOST_LINES = 400;
-const MOST_CHARACTERS = 24_000;
-/** Of a line: what is wider is data. */
-const MOST_WIDTH = 200;
+/** Limits for reading a file from its start: its words are collected between two key presses. */
+const MAX_LINES = 400;
+const MAX_CHARACTERS = 24_000;
+/** The rest of a longer line is ignored as data. */
+const MAX_LINE_WIDTH = 200;
 
 interface Piece {
   readonly line: number;
@@ -49,40 +49,40 @@ interface Piece {
 }
 
 interface Found {
-  /** 0-based line where it starts. */
+  /** 0-based first line. */
   readonly line: number;
   readonly text: string;
-  /** Share of words in common, above 0 to 1. */
+  /** Share of common words, greater than 0 and at most 1. */
   readonly score: number;
 }
 
 /**
- * Finds the piece of another file that is most like what stands before the caret: windows of 24 lines, by words in
- * common (Jaccard). A file is cut into words once for each of its versions, since it is asked about with every request.
+ * Finds the piece of another file that is most similar to the text before the caret: windows of 24 lines, compared by
+ * common words (Jaccard index). The words of a file are collected once per version, since each request needs them.
  */
 export class SimilarSnippets {
   readonly #known = new Map<string, { readonly version: number; readonly pieces: readonly Piece[] }>();
   readonly #most: number;
 
-  /** @param most files that are remembered. */
+  /** @param most maximum number of cached files. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** One for each document that has any word in common with `near`. */
+  /** The best piece of each document that has a word in common with `near`. */
   find<D extends DocumentText>(documents: readonly D[], near: string): (Found & { readonly document: D })[] {
-    const wanted = wordsOf(near);
+    const wanted = collectWords(near);
     return documents.flatMap((document) => {
       let best: Found | undefined;
-      for (const { line, text, words } of this.#piecesOf(document)) {
-        const score = alike(wanted, words);
+      for (const { line, text, words } of this.#splitIntoPieces(document)) {
+        const score = similarity(wanted, words);
         if (score > (best?.score ?? 0)) best = { line, text, score };
       }
       return best ? [{ ...best, document }] : [];
     });
   }
 
-  #piecesOf(document: DocumentText): readonly Piece[] {
+  #splitIntoPieces(document: DocumentText): readonly Piece[] {
     const { uri, version } = document;
     const known = this.#known.get(uri);
     const pieces = known?.version === version ? known.pieces : cut(document);
@@ -96,26 +96,26 @@ export class SimilarSnippets {
 
 function cut(document: DocumentText): readonly Piece[] {
   const pieces: Piece[] = [];
-  const to = Math.min(document.lineCount, MOST_LINES);
+  const to = Math.min(document.lineCount, MAX_LINES);
   let characters = 0;
-  for (let line = 0; line < to && characters < MOST_CHARACTERS; line += PIECE_LINES) {
+  for (let line = 0; line < to && characters < MAX_CHARACTERS; line += PIECE_LINES) {
     const lines: string[] = [];
     for (let at = line; at < Math.min(to, line + PIECE_LINES); at++)
-      lines.push(document.lineAt(at).slice(0, MOST_WIDTH));
+      lines.push(document.lineAt(at).slice(0, MAX_LINE_WIDTH));
     const text = lines.join('\n');
     characters += text.length;
-    pieces.push({ line, text, words: wordsOf(text) });
+    pieces.push({ line, text, words: collectWords(text) });
   }
   return pieces;
 }
 
-function alike(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0;
   for (const word of b) if (a.has(word)) shared++;
   return shared === 0 ? 0 : shared / (a.size + b.size - shared);
 }
 
-function wordsOf(text: string): Set<string> {
+function collectWords(text: string): Set<string> {
   return new Set(text.match(/[\p{L}_$][\p{L}\p{N}_$]{2,}/gu) ?? []);
 }
 

@@ -3,9 +3,9 @@ import { isSecretFile } from '../../base/secret-files.ts';
 import { upToFirst, withoutTrailing } from '../../base/text.ts';
 
 export interface IgnoreFile {
-  /** The folder it stands in, relative to the workspace folder with `/`; empty: the folder itself. */
+  /** The folder of the file, relative to the workspace folder, with `/`; empty: the workspace folder itself. */
   readonly directory: string;
-  /** For a file above the workspace folder, in the same repository: the way from there down to the folder. */
+  /** For a file above the workspace folder, in the same repository: the path from its folder to the workspace folder. */
   readonly down?: string;
   readonly content: string;
 }
@@ -17,15 +17,15 @@ interface Rule {
 }
 
 export interface WorkspaceFolder {
-  /** Uri without a trailing slash, as the editor writes it. */
+  /** URI without a trailing slash, as VS Code formats it. */
   readonly uri: string;
   readonly ignoreFiles: readonly IgnoreFile[];
 }
 
-/** Why a file must not be sent: it is outside of the workspace, of a kind that holds secrets, or named by a person. */
+/** Why a file must not be sent: outside the workspace, a kind of file that contains secrets, or excluded by the user. */
 export type Exclusion = 'outside' | 'secret-kind' | 'exclude-setting' | 'gitignored';
 
-/** Tells which files must not be sent. Rebuilt whole when a folder, an ignore file or the setting changes. */
+/** Decides which files must not be sent. Created again when a folder, an ignore file or the setting changes. */
 export class Exclusions {
   readonly #globs: IgnorePatterns;
   readonly #folders: readonly {
@@ -37,15 +37,15 @@ export class Exclusions {
   constructor(folders: readonly WorkspaceFolder[], globs: readonly string[]) {
     this.#globs = new IgnorePatterns(globs.join('\n'));
     this.#folders = folders.map(({ uri, ignoreFiles }) => ({
-      path: `${branchTo(uri)}/`,
+      path: `${decodePath(uri)}/`,
       rules: ignoreFiles
-        .map(ruleOf)
-        // The deepest first: it decides.
+        .map(createRule)
+        // The deepest file comes first, because it takes precedence.
         .sort((a, b) => b.directory.length - a.directory.length || a.down.length - b.down.length),
     }));
   }
 
-  /** Why a file is not sent; `undefined`: it may be. Takes a uri or a path relative to a folder. */
+  /** Why a file is not sent; `undefined`: it may be sent. Takes a URI or a path relative to a folder. */
   reason(uriOrPath: string): Exclusion | undefined {
     if (this.#known.has(uriOrPath)) return this.#known.get(uriOrPath);
     const reason = this.#find(uriOrPath);
@@ -57,8 +57,8 @@ export class Exclusions {
   #find(uriOrPath: string): Exclusion | undefined {
     if (uriOrPath.startsWith('untitled:')) return undefined;
     const isUri = /^[a-z][a-z0-9+.-]+:/i.test(uriOrPath);
-    const path = isUri ? branchTo(uriOrPath) : uriOrPath;
-    // A folder of the workspace may be inside of another one: each has a say.
+    const path = isUri ? decodePath(uriOrPath) : uriOrPath;
+    // Workspace folders may be nested: the rules of each of them apply.
     const folders = isUri ? this.#folders.filter((one) => path.startsWith(one.path)) : this.#folders;
     const below = ({ path: folder }: { readonly path: string }): string => (isUri ? path.slice(folder.length) : path);
     const relatives = folders.length > 0 ? folders.map(below) : [path.replace(/^\/+/, '')];
@@ -66,39 +66,39 @@ export class Exclusions {
     if (relatives.some(isSecretFile)) return 'secret-kind';
     if (isUri && folders.length === 0) return 'outside';
     if (relatives.some((relative) => this.#globs.ignores(relative))) return 'exclude-setting';
-    const ignored = folders.some((folder) => ignoredBy(folder.rules, below(folder)));
+    const ignored = folders.some((folder) => isIgnored(folder.rules, below(folder)));
     return ignored ? 'gitignored' : undefined;
   }
 }
 
-/** A path with names only: what `..` leads to is not known by its text. */
+/** True if the path has no `.` or `..`: with those, the text alone does not identify the file. */
 function isBelow(relative: string): boolean {
   return relative !== '' && relative.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }
 
-function ruleOf({ directory, content, down = '' }: IgnoreFile): Rule {
-  // A folder that the user opens by name is meant, also where the repository around it ignores it as a whole. The
-  // patterns that do not name the folder still count.
+function createRule({ directory, content, down = '' }: IgnoreFile): Rule {
+  // The user opened this folder explicitly, so a rule of the surrounding repository that ignores the whole folder
+  // does not apply. Patterns that do not match the folder itself still apply.
   const patterns = new IgnorePatterns(content, down === '' ? undefined : down);
   const folder = directory === '' ? '' : `${directory.normalize('NFC')}/`;
   return { directory: folder, down: down === '' ? '' : `${down}/`, patterns };
 }
 
 /**
- * As Git (gitignore(5)): from the top down, a folder that is excluded excludes all that is in it, whatever an ignore file
- * in it says; of each name, the deepest ignore file with a matching pattern decides.
+ * As in Git (gitignore(5)): an excluded folder excludes everything inside it, and ignore files inside it cannot change
+ * that. For each name, the deepest ignore file with a matching pattern decides.
  */
-function ignoredBy(rules: readonly Rule[], path: string): boolean {
+function isIgnored(rules: readonly Rule[], path: string): boolean {
   const relative = path.normalize('NFC');
   for (let slash = relative.indexOf('/'); ; slash = relative.indexOf('/', slash + 1)) {
     const isFolder = slash !== -1;
     const name = isFolder ? relative.slice(0, slash) : relative;
-    if (verdictOf(rules, name, isFolder) === 'ignored') return true;
+    if (findVerdict(rules, name, isFolder) === 'ignored') return true;
     if (!isFolder) return false;
   }
 }
 
-function verdictOf(rules: readonly Rule[], name: string, isFolder: boolean): Verdict | undefined {
+function findVerdict(rules: readonly Rule[], name: string, isFolder: boolean): Verdict | undefined {
   for (const { directory, down, patterns } of rules) {
     if (!name.startsWith(directory)) continue;
     const verdict = patterns.verdict(down + name.slice(directory.length), isFolder);
@@ -107,14 +107,14 @@ function verdictOf(rules: readonly Rule[], name: string, isFolder: boolean): Ver
   return undefined;
 }
 
-/** The path of a uri, decoded, without query and fragment; drive letters in lower case. */
-function branchTo(uri: string): string {
+/** The decoded path of a URI, without query and fragment. Drive letters are in lower case. */
+function decodePath(uri: string): string {
   const path = upToFirst(uri.replace(/^[a-z][a-z0-9+.-]+:(?:\/\/[^/?#]*)?/i, ''), ['?', '#']);
   let decoded = path;
   try {
     decoded = decodeURIComponent(path);
   } catch {
-    // Not encoded as uris are: taken as it is written.
+    // Not a valid percent-encoding: use the path unchanged.
   }
   return withoutTrailing(decoded, '/').replace(/^\/[A-Z]:/, (drive) => drive.toLowerCase());
 }

@@ -7,21 +7,21 @@ import { type ContextSource, inStableOrder, type Snippet } from './context.ts';
 import { insertionContext, promptBudget, promptLimits, promptPrefix, windowAround } from './prompt-window.ts';
 import { insideSecret, redact } from './redact.ts';
 
-/** Context that isn't there by then goes without. */
+/** How long a request waits for context. */
 const CONTEXT_MS = 30;
-const CONTEXT_GIVEN_UP_MS = 2_000;
-/** Context is kept this long, so that the head of consecutive prompts is the same and nothing is computed twice. */
+const CONTEXT_TIMEOUT_MS = 2_000;
+/** Context is reused for this long, so that consecutive prompts start alike and nothing is computed twice. */
 const CONTEXT_KEPT_MS = 15_000;
 
 export interface PromptRequest {
   readonly fimRequest: SendFimRequest;
   readonly site: InsertionContext;
-  /** Stand-in -> secret, to be written back into the answer. */
+  /** Stand-in -> secret, to restore secrets in the answer. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly context: readonly string[];
 }
 
-/** The hole to send for a caret; `undefined` when it must not be sent, because a secret is being written there. */
+/** Builds the FIM request for a caret; `undefined` if the caret is inside a secret, which must not be sent. */
 export function buildPrompt(
   document: DocumentText,
   position: Position,
@@ -62,7 +62,7 @@ interface Kept {
   readonly snippets: readonly Snippet[];
 }
 
-/** Context by document, fetched in a time-box and kept for a while. */
+/** Context by document, fetched with a time limit and cached for a while. */
 export class KeptContext {
   readonly #clock: Clock;
   readonly #source: ContextSource | undefined;
@@ -73,7 +73,7 @@ export class KeptContext {
     this.#source = source;
   }
 
-  /** What there is within 30 ms; what comes later is kept for the next request. */
+  /** The snippets that are available within 30 ms. Later ones are kept for the next request. */
   async at(
     document: DocumentText,
     position: Position,
@@ -83,11 +83,11 @@ export class KeptContext {
     const before = this.#kept.get(document.uri);
     if (this.#source === undefined) return [];
     const allowed = (snippets: readonly Snippet[]) => snippets.filter(({ path }) => !excluded(path));
-    // What the person has turned off since then is not sent any more.
+    // Do not send context that the user has turned off since then.
     const kept = before?.wanted === wanted ? { ...before, snippets: allowed(before.snippets) } : undefined;
     if (kept !== undefined && this.#clock.now() - kept.at < CONTEXT_KEPT_MS) return kept.snippets;
     const fetching = new AbortController();
-    const giveUp = this.#clock.after(CONTEXT_GIVEN_UP_MS, () => fetching.abort());
+    const giveUp = this.#clock.after(CONTEXT_TIMEOUT_MS, () => fetching.abort());
     const found = this.#source({ document, position }, wanted, fetching.signal)
       .then(
         (snippets) => {

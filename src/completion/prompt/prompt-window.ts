@@ -12,25 +12,25 @@ import {
 import { commentLine, findLanguage } from '../document/languages.ts';
 import type { Snippet } from './context.ts';
 
-/** The most that is taken around the caret, in characters; about 2,000 and 700 tokens of code. */
+/** Maximum text around the caret in characters: about 2,000 and 700 tokens of code. */
 const PREFIX_CHARACTERS = 8_000;
 const SUFFIX_CHARACTERS = 2_800;
 const CONTEXT_CHARACTERS = 4_000;
-/** Characters of code to a token, estimated low so that a window never overflows. */
+/** Characters of code per token, a low estimate so that the window never exceeds the context length. */
 const CHARACTERS_PER_TOKEN = 3;
-/** Windows start and end at multiples of this, so that typing moves them once in this many lines. */
+/** Windows start and end at multiples of this, so that typing moves them only once in this many lines. */
 const STEP_LINES = 32;
 const STEP_CHARACTERS = 1_024;
-/** Tokens asked for: a line's worth, times lines. */
+/** Requested tokens: this times the maximum number of lines. */
 const TOKENS_PER_LINE = 20;
-const LEAST_TOKENS = 48;
-const MOST_TOKENS = 400;
+const MIN_TOKENS = 48;
+const MAX_TOKENS = 400;
 
-/** The window before and behind a caret. */
+/** The text before and after a caret that is sent. */
 export interface PromptWindow {
   readonly prefix: string;
   readonly suffix: string;
-  /** Whether the document goes on before and behind. */
+  /** True if the document has more text before, and after. */
   readonly startsInside: boolean;
   readonly endsInside: boolean;
 }
@@ -52,9 +52,9 @@ export function promptBudget(model: CompletionModel): PromptBudget {
 }
 
 /**
- * What of the document goes into the prompt. The start is at a line whose number is a multiple of
- * `STEP_LINES`; the end too, counted from the document's last line so that lines typed at the caret
- * don't move it. Consecutive prompts so share all but what was typed.
+ * Selects the part of the document for the prompt. The start is a line whose number is a multiple of
+ * `STEP_LINES`. So is the end, but counted from the document's last line, so that new lines at the
+ * caret do not move it. Consecutive prompts therefore differ only in the typed text.
  */
 export function windowAround(document: DocumentText, position: Position, budget: PromptBudget): PromptWindow {
   const first = windowStart(document, position, budget.prefix);
@@ -80,7 +80,7 @@ function windowStart(document: DocumentText, position: Position, budget: number)
     room -= document.lineAt(line).length + 1;
     if (room < 0) break;
     if (line % STEP_LINES === 0) start = line;
-    // Nothing to step at within the budget: rather a window that moves than none.
+    // The budget contains no multiple of STEP_LINES: accept a window that moves with each line.
     else if (start === position.line && room < budget / 4) return { line, character: 0 };
   }
   return { line: start, character: 0 };
@@ -107,7 +107,7 @@ function stepUp(character: number): number {
   return Math.ceil(character / STEP_CHARACTERS) * STEP_CHARACTERS;
 }
 
-/** Context, each piece headed by its path in a comment, then the document's own path, then its text. */
+/** Context (each piece after a comment with its path), then the document's own path, then its text. */
 export function promptPrefix(
   document: DocumentText,
   window: PromptWindow,
@@ -127,7 +127,7 @@ export function promptPrefix(
   return pieces.join('') + own + window.prefix;
 }
 
-/** What the answer will have to fit (stop.ts). */
+/** The surroundings that the answer must fit (completion-trimmer.ts). */
 export function insertionContext(
   document: DocumentText,
   position: Position,
@@ -138,31 +138,31 @@ export function insertionContext(
   const head = textHead(document, position);
   const tail = textTail(document, position);
   const before = scanBracketsTo(window.prefix, language, window.prefix.length < head.length);
-  const behind = new BracketScanner(language, before.inside).read(window.suffix.replace(/^[)\]}"'`]+/, ''));
+  const after = new BracketScanner(language, before.inside).read(window.suffix.replace(/^[)\]}"'`]+/, ''));
   const outside = language.prose === true || window.startsInside || window.endsInside;
   const below = nextFilledLine(document, position.line);
-  const belowIt = below === undefined ? undefined : secondFilledLine(document, position.line);
+  const second = below === undefined ? undefined : secondFilledLine(document, position.line);
   return {
     language,
     head,
     tail,
     above: previousFilledLine(document, position.line),
-    below: [below, belowIt].filter((line) => line !== undefined),
+    below: [below, second].filter((line) => line !== undefined),
     inside: before.inside,
-    unclosed: outside ? Number.POSITIVE_INFINITY : Math.max(0, before.waiting.length - behind.unmatched.length),
+    unclosed: outside ? Number.POSITIVE_INFINITY : Math.max(0, before.waiting.length - after.unmatched.length),
     singleLine: options.maxLines <= 1 || hasCode(tail) || inLineComment(language.line, head),
     maxLines: options.maxLines,
-    indentation: indentationOf(window.prefix, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
+    indentation: detectIndentation(window.prefix, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
   };
 }
 
-/** Tokens to ask for and where the upstream should stop, for what can be shown at most. */
+/** Maximum tokens and stop sequences, derived from how much can be shown. */
 export function promptLimits(site: InsertionContext): {
   readonly maxTokens: number;
   readonly stop?: readonly string[];
 } {
-  if (site.singleLine) return { maxTokens: LEAST_TOKENS, stop: ['\n'] };
-  return { maxTokens: Math.min(MOST_TOKENS, Math.max(LEAST_TOKENS, site.maxLines * TOKENS_PER_LINE)) };
+  if (site.singleLine) return { maxTokens: MIN_TOKENS, stop: ['\n'] };
+  return { maxTokens: Math.min(MAX_TOKENS, Math.max(MIN_TOKENS, site.maxLines * TOKENS_PER_LINE)) };
 }
 
 function secondFilledLine(document: DocumentText, line: number): string | undefined {
@@ -179,8 +179,8 @@ function inLineComment(start: string | undefined, head: string): boolean {
   return start !== undefined && head.trimStart().startsWith(start) && head.trim().length > start.length;
 }
 
-/** How the lines before the caret are indented; `usual` where they don't tell. */
-function indentationOf(prefix: string, usual: InsertionContext['indentation']): InsertionContext['indentation'] {
+/** The indentation style of the lines before the caret; `usual` if they do not show one. */
+function detectIndentation(prefix: string, usual: InsertionContext['indentation']): InsertionContext['indentation'] {
   const near = prefix.slice(-2_000);
   const tabs = (near.match(/^\t+\S/gm) ?? []).length;
   const spaces = (near.match(/^ {2,}\S/gm) ?? []).length;

@@ -10,25 +10,25 @@ import {
 } from './secret-patterns.ts';
 
 /**
- * Secrets in what is sent are written over with stand-ins of the same length, and written back in
- * what comes back. By shape first, then by randomness.
+ * Secrets in a prompt are replaced with stand-ins of the same length and restored in the answer.
+ * They are detected by shape and by randomness.
  */
 export interface Redacted {
   readonly text: string;
-  /** Stand-in -> what it stands for. */
+  /** Stand-in -> the secret it replaces. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
 const WORD = /[A-Za-z0-9+/_=-]{24,}/g;
-/** Bits a character, above which a word of letters and digits is no name. Base64 has 6, English about 4. */
+/** Bits per character above which a word of letters and digits is not a name. Base64 has 6, English about 4. */
 const RANDOM_BITS = 4.2;
-/** No digits among them: a stand-in must not be taken for a secret again. */
+/** Contains no digits, so that a stand-in is not detected as a secret again. */
 const STAND_IN = 'qxzjkvwyQXZJKVWY';
-/** A digest that a lock file or a page holds openly (Subresource Integrity). */
+/** A public digest in a lock file or a page (Subresource Integrity). */
 const INTEGRITY = /^sha(?:256|384|512)-/;
 const RANDOM_HEX = /^[0-9a-f]{32,}$/i;
 
-/** Masks a text. Give the `secrets` of an earlier text to keep its stand-ins. */
+/** Masks a text. Pass the `secrets` of an earlier text to keep its stand-ins. */
 export function redact(text: string, secrets: Map<string, string> = new Map()): Redacted {
   const spans = secretSpans(text);
   if (spans.length === 0) return { text, secrets };
@@ -39,7 +39,7 @@ export function redact(text: string, secrets: Map<string, string> = new Map()): 
     const secret = text.slice(start, end);
     let standIn = standInOf.get(secret);
     if (standIn === undefined) {
-      standIn = standInFor(secret, secrets, text);
+      standIn = createStandIn(secret, secrets, text);
       secrets.set(standIn, secret);
       standInOf.set(secret, standIn);
     }
@@ -49,14 +49,14 @@ export function redact(text: string, secrets: Map<string, string> = new Map()): 
   return { text: out + text.slice(at), secrets };
 }
 
-/** Whether the secret that `offset` is inside of, or right behind of, would be torn or finished there. */
+/** True if `offset` is inside a secret: sending would split the secret or ask the model to complete it. */
 export function insideSecret(text: string, offset: number): boolean {
   return secretSpans(text).some(([start, end]) => start < offset && offset < end);
 }
 
 /**
- * Writes secrets back into text that arrives in pieces: a piece that may be the start of a
- * stand-in waits for the next.
+ * Restores secrets in text that arrives in pieces. Text that may be the start of a stand-in is held
+ * back until the next piece.
  */
 export class SecretRestorer {
   readonly #secrets: ReadonlyMap<string, string>;
@@ -92,15 +92,16 @@ export class SecretRestorer {
   }
 }
 
-/** Where secrets are, in order, without overlaps. */
+/** The ranges of the secrets, in order and without overlaps. */
 function secretSpans(text: string): [number, number][] {
   const spans: [number, number][] = [];
-  for (const block of BLOCKS) for (const match of text.matchAll(block)) spans.push(secretOf(match, 0));
+  for (const block of BLOCKS) for (const match of text.matchAll(block)) spans.push(secretSpan(match, 0));
   for (const [start, run] of longRuns(text)) {
-    for (const shape of SHAPES) for (const match of run.matchAll(shape)) spans.push(secretOf(match, start));
-    for (const match of run.matchAll(WORD)) if (random(match[0])) spans.push(spanOf(start + match.index, match[0]));
+    for (const shape of SHAPES) for (const match of run.matchAll(shape)) spans.push(secretSpan(match, start));
+    for (const match of run.matchAll(WORD))
+      if (isRandom(match[0])) spans.push(createSpan(start + match.index, match[0]));
   }
-  for (const [start, line] of linesOf(text)) if (NAMING_LINE.test(line)) spans.push(...namedSecrets(line, start));
+  for (const [start, line] of splitLines(text)) if (NAMING_LINE.test(line)) spans.push(...namedSecrets(line, start));
   spans.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const apart: [number, number][] = [];
   for (const span of spans) {
@@ -116,8 +117,8 @@ const IS_SEPARATOR: readonly boolean[] = Array.from({ length: 128 }, (_, code) =
 );
 
 /**
- * Each run without separators that is long enough for a token, with its offset. Most of a file is short words: a
- * pattern with `{14,}` starts again at each of their characters.
+ * Each run without separators that is long enough for a token, with its offset. Skipping short words saves time,
+ * because a pattern with `{14,}` would be tried at each of their characters.
  */
 function* longRuns(text: string): Generator<readonly [number, string]> {
   let start = 0;
@@ -129,7 +130,7 @@ function* longRuns(text: string): Generator<readonly [number, string]> {
 }
 
 /** Each line with the offset at which it starts. */
-function* linesOf(text: string): Generator<readonly [number, string]> {
+function* splitLines(text: string): Generator<readonly [number, string]> {
   for (let start = 0; start <= text.length; ) {
     const end = text.indexOf('\n', start);
     yield [start, end < 0 ? text.slice(start) : text.slice(start, end)];
@@ -145,15 +146,15 @@ function namedSecrets(line: string, start: number): readonly [number, number][] 
       const secret = match.groups?.secret ?? match[0];
       const at = match.index + match[0].lastIndexOf(secret);
       if (isPlaceholder(secret, match[0]) || (!isQuoted(line, at) && isExpression(secret))) continue;
-      spans.push(spanOf(start + at, secret));
+      spans.push(createSpan(start + at, secret));
     }
   }
   return spans;
 }
 
-function secretOf(match: RegExpExecArray, start: number): [number, number] {
+function secretSpan(match: RegExpExecArray, start: number): [number, number] {
   const secret = match.groups?.secret ?? match[0];
-  return spanOf(start + match.index + match[0].lastIndexOf(secret), secret);
+  return createSpan(start + match.index + match[0].lastIndexOf(secret), secret);
 }
 
 function isQuoted(text: string, at: number): boolean {
@@ -161,20 +162,20 @@ function isQuoted(text: string, at: number): boolean {
   return before === '"' || before === "'" || before === '`' || before === '>';
 }
 
-function spanOf(start: number, text: string): [number, number] {
+function createSpan(start: number, text: string): [number, number] {
   return [start, start + text.length];
 }
 
-function random(word: string): boolean {
+function isRandom(word: string): boolean {
   if (INTEGRITY.test(word)) return false;
   if (RANDOM_HEX.test(word)) return true;
   const digits = (word.match(/[0-9]/g) ?? []).length;
-  // Paths, long names and rulers have few digits or few different characters.
+  // Paths, long names and separator lines have few digits or few different characters.
   if (digits < 3 || !/[A-Z]/.test(word) || !/[a-z]/.test(word) || word.split('/').length > 3) return false;
-  return bits(word) > RANDOM_BITS;
+  return bitsPerCharacter(word) > RANDOM_BITS;
 }
 
-function bits(word: string): number {
+function bitsPerCharacter(word: string): number {
   const counts = new Map<string, number>();
   for (const character of word) counts.set(character, (counts.get(character) ?? 0) + 1);
   let sum = 0;
@@ -182,8 +183,8 @@ function bits(word: string): number {
   return sum;
 }
 
-/** Same length, same line ends, the same on each request for the same secret, not in the text already. */
-function standInFor(secret: string, taken: ReadonlyMap<string, string>, text: string): string {
+/** Has the same length and line ends, is equal for equal secrets, and does not occur in the text. */
+function createStandIn(secret: string, taken: ReadonlyMap<string, string>, text: string): string {
   for (let attempt = 0; ; attempt++) {
     let state = hash(`${secret}\0${attempt}`);
     let out = '';

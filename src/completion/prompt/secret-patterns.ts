@@ -1,9 +1,9 @@
 /**
- * What secrets look like in code and configuration. Prefixes are those that vendors document and that secret scanners
- * of code hosts list. Each pattern takes linear time: a search that fails looks at a bounded number of characters.
+ * Patterns of secrets in code and configuration. The prefixes are documented by vendors or listed by secret scanners
+ * of code hosts. Each pattern takes linear time: a failed match reads a bounded number of characters.
  */
 
-/** Tokens with a vendor's prefix and a body of letters, digits, `_` and `-`: `[prefix, least length of the body]`. */
+/** Tokens with a vendor prefix and a body of letters, digits, `_` and `-`: `[prefix, minimum length of the body]`. */
 const PREFIXED: readonly (readonly [string, number])[] = [
   // model providers
   ...(
@@ -64,7 +64,7 @@ const PREFIXED: readonly (readonly [string, number])[] = [
   ),
 ];
 
-/** One alternative for each least length of a body: few alternatives are searched faster than many patterns. */
+/** One pattern with an alternative for each minimum length, which is faster than a pattern for each prefix. */
 function prefixPattern(): RegExp {
   const byLength = new Map<number, string[]>();
   for (const [prefix, least] of PREFIXED) byLength.set(least, [...(byLength.get(least) ?? []), prefix]);
@@ -72,15 +72,15 @@ function prefixPattern(): RegExp {
   return new RegExp(`(?<![A-Za-z0-9])(?:${alternatives.join('|')})`, 'g');
 }
 
-/** The whole match, or its group `secret`, is secret. It may go over several lines. */
+/** The whole match, or its group `secret`, is secret. It may span several lines. */
 export const BLOCKS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
   /\$ANSIBLE_VAULT;[\d.]+;AES256[^\n]{0,40}(?:\s{1,4}[0-9a-f]{16,80})+/g,
-  // words that restore a wallet, in quotes
+  // recovery phrase of a wallet, in quotes
   /["'`](?<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})["'`]/g,
 ];
 
-/** Characters that are in no token. Every match of `SHAPES` is inside of one run of at least `LEAST_TOKEN` others. */
+/** Characters that no token contains. A match of `SHAPES` is always inside a run of `LEAST_TOKEN` or more others. */
 export const SEPARATORS = ' \t\r\n"\'`<>()[],;';
 export const LEAST_TOKEN = 14;
 
@@ -122,7 +122,7 @@ export const NAMING_LINE = new RegExp(
   'i',
 );
 
-/** The group `secret` of the match is secret, unless it is a placeholder. Each looks at one line. */
+/** The group `secret` of the match is secret, unless it is a placeholder. Each pattern matches within one line. */
 export const NAMED: readonly RegExp[] = [
   // the password of a URL; webhooks, whose path is the secret
   /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@'"`]{0,200}:(?<secret>[^\s/@'"`]{3,200})@/gi,
@@ -161,21 +161,21 @@ export const NAMED: readonly RegExp[] = [
   // Docker's and npm's registries
   /"auth"\s{0,4}:\s{0,4}"(?<secret>[A-Za-z0-9+/=]{8,2000})"/g,
   /\b(?:client-key-data|client-certificate-data|_authToken|_auth|_password)\s{0,4}[:=]\s{0,4}["']?(?<secret>[A-Za-z0-9+/=_-]{8,5000})/g,
-  // words that restore a wallet
+  // recovery phrase of a wallet
   /(?:mnemonic|seed|phrase|recovery)[\w -]{0,20}["'`]?\s{0,4}[:=]\s{0,4}["'`]?(?<secret>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z ])/gi,
 ];
 
-/** Words of other meaning that a name of a secret is given: types, keywords, names of algorithms and of variables. */
+/** Values of a secret's name that are not secrets: types, keywords, names of algorithms and variables. */
 const PLAIN_WORDS =
   /^(?:true|false|null|none|nil|undefined|unknown|string|boolean|number|integer|object|array|never|void|any|optional|required|enabled|disabled|default|defaults|inherit|self|this|super|await|async|return|function|new|typeof|basic|bearer|oauth2?|digest|ntlm|md5|sha\d+|base64|utf-?8|int\d+|uint\d+|float\d+|hmac\w*|rs256|hs256|es256|always|login|signin|authorization|length|auto|yes|no|on|off)$/i;
 const PLACEHOLDER =
   /^(?:process\.env|\{(?:env|file):|import\.meta|os\.(?:environ|getenv)|env[.(]|secrets?\.|vars\.|config\.|settings\.|your|my[-_]|<|%[\w(]|\.\.\.|\{\{|\$[\w{(]|changeme|change[-_]me|placeholder|redacted|dummy|todo|example(?!\w*\d)|x{4,}|\*{3,}|•{3,})/i;
-/** Names with dots or underscores: of translations, variables, files. */
+/** Names with dots or underscores: translation keys, variables, files. */
 const DOTTED_NAME = /^[a-z]+(?:[._][a-z]+)+$/i;
 const KEBAB_NAME = /^[a-z]+(?:-[a-z]+)+$/;
 const NAME_OF_VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
-/** Whether a value that is named like a secret is something else: a variable, a type, a word to be replaced by hand. */
+/** True if a value with the name of a secret is something else: a variable, a type, a placeholder. */
 export function isPlaceholder(value: string, match: string): boolean {
   if (PLAIN_WORDS.test(value) || PLACEHOLDER.test(value) || NAME_OF_VARIABLE.test(value)) return true;
   if (DOTTED_NAME.test(value) || value.includes('${')) return true;
@@ -183,11 +183,11 @@ export function isPlaceholder(value: string, match: string): boolean {
   return KEBAB_NAME.test(value) && !/pass|pwd/i.test(match);
 }
 
-/** Whether a value without quotes reads like code: a call, a member, the name of a variable. */
+/** True if a value without quotes looks like code: a call, a member, a variable name. */
 export function isExpression(value: string): boolean {
   if (/[;,]$|^[!&*|-]|=>|\?\?|\|\||&&/.test(value)) return true;
   if (/^[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+$/.test(value)) return true;
-  // An identifier in camel case or with an upper-case start, without digits: a variable or a type.
+  // An identifier without digits, in camel case or starting with an upper-case letter: a variable or a type.
   return (
     /^[A-Za-z_$]+$/.test(value) &&
     (/[a-z][A-Z]|^[A-Z][a-z]|_/.test(value) || /token|pass|secret|auth|key|cookie/i.test(value))

@@ -6,8 +6,8 @@ import { isSecretFile } from '../../base/secret-files.ts';
 import { type Exclusion, Exclusions, type IgnoreFile } from './exclusion.ts';
 
 /**
- * Why a file on disk must not be sent, judged by the path that names it and by the file that it leads to: its kind, and
- * the ignore files of its Git worktree from the root down. Undefined: it may be sent.
+ * Why a file on disk must not be sent; `undefined`: it may be sent. Checks the given path and the real path: the kind
+ * of file, and the ignore files of its Git worktree from the root down.
  */
 export async function exclusionOnDisk(file: string): Promise<Exclusion | undefined> {
   const real = await findRealPath(file);
@@ -27,7 +27,7 @@ async function exclusionInWorktree(file: string): Promise<Exclusion | undefined>
   return exclusions.reason(pathToFileURL(file).href);
 }
 
-/** The nearest folder with a `.git`: a folder, or the file of a linked worktree. */
+/** The nearest folder that contains `.git`, which is a folder or the file of a linked worktree. */
 async function worktreeRoot(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = path.dirname(at)) {
     if (await stat(path.join(at, '.git')).catch(() => undefined)) return at;
@@ -35,7 +35,7 @@ async function worktreeRoot(folder: string): Promise<string | undefined> {
   }
 }
 
-/** From the root down to `folder`; the worktree's own `info/exclude` first, which every ignore file overrides. */
+/** Reads the ignore files from the root down to `folder`, and `info/exclude`, which all of them override. */
 async function readIgnoreFiles(root: string, folder: string): Promise<readonly IgnoreFile[]> {
   const names = path.relative(root, folder).split(path.sep).filter(Boolean);
   const directories = ['', ...names.map((_, index) => names.slice(0, index + 1).join('/'))];

@@ -3,23 +3,23 @@ import type { Clock } from '../document/clock.ts';
 const GAPS = 15;
 const LATENCIES = 10;
 const OUTCOMES = 10;
-/** A gap beyond this is a pause to think, not a typing rhythm. */
+/** A longer gap is a pause and is not counted as typing. */
 const PAUSE_MS = 2_000;
-/** The first key after a rest this long is asked for at once, as long as answers are of use. */
+/** The first key after a pause of this length causes a request at once, as long as answers are useful. */
 const RESUMING_MS = 600;
-/** A connection that was idle this long is likely closed by the other side. */
+/** A connection that was idle for this long has probably been closed by the server. */
 const COLD_AFTER_MS = 30_000;
-const LONGEST_WAIT_MS = 400;
-/** Typing gap and latency until measured. */
-const USUAL_GAP_MS = 160;
-const USUAL_LATENCY_MS = 400;
+const MAX_WAIT_MS = 400;
+/** Defaults until the typing gap and the latency have been measured. */
+const DEFAULT_GAP_MS = 160;
+const DEFAULT_LATENCY_MS = 400;
 
-/** When to ask: from how this person types, how fast answers come, and how often they were in vain. */
+/** Computes when to send a request, from the user's typing rhythm, the latency and the share of useless answers. */
 export class AdaptiveDebounce {
   readonly #clock: Clock;
   readonly #gaps: number[] = [];
   readonly #latencies: number[] = [];
-  readonly #inVain: number[] = [];
+  readonly #useless: number[] = [];
   #lastEdit: number | undefined;
   #afterPause = true;
   #lastTraffic: number | undefined;
@@ -36,7 +36,7 @@ export class AdaptiveDebounce {
     if (gap !== undefined && gap > 0 && gap < PAUSE_MS) keep(this.#gaps, gap, GAPS);
   }
 
-  /** Whether the connection is likely closed. */
+  /** True if the connection has probably been closed. */
   get cold(): boolean {
     return this.#lastTraffic === undefined || this.#clock.now() - this.#lastTraffic > COLD_AFTER_MS;
   }
@@ -55,32 +55,32 @@ export class AdaptiveDebounce {
     keep(this.#latencies, latency, LATENCIES);
   }
 
-  /** Whether a request's answer was of use: shown before the text went another way. */
+  /** Records whether an answer was useful: shown before the user typed something else. */
   judged(useful: boolean): void {
-    keep(this.#inVain, useful ? 0 : 1, OUTCOMES);
+    keep(this.#useless, useful ? 0 : 1, OUTCOMES);
   }
 
-  /** Median milliseconds to the first text of late; `undefined` before the first answer. */
+  /** Median time to the first text of recent requests in milliseconds; `undefined` before the first answer. */
   get measuredLatency(): number | undefined {
     return median(this.#latencies);
   }
 
   /**
-   * Milliseconds to wait before asking. A person whose next key comes within the wait is still
-   * typing what they have in mind; so the wait is a share of their usual gap, a small one while
-   * answers agree with what they type next, more than a whole one while answers are in vain.
+   * Milliseconds to wait before sending a request. The wait is a share of the user's median typing gap:
+   * a small share while answers agree with the text typed next, more than the whole gap while answers
+   * are useless, so that a request is sent only when the user stops typing.
    */
   wait(floor: number, slow: boolean): number {
-    const gap = median(this.#gaps) ?? USUAL_GAP_MS;
-    const vain = this.#inVain.reduce((sum, one) => sum + one, 0) / Math.max(4, this.#inVain.length);
-    if (this.#afterPause && vain <= 0.5 && !slow) return floor;
-    const wait = gap * (0.2 + 1.3 * vain) * (slow ? 3 : 1);
-    return Math.max(floor, Math.min(LONGEST_WAIT_MS * (slow ? 3 : 1), wait));
+    const gap = median(this.#gaps) ?? DEFAULT_GAP_MS;
+    const useless = this.#useless.reduce((sum, one) => sum + one, 0) / Math.max(4, this.#useless.length);
+    if (this.#afterPause && useless <= 0.5 && !slow) return floor;
+    const wait = gap * (0.2 + 1.3 * useless) * (slow ? 3 : 1);
+    return Math.max(floor, Math.min(MAX_WAIT_MS * (slow ? 3 : 1), wait));
   }
 
-  /** After this long without a word, a request no longer keeps another from being sent. */
+  /** A request without any text after this time no longer prevents another request. */
   get overdueAfter(): number {
-    return Math.max(1_500, 4 * (this.measuredLatency ?? USUAL_LATENCY_MS));
+    return Math.max(1_500, 4 * (this.measuredLatency ?? DEFAULT_LATENCY_MS));
   }
 }
 

@@ -2,22 +2,22 @@ import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Clock } from '../document/clock.ts';
 
 const FIRST_WINDOW_MS = 2_000;
-const LONGEST_WINDOW_MS = 120_000;
-/** Where only a person can help: a key, credits, a permission, a model that can't fill holes. */
-const PERSON_WINDOW_MS = 60_000;
-const LONGEST_PERSON_WINDOW_MS = 900_000;
+const MAX_WINDOW_MS = 120_000;
+/** For problems that only the user can solve: a key, credits, a permission, a model that cannot complete code. */
+const USER_WINDOW_MS = 60_000;
+const MAX_USER_WINDOW_MS = 900_000;
 
 export interface OpenCircuit {
   readonly error: SvcError;
-  /** On the clock; one request may go out then, to see whether it works again. */
+  /** Time of the clock from which one request may be sent as a probe. */
   readonly until: number;
-  /** Whether waiting can't help, only a person. */
+  /** True if only the user can solve the problem; waiting does not help. */
   readonly needsPerson: boolean;
 }
 
 /**
- * Stops asking when asking fails. Each failure opens it for a window that doubles; when the window
- * is over, one request goes out as a probe, and the next only when that one has succeeded.
+ * Stops sending requests while they fail. Each failure opens the circuit for a window that doubles.
+ * After the window, one request is sent as a probe. Others follow only if the probe succeeds.
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class CircuitBreaker {
     return this.#open;
   }
 
-  /** Whether a request may go out now. Ask only right before sending: a yes may be the one probe. */
+  /** True if a request may be sent now. Call it only directly before sending: the request may be the probe. */
   admits(): boolean {
     if (this.#open === undefined) return true;
     if (this.#probing || this.#clock.now() < this.#open.until) return false;
@@ -45,25 +45,25 @@ export class CircuitBreaker {
     this.reset();
   }
 
-  /** A request that was stopped by us tells nothing. */
+  /** A request that the engine stopped itself is neither a success nor a failure. */
   stopped(): void {
     this.#probing = false;
   }
 
   failed(error: SvcError): void {
-    const needsPerson = needsAPerson(error);
-    // Requests that were sent before the first failure came back fail alike: they count once.
+    const needsPerson = needsUserAction(error);
+    // Requests sent before the first failure was known usually fail too: count them once.
     const within = this.#open !== undefined && !this.#probing;
     this.#probing = false;
     if (within) return;
-    const first = needsPerson ? PERSON_WINDOW_MS : FIRST_WINDOW_MS;
-    const longest = needsPerson ? LONGEST_PERSON_WINDOW_MS : LONGEST_WINDOW_MS;
+    const first = needsPerson ? USER_WINDOW_MS : FIRST_WINDOW_MS;
+    const longest = needsPerson ? MAX_USER_WINDOW_MS : MAX_WINDOW_MS;
     const window = Math.min(longest, first * 2 ** this.#failures);
     this.#failures++;
     this.#open = { error, until: this.#clock.now() + Math.max(window, error.retryAfterMs ?? 0), needsPerson };
   }
 
-  /** The person changed something (a key, the model) or asks to try again. */
+  /** The user changed something (a key, the model) or requested a retry. */
   reset(): void {
     this.#open = undefined;
     this.#failures = 0;
@@ -71,7 +71,7 @@ export class CircuitBreaker {
   }
 }
 
-/** 400 is here because an identical request would be refused again (spec 7). */
-function needsAPerson(error: SvcError): boolean {
+/** Includes 400, because an identical request would be rejected again (spec 7). */
+function needsUserAction(error: SvcError): boolean {
   return !error.retryable && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429;
 }

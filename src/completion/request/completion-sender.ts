@@ -17,33 +17,33 @@ import { UsageBudget } from './usage-budget.ts';
 export interface CompletionSenderDeps {
   readonly fill: (model: CompletionModel) => CompletionRequest;
   readonly settings: () => CompletionSettings;
-  /** Why a file must not be sent (exclusion.ts), `undefined`: it may. By uri, or by a snippet's path. */
+  /** Why a file must not be sent (exclusion.ts); `undefined`: it may be sent. Takes a URI or a snippet's path. */
   readonly excluded?: (uriOrPath: string) => NotSent | undefined;
   readonly context?: ContextSource;
-  /** One line a request. */
+  /** Called with one line per request. */
   readonly log?: (line: string) => void;
 }
 
 interface SendingEvents {
   readonly grew: (answer: CachedAnswer, uri: string) => void;
-  /** `failed`: there is no answer because of an error. */
-  readonly landed: (answer: CachedAnswer, uri: string, failed: boolean) => void;
+  /** `failed`: an error prevented an answer. */
+  readonly ended: (answer: CachedAnswer, uri: string, failed: boolean) => void;
 }
 
 type Place = Pick<CaretView, 'document' | 'position' | 'model' | 'request'>;
 
-interface Manner {
+interface SendOptions {
   readonly reason: SentRequest['reason'];
   readonly temperature?: number;
-  /** The answer after whose acceptance this one starts. */
+  /** For speculation: the answer that must be accepted before this one applies. */
   readonly basis?: CachedAnswer;
 }
 
-/** Requests from the decision to send one until what became of it is counted, logged and kept. */
+/** Sends requests, and counts, logs and caches their outcome. */
 export class CompletionSender {
   readonly inFlight: InFlightRequests;
-  readonly pace: AdaptiveDebounce;
-  readonly governor: UsageBudget;
+  readonly debounce: AdaptiveDebounce;
+  readonly budget: UsageBudget;
   readonly circuit: CircuitBreaker;
   readonly #log: RequestLog;
   readonly #deps: CompletionSenderDeps;
@@ -65,8 +65,8 @@ export class CompletionSender {
     this.#state = owners.state;
     this.#events = events;
     this.inFlight = new InFlightRequests(clock);
-    this.pace = new AdaptiveDebounce(clock);
-    this.governor = new UsageBudget(clock);
+    this.debounce = new AdaptiveDebounce(clock);
+    this.budget = new UsageBudget(clock);
     this.circuit = new CircuitBreaker(clock);
     this.#context = new KeptContext(clock, deps.context);
     this.#log = new RequestLog(deps.log);
@@ -86,36 +86,36 @@ export class CompletionSender {
     return this.#context.at(document, position, this.#deps.settings().context, excluded);
   }
 
-  /** Sends a request, unless a secret is being written there or asking fails of late: `false` for the latter. */
-  send(place: Place, snippets: readonly Snippet[], manner: Manner): boolean {
+  /** Sends a request, unless the caret is inside a secret. Returns false if the circuit breaker is open. */
+  send(place: Place, snippets: readonly Snippet[], options: SendOptions): boolean {
     const { document, position, model, request } = place;
-    const question = buildPrompt(document, position, snippets, {
+    const prompt = buildPrompt(document, position, snippets, {
       model,
       maxLines: this.#deps.settings().maxLines,
       ...(request.indentation === undefined ? {} : { indentation: request.indentation }),
-      ...(manner.temperature === undefined ? {} : { temperature: manner.temperature }),
+      ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     });
-    if (question === undefined) return true;
+    if (prompt === undefined) return true;
     if (!this.circuit.admits()) return false;
-    if (manner.basis === undefined) this.#stopContradicted(place);
+    if (options.basis === undefined) this.#stopContradicted(place);
     const sent: SentRequest = {
       model: model.ref,
-      fimRequest: question.fimRequest,
-      context: question.context,
-      masked: question.secrets.size,
-      reason: manner.reason,
+      fimRequest: prompt.fimRequest,
+      context: prompt.context,
+      masked: prompt.secrets.size,
+      reason: options.reason,
     };
     this.#log.sent(sent);
-    this.governor.sent();
-    this.pace.sent();
+    this.budget.sent();
+    this.debounce.sent();
     this.#state.become({ kind: 'asking' });
-    this.#depart(place, question, sent, manner.basis);
+    this.#start(place, prompt, sent, options.basis);
     return true;
   }
 
-  #depart(
+  #start(
     { document, position, model }: Place,
-    question: PromptRequest,
+    prompt: PromptRequest,
     sent: SentRequest,
     basis: CachedAnswer | undefined,
   ): void {
@@ -123,45 +123,45 @@ export class CompletionSender {
     const { uri } = document;
     this.inFlight.send({
       fill: this.#deps.fill(model),
-      fimRequest: question.fimRequest,
+      fimRequest: prompt.fimRequest,
       uri,
       answer,
-      settling: new CompletionTrimmer(question.site),
-      restoring: new SecretRestorer(question.secrets),
+      trimmer: new CompletionTrimmer(prompt.site),
+      restorer: new SecretRestorer(prompt.secrets),
       grew: () => {
         this.#cache.grew(answer);
         this.#events.grew(answer, uri);
       },
-      landed: (landing) => {
-        this.#landed(answer, sent, model, landing);
-        this.#events.landed(answer, uri, landing.error !== undefined);
+      ended: (outcome) => {
+        this.#handleOutcome(answer, sent, model, outcome);
+        this.#events.ended(answer, uri, outcome.error !== undefined);
       },
       ...(basis === undefined ? {} : { basis }),
     });
   }
 
-  #landed(answer: CachedAnswer, sent: SentRequest, model: CompletionModel, landing: RequestOutcome): void {
-    const { error, received, stopped } = landing;
-    if (landing.firstText !== undefined) this.pace.answered(landing.firstText);
-    this.#account(sent, model, landing);
+  #handleOutcome(answer: CachedAnswer, sent: SentRequest, model: CompletionModel, outcome: RequestOutcome): void {
+    const { error, received, stopped } = outcome;
+    if (outcome.firstText !== undefined) this.debounce.answered(outcome.firstText);
+    this.#recordUsage(sent, model, outcome);
     if (error !== undefined) {
-      this.governor.failed();
+      this.budget.failed();
       this.circuit.failed(error);
-      // A place that failed isn't a place without an answer.
+      // Do not cache a failure as an empty answer.
       if (answer.text === '') this.#cache.delete(answer);
     } else if (received > 0 || !stopped) this.circuit.succeeded();
     else this.circuit.stopped();
     if (answer.text === '' && stopped && received === 0) this.#cache.delete(answer);
-    this.#settleState();
+    this.#updateState();
   }
 
-  #account(sent: SentRequest, model: CompletionModel, landing: RequestOutcome): void {
-    const { error, usage, received, stopped, firstText } = landing;
-    const asked = sent.fimRequest.prefix.length + sent.fimRequest.suffix.length;
-    const cost = error === undefined ? this.governor.landed(model, usage, asked, received) : undefined;
+  #recordUsage(sent: SentRequest, model: CompletionModel, outcome: RequestOutcome): void {
+    const { error, usage, received, stopped, firstText } = outcome;
+    const sentCharacters = sent.fimRequest.prefix.length + sent.fimRequest.suffix.length;
+    const cost = error === undefined ? this.budget.landed(model, usage, sentCharacters, received) : undefined;
     this.#log.ended(sent, {
       result: error !== undefined ? 'failed' : stopped ? 'stopped' : 'answered',
-      total: landing.total,
+      total: outcome.total,
       characters: received,
       ...(firstText === undefined ? {} : { firstText }),
       ...(usage === undefined ? {} : { outputTokens: usage.output }),
@@ -170,7 +170,7 @@ export class CompletionSender {
     });
   }
 
-  #settleState(): void {
+  #updateState(): void {
     const open = this.circuit.open;
     if (open !== undefined) {
       const retryInMs = Math.max(0, open.until - this.#clock.now());
@@ -178,14 +178,14 @@ export class CompletionSender {
     } else if (this.inFlight.flights.size === 0) this.#state.become({ kind: 'ready' });
   }
 
-  /** Requests that what was typed speaks against are stopped when another one goes out instead. */
+  /** Stops requests whose answers contradict the typed text, when another request replaces them. */
   #stopContradicted({ document, position, model }: Place): void {
     const agreeing = new Set(this.#cache.find(document, position, model.ref).map(({ answer }) => answer));
     for (const flight of this.inFlight.flights) {
       if (flight.uri !== document.uri || agreeing.has(flight.answer)) continue;
       if (flight.basis !== undefined && agreeing.has(flight.basis)) continue;
       flight.stop();
-      this.pace.judged(flight.answer.seen);
+      this.debounce.judged(flight.answer.seen);
     }
   }
 }

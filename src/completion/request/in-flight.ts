@@ -5,7 +5,7 @@ import type { CachedAnswer } from '../cache/suggestion-cache.ts';
 import type { Clock } from '../document/clock.ts';
 import type { SecretRestorer } from '../prompt/redact.ts';
 
-/** A hole without its model, which the port is bound to. */
+/** A FIM request without the model, which `CompletionRequest` is bound to. */
 export interface SendFimRequest {
   readonly prefix: string;
   readonly suffix: string;
@@ -15,45 +15,45 @@ export interface SendFimRequest {
   readonly stop?: readonly string[];
 }
 
-/** Sends a hole and gives the answer as it streams. Stops the socket when `signal` fires. */
+/** Sends a FIM request and yields the answer as it streams. Closes the connection when `signal` fires. */
 export type CompletionRequest = (fimRequest: SendFimRequest, signal: AbortSignal) => AsyncIterable<Event>;
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   readonly error?: SvcError;
-  /** It was stopped by us: contradicted, or enough had come. */
+  /** The engine stopped it: it contradicted the text, or enough was received. */
   readonly stopped: boolean;
   readonly usage?: Usage;
-  /** Characters that came, before any trimming. */
+  /** Received characters, before trimming. */
   readonly received: number;
-  /** Milliseconds since it was sent. */
+  /** Milliseconds since the request was sent. */
   readonly firstText?: number;
   readonly total: number;
 }
 
 export interface InFlightRequest {
   readonly answer: CachedAnswer;
-  /** The answer after whose acceptance this one starts; set for speculation. */
+  /** For speculation: the answer that must be accepted before this one applies. */
   readonly basis?: CachedAnswer;
   readonly uri: string;
   readonly sentAt: number;
   readonly stop: () => void;
 }
 
-interface Departure {
+interface SendParameters {
   readonly fill: CompletionRequest;
   readonly fimRequest: SendFimRequest;
   readonly uri: string;
   readonly answer: CachedAnswer;
   readonly basis?: CachedAnswer;
-  readonly settling: CompletionTrimmer;
-  readonly restoring: SecretRestorer;
-  /** Called each time the answer's text has grown. */
+  readonly trimmer: CompletionTrimmer;
+  readonly restorer: SecretRestorer;
+  /** Called each time the answer's text grew. */
   readonly grew: () => void;
-  readonly landed: (landing: RequestOutcome) => void;
+  readonly ended: (outcome: RequestOutcome) => void;
 }
 
-/** Requests on their way. Each one lives until it ends or is stopped, whatever the keys do meanwhile. */
+/** The running requests. Typing does not cancel them: each one runs until it ends or is stopped. */
 export class InFlightRequests {
   readonly #clock: Clock;
   readonly #flights = new Set<InFlightRequest>();
@@ -72,9 +72,9 @@ export class InFlightRequests {
     return undefined;
   }
 
-  send(departure: Departure): void {
+  send(parameters: SendParameters): void {
     const controller = new AbortController();
-    const { answer, basis, uri } = departure;
+    const { answer, basis, uri } = parameters;
     const flight: InFlightRequest = {
       answer,
       uri,
@@ -83,22 +83,22 @@ export class InFlightRequests {
       ...(basis === undefined ? {} : { basis }),
     };
     this.#flights.add(flight);
-    void this.#follow(departure, flight, controller);
+    void this.#run(parameters, flight, controller);
   }
 
-  /** Resolves at the next growth or landing of any request, or after `ms`; `false` if `signal` fired first. */
+  /** Resolves when any request grows or ends, or after `ms`; with `false` if `signal` fired first. */
   change(ms: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const over = (): void => {
-        this.#waiting.delete(over);
+      const done = (): void => {
+        this.#waiting.delete(done);
         cancel();
-        signal.removeEventListener('abort', over);
+        signal.removeEventListener('abort', done);
         resolve(!signal.aborted);
       };
-      const cancel = this.#clock.after(ms, over);
-      signal.addEventListener('abort', over, { once: true });
-      this.#waiting.add(over);
+      const cancel = this.#clock.after(ms, done);
+      signal.addEventListener('abort', done, { once: true });
+      this.#waiting.add(done);
     });
   }
 
@@ -106,39 +106,39 @@ export class InFlightRequests {
     for (const flight of this.#flights) flight.stop();
   }
 
-  async #follow(departure: Departure, flight: InFlightRequest, controller: AbortController): Promise<void> {
-    const { answer, settling, restoring } = departure;
+  async #run(parameters: SendParameters, flight: InFlightRequest, controller: AbortController): Promise<void> {
+    const { answer, trimmer, restorer } = parameters;
     let usage: Usage | undefined;
     let reason: FinishReason = 'closed';
     let error: SvcError | undefined;
     let received = 0;
     let firstAt: number | undefined;
-    const take = (text: string): void => {
-      settling.push(text);
-      this.#grow(departure);
+    const addText = (text: string): void => {
+      trimmer.push(text);
+      this.#grow(parameters);
     };
     try {
-      for await (const event of departure.fill(departure.fimRequest, controller.signal)) {
+      for await (const event of parameters.fill(parameters.fimRequest, controller.signal)) {
         if (event.type === 'text') {
           firstAt ??= this.#clock.now();
           received += event.text.length;
-          take(restoring.push(event.text));
+          addText(restorer.push(event.text));
         } else if (event.type === 'usage') usage = event.usage;
         else if (event.type === 'finish') reason = event.reason;
         else if (event.type === 'error') error = event.error;
-        if (settling.enough || controller.signal.aborted) break;
+        if (trimmer.enough || controller.signal.aborted) break;
       }
     } catch (thrown) {
       error = asSvcError(thrown);
     }
-    const stopped = controller.signal.aborted || settling.enough;
+    const stopped = controller.signal.aborted || trimmer.enough;
     if (stopped) controller.abort();
-    take(restoring.end());
-    settling.end(!stopped && error === undefined && reason === 'stop');
+    addText(restorer.end());
+    trimmer.end(!stopped && error === undefined && reason === 'stop');
     this.#flights.delete(flight);
     answer.done = true;
-    this.#grow(departure, true);
-    departure.landed({
+    this.#grow(parameters, true);
+    parameters.ended({
       stopped,
       received,
       total: this.#clock.now() - flight.sentAt,
@@ -146,20 +146,20 @@ export class InFlightRequests {
       ...(usage === undefined ? {} : { usage }),
       ...(firstAt === undefined ? {} : { firstText: firstAt - flight.sentAt }),
     });
-    this.#tell();
+    this.#notifyWaiting();
   }
 
-  #grow({ answer, settling, grew }: Departure, over = false): void {
-    if (settling.text.length === answer.text.length && !over) return;
-    const grown = settling.text.length > answer.text.length;
-    answer.text = settling.text;
+  #grow({ answer, trimmer, grew }: SendParameters, done = false): void {
+    if (trimmer.text.length === answer.text.length && !done) return;
+    const grown = trimmer.text.length > answer.text.length;
+    answer.text = trimmer.text;
     if (grown) grew();
-    this.#tell();
+    this.#notifyWaiting();
   }
 
-  #tell(): void {
+  #notifyWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = new Set();
-    for (const over of waiting) over();
+    for (const done of waiting) done();
   }
 }

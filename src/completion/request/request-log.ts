@@ -1,10 +1,10 @@
 import type { SendFimRequest } from './in-flight.ts';
 
-/** A request exactly as it went out, masked strings included, and what became of it. */
+/** A request exactly as it was sent, with masked secrets. */
 export interface SentRequest {
   readonly model: string;
   readonly fimRequest: SendFimRequest;
-  /** Paths of the context that went along. */
+  /** Paths of the snippets that were sent as context. */
   readonly context: readonly string[];
   readonly masked: number;
   readonly reason: 'typing' | 'invoke' | 'speculation';
@@ -22,7 +22,7 @@ export interface LoggedOutcome {
   readonly problem?: string;
 }
 
-/** One line a request, and the last request in full for the person who wants to see what was sent. */
+/** Logs one line per request, and keeps the last request in full for `Svc: Show Last Completion Request`. */
 export class RequestLog {
   readonly #write: ((line: string) => void) | undefined;
   #last: SentRequest | undefined;

@@ -7,27 +7,27 @@ export interface UsageCounts {
   readonly failed: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Tokens were estimated at four characters each where the upstream named none. */
+  /** True if some tokens were estimated at four characters each, because the upstream reported none. */
   readonly estimated: boolean;
-  /** USD; `undefined` while a price is unknown. */
+  /** USD; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
   readonly shown: number;
   readonly acceptedCharacters: number;
-  /** USD for a character that was accepted; `undefined` before the first, or without a price. */
+  /** USD per accepted character; `undefined` before the first one or without a price. */
   readonly costPerAcceptedCharacter: number | undefined;
-  /** USD spent in the last hour. */
+  /** USD spent during the last hour. */
   readonly hour: number;
 }
 
 const HOUR_MS = 3_600_000;
-/** Share of the budget from which on it goes slower. */
+/** Share of the budget above which requests wait longer. */
 const SLOW_FROM = 0.7;
-/** Characters that a token stands for, when nobody counts them for us. */
+/** Used to estimate tokens if the upstream does not report usage. */
 const CHARACTERS_PER_TOKEN = 4;
-/** Answers of late that speculation is judged by. */
+/** Number of recent answers that decide about speculation. */
 const RECENT = 12;
 
-/** Counts what completions cost and give, and holds them to the budget. */
+/** Counts cost and benefit of completions, and compares the cost to the budget. */
 export class UsageBudget {
   readonly #clock: Clock;
   #requests = 0;
@@ -40,7 +40,7 @@ export class UsageBudget {
   #shown = 0;
   #accepted = 0;
   readonly #spent: { at: number; cost: number }[] = [];
-  /** Generated and accepted characters of late, oldest first. */
+  /** Generated and accepted characters of recent answers, oldest first. */
   readonly #recent: { readonly generated: number; accepted: number }[] = [];
 
   constructor(clock: Clock) {
@@ -51,7 +51,7 @@ export class UsageBudget {
     this.#requests++;
   }
 
-  /** `usage` absent: estimated from what was sent and what came back, in characters. */
+  /** Without `usage`, tokens are estimated from the number of sent and generated characters. */
   landed(model: CompletionModel, usage: Usage | undefined, sent: number, generated: number): number | undefined {
     if (usage === undefined) this.#estimated = true;
     const input = usage?.input ?? Math.ceil(sent / CHARACTERS_PER_TOKEN);
@@ -84,14 +84,14 @@ export class UsageBudget {
     if (last !== undefined) last.accepted += characters;
   }
 
-  /** `slow`: wait longer, don't speculate; `stop`: the hour's budget is spent. `budget` in USD, 0: none. */
+  /** `slow`: wait longer and do not speculate; `stop`: the hourly budget is spent. `budget` in USD; 0: no limit. */
   level(budget: number): 'normal' | 'slow' | 'stop' {
     if (budget <= 0) return 'normal';
     const share = this.#hour() / budget;
     return share >= 1 ? 'stop' : share >= SLOW_FROM ? 'slow' : 'normal';
   }
 
-  /** Milliseconds until the budget has room again. */
+  /** Milliseconds until the budget allows requests again. */
   roomIn(budget: number): number {
     let spent = this.#hour();
     for (const { at, cost } of this.#spent) {
@@ -101,7 +101,7 @@ export class UsageBudget {
     return 0;
   }
 
-  /** Share of what was generated of late that was accepted; 0 before there is enough to tell. */
+  /** Share of recently generated characters that were accepted; 0 if there are too few answers. */
   acceptance(): number {
     if (this.#recent.length < 3) return 0;
     let generated = 0;

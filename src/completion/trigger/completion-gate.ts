@@ -5,39 +5,39 @@ import { isLanguageEnabled, type TriggerRefusal, triggerRefusal } from './trigge
 
 type Document = SuggestRequest['document'];
 
-/** Which documents anything may be suggested in, by the settings and by what must not be sent. */
+/** Decides which documents have suggestions, by the settings and the files that must not be sent. */
 export class CompletionGate {
   readonly #deps: Pick<CompletionSenderDeps, 'settings' | 'excluded'>;
-  readonly #filesOff = new FilesOff();
+  readonly #disabledFiles = new DisabledFiles();
 
   constructor(deps: Pick<CompletionSenderDeps, 'settings' | 'excluded'>) {
     this.#deps = deps;
   }
 
-  /** Why nothing is shown for a request; `undefined`: go on. */
+  /** Why a request has no suggestions; `undefined`: it may have some. */
   silence(request: SuggestRequest): TriggerRefusal | undefined {
-    return triggerRefusal(request, this.#deps.settings()) ?? this.#silenceOfFile(request.document);
+    return triggerRefusal(request, this.#deps.settings()) ?? this.#refusalForFile(request.document);
   }
 
-  /** Whether typing in a document is likely to ask for something. */
+  /** True if typing in the document can cause requests. */
   automatic(document: Document): boolean {
     const { enabled, languages, trigger } = this.#deps.settings();
     const on = enabled && trigger === 'automatic' && isLanguageEnabled(document.languageId, languages);
-    return on && this.#silenceOfFile(document) === undefined;
+    return on && this.#refusalForFile(document) === undefined;
   }
 
-  #silenceOfFile(document: Document): TriggerRefusal | undefined {
-    const off = this.#filesOff.holds(document, this.#deps.settings().disabledGlobs);
+  #refusalForFile(document: Document): TriggerRefusal | undefined {
+    const off = this.#disabledFiles.matches(document, this.#deps.settings().disabledGlobs);
     return off ? 'file-off' : this.#deps.excluded?.(document.uri);
   }
 }
 
-/** The files in which nothing is suggested, by the patterns of the setting. */
-class FilesOff {
+/** The files that the setting `svc.completion.disabledGlobs` matches. */
+class DisabledFiles {
   #globs: readonly string[] = [];
   #rules = new IgnorePatterns('');
 
-  holds(document: Document, globs: readonly string[]): boolean {
+  matches(document: Document, globs: readonly string[]): boolean {
     if (globs.length === 0) return false;
     if (globs !== this.#globs) {
       this.#globs = globs;

@@ -1,42 +1,42 @@
 import type { SuggestRequest } from '../document/suggestion.ts';
 
-/** What the editor's askings stand for: it has no words for all of it. */
+/** Determines why VS Code requests a suggestion: its trigger kinds do not distinguish all cases. */
 export class TriggerClassifier {
   #last: { readonly uri: string; readonly version: number } | undefined;
-  /** The document where nothing is left of a suggestion that asks on, until that was asked. */
-  #onward: string | undefined;
-  #byHand = false;
+  /** The document where a suggestion was used up and the next request is its continuation. */
+  #continuesIn: string | undefined;
+  #manual = false;
   #undone = false;
 
-  /** A document changed. `used`: nothing is left of what was on screen. */
+  /** Handles a document change. `used`: nothing of the suggestion on screen is left. */
   changed(uri: string, { undone, used }: { readonly undone: boolean; readonly used: boolean }): void {
     this.#undone = undone;
-    this.#onward = used && this.asksOn ? uri : undefined;
+    this.#continuesIn = used && this.continues ? uri : undefined;
   }
 
-  /** Whether the editor is to ask on when what is on screen was accepted: who asks by hand may not want more unasked. */
-  get asksOn(): boolean {
-    return !this.#byHand;
+  /** Whether the editor should request again after acceptance: not after a manual request. */
+  get continues(): boolean {
+    return !this.#manual;
   }
 
-  /** Whether what changed last was taken back or done again: the person looks at what was, and wants no more. */
+  /** True if the last change was an undo or a redo: the user reviews earlier text and wants no suggestion. */
   get undone(): boolean {
     return this.#undone;
   }
 
   of(request: SuggestRequest): SuggestRequest['trigger'] {
-    const trigger = this.#meant(request);
-    // What grows was asked for before.
-    if (trigger !== 'grown') this.#byHand = trigger === 'invoke';
+    const trigger = this.#classify(request);
+    // A suggestion that grows was requested earlier.
+    if (trigger !== 'grown') this.#manual = trigger === 'invoke';
     return trigger;
   }
 
-  #meant({ document: { uri, version }, trigger }: SuggestRequest): SuggestRequest['trigger'] {
-    const [last, onward] = [this.#last, this.#onward];
+  #classify({ document: { uri, version }, trigger }: SuggestRequest): SuggestRequest['trigger'] {
+    const [last, continuesIn] = [this.#last, this.#continuesIn];
     this.#last = { uri, version };
-    this.#onward = undefined;
-    // Asking again for growth takes the place of the editor's own asking for a key that was typed just before.
+    this.#continuesIn = undefined;
+    // A refresh for growth replaces the editor's own request for a key that was pressed just before it.
     if (trigger === 'grown') return last?.uri === uri && last.version !== version ? 'automatic' : 'grown';
-    return trigger === 'invoke' && onward === uri ? 'automatic' : trigger;
+    return trigger === 'invoke' && continuesIn === uri ? 'automatic' : trigger;
   }
 }

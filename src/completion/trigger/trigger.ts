@@ -4,7 +4,7 @@ import { findLanguage } from '../document/languages.ts';
 import type { SuggestRequest } from '../document/suggestion.ts';
 import type { Exclusion } from '../prompt/exclusion.ts';
 
-/** Why nothing is suggested. */
+/** Why there are no suggestions. */
 export type TriggerRefusal =
   | 'off'
   | 'language-off'
@@ -12,13 +12,13 @@ export type TriggerRefusal =
   | 'several-carets'
   | 'selection'
   | 'output'
-  | 'by-hand-only'
+  | 'manual-only'
   | NotSent;
 
-/** Why a document's text must not be sent; `unknown-yet`: the ignore files are still being read. */
+/** Why a document must not be sent; `unknown-yet`: the ignore files are still being read. */
 export type NotSent = Exclusion | 'unknown-yet';
 
-/** Why nothing is to be shown at all for this request; `undefined`: go on. */
+/** Why a request has no suggestions; `undefined`: it may have some. */
 export function triggerRefusal(request: SuggestRequest, settings: CompletionSettings): TriggerRefusal | undefined {
   const { document } = request;
   if (!settings.enabled) return 'off';
@@ -29,34 +29,34 @@ export function triggerRefusal(request: SuggestRequest, settings: CompletionSett
   return undefined;
 }
 
-/** Whether a silence ends by what the person or a file watcher does elsewhere, not by going on in the document. */
+/** True if only an external change (settings, key, ignore file) can lift it. */
 export function canLift(why: TriggerRefusal): boolean {
   return !(why === 'several-carets' || why === 'selection' || why === 'output');
 }
 
-/** Whether nothing is sent unless asked for by hand. What is known already is shown in any case. */
+/** True if only manual requests are sent. Cached suggestions are shown in any case. */
 export function isManualOnly(request: SuggestRequest, settings: CompletionSettings): boolean {
   return settings.trigger === 'manual' && request.trigger === 'automatic';
 }
 
-/** Documents with a scheme of VS Code's own that a person writes in. */
+/** Documents with a VS Code scheme in which the user types. */
 function isTyped(uri: string): boolean {
   return /^(vscode-notebook-cell|vscode-vfs|vscode-remote|vscode-userdata|vscode-scm):/.test(uri);
 }
 
-/** Whether completions are wanted in a language (an id of VS Code's): in prose only where a person says so. */
+/** Whether completions are enabled for a VS Code language id. Prose languages are off by default. */
 export function isLanguageEnabled(id: string, languages: CompletionSettings['languages']): boolean {
   return languages[id] ?? languages['*'] ?? findLanguage(id).prose !== true;
 }
 
-/** Whether an automatic request is worth sending here; what is known already is shown in any case. */
+/** Whether to send an automatic request here. Cached suggestions are shown in any case. */
 export function isWorthRequesting(request: SuggestRequest): boolean {
   const { document, position } = request;
   const tail = textTail(document, position);
-  // Mid-word, what is missing is most often nothing.
+  // In the middle of a word there is usually nothing to complete.
   if (/^[\p{L}\p{N}_$]/u.test(tail)) return false;
   const selected = request.selectedCompletion;
-  // Too little of the item was typed for the selection to be the person's choice (it is the list's first).
+  // With fewer than two typed characters, the first item is selected by default, not by the user.
   if (selected !== undefined && position.character - selected.startCharacter < 2) return false;
   const head = textHead(document, position);
   return !(head.trim() === '' && tail.trim() !== '');

@@ -4,8 +4,8 @@ import { isSecretFile } from '../../base/secret-files.ts';
 import { fileAt, workspaceRelativePath } from './tools/workspace-path.ts';
 
 /**
- * Whether a file's text may be sent with a message. The user is asked, one file at a time, about one that holds secrets
- * and about a link in the workspace that leads out of it.
+ * Whether a file's text may be sent with a message. Asks the user about each file that may contain secrets and each
+ * link in the workspace whose target is outside.
  */
 export async function mayAttach(uri: vscode.Uri): Promise<boolean> {
   const question = await questionAbout(uri);

@@ -28,9 +28,9 @@ import { chooseTools, chosenTools } from './tools/tool-picker.ts';
 
 export interface ChatViewDeps extends SessionDeps {
   readonly extension: vscode.Uri;
-  /** Which conversation the side bar shows, and the standing permissions of tools. */
+  /** Stores the conversation in the side bar and the permanent permissions of tools. */
   readonly drafts: vscode.Memento;
-  /** Where conversations are kept. */
+  /** Folder for conversations. */
   readonly storage: vscode.Uri;
   readonly log: vscode.LogOutputChannel;
   readonly onModelChange: vscode.Event<void>;
@@ -38,7 +38,7 @@ export interface ChatViewDeps extends SessionDeps {
 
 const LAST = 'svc.chat.conversation';
 
-/** Commands that cards and the composer can call; the page names them, it does not choose them. */
+/** The only commands that cards and the composer can run. */
 const COMMANDS = {
   'pick-model': 'svc.model.pick',
   'choose-tools': 'svc.chat.chooseTools',
@@ -49,7 +49,7 @@ const COMMANDS = {
   'show-log': 'svc.log.show',
 } as const;
 
-/** The chat: its conversations and the places where they are shown – the side bar, editor tabs, windows of their own. */
+/** The chat: its conversations and the surfaces that show them (side bar, editor tabs, separate windows). */
 export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable {
   readonly #deps: ChatViewDeps;
   readonly #conversations: Conversations;
@@ -63,7 +63,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #disposables = new DisposableStore();
   #side: { readonly view: vscode.WebviewView; readonly surface: Surface } | undefined;
   #sideReady: PromiseWithResolvers<Surface> = Promise.withResolvers();
-  #saidNotKept = false;
+  #reportedNotSaved = false;
 
   constructor(deps: ChatViewDeps) {
     this.#deps = deps;
@@ -72,8 +72,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       session: { ...deps, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions },
       history: new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath),
       workspace: workspaceId(),
-      onRemove: (id) => this.#leave(id),
-      onError: (what, error) => this.#notKept(what, error),
+      onRemove: (id) => this.#handleRemoved(id),
+      onError: (what, error) => this.#reportNotSaved(what, error),
     });
     this.#attach = new Attach(deps.newId);
     this.#complete = new Complete(this.#attach);
@@ -90,7 +90,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     );
   }
 
-  /** What a command of the chat does. */
+  /** Runs a chat command. */
   run(name: ChatCommand, args: readonly unknown[]): Promise<unknown> {
     return this.#commands[name](args);
   }
@@ -101,7 +101,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#conversations.dispose();
   }
 
-  /** The side bar makes the view, again after each move and each time it was hidden. */
+  /** Called by VS Code when the view is shown: again after each move and each time it was hidden. */
   async resolveWebviewView(view: vscode.WebviewView): Promise<void> {
     const last = this.#deps.drafts.get<string>(LAST);
     const conversation = last === undefined ? this.#conversations.create() : await this.#conversations.open(last);
@@ -118,7 +118,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#write(view.webview);
   }
 
-  /** A tab that was open when VS Code was closed. */
+  /** Restores a tab that was open when VS Code was closed. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const id = typeof state === 'object' && state !== null && 'session' in state ? state.session : undefined;
     const conversation = typeof id === 'string' ? await this.#conversations.open(id) : this.#conversations.create();
@@ -206,13 +206,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     };
   }
 
-  /** @param place asked for behind the choice: a view takes the focus a while after it was revealed, which would close the list. */
+  /** @param place called after the choice: revealing a view moves the focus after a delay, which would close the list. */
   async #pick(place: () => Surface | Promise<Surface>): Promise<void> {
     const id = await pickConversation(this.#conversations, workspaceId());
     if (id !== undefined) await this.#show(await place(), id);
   }
 
-  /** Puts a conversation into a surface. @param id absent: a new one. */
+  /** Shows a conversation in a surface. @param id absent: a new conversation. */
   async #show(surface: Surface, id?: string, focus = true): Promise<void> {
     const before = surface.conversation;
     if (before.session.id !== id) {
@@ -224,17 +224,17 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     if (focus) surface.focusInput();
   }
 
-  /** Said once: a disk that is full stays so for a while, and what waits is written when it can be. */
-  #notKept(what: string, error: unknown): void {
+  /** Shows the error only once: a full disk usually causes many, and unsaved patches are written later. */
+  #reportNotSaved(what: string, error: unknown): void {
     this.#deps.log.error(what, String(error));
-    if (this.#saidNotKept) return;
-    this.#saidNotKept = true;
+    if (this.#reportedNotSaved) return;
+    this.#reportedNotSaved = true;
     const reason = error instanceof Error ? error.message : String(error);
     void vscode.window.showErrorMessage(vscode.l10n.t('The conversation can’t be written to the disk: {0}', reason));
   }
 
-  /** A conversation that was deleted: whoever shows it begins a new one. */
-  async #leave(id: string): Promise<void> {
+  /** A conversation was deleted: each surface that shows it starts a new one. */
+  async #handleRemoved(id: string): Promise<void> {
     for (const surface of this.#surfaces) {
       if (surface.conversation.session.id === id) await this.#show(surface, undefined, false);
     }
@@ -246,20 +246,20 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     await surface.send(text, attachments);
   }
 
-  /** The side bar's surface, made if need be, with the focus. */
+  /** Shows the side bar and focuses its input. */
   async #focused(): Promise<Surface> {
     const surface = await this.#revealed();
     surface.focusInput();
     return surface;
   }
 
-  /** The same without the focus of its input: what it shows is about to change. */
+  /** Shows the side bar without focusing its input, because its conversation is about to change. */
   async #revealed(): Promise<Surface> {
     await revealChat();
     return this.#sideReady.promise;
   }
 
-  /** Moves the side bar's conversation to a tab, or to a window of its own. */
+  /** Moves the side bar's conversation to a tab or a separate window. */
   async #openPanel(window: boolean): Promise<void> {
     const moved = this.#side?.surface.conversation ?? this.#conversations.create();
     const column = vscode.ViewColumn.Active;
@@ -268,7 +268,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       enableFindWidget: true,
     });
     this.#showPanel(panel, moved);
-    // The tab has the focus now.
+    // Do not focus the side bar: the tab has the focus.
     if (this.#side) await this.#show(this.#side.surface, undefined, false);
     if (window) await vscode.commands.executeCommand('workbench.action.moveEditorToNewWindow');
   }

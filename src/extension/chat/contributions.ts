@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 
-/** Ids of package.json. */
+/** Ids from package.json. */
 export const CHAT_VIEW = 'svc.chat';
 export const CHAT_PANEL = 'svc.chatPanel';
 const CHAT_CONTAINER = 'svc';
 
-/** What the chat does when its commands are called; it is loaded then. */
+/** Commands that load the chat. */
 export const CHAT_COMMANDS = [
   'svc.chat.new',
   'svc.chat.history',
@@ -32,12 +32,12 @@ export const CHAT_COMMANDS = [
 
 export type ChatCommand = (typeof CHAT_COMMANDS)[number];
 
-/** Shows the chat, wherever a person has put it. */
+/** Shows the chat view in its current location. */
 export async function revealChat(): Promise<void> {
   try {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
   } catch {
-    // VS Code 1.139 drops a view's focus command after "Reset View Locations"; the view is then in its container again.
+    // VS Code 1.139 removes a view's focus command after "Reset View Locations". The view is then in its container.
     await vscode.commands.executeCommand(`workbench.view.extension.${CHAT_CONTAINER}`);
   }
 }

@@ -8,7 +8,7 @@ export interface ConversationsDeps {
   readonly session: SessionDeps;
   readonly history: History;
   readonly workspace: string;
-  /** One was deleted: what shows it has to show another. */
+  /** Called when a conversation was deleted. Surfaces that show it must show another one. */
   readonly onRemove: (id: string) => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -16,21 +16,21 @@ export interface ConversationsDeps {
 type NameOrPin = Extract<Patch, { type: 'title' | 'pin' }>;
 
 const DRAFT_DELAY_MS = 150;
-/** A file that was quiet for this long is streamed into by nobody. */
+/** If a file did not change for this long, no other window is writing to it. */
 const QUIET_MS = 4000;
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
-/** A conversation that is held in this window: its session, its file, and what is being written. */
+/** A conversation that is open in this window: its session, its file and its draft. */
 export class OpenConversation {
   readonly session: ChatSession;
   readonly #history: History;
   readonly #writer: HistoryWriter;
-  readonly #keeping: { dispose(): void };
+  readonly #subscription: { dispose(): void };
   readonly #onError: (what: string, error: unknown) => void;
   #draft: ConversationDraft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
   #reading = false;
-  /** How many pages show it. */
+  /** Number of pages that show it. */
   shown = 0;
 
   constructor(deps: ConversationsDeps, session: ChatSession, draft: ConversationDraft) {
@@ -41,10 +41,10 @@ export class OpenConversation {
     this.#draft = draft;
     const head = { id: session.id, createdAt: history.now, workspace };
     this.#writer = history.writer(head, (error) => onError('The conversation could not be kept.', error));
-    this.#keeping = session.onPatch((patch) => {
+    this.#subscription = session.onPatch((patch) => {
       if (this.#reading) return;
       this.#writer.write(patch);
-      // What a person sent and how an answer ended is on disk at once; text that streams may wait a moment.
+      // Write messages of the user and the end of answers at once. Streamed text may be delayed.
       if (patch.type === 'add' || patch.type === 'end') void this.#writer.flush();
     });
   }
@@ -55,29 +55,29 @@ export class OpenConversation {
 
   set draft(draft: ConversationDraft) {
     this.#draft = draft;
-    this.#timer ??= setTimeout(() => void this.#keepDraft(), DRAFT_DELAY_MS);
+    this.#timer ??= setTimeout(() => void this.#saveDraft(), DRAFT_DELAY_MS);
   }
 
-  /** Shows what another window wrote. It is on disk already: written twice, it would undo what comes next. */
+  /** Applies what another window wrote. It must not be written again, because that would revert later changes. */
   catchUp(elsewhere: Transcript): void {
     this.#reading = true;
     this.session.catchUp(elsewhere);
     this.#reading = false;
   }
 
-  /** Resolves when all that has happened is on disk. */
+  /** Resolves when all changes are on disk. */
   kept(): Promise<void> {
     return this.#writer.flush();
   }
 
   async close(): Promise<void> {
     this.session.dispose();
-    this.#keeping.dispose();
+    this.#subscription.dispose();
     await this.#writer.flush();
-    if (this.#timer) await this.#keepDraft();
+    if (this.#timer) await this.#saveDraft();
   }
 
-  async #keepDraft(): Promise<void> {
+  async #saveDraft(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     try {
@@ -88,7 +88,7 @@ export class OpenConversation {
   }
 }
 
-/** The conversations that are open in this window. One that nobody shows is closed once it is quiet. */
+/** The conversations that are open in this window. One that no page shows is closed when its answer has ended. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
   readonly #open = new Map<string, OpenConversation>();
@@ -110,7 +110,7 @@ export class Conversations {
     return this.#add(new ChatSession(this.#deps.session), { text: '', attachments: [] });
   }
 
-  /** One that is open, or one from history; a new one when there is none with this id. */
+  /** Returns the open conversation with this id, or loads it from history, or creates it. */
   async open(id: string): Promise<OpenConversation> {
     const already = this.#open.get(id);
     if (already) return already;
@@ -119,11 +119,11 @@ export class Conversations {
     if (raced) return raced;
     const transcript: Transcript = stored?.transcript ?? { messages: [], title: '', pinned: false };
     const conversation = this.#add(new ChatSession(this.#deps.session, { id, transcript }), draft);
-    if (stored) this.#follow(conversation, stored);
+    if (stored) this.#pollFile(conversation, stored);
     return conversation;
   }
 
-  /** A page shows it no more. An answer that streams goes on to its end. */
+  /** A page no longer shows the conversation. A running answer continues. */
   release(conversation: OpenConversation): void {
     conversation.shown -= 1;
     const { session } = conversation;
@@ -146,7 +146,7 @@ export class Conversations {
     await this.history.remove(id);
   }
 
-  /** Names or pins one, open here or not. */
+  /** Renames or pins a conversation, whether it is open or not. */
   async amend(head: Head, patch: NameOrPin): Promise<void> {
     const open = this.#open.get(head.id);
     if (!open) return this.history.append(head, patch);
@@ -160,10 +160,10 @@ export class Conversations {
   }
 
   /**
-   * Another window may stream into its file right now: then this one reads along. Whoever ended without an ending was
-   * killed; that is said once the file is quiet.
+   * Another window may be streaming an answer into the file: then read its changes. If the file stops changing without an
+   * end of the answer, the other window was killed, and the answer is marked as interrupted.
    */
-  #follow(conversation: OpenConversation, stored: StoredConversation): void {
+  #pollFile(conversation: OpenConversation, stored: StoredConversation): void {
     const { session } = conversation;
     if (session.running || !isRunning(session.transcript)) return;
     if (this.history.now - stored.changedAt >= QUIET_MS) return session.closeOpenAnswers();
@@ -172,9 +172,9 @@ export class Conversations {
       void this.history.load(session.id).then((now) => {
         if (!now) return;
         conversation.catchUp(now.transcript);
-        this.#follow(conversation, now);
+        this.#pollFile(conversation, now);
       });
-    }, LOOK_MS).unref();
+    }, POLL_MS).unref();
   }
 
   #add(session: ChatSession, draft: ConversationDraft): OpenConversation {

@@ -20,14 +20,14 @@ type Choice =
   | { readonly open: string }
   | { readonly act: vscode.QuickInputButton; readonly listed: ListedConversation; readonly query: string };
 
-/** Lists the conversations to open one; typing searches their text too. Resolves with the id of the chosen one. */
+/** Lets the user choose a conversation. Typing also searches the texts. Resolves with the id. */
 export async function pickConversation(conversations: Conversations, workspace: string): Promise<string | undefined> {
   let query = '';
   for (;;) {
     const choice = await choose(conversations, workspace, query);
     if (choice === undefined) return undefined;
     if ('open' in choice) return choice.open;
-    // The question that a button asks closes the list: it comes back as it was.
+    // The dialog of a button closes the list: show it again with the same query.
     query = choice.query;
     await act(conversations, choice.listed, choice.act);
   }
@@ -43,7 +43,7 @@ function choose(conversations: Conversations, workspace: string, query: string):
     wanted += 1;
     const mine = wanted;
     const found = await conversations.history.search(picker.value);
-    if (mine === wanted) picker.items = itemsOf(found, workspace);
+    if (mine === wanted) picker.items = createItems(found, workspace);
   };
   let searching = Promise.resolve();
   const search = () => {
@@ -59,7 +59,7 @@ function choose(conversations: Conversations, workspace: string, query: string):
       if (listed) finish({ act: button, listed, query: picker.value });
     });
     picker.onDidAccept(async () => {
-      // Enter right behind the last letter means what is found, not what was listed before.
+      // Wait for the search: Enter directly after a key must apply to its results, not to the earlier list.
       await searching;
       const active = picker.items.find((item) => picker.activeItems.includes(item));
       const { listed } = active ?? picker.items.find((item) => item.listed) ?? {};
@@ -71,9 +71,9 @@ function choose(conversations: Conversations, workspace: string, query: string):
   });
 }
 
-function itemsOf(found: readonly ListedConversation[], workspace: string): HistoryItem[] {
+function createItems(found: readonly ListedConversation[], workspace: string): HistoryItem[] {
   const group = (label: string, rows: readonly ListedConversation[]): HistoryItem[] =>
-    rows.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...rows.map(itemOf)];
+    rows.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...rows.map(createItem)];
   const pinned = found.filter(({ pinned }) => pinned);
   const rest = found.filter(({ pinned }) => !pinned);
   const here = rest.filter((each) => each.workspace === workspace);
@@ -86,19 +86,19 @@ function itemsOf(found: readonly ListedConversation[], workspace: string): Histo
   return all.length > 0 ? all : [{ label: vscode.l10n.t('No conversation yet'), alwaysShow: true }];
 }
 
-function itemOf(listed: ListedConversation): HistoryItem {
+function createItem(listed: ListedConversation): HistoryItem {
   const { pinned, changedAt } = listed;
   return {
-    label: titleOf(listed),
+    label: displayTitle(listed),
     description: new Date(changedAt).toLocaleString(),
-    // The search has looked at the texts: the list must not filter again by what is on screen.
+    // The search includes the texts, so VS Code must not filter again by the visible labels.
     alwaysShow: true,
     buttons: [pinned ? BUTTONS.unpin : BUTTONS.pin, BUTTONS.rename, BUTTONS.export, BUTTONS.remove],
     listed,
   };
 }
 
-function titleOf({ title }: Pick<ListedConversation, 'title'>): string {
+function displayTitle({ title }: Pick<ListedConversation, 'title'>): string {
   return title || vscode.l10n.t('Untitled');
 }
 
@@ -141,7 +141,7 @@ export async function exportConversation({ transcript }: Pick<StoredConversation
   await vscode.workspace.fs.writeFile(target, Buffer.from(text));
 }
 
-/** @returns the id of what was imported. */
+/** @returns the id of the imported conversation. */
 export async function importConversation(
   conversations: Conversations,
   newId: () => string,
@@ -161,7 +161,7 @@ export async function importConversation(
 
 async function removeConversation(conversations: Conversations, { id, title }: ListedConversation): Promise<void> {
   const remove = vscode.l10n.t('Delete');
-  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', titleOf({ title }));
+  const question = vscode.l10n.t('Delete “{0}”? This can’t be undone.', displayTitle({ title }));
   const answer = await vscode.window.showWarningMessage(question, { modal: true }, remove);
   if (answer === remove) await conversations.remove(id);
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** What every conversation begins with: where the model is and how it is read. */
+/** The system instructions of each conversation. */
 export function instructions(): string {
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ name }) => name).join(', ');
   const place = folders === '' ? 'No folder is open.' : `The open workspace: ${folders}.`;

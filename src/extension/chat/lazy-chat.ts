@@ -4,7 +4,7 @@ import type { ChatView } from './chat-view.ts';
 import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contributions.ts';
 import { FixActions } from './editing/fix-actions.ts';
 
-/** Stands in for the chat until a person first asks for it: most windows are opened to write code. */
+/** Registers the chat and loads it on first use, because many windows never use it. */
 export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
   let loaded: Promise<ChatView> | undefined;
   const chat = () => {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isMisleadingLink } from '../../chat/page/misleading-link.ts';
 
-/** Opens what a person may mean by a link in an answer: the web and mail, nothing that acts in the editor. */
+/** Opens a link of an answer. Only web and mail links: other schemes could run commands in VS Code. */
 export async function openLink(href: string, shown: string): Promise<void> {
   if (!/^(?:https?|mailto):/i.test(href) || !URL.canParse(href)) return;
   const open = vscode.l10n.t('Open');

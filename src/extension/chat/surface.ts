@@ -7,21 +7,21 @@ import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/sla
 import type { Outgoing } from '../../chat/session/session.ts';
 import type { OpenConversation } from './conversations.ts';
 
-/** What a surface needs from the rest of the editor. */
+/** The dependencies of a surface. */
 export interface SurfaceHost {
   readonly model: () => ModelView | null;
   readonly trusted: () => boolean;
   readonly newId: () => string;
-  /** The page said something that is not one of its messages. */
+  /** The page sent an unknown message. */
   readonly ignored: () => void;
-  /** Tells the person what could not be done. */
+  /** Shows an error to the user. */
   readonly failed: (error: unknown) => void;
-  /** The page could not read what was dropped or pasted. */
+  /** The page could not read a dropped or pasted item. */
   readonly refused: (name: string, why: Extract<FromPage, { type: 'attach-refused' }>['why']) => void;
-  /** Puts another conversation into this surface; undefined: a new one. */
+  /** Shows another conversation in the surface; without an id, a new one. */
   readonly show: (surface: Surface, id?: string) => Promise<void>;
   readonly history: (surface: Surface) => Promise<void>;
-  /** Shows what `@` and `/` offer, as it becomes known. */
+  /** Finds completions for `@` and `/` and shows them as they become known. */
   readonly complete: (
     trigger: '@' | '/',
     text: string,
@@ -30,7 +30,7 @@ export interface SurfaceHost {
   readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
   readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
   readonly pickAttachments: () => Promise<readonly Attachment[]>;
-  /** What a command goes along with when the person attached nothing. */
+  /** The default attachments of a slash command. */
   readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
   /** The text of a prompt file, for `/name`. */
   readonly promptFile: (name: string) => Promise<string | undefined>;
@@ -49,34 +49,34 @@ export interface SurfaceHost {
   ) => void;
 }
 
-/** The part of a webview that is talked with. */
+/** The part of a webview that is used to communicate. */
 type Page = Pick<vscode.Webview, 'postMessage' | 'onDidReceiveMessage'>;
 
-/** One page and the conversation that it shows. The page may be thrown away and rebuilt at any time. */
+/** A page and its conversation. VS Code may destroy and recreate the page at any time. */
 export class Surface {
   readonly #webview: Page;
   readonly #host: SurfaceHost;
-  readonly #heard: vscode.Disposable;
+  readonly #subscription: vscode.Disposable;
   #feed: PageFeed;
   #conversation: OpenConversation;
   #ready = false;
   #focusWanted = false;
   #onTitle: (title: string) => void = () => undefined;
-  #named: { dispose(): void } | undefined;
+  #titleSubscription: { dispose(): void } | undefined;
 
   constructor(webview: Page, host: SurfaceHost, conversation: OpenConversation) {
     this.#webview = webview;
     this.#host = host;
     this.#conversation = conversation;
     conversation.shown += 1;
-    this.#feed = this.#follow();
-    this.#heard = webview.onDidReceiveMessage((value: unknown) => this.#hear(value));
+    this.#feed = this.#createFeed();
+    this.#subscription = webview.onDidReceiveMessage((value: unknown) => this.#receive(value));
   }
 
-  /** The conversation lives on. */
+  /** Does not dispose the conversation. */
   dispose(): void {
-    this.#heard.dispose();
-    this.#named?.dispose();
+    this.#subscription.dispose();
+    this.#titleSubscription?.dispose();
     this.#feed.dispose();
   }
 
@@ -84,18 +84,18 @@ export class Surface {
     return this.#conversation;
   }
 
-  /** Tells the title of what is shown, now and whenever it changes; empty: none yet. */
-  onTitle(tell: (title: string) => void): void {
-    this.#onTitle = tell;
-    tell(this.#conversation.session.transcript.title);
+  /** Calls the listener with the title of the conversation, now and on each change. Empty: no title yet. */
+  onTitle(listener: (title: string) => void): void {
+    this.#onTitle = listener;
+    listener(this.#conversation.session.transcript.title);
   }
 
-  /** Shows another conversation; whoever calls releases the one before. */
+  /** Shows another conversation. The caller must release the previous one. */
   change(conversation: OpenConversation): void {
     this.#feed.dispose();
     this.#conversation = conversation;
     conversation.shown += 1;
-    this.#feed = this.#follow();
+    this.#feed = this.#createFeed();
     this.#onTitle(conversation.session.transcript.title);
     this.#postAll();
   }
@@ -105,7 +105,7 @@ export class Surface {
     this.#post({ type: 'workspace', trusted: this.#host.trusted() });
   }
 
-  /** Now, or as soon as the page is there to hear of it. */
+  /** Focuses the input now, or as soon as the page is ready. */
   focusInput(): void {
     if (this.#ready) this.#post({ type: 'focus' });
     else this.#focusWanted = true;
@@ -114,26 +114,26 @@ export class Surface {
   attach(attachments: readonly Attachment[]): void {
     if (attachments.length === 0) return;
     const { draft } = this.#conversation;
-    const known = new Set(attachments.map(keyOf));
-    const kept = draft.attachments.filter((each) => !known.has(keyOf(each)));
+    const known = new Set(attachments.map(attachmentKey));
+    const kept = draft.attachments.filter((each) => !known.has(attachmentKey(each)));
     this.#conversation.draft = { ...draft, attachments: [...kept, ...attachments] };
     this.#postAttachments();
     this.focusInput();
   }
 
-  /** Sends for the person: a command of the editor. */
+  /** Sends a message for a command of the editor. */
   async send(text: string, attachments: readonly Attachment[]): Promise<void> {
     await this.#conversation.session.send(await this.#outgoing(text, attachments));
   }
 
-  #follow(): PageFeed {
+  #createFeed(): PageFeed {
     const { session } = this.#conversation;
-    this.#named?.dispose();
-    this.#named = session.onPatch((patch) => patch.type === 'title' && this.#onTitle(patch.title));
+    this.#titleSubscription?.dispose();
+    this.#titleSubscription = session.onPatch((patch) => patch.type === 'title' && this.#onTitle(patch.title));
     return new PageFeed(session, (message) => this.#post(message));
   }
 
-  #hear(value: unknown): void {
+  #receive(value: unknown): void {
     const message = parseFromPage(value);
     if (!message) {
       this.#host.ignored();
@@ -229,7 +229,7 @@ export class Surface {
     }
   }
 
-  /** The page has emptied its input: what can't be sent is given back. */
+  /** The page has cleared its input, so a message that cannot be sent is put back into the draft. */
   async #send(text: string): Promise<void> {
     const conversation = this.#conversation;
     const { session, draft } = conversation;
@@ -255,12 +255,12 @@ export class Surface {
     await session.edit(message, await this.#outgoing(text, edited?.attachments ?? []));
   }
 
-  /** Commands are worded out, and bring along what they are about. */
+  /** Expands slash commands and prompt files, and adds their default attachments. */
   async #outgoing(text: string, attachments: readonly Attachment[]): Promise<Outgoing> {
     const { command, text: expanded } = expandCommand(text);
     if (command) {
-      const along = attachments.length > 0 ? attachments : await this.#host.commandAttachment(command);
-      return { text: expanded, attachments: along };
+      const sent = attachments.length > 0 ? attachments : await this.#host.commandAttachment(command);
+      return { text: expanded, attachments: sent };
     }
     const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
     const prompt = name === undefined ? undefined : await this.#host.promptFile(name);
@@ -288,7 +288,7 @@ export class Surface {
   }
 }
 
-/** The same thing attached twice is attached once, as it is now. */
-function keyOf({ kind, label, detail, id }: Attachment): string {
+/** Attachments with the same key replace each other. */
+function attachmentKey({ kind, label, detail, id }: Attachment): string {
   return kind === 'image' || kind === 'pdf' ? id : `${kind} ${detail ?? label}`;
 }

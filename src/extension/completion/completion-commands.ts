@@ -8,13 +8,13 @@ import type { CompletionSwitch } from './switch.ts';
 export interface CompletionCommandDeps {
   readonly suggester: Suggester;
   readonly on: CompletionSwitch;
-  /** Asks by hand where the caret is. */
+  /** Sends a manual request at the caret. */
   readonly trigger: () => Promise<void>;
 }
 
 const MINUTE = 60_000;
 
-/** The commands around ghost text. Those that VS Code has already are its own, under our name in the palette. */
+/** Registers the commands for inline completions. Some are aliases of VS Code commands. */
 export function registerCompletionCommands({ suggester, on, trigger }: CompletionCommandDeps): vscode.Disposable {
   const register = vscode.commands.registerCommand;
   const alias = (id: string, editor: string) => register(id, () => vscode.commands.executeCommand(editor));
@@ -44,7 +44,7 @@ async function toggle(): Promise<void> {
   await configuration.update('enabled', !configuration.get('enabled', true), vscode.ConfigurationTarget.Global);
 }
 
-/** Turns the language of the active editor off where it is on, and on where it is off. */
+/** Turns completions on or off for the language of the active editor. */
 async function toggleLanguage(): Promise<void> {
   const language = vscode.window.activeTextEditor?.document.languageId;
   if (language === undefined) return;

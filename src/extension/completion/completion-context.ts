@@ -7,19 +7,19 @@ import type { RecentEdits } from './recent-edits.ts';
 
 const TABS = 8;
 const SNIPPETS = 4;
-/** Words in common, as a share, below which a piece of another file says nothing about this one. */
-const ALIKE = 0.05;
-/** Characters before the caret that other files are compared with. */
+/** Pieces of other files with a lower similarity are not sent. */
+const MIN_SIMILARITY = 0.05;
+/** Number of characters before the caret that are compared with other files. */
 const NEAR = 1200;
 
-/** What the editor knows besides the file itself, in the kinds that the setting allows. */
+/** Collects context from the editor, of the kinds that the setting allows. */
 export function completionContext(edits: RecentEdits): ContextSource {
-  const alike = new SimilarSnippets(TABS);
+  const similarSnippets = new SimilarSnippets(TABS);
   return async ({ document, position }, wanted, signal) => {
     const near = textBefore(document, position, NEAR);
     const known = [
       ...otherCells(document.uri),
-      ...(wanted.openTabs ? openTabs(document.uri, near, alike) : []),
+      ...(wanted.openTabs ? openTabs(document.uri, near, similarSnippets) : []),
       ...(wanted.recentEdits ? edits.around(document.uri) : []),
     ];
     const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
@@ -27,15 +27,15 @@ export function completionContext(edits: RecentEdits): ContextSource {
   };
 }
 
-function openTabs(uri: string, near: string, alike: SimilarSnippets): Snippet[] {
+function openTabs(uri: string, near: string, similarSnippets: SimilarSnippets): Snippet[] {
   const tabs = vscode.workspace.textDocuments
     .filter(
       (other) => other.uri.toString() !== uri && other.uri.scheme === 'file' && pathInFolder(other.uri) !== undefined,
     )
     .slice(-TABS);
-  return alike
+  return similarSnippets
     .find(tabs.map(documentView), near)
-    .filter(({ score }) => score >= ALIKE)
+    .filter(({ score }) => score >= MIN_SIMILARITY)
     .sort((a, b) => b.score - a.score)
     .slice(0, SNIPPETS)
     .flatMap(({ document: { path }, line, text }) =>
@@ -43,7 +43,7 @@ function openTabs(uri: string, near: string, alike: SimilarSnippets): Snippet[] 
     );
 }
 
-/** The code cells before this one: what they define is known here. */
+/** The code cells before this one, because their definitions are available here. */
 function otherCells(uri: string): Snippet[] {
   const notebook = vscode.workspace.notebookDocuments.find((each) =>
     each.getCells().some((cell) => cell.document.uri.toString() === uri),

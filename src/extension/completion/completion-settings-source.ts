@@ -3,7 +3,7 @@ import { type CompletionSettings, DEFAULT_COMPLETION_SETTINGS } from '../../comp
 
 const SECTION = 'svc.completion';
 
-/** The settings under `svc.completion.*` as one snapshot, read again only when they change. */
+/** A snapshot of the settings under `svc.completion.*`, updated when they change. */
 export class CompletionSettingsSource implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #watch: vscode.Disposable;

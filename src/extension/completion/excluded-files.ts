@@ -5,7 +5,7 @@ import type { NotSent } from '../../completion/trigger/trigger.ts';
 
 const MOST_FILES = 500;
 
-/** Which files must not be sent, kept up to date with the folders, their .gitignore files and the setting. */
+/** Decides which files must not be sent. Follows changes of folders, .gitignore files and the setting. */
 export class ExcludedFiles implements vscode.Disposable {
   readonly #globs: () => readonly string[];
   readonly #changed = new vscode.EventEmitter<void>();
@@ -17,45 +17,45 @@ export class ExcludedFiles implements vscode.Disposable {
 
   constructor(globs: () => readonly string[], onGlobsChange: vscode.Event<void>) {
     this.#globs = globs;
-    const again = () => void this.#read();
-    // Before the watcher tells, which may take its time.
-    const saved = ({ uri }: vscode.TextDocument) => uri.path.endsWith('/.gitignore') && again();
+    const readAgain = () => void this.#read();
+    // Faster than the file watcher.
+    const saved = ({ uri }: vscode.TextDocument) => uri.path.endsWith('/.gitignore') && readAgain();
     const watcher = vscode.workspace.createFileSystemWatcher('**/.gitignore');
     this.#disposables.add(
       this.#changed,
       watcher,
-      watcher.onDidChange(again),
-      watcher.onDidCreate(again),
-      watcher.onDidDelete(again),
-      vscode.workspace.onDidChangeWorkspaceFolders(again),
+      watcher.onDidChange(readAgain),
+      watcher.onDidCreate(readAgain),
+      watcher.onDidDelete(readAgain),
+      vscode.workspace.onDidChangeWorkspaceFolders(readAgain),
       vscode.workspace.onDidSaveTextDocument(saved),
-      // While the files are read, the end of the reading takes the new globs.
-      onGlobsChange(() => this.#rules && this.#draw()),
+      // While files are being read, the new globs are applied at the end of reading.
+      onGlobsChange(() => this.#rules && this.#applyRules()),
     );
-    again();
+    readAgain();
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
 
-  /** Why a file must not be sent; undefined: it may. Until the ignore files are read, nothing may. */
+  /** Why a file must not be sent; undefined: it may be sent. Nothing may be sent before the ignore files are read. */
   readonly reason = (uriOrPath: string): NotSent | undefined =>
     this.#rules ? this.#rules.reason(uriOrPath) : 'unknown-yet';
 
   async #read(): Promise<void> {
     this.#reading += 1;
     const mine = this.#reading;
-    // What held before may allow too much.
+    // The previous rules may allow too much.
     this.#rules = undefined;
     const folders = await Promise.all((vscode.workspace.workspaceFolders ?? []).map(readFolder));
-    // A later reading knows more.
+    // A later read has newer content.
     if (mine !== this.#reading) return;
     this.#folders = folders;
-    this.#draw();
+    this.#applyRules();
   }
 
-  #draw(): void {
+  #applyRules(): void {
     if (this.#folders === undefined) return;
     this.#rules = new Exclusions(this.#folders, this.#globs());
     this.#changed.fire();
@@ -71,12 +71,12 @@ async function readFolder(folder: vscode.WorkspaceFolder): Promise<WorkspaceFold
 }
 
 async function readIgnore(folder: vscode.WorkspaceFolder, file: vscode.Uri): Promise<IgnoreFile | undefined> {
-  const content = await messageText(file);
+  const content = await readText(file);
   const relative = file.path.slice(folder.uri.path.length).replace(/^\//, '');
   return content === undefined ? undefined : { directory: relative.replace(/\/?\.gitignore$/, ''), content };
 }
 
-/** The ignore files above a folder, up to the root of its repository; none where it is in no repository. */
+/** Reads the ignore files above a folder, up to the root of its repository; none outside a repository. */
 async function readAbove(folder: vscode.Uri): Promise<readonly IgnoreFile[]> {
   const found: IgnoreFile[] = [];
   for (let at = folder, down = ''; ; ) {
@@ -86,13 +86,13 @@ async function readAbove(folder: vscode.Uri): Promise<readonly IgnoreFile[]> {
     const name = at.path.slice(at.path.lastIndexOf('/') + 1);
     down = down === '' ? name : `${name}/${down}`;
     at = parent;
-    const content = await messageText(vscode.Uri.joinPath(at, '.gitignore'));
+    const content = await readText(vscode.Uri.joinPath(at, '.gitignore'));
     if (content !== undefined) found.push({ directory: '', down, content });
   }
 }
 
-/** undefined where there is no such file, also because it was deleted between the search and the reading. */
-async function messageText(file: vscode.Uri): Promise<string | undefined> {
+/** Undefined if the file does not exist, for example because it was deleted after the search. */
+async function readText(file: vscode.Uri): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
   } catch {

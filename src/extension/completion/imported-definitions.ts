@@ -3,7 +3,7 @@ import type { DocumentText } from '../../completion/document/document-text.ts';
 import type { Snippet } from '../../completion/prompt/context.ts';
 import { pathInFolder } from '../document-view.ts';
 
-/** Imports stand at the top: nobody reads on for them. */
+/** Only this many lines are searched for imports, which are at the top of a file. */
 const HEAD_LINES = 60;
 const IMPORT = /^(?:import\b|from\s+\S+\s+import\b|use\s|.*\brequire\()/;
 const NAME = /[\p{L}_$][\p{L}\p{N}_$]*/gu;
@@ -23,7 +23,7 @@ const KEYWORDS = new Set([
 const NAMES = 6;
 const LINES = 14;
 
-/** The beginnings of the definitions that this file imports from its own workspace, as the language's server finds them. */
+/** The first lines of definitions that the file imports from its workspace, found by the language server. */
 export async function importedDefinitions(document: DocumentText, signal: AbortSignal): Promise<Snippet[]> {
   const uri = vscode.Uri.parse(document.uri);
   const found: Snippet[] = [];

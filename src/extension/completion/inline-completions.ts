@@ -5,19 +5,19 @@ import { documentView } from '../document-view.ts';
 import { AFTER_ACCEPTANCE, InlineRefresh } from './inline-refresh.ts';
 
 export interface InlineCompletions extends vscode.Disposable {
-  /** Asks for the active editor's caret by hand, whatever VS Code knows already. */
+  /** Sends a manual request at the active editor's caret, even if VS Code has a result for it. */
   trigger(): Promise<void>;
 }
 
-/** Ghost text: a thin translation between VS Code's provider and the engine. */
+/** Translates between VS Code's inline completion provider and the engine. */
 export function registerInlineCompletions(suggester: Suggester, extension: string): InlineCompletions {
-  const asking = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
+  const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     const abort = new AbortController();
     const cancelled = token.onCancellationRequested(() => abort.abort());
     try {
-      const answer = suggester.suggest(requestOf(document, position, context, trigger), abort.signal);
+      const answer = suggester.suggest(createRequest(document, position, context, trigger), abort.signal);
       const suggestions = answer instanceof Promise ? await answer : answer;
-      return suggestions.map((suggestion) => itemOf(suggestion, position));
+      return suggestions.map((suggestion) => createItem(suggestion, position));
     } finally {
       cancelled.dispose();
     }
@@ -27,9 +27,9 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     editor && suggester.documentShown(documentView(editor.document));
   shown(vscode.window.activeTextEditor);
   const lifetime = vscode.Disposable.from(
-    asking,
-    suggester.onDidGrow((uri) => here(uri) && asking.soon('grown')),
-    suggester.onDidReopen((uri) => here(uri) && asking.soon('automatic')),
+    refresh,
+    suggester.onDidGrow((uri) => here(uri) && refresh.soon('grown')),
+    suggester.onDidReopen((uri) => here(uri) && refresh.soon('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
       suggester.documentChanged({
@@ -41,10 +41,10 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
-  return { trigger: () => asking.again('invoke'), dispose: () => lifetime.dispose() };
+  return { trigger: () => refresh.again('invoke'), dispose: () => lifetime.dispose() };
 }
 
-function requestOf(
+function createRequest(
   document: vscode.TextDocument,
   position: vscode.Position,
   context: vscode.InlineCompletionContext,
@@ -75,7 +75,7 @@ function requestOf(
   };
 }
 
-function itemOf(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
+function createItem(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
   const { insertText, replaceBefore, replaceAfter, asksOn } = suggestion;
   const range = new vscode.Range(position.translate(0, -replaceBefore), position.translate(0, replaceAfter));
   return new vscode.InlineCompletionItem(insertText, range, asksOn ? AFTER_ACCEPTANCE : undefined);

@@ -4,10 +4,11 @@ import type { SuggestRequest } from '../../completion/document/suggestion.ts';
 const TRIGGER = 'editor.action.inlineSuggest.trigger';
 
 /**
- * As the command of an item: VS Code runs it when the item was accepted whole, and so asks for what comes next at once.
- * Else it waits 50 ms, as after a key (`InlineCompletionsDebounce` in its inlineCompletionsController.ts).
+ * The command of an item. VS Code runs it after the item was accepted completely, so the continuation is requested at
+ * once. Otherwise VS Code waits 50 ms, as after a key press (`InlineCompletionsDebounce` in its
+ * inlineCompletionsController.ts).
  */
-export const AFTER_ACCEPTANCE: vscode.Command = { command: TRIGGER, title: 'Ask for what comes next' };
+export const AFTER_ACCEPTANCE: vscode.Command = { command: TRIGGER, title: 'Request the continuation' };
 
 export type Provide = (
   document: vscode.TextDocument,
@@ -18,23 +19,23 @@ export type Provide = (
 ) => Promise<vscode.InlineCompletionItem[]>;
 
 /**
- * Makes VS Code ask again where the caret rests. Its own trigger command doesn't, once there was an answer for a
- * version of the document and a caret: it counts as known to all providers that were asked (`satisfies` in VS Code's
- * inlineCompletionsSource.ts). And when asked by hand it keeps what is on screen first and puts a longer text behind
- * it, among the alternatives (`createStateWithAppliedResults` there). So the provider is registered anew, which makes
- * it one that was not asked yet, and it alone is asked, as after a key.
+ * Makes VS Code request inline completions again although the caret has not moved. Its trigger command does not, once
+ * it has a result for a document version and a caret: that result counts for all providers that were called (`satisfies`
+ * in VS Code's inlineCompletionsSource.ts). For an explicit trigger, it keeps the suggestion on screen first and lists
+ * a longer text as an alternative (`createStateWithAppliedResults` there). So the provider is registered again, which
+ * makes it a new provider for VS Code, and only this provider is called, as after a key press.
  */
 export class InlineRefresh implements vscode.Disposable {
   readonly #provide: Provide;
   readonly #extension: string;
   #registration: vscode.Disposable;
   #current: object | undefined;
-  /** The place and wish of an asking that is under way. */
-  #wish: { readonly uri: string; readonly version: number; readonly trigger: SuggestRequest['trigger'] } | undefined;
+  /** Position and trigger of the running refresh. */
+  #pending: { readonly uri: string; readonly version: number; readonly trigger: SuggestRequest['trigger'] } | undefined;
   #running: Promise<void> | undefined;
   #next: SuggestRequest['trigger'] | undefined;
 
-  /** `extension`: the id under which VS Code knows the provider. */
+  /** @param extension the extension id, which VS Code uses as the provider id. */
   constructor(extension: string, provide: Provide) {
     this.#extension = extension;
     this.#provide = provide;
@@ -45,48 +46,48 @@ export class InlineRefresh implements vscode.Disposable {
     this.#registration.dispose();
   }
 
-  /** As `again`, where nobody waits for it: an editor that is gone by then needs no answer. */
+  /** Like `again`, without waiting. Errors are ignored, because the editor may be closed by then. */
   soon(trigger: SuggestRequest['trigger']): void {
     this.again(trigger).catch(() => undefined);
   }
 
-  /** Asks for the active editor's caret. One at a time: another would end the one before it unseen. */
+  /** Refreshes at the active editor's caret. One at a time, because another refresh would cancel the first. */
   again(trigger: SuggestRequest['trigger']): Promise<void> {
     if (this.#running !== undefined) {
-      // Nothing takes the place of what the person asked for.
+      // Do not replace a manual request.
       if (this.#next !== 'invoke') this.#next = trigger;
       return this.#running;
     }
-    this.#running = this.#askUntilDone(trigger).finally(() => {
+    this.#running = this.#refreshUntilDone(trigger).finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #askUntilDone(trigger: SuggestRequest['trigger']): Promise<void> {
-    let wish: SuggestRequest['trigger'] | undefined = trigger;
-    while (wish !== undefined) {
+  async #refreshUntilDone(trigger: SuggestRequest['trigger']): Promise<void> {
+    let pending: SuggestRequest['trigger'] | undefined = trigger;
+    while (pending !== undefined) {
       this.#next = undefined;
-      await this.#ask(wish);
-      wish = this.#next;
+      await this.#refresh(pending);
+      pending = this.#next;
     }
   }
 
-  async #ask(trigger: SuggestRequest['trigger']): Promise<void> {
+  async #refresh(trigger: SuggestRequest['trigger']): Promise<void> {
     const document = vscode.window.activeTextEditor?.document;
     if (document === undefined) return;
     const before = this.#registration;
     this.#registration = this.#register();
-    this.#wish = { uri: document.uri.toString(), version: document.version, trigger };
-    const byHand = trigger === 'invoke';
+    this.#pending = { uri: document.uri.toString(), version: document.version, trigger };
+    const explicit = trigger === 'invoke';
     try {
       await vscode.commands.executeCommand(
         TRIGGER,
-        byHand ? { explicit: true } : { explicit: false, providerId: `${this.#extension}:*` },
+        explicit ? { explicit: true } : { explicit: false, providerId: `${this.#extension}:*` },
       );
     } finally {
-      this.#wish = undefined;
-      // Not before: what is on screen is from it.
+      this.#pending = undefined;
+      // Only now: the suggestion on screen belongs to the old registration.
       before.dispose();
     }
   }
@@ -99,15 +100,15 @@ export class InlineRefresh implements vscode.Disposable {
       {
         provideInlineCompletionItems: (document, position, context, token) => {
           if (this.#current !== self) return undefined;
-          return this.#provide(document, position, context, token, this.#triggerOf(document, context));
+          return this.#provide(document, position, context, token, this.#findTrigger(document, context));
         },
       },
     );
   }
 
-  #triggerOf(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {
-    const wish = this.#wish;
-    if (wish?.uri === document.uri.toString() && wish.version === document.version) return wish.trigger;
+  #findTrigger(document: vscode.TextDocument, context: vscode.InlineCompletionContext): SuggestRequest['trigger'] {
+    const pending = this.#pending;
+    if (pending?.uri === document.uri.toString() && pending.version === document.version) return pending.trigger;
     return context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke ? 'invoke' : 'automatic';
   }
 }

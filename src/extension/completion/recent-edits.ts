@@ -4,7 +4,7 @@ import { pathInFolder } from '../document-view.ts';
 
 const KEPT = 12;
 const SENT = 4;
-/** Lines around an edit that say what it was about. */
+/** Number of lines around an edit that are sent. */
 const AROUND = 4;
 
 interface Edit {
@@ -12,7 +12,7 @@ interface Edit {
   readonly line: number;
 }
 
-/** Where the person edited of late, in any file: the next edit is often its neighbour. */
+/** The positions of recent edits in all files. The next edit is often related. */
 export class RecentEdits implements vscode.Disposable {
   #edits: readonly Edit[] = [];
   readonly #watch: vscode.Disposable;
@@ -31,16 +31,16 @@ export class RecentEdits implements vscode.Disposable {
     this.#watch.dispose();
   }
 
-  /** Pieces around the last edits in other files. What stands in this one is sent anyway. */
+  /** The text around recent edits in other files. The current file is sent anyway. */
   around(uri: string): Snippet[] {
     return this.#edits
       .filter((edit) => edit.uri !== uri)
       .slice(0, SENT)
-      .flatMap((edit) => pieceOf(edit) ?? []);
+      .flatMap((edit) => createSnippet(edit) ?? []);
   }
 }
 
-function pieceOf({ uri, line }: Edit): Snippet | undefined {
+function createSnippet({ uri, line }: Edit): Snippet | undefined {
   const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
   const path = document && pathInFolder(document.uri);
   if (!document || path === undefined) return undefined;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Suggester } from '../../completion/suggester.ts';
 
-/** Opens exactly what was sent last, masked strings included. */
+/** Opens the last request exactly as it was sent, with masked secrets. */
 export async function showLastRequest({ lastRequest }: Suggester): Promise<void> {
   if (!lastRequest) {
     void vscode.window.showInformationMessage(vscode.l10n.t('No completion was asked for yet.'));
@@ -20,7 +20,7 @@ export async function showLastRequest({ lastRequest }: Suggester): Promise<void>
   await vscode.window.showTextDocument(document, { preview: true });
 }
 
-/** What completions did and cost since the window opened. */
+/** Shows the usage and cost of completions since the window opened. */
 export async function showCost({ counts }: Suggester): Promise<void> {
   const { t } = vscode.l10n;
   const money = (amount: number | undefined) => (amount === undefined ? t('unknown price') : `$${amount.toFixed(4)}`);

@@ -17,7 +17,7 @@ export interface CompletionStatusDeps {
   readonly onDidChange: vscode.Event<void>;
 }
 
-/** The one place that says how completions are: never a popup while typing. */
+/** Shows the state of completions in the status bar, so that no message interrupts typing. */
 export class CompletionStatus implements vscode.Disposable {
   readonly #deps: CompletionStatusDeps;
   readonly #item: vscode.StatusBarItem;
@@ -93,14 +93,14 @@ export class CompletionStatus implements vscode.Disposable {
       case 'budget-spent':
         return { ...plain('$(credit-card) Svc', vscode.l10n.t('The budget of this hour is spent.')), warning: true };
       case 'silent':
-        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', because(state.why)));
+        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', describeRefusal(state.why)));
       case 'ready':
         return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('Completions by {0}', named));
     }
   }
 }
 
-function because(why: TriggerRefusal): string {
+function describeRefusal(why: TriggerRefusal): string {
   const { t } = vscode.l10n;
   switch (why) {
     case 'off':
@@ -125,7 +125,7 @@ function because(why: TriggerRefusal): string {
       return t('text is selected.');
     case 'output':
       return t('this is not a document of yours.');
-    case 'by-hand-only':
+    case 'manual-only':
       return t('they are shown when asked for.');
   }
 }

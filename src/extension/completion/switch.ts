@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** Whether completions are on: the setting, and a snooze that ends by itself. */
+/** The snooze of completions, which ends automatically. */
 export class CompletionSwitch implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
@@ -16,7 +16,7 @@ export class CompletionSwitch implements vscode.Disposable {
     return Date.now() < this.#until;
   }
 
-  /** Milliseconds until completions come back; 0: they are not snoozed. */
+  /** Milliseconds until the snooze ends; 0: not snoozed. */
   get remaining(): number {
     return Math.max(0, this.#until - Date.now());
   }

@@ -21,7 +21,7 @@ export function registerConfigurationCommands(models: Models, keys: StoredKeys):
   );
 }
 
-/** Opens the person's own svc.jsonc, made when there is none. */
+/** Opens the user's svc.jsonc. Creates it if it does not exist. */
 async function openConfiguration(): Promise<void> {
   const folder = globalFolder(configurationInput());
   const file = join(folder, 'svc.jsonc');
@@ -33,7 +33,7 @@ async function openConfiguration(): Promise<void> {
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-/** @param id of the provider, by a link or a card; absent: asks. */
+/** @param id of the provider, from a link or a card; absent: the user chooses. */
 async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<void> {
   const known = [...(models.registry?.providers.values() ?? [])].map(({ id, name }) => ({ label: name, id }));
   const common = COMMON.filter(({ id }) => !known.some((each) => each.id === id));
@@ -53,7 +53,7 @@ async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<vo
   else await keys.store(provider.id, key.trim());
 }
 
-/** Forgets every key that was ever entered here. Keys in files and in the environment are not ours to take. */
+/** Deletes all stored keys. Keys in files and in the environment are not changed. */
 async function signOut(keys: StoredKeys): Promise<void> {
   const stored = [...(await keys.all()).keys()];
   if (stored.length === 0) {
@@ -72,7 +72,7 @@ async function signOut(keys: StoredKeys): Promise<void> {
   if (chosen === remove) await keys.forgetAll();
 }
 
-/** Vendors that a person of this field meets first; the catalog knows their addresses. */
+/** Common vendors. Their addresses are in the catalog. */
 const COMMON = [
   { label: 'Mistral', id: 'mistral' },
   { label: 'Inception', id: 'inception' },

@@ -9,7 +9,7 @@ const SEVERITIES: Record<Diagnostic['severity'], vscode.DiagnosticSeverity> = {
   information: vscode.DiagnosticSeverity.Information,
 };
 
-/** What is wrong with the configuration, shown in its files as soon as they are read, and when the catalog is compared. */
+/** Shows problems of the configuration in its files, after they are read and after comparison with the catalog. */
 export function showConfigurationDiagnostics(
   store: SettingsStore,
   models: Models,
@@ -17,22 +17,22 @@ export function showConfigurationDiagnostics(
 ): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('svc');
   let logged = new Set<string>();
-  /** Those of the last comparison stay until the next: at each save they would go and come back. */
+  /** Kept until the next comparison, so that these problems do not flicker on each save. */
   let compared: readonly Diagnostic[] = [];
   const show = (all: readonly Diagnostic[]) => {
     const files = Map.groupBy(all, ({ path }) => path);
     collection.clear();
     for (const [path, diagnostics] of files) {
-      // A variable or an editor setting has no file to show it in: the log has it.
+      // An environment variable or a VS Code setting has no file: the problem is only logged.
       if (isFile(path)) collection.set(vscode.Uri.file(path), diagnostics.map(asDiagnostic));
     }
-    const lines = new Set(all.map(lineOf));
+    const lines = new Set(all.map(formatLine));
     for (const line of lines) if (!logged.has(line)) log.warn(line);
     logged = lines;
   };
   let disposed = false;
   const compare = async () => {
-    // What it knows of vendors is not needed before there are models.
+    // Loaded late, because its vendor data is not needed before there are models.
     const { registryDiagnostics } = await import('../../catalog/registry/registry-diagnostics.ts');
     const { settings, registry, catalog } = models;
     if (disposed || settings === undefined || registry === undefined) return;
@@ -57,12 +57,12 @@ function asDiagnostic({ severity, line, column, length, message, code, suggestio
     SEVERITIES[severity],
   );
   shown.source = 'svc';
-  // The code carries what a quick fix writes: VS Code hands diagnostics back, and nothing else.
+  // The code contains the replacement for the quick fix, because VS Code passes only diagnostics to it.
   shown.code = suggestion === undefined ? code : `${code}:${suggestion}`;
   return shown;
 }
 
-function lineOf({ severity, path, line, column, key, message }: Diagnostic): string {
+function formatLine({ severity, path, line, column, key, message }: Diagnostic): string {
   return `${severity}: ${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
 }
 

@@ -8,12 +8,12 @@ import type { Source } from '../../config/settings/origin.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { configurationInput } from './input.ts';
 
-/** The person's own file, for all projects. */
+/** The user's file for all projects. */
 export function globalFile(): string {
   return join(globalFolder(configurationInput()), 'svc.jsonc');
 }
 
-/** Where a new provider can be saved: for all projects, or in a folder of a workspace that is trusted. */
+/** The files in which a new provider can be saved: the global one, and those of trusted workspace folders. */
 export function saveTargets(): readonly SaveTarget[] {
   const folders = vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? []) : [];
   const projects = folders
@@ -29,7 +29,7 @@ export function saveTargets(): readonly SaveTarget[] {
   ];
 }
 
-/** The file that a provider is written in, `undefined` where it is in none that can be edited here. */
+/** The file that defines a provider; `undefined` if it is not in an editable file. */
 export function configurationFile(provider: string, settings: Settings | undefined): Source | undefined {
   const source = settings?.providers.get(provider)?.origin.source;
   return source && EDITABLE.has(source.kind) ? source : undefined;
@@ -37,7 +37,7 @@ export function configurationFile(provider: string, settings: Settings | undefin
 
 const EDITABLE: ReadonlySet<Source['kind']> = new Set(['global', 'env-path', 'project']);
 
-/** The text of a file as the editor has it; empty where there is none yet. */
+/** The text of a file, with unsaved changes of an open editor; empty if the file does not exist. */
 export async function readConfig(path: string): Promise<string> {
   const open = openDocument(path);
   if (open) return open.getText();
@@ -47,7 +47,7 @@ export async function readConfig(path: string): Promise<string> {
   });
 }
 
-/** Changes a file; one that is open is changed in its editor, so that it can be undone there. */
+/** Writes a file. If it is open, the change is made in its editor, so that the user can undo it. */
 export async function writeConfig(path: string, text: string): Promise<void> {
   const open = openDocument(path);
   if (!open) {

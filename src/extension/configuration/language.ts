@@ -28,9 +28,9 @@ const KINDS: Record<Proposal['kind'], vscode.CompletionItemKind> = {
   variable: vscode.CompletionItemKind.Variable,
 };
 
-/** Completion, hover, code lenses and quick fixes in configuration files; the thinking is in config/assist.ts. */
+/** Completion, hover, code lenses and quick fixes in configuration files. The logic is in config/editing/assist.ts. */
 export function registerConfigurationLanguage(deps: ConfigurationLanguageDeps): vscode.Disposable {
-  const knowledge = knowledgeOf(deps.models);
+  const knowledge = createKnowledge(deps.models);
   const lenses = new vscode.EventEmitter<void>();
   return vscode.Disposable.from(
     lenses,
@@ -58,7 +58,7 @@ export function registerConfigurationLanguage(deps: ConfigurationLanguageDeps): 
   );
 }
 
-function knowledgeOf(models: Models): Knowledge {
+function createKnowledge(models: Models): Knowledge {
   return {
     providers: () => models.knownProviders(),
     models: (provider) => models.knownModels(provider),
@@ -74,7 +74,7 @@ function complete(document: vscode.TextDocument, position: vscode.Position, know
   return proposals.map((proposal) => {
     const item = new vscode.CompletionItem(proposal.label, KINDS[proposal.kind]);
     item.insertText = proposal.text;
-    item.range = rangeOf(document, proposal.span);
+    item.range = toRange(document, proposal.span);
     item.filterText = document.getText(item.range).startsWith('"') ? JSON.stringify(proposal.label) : proposal.label;
     if (proposal.detail !== undefined) item.detail = proposal.detail;
     return item;
@@ -84,7 +84,7 @@ function complete(document: vscode.TextDocument, position: vscode.Position, know
 function hover(document: vscode.TextDocument, position: vscode.Position, models: Models): vscode.Hover | undefined {
   const subject = subjectAt(document.getText(), document.offsetAt(position));
   if (!subject) return undefined;
-  const range = rangeOf(document, subject.span);
+  const range = toRange(document, subject.span);
   if (subject.kind === 'value') {
     const text = aboutValue(document, subject.path, models);
     return text && new vscode.Hover(text, range);
@@ -96,7 +96,7 @@ function hover(document: vscode.TextDocument, position: vscode.Position, models:
   return model && new vscode.Hover(aboutModel(model), range);
 }
 
-/** The value in force for a key, which another source may have set, and where it is from. */
+/** The effective value of a key with its source, which may be another file. */
 function aboutValue(
   document: vscode.TextDocument,
   path: readonly string[],
@@ -121,7 +121,7 @@ function aboutValue(
   return new vscode.MarkdownString([t('In force:'), '', ...lines].join('\n'));
 }
 
-/** In one hover. */
+/** Maximum number of values in one hover. */
 const MOST_VALUES = 20;
 
 function aboutProvider(provider: Provider, models: Models): vscode.MarkdownString {
@@ -132,7 +132,7 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
   const text = new vscode.MarkdownString(undefined, true);
   text.appendMarkdown(`**${escapeMarkdown(provider.name)}**${provider.simulated ? ` (${t('simulated')})` : ''}\n\n`);
   text.appendMarkdown(`- ${t('Address')}: \`${endpoint.baseURL ?? t('none')}\`${from(settings?.baseURL?.origin)}\n`);
-  // Where a key comes from is worth knowing; the key is nobody's business.
+  // Shows the source of the key, never the key.
   text.appendMarkdown(`- ${t('Key')}: ${key ? `${t('set')}${from(key.origin)}` : t('not set')}\n`);
   text.appendMarkdown(`- ${t('Models')}: ${provider.models.size}\n`);
   if (provider.withheld) {
@@ -178,7 +178,7 @@ function escapeMarkdown(text: string): string {
 
 function codeLenses(document: vscode.TextDocument, models: Models): vscode.CodeLens[] {
   return providerKeys(document.getText()).flatMap(({ provider, span }) => {
-    const range = rangeOf(document, span);
+    const range = toRange(document, span);
     const known = models.registry?.providers.get(provider);
     if (!known) return [];
     return [
@@ -236,6 +236,6 @@ async function test({ models, transport }: ConfigurationLanguageDeps, id: unknow
   );
 }
 
-function rangeOf(document: vscode.TextDocument, { offset, length }: Span): vscode.Range {
+function toRange(document: vscode.TextDocument, { offset, length }: Span): vscode.Range {
   return new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
 }

@@ -4,13 +4,13 @@ import type { Provider } from '../../catalog/model.ts';
 import { type Models, workspaceId } from '../models/editor-models.ts';
 
 /**
- * A project that would have a key sent elsewhere: a quiet item while a provider whose key is held back is the one
- * in use, and one question when it is pressed. Denied until a person says otherwise, for this workspace and this
- * address alone.
+ * For a project that redirects a key to another address: shows a status bar item while a provider in use has its key
+ * withheld, and a question when it is selected. The key is withheld until the user decides otherwise, only for this
+ * workspace and this address.
  */
 export function registerOriginQuestion(models: Models): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.origin', vscode.StatusBarAlignment.Right, 98);
-  item.name = vscode.l10n.t('Svc: key held back');
+  item.name = vscode.l10n.t('Svc: key withheldInUse back');
   item.command = 'svc.origin.review';
   item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
   const draw = () => drawItem(item, models);
@@ -24,20 +24,20 @@ export function registerOriginQuestion(models: Models): vscode.Disposable {
 
 function drawItem(item: vscode.StatusBarItem, models: Models): void {
   const { decisions } = models;
-  const provider = held(models).find(
+  const provider = withheldInUse(models).find(
     ({ id, withheld }) => withheld && !decisions.has(originDecisionKey(workspaceId(), id, withheld.to)),
   );
   if (!provider) {
     item.hide();
     return;
   }
-  item.text = `$(shield) ${vscode.l10n.t('Key held back')}`;
+  item.text = `$(shield) ${vscode.l10n.t('Key withheldInUse back')}`;
   item.tooltip = vscode.l10n.t('This project changes where {0} is. Select to decide about your key.', provider.name);
   item.show();
 }
 
-/** Providers in use whose key stays home. */
-function held(models: Models): readonly Provider[] {
+/** The providers in use whose key is withheld. */
+function withheldInUse(models: Models): readonly Provider[] {
   const used = new Set([models.chat?.provider, models.completion?.provider]);
   const providers = [...(models.registry?.providers.values() ?? [])];
   return providers.filter(({ id, withheld }) => withheld !== undefined && used.has(id));
@@ -45,9 +45,9 @@ function held(models: Models): readonly Provider[] {
 
 async function review(models: Models, id: unknown): Promise<void> {
   const all = [...(models.registry?.providers.values() ?? [])].filter(({ withheld }) => withheld !== undefined);
-  const provider = all.find((each) => each.id === id) ?? held(models)[0] ?? all[0];
+  const provider = all.find((each) => each.id === id) ?? withheldInUse(models)[0] ?? all[0];
   if (!provider?.withheld) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No key is held back in this project.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('No key is withheldInUse back in this project.'));
     return;
   }
   const { from, to } = provider.withheld;
@@ -62,7 +62,7 @@ async function review(models: Models, id: unknown): Promise<void> {
     to,
     from,
   );
-  // The first button is the one that Enter presses.
+  // Enter activates the first button, which must be the safe one.
   const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, deny, send);
   if (answer === undefined) return;
   await models.decide(originDecisionKey(workspaceId(), provider.id, to), answer === send);

@@ -4,7 +4,7 @@ import { Secret } from '../../config/settings/secret.ts';
 
 const PREFIX = 'svc.key.';
 
-/** The keys that a person gave in a dialog: in the system's own key store, never in a file of ours. */
+/** Keys entered in a dialog. They are in the system's key store, never in a file. */
 export class StoredKeys implements vscode.Disposable {
   readonly #secrets: vscode.SecretStorage;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -35,7 +35,7 @@ export class StoredKeys implements vscode.Disposable {
     return found;
   }
 
-  /** @param origin `https://host[:port]` that the key was entered for; absent: wherever trusted sources say. */
+  /** @param origin `https://host[:port]` for which the key was entered; absent: any address from trusted sources. */
   async store(provider: string, key: string, origin?: string): Promise<void> {
     await this.#secrets.store(PREFIX + provider, JSON.stringify({ key, origin }));
   }
@@ -58,7 +58,7 @@ export class StoredKeys implements vscode.Disposable {
       const origin = 'origin' in value && typeof value.origin === 'string' ? value.origin : undefined;
       return { secret: new Secret(value.key), origin };
     } catch {
-      // Not written by us: as if it were not there.
+      // Not a valid entry: ignore it.
       return undefined;
     }
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 
-/** A gateway that goes on when its window is closed. */
+/** A gateway that keeps running after its window is closed. */
 export interface DetachedGateway {
   readonly pid: number;
   readonly url: string;
@@ -13,33 +13,33 @@ export interface DetachedGateway {
 
 const KEPT = 'svc.keptGateway';
 const READY_MS = 15_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
-/** The gateway that a window before this one left running, if it still runs and takes this key. */
+/** The gateway that an earlier window left running, if it still runs and accepts the key. */
 export async function findDetached(
   memory: vscode.Memento,
   key: () => Promise<string>,
 ): Promise<DetachedGateway | undefined> {
   const kept = memory.get<DetachedGateway>(KEPT);
   if (kept === undefined) return undefined;
-  if (await takesKey(kept.url, await key())) return kept;
+  if (await acceptsKey(kept.url, await key())) return kept;
   await memory.update(KEPT, undefined);
   return undefined;
 }
 
-/** What `spawn` is called with, but for the port. */
+/** Arguments for `spawn`, except for the port. */
 export interface DetachedLaunch {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Folder for its log: no window is there to read what it says. */
+  /** Folder for the log file, because no window can read its output later. */
   readonly storage: string;
 }
 
-/** @throws Error when it does not come up. */
+/** @throws Error if the gateway does not start. */
 export async function startDetached(memory: vscode.Memento, launch: DetachedLaunch): Promise<DetachedGateway> {
   const port = launch.port === 0 ? await freePort() : launch.port;
   mkdirSync(launch.storage, { recursive: true });
@@ -59,7 +59,7 @@ export async function startDetached(memory: vscode.Memento, launch: DetachedLaun
     ended = error.message;
   });
   child.once('exit', (code) => {
-    ended = `It ended with code ${code}; ${logFile} has what it said.`;
+    ended = `It ended with code ${code}; ${logFile} has its output.`;
   });
   for (const until = Date.now() + READY_MS; Date.now() < until; ) {
     if (ended !== undefined) throw new Error(ended);
@@ -68,7 +68,7 @@ export async function startDetached(memory: vscode.Memento, launch: DetachedLaun
       await memory.update(KEPT, kept);
       return kept;
     }
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   child.kill();
   throw new Error(`It did not answer within ${READY_MS / 1000} seconds.`);
@@ -79,12 +79,12 @@ export async function stopDetached(memory: vscode.Memento, { pid }: DetachedGate
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
-/** A request without content: who has the key is told what is missing, all others are not let in. */
-async function takesKey(url: string, key: string): Promise<boolean> {
+/** Sends an invalid request: with the right key the gateway answers 400, otherwise 401. */
+async function acceptsKey(url: string, key: string): Promise<boolean> {
   try {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: '{}' });

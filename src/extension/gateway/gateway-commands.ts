@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import type { GatewayProcess, GatewayState } from './process.ts';
 
-/** Start, stop, what it does, and what other tools need to use the local gateway. @param cli the terminal program. */
+/** Commands and status bar item of the local gateway. @param cli path of the terminal program. */
 export function registerGatewayCommands(gateway: GatewayProcess, cli: string): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.gateway', vscode.StatusBarAlignment.Right, 99);
   item.name = vscode.l10n.t('Svc Gateway');
@@ -38,7 +38,7 @@ async function start(gateway: GatewayProcess): Promise<string | undefined> {
   }
 }
 
-/** What it does and what can be done about it, in one list. */
+/** Shows the state and the available actions in a list. */
 async function showStatus(gateway: GatewayProcess): Promise<void> {
   const { state } = gateway;
   const item = (label: string, command: string) => ({ label, command });
@@ -53,12 +53,12 @@ async function showStatus(gateway: GatewayProcess): Promise<void> {
     item(`$(graph) ${vscode.l10n.t('Open Usage')}`, 'svc.gateway.usage'),
     item(`$(output) ${vscode.l10n.t('Show Log')}`, 'svc.log.show'),
   ];
-  const options = { title: vscode.l10n.t('Svc Gateway'), placeHolder: sentence(state) };
+  const options = { title: vscode.l10n.t('Svc Gateway'), placeHolder: describeState(state) };
   const chosen = await vscode.window.showQuickPick(items, options);
   if (chosen) await vscode.commands.executeCommand(chosen.command);
 }
 
-function sentence(state: GatewayState): string {
+function describeState(state: GatewayState): string {
   switch (state.kind) {
     case 'stopped':
       return vscode.l10n.t('The gateway is not running.');
@@ -73,7 +73,7 @@ function sentence(state: GatewayState): string {
   }
 }
 
-/** The report of `svc usage`, as a document. */
+/** Opens the report of `svc usage` as a document. */
 async function openUsage(cli: string): Promise<void> {
   const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1' };
   const parts = await Promise.all(

@@ -1,17 +1,17 @@
-/** What the local gateway is started for. */
+/** The input for starting the local gateway. */
 export interface LaunchPlace {
   /** Absolute path of the terminal program that ships with the extension. */
   readonly cli: string;
-  /** Whether the person trusts the workspace. */
+  /** True if the workspace is trusted. */
   readonly trusted: boolean;
-  /** Path of the first workspace folder, where it is on this machine. */
+  /** Path of the first workspace folder, if it is on this machine. */
   readonly folder: string | undefined;
   readonly home: string;
 }
 
 /**
- * `svc serve` trusts the folder it is started in: one that the person does not trust has nothing to say,
- * and is not where the gateway works either, since a relative path of the environment would lead into it.
+ * `svc serve` trusts its working directory. So an untrusted folder is not read, and it is not the working directory
+ * either, because a relative path in an environment variable would then point into it.
  */
 export function gatewayLaunch({ cli, trusted, folder, home }: LaunchPlace): { args: string[]; cwd: string } {
   return trusted ? { args: [cli, 'serve'], cwd: folder ?? home } : { args: [cli, 'serve', '--no-project'], cwd: home };

@@ -10,12 +10,12 @@ export interface GatewayProcessDeps {
   readonly cli: string;
   readonly secrets: vscode.SecretStorage;
   readonly log: vscode.LogOutputChannel;
-  /** Port to listen on; 0: any. */
+  /** Port to listen on; 0: any free port. */
   readonly port: () => number;
-  /** Whether it goes on when the window is closed. */
+  /** Whether the gateway keeps running after the window is closed. */
   readonly keep: () => boolean;
   readonly memory: vscode.Memento;
-  /** Folder for the log of one that goes on. */
+  /** Folder for the log of a gateway that keeps running. */
   readonly storage: vscode.Uri;
 }
 
@@ -27,16 +27,16 @@ export type GatewayState =
 
 const KEY = 'svc.gatewayKey';
 const LISTENING = /listening on (http\S+)/;
-/** Milliseconds: doubled with each failure in a row. */
+/** Milliseconds. Doubled with each consecutive failure. */
 const FIRST_BACK_OFF = 1_000;
 const LAST_BACK_OFF = 60_000;
-/** A gateway that ran this long did not fail to start. */
+/** After running for this long, a failure resets the back-off. */
 const STEADY_MS = 30_000;
 
 /**
- * The local gateway: the same server as `svc serve`, as a child on loopback with a key of its own. It ends
- * with the window, because its standard input closes then, unless the person wants to keep it, and is started
- * again with back-off, at the same port, when it fails.
+ * The local gateway: runs `svc serve` as a child process on a loopback address with its own key. It ends with the
+ * window, because its standard input is closed then, unless the user wants to keep it running. After a failure it is
+ * started again on the same port, with back-off.
  */
 export class GatewayProcess implements vscode.Disposable {
   readonly #deps: GatewayProcessDeps;
@@ -48,9 +48,9 @@ export class GatewayProcess implements vscode.Disposable {
   #restart: NodeJS.Timeout | undefined;
   #kept: DetachedGateway | undefined;
   #starting: Promise<string> | undefined;
-  /** Counts what was asked for: a start that was overtaken by a stop comes to nothing. */
-  #turn = 0;
-  /** Where it listened last: what other tools were told stays true. */
+  /** Incremented by each start and stop, to cancel a start that was followed by a stop. */
+  #generation = 0;
+  /** The last port. It is reused, so that the address in other tools stays valid. */
   #lastPort = 0;
 
   constructor(deps: GatewayProcessDeps) {
@@ -66,7 +66,7 @@ export class GatewayProcess implements vscode.Disposable {
     return this.#state;
   }
 
-  /** The gateway's key, made at the first start and kept in the system's key store. */
+  /** The gateway's key. Created on the first start and stored in the system's key store. */
   async key(): Promise<string> {
     const known = await this.#deps.secrets.get(KEY);
     if (known !== undefined) return known;
@@ -75,30 +75,30 @@ export class GatewayProcess implements vscode.Disposable {
     return made;
   }
 
-  /** Takes over the gateway that an earlier window has kept running. */
+  /** Connects to a gateway that an earlier window left running. */
   async adopt(): Promise<void> {
     const kept = await findDetached(this.#deps.memory, () => this.key());
-    if (kept !== undefined && this.#state.kind === 'stopped') this.#hold(kept);
+    if (kept !== undefined && this.#state.kind === 'stopped') this.#setKept(kept);
   }
 
-  /** Resolves with the address when it listens. Rejects with what the gateway said when it can't. */
+  /** Resolves with the address when the gateway listens. Rejects with its output if it fails. */
   async start(): Promise<string> {
     if (this.#state.kind === 'running') return this.#state.url;
     if (this.#starting) return this.#starting;
-    const starting = this.#begin().finally(() => {
+    const starting = this.#startOnce().finally(() => {
       if (this.#starting === starting) this.#starting = undefined;
     });
     this.#starting = starting;
     return starting;
   }
 
-  async #begin(): Promise<string> {
+  async #startOnce(): Promise<string> {
     this.#end();
-    const turn = this.#turn;
+    const generation = this.#generation;
     this.#set({ kind: 'starting' });
     const key = await this.key();
-    if (turn !== this.#turn) throw new Error(vscode.l10n.t('It was stopped.'));
-    return this.#deps.keep() ? this.#startDetached(key, turn) : this.#spawn(key);
+    if (generation !== this.#generation) throw new Error(vscode.l10n.t('It was stopped.'));
+    return this.#deps.keep() ? this.#startDetached(key, generation) : this.#spawn(key);
   }
 
   stop(): void {
@@ -107,7 +107,7 @@ export class GatewayProcess implements vscode.Disposable {
   }
 
   #end(): void {
-    this.#turn += 1;
+    this.#generation += 1;
     this.#starting = undefined;
     clearTimeout(this.#restart);
     const child = this.#child;
@@ -117,26 +117,26 @@ export class GatewayProcess implements vscode.Disposable {
     this.#kept = undefined;
   }
 
-  async #startDetached(key: string, turn: number): Promise<string> {
+  async #startDetached(key: string, generation: number): Promise<string> {
     const { cli, port, memory, storage } = this.#deps;
     try {
       const found = await findDetached(memory, async () => key);
       const launch = { file: process.execPath, ...launchHere(cli), env: environment(key) };
       const kept = found ?? (await startDetached(memory, { ...launch, port: port(), storage: storage.fsPath }));
-      if (turn !== this.#turn) {
+      if (generation !== this.#generation) {
         await stopDetached(memory, kept);
         throw new Error(vscode.l10n.t('It was stopped.'));
       }
-      this.#hold(kept);
+      this.#setKept(kept);
       return kept.url;
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      if (turn === this.#turn) this.#set({ kind: 'failed', reason });
+      if (generation === this.#generation) this.#set({ kind: 'failed', reason });
       throw thrown;
     }
   }
 
-  #hold(kept: DetachedGateway): void {
+  #setKept(kept: DetachedGateway): void {
     this.#kept = kept;
     this.#set({ kind: 'running', ...kept, kept: true });
   }
@@ -152,12 +152,12 @@ export class GatewayProcess implements vscode.Disposable {
     this.#child = child;
     const startedAt = Date.now();
     return new Promise((resolve, reject) => {
-      let said = '';
+      let output = '';
       const read = (chunk: Buffer) => {
         const text = chunk.toString('utf8');
-        said = (said + text).slice(-4000);
+        output = (output + text).slice(-4000);
         this.#deps.log.debug(text.trimEnd());
-        const url = LISTENING.exec(said)?.[1];
+        const url = LISTENING.exec(output)?.[1];
         if (url === undefined || this.#state.kind !== 'starting' || this.#child !== child) return;
         this.#lastPort = Number(new URL(url).port);
         this.#set({ kind: 'running', url, pid: child.pid ?? 0, kept: false });
@@ -166,21 +166,23 @@ export class GatewayProcess implements vscode.Disposable {
       child.stdout.on('data', read);
       child.stderr.on('data', read);
       child.once('error', (error) => this.#ended(child, error.message, startedAt, reject));
-      child.once('exit', (code) => this.#ended(child, said.trim() || `It ended with code ${code}.`, startedAt, reject));
+      child.once('exit', (code) =>
+        this.#ended(child, output.trim() || `It ended with code ${code}.`, startedAt, reject),
+      );
     });
   }
 
   #ended(child: ChildProcess, reason: string, startedAt: number, reject: (error: Error) => void): void {
-    // Also one that was stopped meanwhile: somebody waits for it.
+    // Also reject if it was stopped in the meantime: a caller is waiting for it.
     reject(new Error(reason));
     if (this.#child !== child) return;
     this.#child = undefined;
-    // Somebody else may have taken the port meanwhile.
+    // Another process may have taken the port.
     if (this.#state.kind === 'starting') this.#lastPort = 0;
     if (Date.now() - startedAt > STEADY_MS) this.#backOff = FIRST_BACK_OFF;
     this.#deps.log.error(`The local gateway ended: ${reason}`);
     this.#set({ kind: 'failed', reason });
-    // A failure is already in the log and the state.
+    // A failure is already reported in the log and the state.
     this.#restart = setTimeout(() => void this.start().catch(() => undefined), this.#backOff);
     this.#backOff = Math.min(this.#backOff * 2, LAST_BACK_OFF);
   }
@@ -191,7 +193,7 @@ export class GatewayProcess implements vscode.Disposable {
   }
 }
 
-/** ELECTRON_RUN_AS_NODE: a desktop VS Code's own binary serves as Node. The key never stands in the arguments. */
+/** ELECTRON_RUN_AS_NODE makes the VS Code binary run as Node. The key is not passed in the arguments. */
 function environment(key: string): NodeJS.ProcessEnv {
   return { ...process.env, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key };
 }

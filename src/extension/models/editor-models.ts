@@ -25,7 +25,7 @@ export interface ModelsDeps {
   readonly keys: StoredKeys;
   readonly transport: Transport;
   readonly log: vscode.LogOutputChannel;
-  /** Last used models and the person's answers about origins. */
+  /** Stores the last used models and the user's decisions about origins. */
   readonly memory: vscode.Memento;
 }
 
@@ -37,7 +37,7 @@ const HIDDEN = 'svc.hiddenModels';
 const VARIANTS = 'svc.variants';
 const KEPT = 8;
 
-/** The owner of the models in the editor: rebuilt when settings, keys or the catalog change. */
+/** Owns the models in the editor. Rebuilt when settings, keys or the catalog change. */
 export class Models implements vscode.Disposable {
   readonly #deps: ModelsDeps;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -50,7 +50,7 @@ export class Models implements vscode.Disposable {
   #refresher: CatalogRefresher | undefined;
   #building: Promise<void> | undefined;
   #again = false;
-  /** What the person picked in this window: it goes over the configuration until the window closes. */
+  /** Models that the user chose in this window. They override the configuration until the window closes. */
   readonly #picked = new Map<string, string>();
 
   constructor(deps: ModelsDeps) {
@@ -66,12 +66,12 @@ export class Models implements vscode.Disposable {
     this.#disposables.dispose();
   }
 
-  /** Undefined until the first build has ended. */
+  /** Undefined until the first build is complete. */
   get registry(): Registry | undefined {
     return this.#registry;
   }
 
-  /** Empty until the first build has ended. */
+  /** Empty until the first build is complete. */
   get catalog(): CatalogData {
     return this.#catalog ?? EMPTY_CATALOG;
   }
@@ -80,24 +80,24 @@ export class Models implements vscode.Disposable {
     return this.#registry && this.#deps.store.current;
   }
 
-  /** The model that chat uses now. */
+  /** The current chat model. */
   get chat(): Model | undefined {
     return this.#select(selectModel, LAST_USED);
   }
 
-  /** The model that fills holes now. */
+  /** The current completion model. */
   get completion(): Model | undefined {
     return this.#select(selectCompletionModel, LAST_FIM);
   }
 
-  /** Providers of the catalog and of the configuration. */
+  /** The providers in the catalog and the configuration. */
   knownProviders(): Iterable<{ readonly id: string; readonly name: string }> {
     const known = new Map(Object.entries(this.#catalog?.providers ?? {}).map(([id, { name }]) => [id, name]));
     for (const { id, name } of this.#registry?.providers.values() ?? []) known.set(id, name);
     return [...known].map(([id, name]) => ({ id, name }));
   }
 
-  /** Models of a provider: those of the catalog and those that are configured or listed. */
+  /** The models of a provider: from the catalog, the configuration and the provider's list. */
   knownModels(provider: string): Iterable<{ readonly key: string; readonly name: string }> {
     const rows = (this.#catalog && catalogProvider(this.#catalog, provider)?.models) ?? {};
     const known = new Map(Object.entries(rows).map(([key, row]) => [key, readRow(row).name]));
@@ -105,21 +105,21 @@ export class Models implements vscode.Disposable {
     return [...known].map(([key, name]) => ({ key, name }));
   }
 
-  /** Name of the variant that was chosen for the chat's model, where it still has it. */
+  /** Name of the chosen variant of the chat model, if the model still has it. */
   get chatVariant(): string | undefined {
     const model = this.chat;
     const name = model && this.#deps.memory.get<Record<string, string>>(VARIANTS, {})[model.ref];
     return name !== undefined && model?.variants.has(name) ? name : undefined;
   }
 
-  /** @param variant absent: the model as it is. */
+  /** @param variant absent: no variant. */
   async useForChat(ref: string, variant?: string): Promise<void> {
     const { [ref]: _, ...others } = this.#deps.memory.get<Record<string, string>>(VARIANTS, {});
     await this.#deps.memory.update(VARIANTS, variant === undefined ? others : { ...others, [ref]: variant });
     await this.#remember(LAST_USED, ref);
   }
 
-  /** References that were used last for chat or for completions, latest first. */
+  /** References of recently used models for chat or completions, latest first. */
   recent(use: 'chat' | 'completion'): readonly string[] {
     return this.#deps.memory.get<string[]>(use === 'chat' ? LAST_USED : LAST_FIM, []);
   }
@@ -128,7 +128,7 @@ export class Models implements vscode.Disposable {
     return this.#deps.memory.get<string[]>(PINNED, []);
   }
 
-  /** Models that a person took out of sight: no face of the editor offers or uses them. */
+  /** Models that the user has hidden. They are not offered or used in the editor. */
   get hidden(): readonly string[] {
     return this.#deps.memory.get<string[]>(HIDDEN, []);
   }
@@ -151,7 +151,7 @@ export class Models implements vscode.Disposable {
     await this.#remember(LAST_FIM, ref);
   }
 
-  /** The answer to "this project wants to send your key to …"; see `originDecisionKey`. */
+  /** Stores the answer to "This project wants to send your key …"; see `originDecisionKey`. */
   async decide(key: string, allowed: boolean): Promise<void> {
     const decisions = this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {});
     await this.#deps.memory.update(DECISIONS, { ...decisions, [key]: allowed });
@@ -162,7 +162,7 @@ export class Models implements vscode.Disposable {
     return new Map(Object.entries(this.#deps.memory.get<Record<string, boolean>>(DECISIONS, {})));
   }
 
-  /** Builds anew; calls during a build share one further build. Never rejects. */
+  /** Rebuilds the registry. Calls during a build share one further build. Never rejects. */
   rebuild(): Promise<void> {
     if (this.#building) {
       this.#again = true;
@@ -194,13 +194,13 @@ export class Models implements vscode.Disposable {
     this.#live ??= new LiveRegistry(registry, {
       listModels: modelLister(this.#deps.transport),
       unlisted: (provider, reason) => this.#deps.log.warn(`Could not list the models of ${provider}: ${reason}`),
-      changed: (changed) => this.#take(changed),
+      changed: (changed) => this.#update(changed),
     });
     this.#live.rebuilt(registry);
     await this.#live.list();
   }
 
-  #take(registry: Registry): void {
+  #update(registry: Registry): void {
     if (this.#closing.signal.aborted) return;
     this.#registry = registry.without(new Set(this.hidden));
     this.#changed.fire();
@@ -236,7 +236,7 @@ export class Models implements vscode.Disposable {
   }
 }
 
-/** Names the workspace in what is remembered for it. */
+/** Identifies the workspace in stored data. */
 export function workspaceId(): string {
   const { workspaceFile, workspaceFolders } = vscode.workspace;
   return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? '';

@@ -21,7 +21,7 @@ export interface LanguageModelDeps {
   readonly providerName: (model: Model) => string;
 }
 
-/** Offers the person's models to VS Code's own chat and to every extension that uses language models. */
+/** Offers the user's models to VS Code's own chat and to all extensions that use language models. */
 export function registerLanguageModels(deps: LanguageModelDeps): vscode.Disposable {
   return vscode.lm.registerLanguageModelChatProvider(VENDOR, new LanguageModels(deps));
 }
@@ -52,26 +52,26 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
     const model = this.#deps.models().find(({ ref }) => ref === information.id);
     if (!model) throw vscode.LanguageModelError.NotFound(vscode.l10n.t('There is no model {0}.', information.id));
     const stopping = new AbortController();
-    const heard = token.onCancellationRequested(() => stopping.abort());
+    const cancellation = token.onCancellationRequested(() => stopping.abort());
     const calls = new ToolCalls((part) => progress.report(part));
-    let whole = false;
+    let complete = false;
     try {
       for await (const event of this.#deps.converse(
         model,
-        conversationOf(model, messages, options),
+        toConversation(model, messages, options),
         stopping.signal,
         {},
       )) {
         if (event.type === 'error' && !token.isCancellationRequested) throw languageModelError(event.error);
         if (event.type === 'text') progress.report(new vscode.LanguageModelTextPart(event.text));
         if (event.type === 'refusal') progress.report(new vscode.LanguageModelTextPart(event.text));
-        if (event.type === 'finish') whole = event.reason !== 'closed';
-        if (event.type !== 'finish' || whole) calls.take(event);
+        if (event.type === 'finish') complete = event.reason !== 'closed';
+        if (event.type !== 'finish' || complete) calls.take(event);
       }
-      // Half an answer must not pass for one.
-      if (!whole && !token.isCancellationRequested) throw languageModelError(disconnectError(undefined));
+      // Report an incomplete answer as an error.
+      if (!complete && !token.isCancellationRequested) throw languageModelError(disconnectError(undefined));
     } finally {
-      heard.dispose();
+      cancellation.dispose();
       stopping.abort();
     }
   }
@@ -87,7 +87,7 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
   #information(model: Model): vscode.LanguageModelChatInformation {
     const { context, input } = model.limit;
     const maxOutputTokens = outputTokens(model, this.#deps.outputCap);
-    // VS Code needs a number where nothing is known: a large one, so that nothing is cut off for no reason.
+    // VS Code requires a number. If it is unknown, use a large one, so that nothing is cut unnecessarily.
     const maxInputTokens = input ?? (context > maxOutputTokens ? context - maxOutputTokens : context || 128_000);
     const provider = this.#deps.providerName(model);
     return {
@@ -104,7 +104,7 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
   }
 }
 
-/** Gathers the pieces of tool calls: VS Code takes them whole. */
+/** Collects the pieces of tool calls, because VS Code accepts only complete calls. */
 class ToolCalls {
   readonly #report: (part: vscode.LanguageModelToolCallPart) => void;
   readonly #open = new Map<number, { id: string; name: string; json: string }>();
@@ -122,7 +122,7 @@ class ToolCalls {
     if (event.type !== 'finish') return;
     for (const { id, name, json } of this.#open.values()) {
       const input = readArguments(json);
-      // A call that the output limit cut off must not run with what is left of it.
+      // A call that was cut off by the output limit must not run with incomplete arguments.
       if (!input) throw new Error(vscode.l10n.t('The call of {0} was cut off.', name));
       this.#report(new vscode.LanguageModelToolCallPart(id, name, input));
     }
@@ -130,8 +130,8 @@ class ToolCalls {
   }
 }
 
-/** The request as VS Code says it, as ours. */
-function conversationOf(
+/** Converts a VS Code request to a conversation. */
+function toConversation(
   model: Model,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   options: Pick<vscode.ProvideLanguageModelChatResponseOptions, 'tools' | 'toolMode' | 'modelOptions'>,
@@ -146,7 +146,7 @@ function conversationOf(
   return {
     model: model.id,
     system: [],
-    turns: messages.flatMap(turnOf),
+    turns: messages.flatMap(toTurns),
     tools,
     ...(tools.length === 0 ? {} : { toolChoice: { type: required ? 'required' : 'auto' } }),
     sampling: typeof temperature === 'number' ? { temperature } : {},
@@ -154,7 +154,7 @@ function conversationOf(
   };
 }
 
-function turnOf({ role, content }: vscode.LanguageModelChatRequestMessage): Turn[] {
+function toTurns({ role, content }: vscode.LanguageModelChatRequestMessage): Turn[] {
   if (role === vscode.LanguageModelChatMessageRole.Assistant) {
     const parts = content.flatMap(assistantPart);
     return parts.length === 0 ? [] : [{ role: 'assistant', parts }];
@@ -185,7 +185,7 @@ function contentPart(part: unknown): (TextPart | ImagePart)[] {
     const media = { kind: 'data' as const, mediaType: mimeType, base64: Buffer.from(data).toString('base64') };
     return [{ type: 'image', media }];
   }
-  // VS Code also sends marks of its own, such as cache control, that mean nothing to a model.
+  // VS Code also sends its own markers, such as cache control, which are not for the model.
   const readable = /^(?:text\/|application\/json)/.test(mimeType);
   return readable ? [{ type: 'text', text: Buffer.from(data).toString('utf8') }] : [];
 }
@@ -199,7 +199,7 @@ function partTokens(part: unknown): number {
   return part instanceof vscode.LanguageModelDataPart && part.mimeType.startsWith('image/') ? IMAGE_TOKENS : 0;
 }
 
-/** The kinds that other extensions can tell apart. */
+/** Maps errors to the types that other extensions can distinguish. */
 function languageModelError(error: SvcError): Error {
   switch (error.errorType) {
     case 'model_not_found':

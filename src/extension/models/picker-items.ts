@@ -11,7 +11,7 @@ import { translate } from '../error-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 
 export interface ModelItem extends vscode.QuickPickItem {
-  /** Absent: a heading, or one of the entries at the end. */
+  /** Absent for headings and the entries at the end. */
   readonly model?: Model;
   readonly run?: 'add-provider' | 'show-hidden';
 }
@@ -26,12 +26,12 @@ export const UNPIN = quickInputButton('pinned', vscode.l10n.t('Unpin'));
 export const HIDE = quickInputButton('eye-closed', vscode.l10n.t('Hide this model'));
 export const EDIT = quickInputButton('edit', vscode.l10n.t('Edit the provider'));
 
-/** The models by their groups, and what else can be done about them. */
+/** The models by group, followed by the other actions. */
 export function pickerItems(content: PickerContent): ModelItem[] {
   const { hidden } = content;
   const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const items: ModelItem[] = modelGroups(content).flatMap((group) => [
-    separator(headingOf(group)),
+    separator(groupHeading(group)),
     ...group.models.map((model) => modelItem(model, content)),
   ]);
   items.push(separator(''));
@@ -42,7 +42,7 @@ export function pickerItems(content: PickerContent): ModelItem[] {
   return items;
 }
 
-function headingOf({ of }: ModelGroup): string {
+function groupHeading({ of }: ModelGroup): string {
   if (of === 'pinned') return vscode.l10n.t('Pinned');
   if (of === 'recent') return vscode.l10n.t('Recently used');
   return of.simulated ? vscode.l10n.t('{0} (simulated)', of.name) : of.name;
@@ -55,14 +55,14 @@ function modelItem(model: Model, { current, pinned, registry }: PickerContent): 
   return {
     label: `${model.ref === current ? '$(check) ' : ''}${model.name}`,
     description: model.ref,
-    detail: [...simulated, ...modelFacts(model).map(factWords), ...warning].join(' · '),
+    detail: [...simulated, ...modelFacts(model).map(factText), ...warning].join(' · '),
     model,
     buttons: [pinned.includes(model.ref) ? UNPIN : PIN, HIDE, EDIT],
   };
 }
 
-/** All of it can be searched for. */
-function factWords(fact: ModelFact): string {
+/** The text of a fact. The picker searches it too. */
+function factText(fact: ModelFact): string {
   const { t } = vscode.l10n;
   switch (fact.kind) {
     case 'context':

@@ -28,7 +28,7 @@ async function pickChatModel(models: Models): Promise<void> {
   else await pickVariant(models, model);
 }
 
-/** The second step, for a model that has variants. Leaving it takes the model as it is. */
+/** The second step, for a model with variants. Closing it keeps the current variant. */
 async function pickVariant(models: Models, model: Model): Promise<void> {
   const current = models.chat?.ref === model.ref ? models.chatVariant : undefined;
   const items = variantChoices(model, current).map(({ name, current: chosen }) => ({
@@ -39,7 +39,7 @@ async function pickVariant(models: Models, model: Model): Promise<void> {
   await models.useForChat(model.ref, chosen ? chosen.name : current);
 }
 
-/** A native list: keyboard, screen reader and theme come with it. */
+/** Uses a native list, which supports keyboard, screen readers and themes. */
 async function pick(models: Models, use: Use): Promise<Model | undefined> {
   const picker = vscode.window.createQuickPick<ModelItem>();
   const fim = use === 'completion';

@@ -1,8 +1,8 @@
 /**
- * What a webview of ours may load: its own script, styles, font and pictures. `default-src` doesn't cover forms and
- * base: they are named. Sources: docs/security.md, "The panel".
+ * The Content Security Policy of our webviews: only their own script, styles, font and images. `form-action` and
+ * `base-uri` are set because `default-src` does not cover them. See docs/security.md, "The panel".
  *
- * @param source where our own files come from, as VS Code names it.
+ * @param source origin of the extension's files (`webview.cspSource`).
  */
 export function contentPolicy(nonce: string, source: string): string {
   return [

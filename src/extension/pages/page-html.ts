@@ -10,7 +10,7 @@ export interface WebviewPage {
   readonly styles: readonly string[];
 }
 
-/** What every webview of ours may do: run its own script and styles, nothing else. All network is the host's. */
+/** Options of all our webviews: only their own scripts and styles. The extension host does all network access. */
 export function webviewOptions(extension: vscode.Uri): vscode.WebviewOptions {
   return {
     enableScripts: true,

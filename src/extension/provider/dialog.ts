@@ -23,18 +23,18 @@ export interface ProviderDialogDeps {
   readonly keys: StoredKeys;
   readonly transport: Transport;
   readonly log: vscode.LogOutputChannel;
-  /** The extension's own folder below the editor's user folder. */
+  /** The extension's global storage folder, which is below VS Code's user folder. */
   readonly storage: vscode.Uri;
 }
 
-/** What the dialog opens with. */
+/** The subject of the dialog. */
 export type DialogSubject =
   | { readonly kind: 'new'; readonly form?: ProviderForm }
   | { readonly kind: 'edit'; readonly provider: EditedProvider };
 
 /**
- * One dialog in an editor tab. The page may be thrown away when its tab is hidden: what is typed so far stays
- * here, and a key that was typed stays here alone.
+ * A dialog in an editor tab. VS Code may destroy the page when its tab is hidden, so the form is kept here. A typed key
+ * is kept only here and not sent back to the page.
  */
 export class ProviderDialog implements vscode.Disposable {
   readonly #deps: ProviderDialogDeps;
@@ -44,7 +44,7 @@ export class ProviderDialog implements vscode.Disposable {
   readonly #closed: () => void;
   #form: ProviderForm;
   #typedKey: string | undefined;
-  /** What is under way, by what it is: a test and the list run side by side. */
+  /** Running operations by type. A test and a list may run at the same time. */
   readonly #running = new Map<FromDialog['type'], AbortController>();
 
   constructor(deps: ProviderDialogDeps, subject: DialogSubject, closed: () => void) {
@@ -67,7 +67,7 @@ export class ProviderDialog implements vscode.Disposable {
     this.#disposables.add(
       this.#panel,
       this.#panel.onDidDispose(() => this.dispose()),
-      this.#panel.webview.onDidReceiveMessage((value: unknown) => this.#hear(value)),
+      this.#panel.webview.onDidReceiveMessage((value: unknown) => this.#receive(value)),
     );
     this.#panel.webview.html = webviewHtml(this.#panel.webview, deps.extension, {
       script: 'provider',
@@ -86,7 +86,7 @@ export class ProviderDialog implements vscode.Disposable {
     this.#panel.reveal();
   }
 
-  #hear(value: unknown): void {
+  #receive(value: unknown): void {
     const message = parseFromDialog(value);
     if (!message) {
       this.#deps.log.warn('The provider dialog sent a message that is not one of its own; it was ignored.');
@@ -124,25 +124,25 @@ export class ProviderDialog implements vscode.Disposable {
     }
   }
 
-  get #before(): EditedProvider | undefined {
+  get #edited(): EditedProvider | undefined {
     return this.#subject.kind === 'edit' ? this.#subject.provider : undefined;
   }
 
   #taken(): readonly string[] {
     const { settings } = this.#deps.models;
     const ids = [...(settings?.providers.keys() ?? []), ...(settings?.disabledProviders ?? [])];
-    return ids.filter((id) => id !== this.#before?.form.id);
+    return ids.filter((id) => id !== this.#edited?.form.id);
   }
 
   #targets() {
-    const before = this.#before;
-    if (before) return [{ path: before.form.target, label: before.form.target, project: before.project }];
+    const edited = this.#edited;
+    if (edited) return [{ path: edited.form.target, label: edited.form.target, project: edited.project }];
     return saveTargets();
   }
 
   #open(): void {
     const key = this.#typedKey === undefined ? this.#form.key : ({ kind: 'kept' } as const);
-    const origin = this.#typedKey === undefined ? this.#before?.keyOrigin : undefined;
+    const origin = this.#typedKey === undefined ? this.#edited?.keyOrigin : undefined;
     this.#post({
       type: 'open',
       mode: this.#subject.kind === 'new' ? 'add' : 'edit',
@@ -154,18 +154,18 @@ export class ProviderDialog implements vscode.Disposable {
     });
   }
 
-  /** Takes the form as the page has it; a key that was typed is set aside. */
+  /** Stores the page's form. A typed key is stored separately. */
   #keep(form: ProviderForm): void {
     if (form.key.kind === 'typed') this.#typedKey = form.key.value.trim() || undefined;
     else if (form.key.kind !== 'kept') this.#typedKey = undefined;
     this.#form = form;
   }
 
-  /** The form with its secrets, for a request. */
+  /** The form with its secrets for a request. */
   async #draft(raw: ProviderForm): Promise<ProviderDraft> {
     this.#keep(raw);
     const form = tidied(raw);
-    const kept = this.#before?.headers ?? new Map<string, Secret>();
+    const kept = this.#edited?.headers ?? new Map<string, Secret>();
     const headers = new Map<string, Secret>();
     for (const { name, value, kept: same } of form.headers) {
       const secret = same ? kept.get(name) : resolveText(value);
@@ -184,8 +184,8 @@ export class ProviderDialog implements vscode.Disposable {
         return resolveText(form.key.value);
       case 'kept': {
         if (this.#typedKey !== undefined) return resolveText(this.#typedKey);
-        const { keyOrigin, key } = this.#before ?? {};
-        // What is stored goes only where it was entered for.
+        const { keyOrigin, key } = this.#edited ?? {};
+        // A stored key is sent only to the origin it was entered for.
         return keyOrigin === undefined || addressOrigin(form.baseURL) === keyOrigin ? key : undefined;
       }
     }
@@ -218,7 +218,7 @@ export class ProviderDialog implements vscode.Disposable {
     this.#post({ type: 'servers', servers: await findServers(known, this.#deps.transport, signal) });
   }
 
-  /** A request is under way; the one of its kind before it is stopped. */
+  /** Starts an operation and stops the previous one of the same type. */
   #begin(kind: FromDialog['type']): AbortSignal {
     this.#running.get(kind)?.abort();
     const controller = new AbortController();
@@ -232,9 +232,9 @@ export class ProviderDialog implements vscode.Disposable {
 
   async #save(form: ProviderForm): Promise<void> {
     this.#keep(form);
-    const before = this.#before;
+    const edited = this.#edited;
     const projectTargets = this.#targets().flatMap(({ path, project }) => (project ? [path] : []));
-    const keyOrigin = this.#typedKey === undefined ? before?.keyOrigin : undefined;
+    const keyOrigin = this.#typedKey === undefined ? edited?.keyOrigin : undefined;
     const [problem] = formProblems(form, { taken: this.#taken(), projectTargets, keyOrigin });
     const target = this.#targets().find(({ path }) => path === form.target);
     if (problem || !target) {
@@ -245,7 +245,7 @@ export class ProviderDialog implements vscode.Disposable {
     const stores = form.key.kind === 'kept' && this.#typedKey !== undefined;
     const written: ProviderForm = stores ? { ...form, key: { kind: 'typed', value: '' } } : form;
     try {
-      await writeConfig(form.target, withProvider(await readConfig(form.target), written, before?.form.id));
+      await writeConfig(form.target, withProvider(await readConfig(form.target), written, edited?.form.id));
     } catch (error) {
       if (!(error instanceof UnreadableFile)) throw error;
       const reason = { message: `${form.target}: ${vscode.l10n.t(error.message)}` };
@@ -261,7 +261,7 @@ export class ProviderDialog implements vscode.Disposable {
 
   async #storeKey(form: ProviderForm): Promise<void> {
     const { keys } = this.#deps;
-    const was = this.#before?.form.id;
+    const was = this.#edited?.form.id;
     const moved = was !== undefined && was !== form.id;
     const origin = addressOrigin(form.baseURL);
     if (this.#typedKey !== undefined && (form.key.kind === 'typed' || form.key.kind === 'kept')) {
@@ -274,14 +274,14 @@ export class ProviderDialog implements vscode.Disposable {
   }
 
   async #delete(): Promise<void> {
-    const before = this.#before;
-    if (!before || !(await confirmDelete(before.form))) return;
-    await deleteProvider(this.#deps, before.form.id, before.form.target);
+    const edited = this.#edited;
+    if (!edited || !(await confirmDelete(edited.form))) return;
+    await deleteProvider(this.#deps, edited.form.id, edited.form.target);
     this.dispose();
   }
 
   #post(message: ToDialog): void {
-    // After the tab was closed there is nobody to tell.
+    // The tab may be closed already.
     if (!this.#disposables.disposed) void this.#panel.webview.postMessage(message);
   }
 }
@@ -295,7 +295,7 @@ function firstForm(subject: DialogSubject): ProviderForm {
   return subject.kind === 'edit' ? subject.provider.form : (subject.form ?? { ...EMPTY_FORM, target: globalFile() });
 }
 
-/** Says what there is now, where nobody is interrupted by it. */
+/** Reports the saved provider in a notification. */
 function announce({ id, name }: ProviderForm, models: Models): void {
   const count = models.registry?.providers.get(id)?.models.size ?? 0;
   const choose = vscode.l10n.t('Choose Chat Model');

@@ -6,7 +6,7 @@ import { type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './d
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit-provider.ts';
 import { importFromTools } from './import-command.ts';
 
-/** The dialogs that are open: one for each provider, one for a new one. Loaded when the first is opened. */
+/** The open dialogs: one for each edited provider and one for a new one. Loaded when the first one is opened. */
 export class ProviderDialogs implements vscode.Disposable {
   readonly #deps: ProviderDialogDeps;
   readonly #open = new Map<string, ProviderDialog>();
@@ -19,18 +19,18 @@ export class ProviderDialogs implements vscode.Disposable {
     for (const dialog of [...this.#open.values()]) dialog.dispose();
   }
 
-  /** @param preset id of a vendor whose address fills the form. */
+  /** @param preset id of a vendor to fill the form with. */
   add(preset?: string): void {
     this.#show('', { kind: 'new', form: this.#formFor(preset) });
   }
 
-  /** Takes over what other tools have; each chosen provider opens in a dialog of its own. */
+  /** Imports providers from other tools. Each chosen provider opens in a separate dialog. */
   import(): Promise<void> {
     const { models, storage } = this.#deps;
     return importFromTools(models, storage, (form) => this.#show(`new ${form.id}`, { kind: 'new', form }));
   }
 
-  /** @param id asks for one where it is absent. */
+  /** @param id absent: the user chooses. */
   async edit(id?: string): Promise<void> {
     const chosen = id ?? (await this.#choose(vscode.l10n.t('Provider to edit')));
     if (chosen === undefined) return;
@@ -75,7 +75,7 @@ export class ProviderDialogs implements vscode.Disposable {
     };
   }
 
-  /** Providers that a file names; those that only have a key are not there to edit. */
+  /** Lets the user choose a provider that is defined in a file. Others cannot be edited. */
   async #choose(title: string): Promise<string | undefined> {
     const { settings } = this.#deps.models;
     const items = [...(settings?.providers.values() ?? [])]

@@ -18,15 +18,15 @@ import { configurationFile, readConfig, writeConfig } from '../configuration/fil
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 import type { Models } from '../models/editor-models.ts';
 
-/** A provider as its file has it, with what the page must not see beside it. */
+/** A provider as defined in its file, with the secrets that the page must not receive. */
 export interface EditedProvider {
   readonly form: ProviderForm;
   readonly project: boolean;
-  /** The key that `kept` stands for. */
+  /** The key that `kept` refers to. */
   readonly key: Secret | undefined;
-  /** `https://host[:port]` that the stored key was entered for; absent: the key is written in the file. */
+  /** `https://host[:port]` for which the stored key was entered; absent: the key is in the file. */
   readonly keyOrigin: string | undefined;
-  /** Values that `kept` rows stand for. */
+  /** The values that `kept` rows refer to. */
   readonly headers: ReadonlyMap<string, Secret>;
 }
 
@@ -36,7 +36,7 @@ export interface EditDeps {
   readonly keys: StoredKeys;
 }
 
-/** A provider to edit, `undefined` where no file that can be edited here names it. */
+/** Reads a provider to edit; `undefined` if it is not defined in an editable file. */
 export async function readProvider(deps: EditDeps, id: string): Promise<EditedProvider | undefined> {
   const source = configurationFile(id, deps.models.settings);
   if (!source) return undefined;
@@ -81,13 +81,13 @@ function modelRow([id, value]: [string, unknown]): ModelRow[] {
   return isObject(value) ? [{ id, name: nonEmptyString(value.name) ?? '', was: id }] : [];
 }
 
-/** What a secret header holds stays in the host, unless it is a reference, which is no secret itself. */
+/** Does not send the value of a secret header to the page, unless it is a reference, which is not secret. */
 function headerRow(name: string, value: string): HeaderRow {
   const reference = /^\{(env|file):[^}]+\}$/.test(value);
   return isSecretHeader(name) && !reference ? { name, value: '', kept: true } : { name, value };
 }
 
-/** A typed value with its `{env:NAME}` references looked up, for a try before it is saved. */
+/** Resolves `{env:NAME}` references in a typed value, to test it before it is saved. */
 export function resolveText(text: string): Secret | undefined {
   let resolved = '';
   let at = 0;

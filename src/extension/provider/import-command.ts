@@ -13,10 +13,10 @@ interface FoundItem extends vscode.QuickPickItem {
 }
 
 /**
- * Looks into the files of other tools, when a person asks, and opens each chosen provider in the dialog: there
- * it is seen, changed and saved. Nothing is written before that.
+ * Reads the files of other tools at the user's request and opens each chosen provider in a dialog, where the user can
+ * review, change and save it. Nothing is written before that.
  *
- * @param storage the extension's own folder below the editor's user folder.
+ * @param storage the extension's global storage folder, which is below VS Code's user folder.
  */
 export async function importFromTools(
   models: Models,

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { ProviderDialogDeps } from './dialog.ts';
 import type { ProviderDialogs } from './dialogs.ts';
 
-/** The commands around providers; the dialog itself is loaded when it is first used. */
+/** Registers the commands for providers. The dialog is loaded on first use. */
 export function registerProviderCommands(deps: ProviderDialogDeps): vscode.Disposable {
   let opened: ProviderDialogs | undefined;
   const dialogs = async () => {

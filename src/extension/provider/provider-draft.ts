@@ -27,7 +27,7 @@ const HERE: Origin = {
   column: 1,
 };
 
-/** A form with its secrets: what the page never has is filled in by the host. */
+/** A form with its secrets, which only the host has. */
 export interface ProviderDraft {
   readonly form: ProviderForm;
   readonly key: Secret | undefined;
@@ -37,7 +37,7 @@ export interface ProviderDraft {
 const located = <T>(value: T): Located<T> => ({ value, origin: HERE });
 const credential = (secret: Secret): Credential => ({ secret, origin: HERE, trusted: true });
 
-/** The provider as it would be after saving, and a model of it by id. Nothing is stored. */
+/** The provider as it would be after saving, and one of its models. Nothing is stored. */
 function draftProvider(draft: ProviderDraft, model?: string): { readonly provider?: Provider; readonly model?: Model } {
   const { form, key, headers } = draft;
   const id = form.id === '' ? 'draft' : form.id;
@@ -81,25 +81,25 @@ function alone(provider: ProviderSettings): Settings {
   };
 }
 
-/** Nobody waits longer for a try. */
+/** Time limit for listing and testing from the dialog. */
 const TRY_TIMEOUT_MS = 20_000;
 
-/** Remembers where the last request went and what came back. */
-function watched(transport: Transport) {
-  const seen: { url?: string; status?: number } = {};
-  const watching: Transport = {
+/** Records the URL and the status of the last request. */
+function recordLast(transport: Transport) {
+  const last: { url?: string; status?: number } = {};
+  const recording: Transport = {
     send: async (request) => {
-      seen.url = request.url;
-      delete seen.status;
+      last.url = request.url;
+      delete last.status;
       const response = await transport.send(request);
-      seen.status = response.status;
+      last.status = response.status;
       return response;
     },
   };
-  return { seen, transport: watching };
+  return { last, transport: recording };
 }
 
-/** What a provider lists, sorted by name, and the base address where the list really was. @throws SvcError */
+/** The models that a provider lists, sorted by id, and the base URL if the list was at another one. @throws SvcError */
 export async function listOffered(
   draft: ProviderDraft,
   transport: Transport,
@@ -107,11 +107,11 @@ export async function listOffered(
 ): Promise<{ readonly models: readonly OfferedModel[]; readonly baseURL?: string }> {
   const { provider } = draftProvider(draft);
   if (!provider) return { models: [] };
-  const { seen, transport: watching } = watched(transport);
-  const listed = await listModels(provider.endpoint, { transport: watching, signal, provider: provider.name });
-  const found = seen.url === undefined ? undefined : withoutModels(seen.url);
-  const asked = withoutModels(upstreamURL(provider.endpoint, '/models'));
-  return { models: offered(listed), ...(found === undefined || found === asked ? {} : { baseURL: found }) };
+  const { last, transport: recording } = recordLast(transport);
+  const listed = await listModels(provider.endpoint, { transport: recording, signal, provider: provider.name });
+  const found = last.url === undefined ? undefined : withoutModels(last.url);
+  const expected = withoutModels(upstreamURL(provider.endpoint, '/models'));
+  return { models: offered(listed), ...(found === undefined || found === expected ? {} : { baseURL: found }) };
 }
 
 function withoutModels(url: string): string {
@@ -129,7 +129,7 @@ function offered(listed: readonly ListedModel[]): readonly OfferedModel[] {
   return [...byId.values()].sort((a, b) => a.id.localeCompare(b.id));
 }
 
-/** Asks a model for one word. Never rejects but for the signal. */
+/** Sends a test request to a model. Rejects only if the signal fires. */
 export async function tryModel(
   draft: ProviderDraft,
   id: string,
@@ -140,19 +140,19 @@ export async function tryModel(
   const started = performance.now();
   const since = () => Math.round(performance.now() - started);
   if (!model) return { ok: false, milliseconds: 0, reason: { message: `There is no model ${id}.` } };
-  const { seen, transport: watching } = watched(transport);
-  const status = () => (seen.status === undefined ? {} : { status: seen.status });
+  const { last, transport: recording } = recordLast(transport);
+  const status = () => (last.status === undefined ? {} : { status: last.status });
   const ask = {
     model: model.ref,
     system: [],
     turns: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Answer with one word: ready' }] }],
     tools: [],
     sampling: {},
-    maxTokens: MOST_TOKENS,
+    maxTokens: MAX_TOKENS,
     stream: true,
   };
   let answer = '';
-  for await (const event of converse(model, ask, { transport: watching, signal })) {
+  for await (const event of converse(model, ask, { transport: recording, signal })) {
     if (event.type === 'error')
       return { ok: false, ...status(), milliseconds: since(), reason: failureReason(event.error) };
     if (event.type === 'text') answer += event.text;
@@ -162,15 +162,15 @@ export async function tryModel(
   return { ok: true, ...status(), milliseconds: since(), answer: answer.trim().slice(0, 80) };
 }
 
-/** A reasoning model needs some before its word; Responses takes no fewer than 16. */
-const MOST_TOKENS = 64;
+/** Reasoning models need some tokens before their answer. The Responses API requires at least 16. */
+const MAX_TOKENS = 64;
 
 export function failureReason(thrown: unknown): DialogFailure {
   const { text, actionText } = asSvcError(thrown);
   return { message: translate(text), ...(actionText && { action: translate(actionText) }) };
 }
 
-/** The servers that answer on this machine with a list of models. */
+/** Finds the servers on this machine that answer with a list of models. */
 export async function findServers(
   presets: readonly ProviderPreset[],
   transport: Transport,
@@ -198,7 +198,7 @@ async function serverAt(
     const models = await listModels(endpoint, { transport, signal, timeout: LOOK_TIMEOUT_MS });
     return { ...preset, models: models.length };
   } catch {
-    // Nobody there, or something that is no model server: both mean no.
+    // No server, or not a model server.
     return undefined;
   }
 }

@@ -2,10 +2,10 @@ import { MAX_MEDIA_BYTES } from '../../chat/attachment.ts';
 import type { HostLink } from './host-link.ts';
 
 const PREVIEW_PIXELS = 96;
-/** Pictures larger than this are made smaller: no model looks at more. */
-const MOST_PIXELS = 2048;
+/** Larger images are scaled down, because models do not use more pixels. */
+const MAX_PIXELS = 2048;
 
-/** Gives the host a pasted or dropped image or PDF, or says that it can't: other files are the host's to attach. */
+/** Sends a pasted or dropped image or PDF to the host. For other files, reports that they cannot be attached here. */
 export async function attachFile(file: File, link: HostLink): Promise<void> {
   const name = file.name.slice(-300) || 'image.png';
   const refuse = (why: 'too-large' | 'kind') => link.post({ type: 'attach-refused', name, why });
@@ -17,8 +17,8 @@ export async function attachFile(file: File, link: HostLink): Promise<void> {
   const picture = file.type.startsWith('image/') ? await createImageBitmap(file).catch(() => undefined) : undefined;
   if (!picture) return refuse('kind');
   const preview = await (await scaled(picture, PREVIEW_PIXELS)).text;
-  const fits = Math.max(picture.width, picture.height) <= MOST_PIXELS && /png|jpeg|gif|webp/.test(file.type);
-  const sent = fits ? file : (await scaled(picture, MOST_PIXELS)).blob;
+  const fits = Math.max(picture.width, picture.height) <= MAX_PIXELS && /png|jpeg|gif|webp/.test(file.type);
+  const sent = fits ? file : (await scaled(picture, MAX_PIXELS)).blob;
   picture.close();
   if (sent.size > MAX_MEDIA_BYTES) return refuse('too-large');
   link.post({
@@ -50,7 +50,7 @@ function base64Of(blob: Blob): Promise<string> {
   });
 }
 
-/** Files and folders dropped from the editor's own lists come as URIs. */
+/** Files and folders that are dropped from VS Code's lists have URIs. */
 export function droppedUris(data: DataTransfer): string[] {
   const listed =
     ['application/vnd.code.uri-list', 'text/uri-list'].map((type) => data.getData(type)).find(Boolean) ?? '';

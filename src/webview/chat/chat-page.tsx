@@ -21,13 +21,13 @@ function Page({ panel }: { panel: Panel }) {
   );
 }
 
-/** Links and code buttons are inside of what `MarkdownWriter` writes: one listener serves them all. */
-function hearClicks(link: HostLink): void {
+/** One listener for all links and code buttons, because `MarkdownWriter` creates them outside Preact. */
+function listenForClicks(link: HostLink): void {
   document.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const anchor = target?.closest('a');
     if (anchor) {
-      // The host opens links: it checks the scheme and asks where a link does not say where it goes.
+      // The host opens links. It checks the scheme and asks before it opens a misleading link.
       event.preventDefault();
       link.post({ type: 'open-link', href: anchor.getAttribute('href') ?? '', shown: anchor.textContent ?? '' });
       return;
@@ -42,7 +42,7 @@ function hearClicks(link: HostLink): void {
   });
 }
 
-function hearDrops(link: HostLink): void {
+function listenForDrops(link: HostLink): void {
   document.addEventListener('dragover', (event) => event.preventDefault());
   document.addEventListener('drop', (event) => {
     event.preventDefault();
@@ -60,9 +60,9 @@ link.listen((message) => state.receive(message));
 state.session.subscribe((session) => {
   if (session !== '') link.remember(session);
 });
-hearClicks(link);
-hearDrops(link);
+listenForClicks(link);
+listenForDrops(link);
 render(<Page panel={{ link, state, drawing: new DrawLater() }} />, document.body);
 link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });
-// The host reads the conversation meanwhile.
+// Runs while the host reads the conversation.
 warmUp();

@@ -8,11 +8,11 @@ import { isComposing, isSubmit } from './composing.ts';
 import { Gauge } from './gauge.tsx';
 import { usePanel } from './panel.ts';
 
-/** The word before the caret that asks for completions: `@` anywhere at a word's start, `/` at the text's. */
+/** The word before the caret that triggers completions: `@` at the start of a word, `/` at the start of the text. */
 interface Trigger {
   readonly trigger: '@' | '/';
   readonly text: string;
-  /** Where it begins. */
+  /** Index of its first character. */
   readonly from: number;
 }
 
@@ -85,7 +85,7 @@ export function Composer() {
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const files = [...(event.clipboardData?.files ?? [])];
-          // Spreadsheets put a picture of the cells beside their text.
+          // Spreadsheets copy an image of the cells in addition to their text: paste the text.
           if (files.length === 0 || event.clipboardData?.getData('text/plain')) return;
           event.preventDefault();
           for (const file of files) void attachFile(file, link);
@@ -138,11 +138,11 @@ interface Completion {
   look(): void;
   close(): void;
   choose(item: CompletionItem, write: (text: string) => void): void;
-  /** True when the menu took the key. */
+  /** True if the menu handled the key. */
   onKeyDown(event: KeyboardEvent, write: (text: string) => void): boolean;
 }
 
-/** `@` and `/` complete in a list above the input; typing goes on, nothing is modal. */
+/** Completions for `@` and `/` in a list above the input. The input keeps the focus. */
 function useCompletion(input: { readonly current: HTMLTextAreaElement | null }): Completion {
   const { link, state } = usePanel();
   const [asked, setAsked] = useState<Trigger | undefined>();
@@ -207,7 +207,7 @@ function Completions(props: {
           tabIndex={-1}
           aria-selected={index === active}
           class={index === active ? 'active' : ''}
-          // The input must keep the focus, or its blur closes the list before the click arrives.
+          // Keep the focus in the input, because its blur event closes the list before the click.
           onMouseDown={(event) => {
             event.preventDefault();
             choose(item);

@@ -1,9 +1,9 @@
-/** An input method is composing: Enter ends the composition and must not act (Windows reports 229). */
+/** True while an input method is composing. Enter then only ends the composition (Windows reports key code 229). */
 export function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229;
 }
 
-/** Enter that acts: not a new line, not the end of a composition. */
+/** True for Enter without Shift that does not end a composition. */
 export function isSubmit(event: KeyboardEvent): boolean {
   return event.key === 'Enter' && !event.shiftKey && !event.altKey && !isComposing(event);
 }

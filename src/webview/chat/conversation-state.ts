@@ -4,23 +4,23 @@ import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.
 import type { CompletionItem, ModelView, ToPage } from '../../chat/page/page-messages.ts';
 import { branchTo, isRunning, type Message, versionsIn } from '../../chat/transcript.ts';
 
-/** Where a message stands among its versions, 0-based. */
+/** A message on the visible branch, with its versions and its 0-based index among them. */
 export interface ShownBranch {
   readonly id: string;
   readonly version: number;
   readonly versions: readonly string[];
 }
 
-/** What the page shows. The host owns it: this is a copy that follows the host's messages. */
+/** The state of the page: a copy of the host's conversation, updated by its messages. */
 export class ConversationState {
   readonly #resync: () => void;
   readonly #messages = new Map<string, Signal<Message>>();
   readonly #next: ToPage[] = [];
   #copy: PageCopy = NO_COPY;
   #frame = 0;
-  #asked = false;
+  #resyncRequested = false;
 
-  /** The messages on the way to the leaf. */
+  /** The messages of the visible branch. */
   readonly path = signal<readonly ShownBranch[]>([]);
   readonly session = signal('');
   readonly running = signal(false);
@@ -32,11 +32,11 @@ export class ConversationState {
     query: 0,
     items: [],
   });
-  /** Counts the times that the host wants the composer to have the focus. */
+  /** Incremented each time the host requests focus for the composer. */
   readonly focusWanted = signal(0);
-  /** False until the first snapshot: nothing is drawn that the next moment would take back. */
+  /** False until the first snapshot. Nothing is rendered before, to avoid flicker. */
   readonly ready = signal(false);
-  /** Tokens that the next request begins with, as the last answer counted them. */
+  /** Context tokens, as reported with the last answer. */
   readonly context = computed(() => {
     for (const { id } of this.path.value.toReversed()) {
       const message = this.message(id)?.value;
@@ -45,13 +45,13 @@ export class ConversationState {
     }
     return 0;
   });
-  /** USD of all answers that are shown; undefined where no price is known. */
+  /** Cost of all visible answers in USD; undefined if no price is known. */
   readonly price = computed(() => {
     const prices = this.path.value.flatMap(({ id }) => this.message(id)?.value.price ?? []);
     return prices.length === 0 ? undefined : prices.reduce((sum, price) => sum + price, 0);
   });
 
-  /** @param resync asks the host for a snapshot. */
+  /** @param resync requests a snapshot from the host. */
   constructor(resync: () => void) {
     this.#resync = resync;
   }
@@ -60,7 +60,7 @@ export class ConversationState {
     return this.#messages.get(id);
   }
 
-  /** Takes a message of the host; what streams is drawn once a frame, and not at all while nobody sees it. */
+  /** Handles a message from the host. Patches are applied once per frame, and not while the page is hidden. */
   receive(message: ToPage): void {
     if (message.type !== 'patches') {
       this.flush();
@@ -71,7 +71,7 @@ export class ConversationState {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.flush());
   }
 
-  /** Draws what has come. */
+  /** Applies the collected patches. */
   flush(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
@@ -80,19 +80,19 @@ export class ConversationState {
 
   #apply(messages: readonly ToPage[]): void {
     batch(() => {
-      for (const message of messages) this.#take(message);
+      for (const message of messages) this.#handle(message);
     });
   }
 
-  #take(message: ToPage): void {
+  #handle(message: ToPage): void {
     switch (message.type) {
       case 'snapshot':
-        this.#asked = false;
-        this.#follow(message);
+        this.#resyncRequested = false;
+        this.#updateCopy(message);
         this.ready.value = true;
         return;
       case 'patches':
-        this.#follow(message);
+        this.#updateCopy(message);
         return;
       case 'draft':
         if (message.text !== undefined) this.draft.value = message.text;
@@ -113,11 +113,11 @@ export class ConversationState {
     }
   }
 
-  #follow(message: ToPage): void {
+  #updateCopy(message: ToPage): void {
     const copy = takeFromHost(this.#copy, message);
     if (copy === undefined) {
-      if (!this.#asked) this.#resync();
-      this.#asked = true;
+      if (!this.#resyncRequested) this.#resync();
+      this.#resyncRequested = true;
       return;
     }
     if (copy === this.#copy) return;

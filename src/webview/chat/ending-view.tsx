@@ -7,7 +7,7 @@ import { Icon } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
 import { usePanel } from './panel.ts';
 
-/** How an answer ended, where that has to be said. */
+/** Shows how an answer ended, unless it is complete. */
 export function EndingView({ message, ending, last }: { message: Message; ending: Ending; last: boolean }) {
   switch (ending.type) {
     case 'stopped':
@@ -136,7 +136,7 @@ function ErrorCardView({ message, error, last }: { message: Message; error: Erro
   const { link } = usePanel();
   const seconds = useCountdown(error.retryAt);
   const action = ACTIONS[error.action];
-  // For whoever is asked for help: as the log has it.
+  // Details to copy for a support request, in English as in the log.
   const details = [error.title, error.message, `${error.errorType} (HTTP ${error.status})`, error.provider ?? '']
     .filter(Boolean)
     .join('\n');
@@ -182,7 +182,7 @@ function ErrorCardView({ message, error, last }: { message: Message; error: Erro
   );
 }
 
-/** Seconds until a moment, 0 once it is past. */
+/** Seconds until a time; 0 after it. */
 function useCountdown(until: number | undefined): number {
   const left = () => Math.max(0, Math.ceil(((until ?? 0) - Date.now()) / 1000));
   const [seconds, setSeconds] = useState(left);

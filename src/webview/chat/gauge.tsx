@@ -2,7 +2,7 @@ import { t } from '../shared/words.ts';
 import { priceText, tokensText } from './figures.ts';
 import { usePanel } from './panel.ts';
 
-/** How much of the context window is used and what the conversation has cost; nothing where that is not known (spec 8). */
+/** Shows the used part of the context window and the cost. Shows nothing if the limit is unknown (spec 8). */
 export function Gauge() {
   const { state } = usePanel();
   const usable = state.model.value?.usable;

@@ -10,9 +10,9 @@ declare function acquireVsCodeApi(): VsCodeApi;
 
 export interface HostLink {
   post(message: FromPage): void;
-  /** Messages of the host alone: a frame inside the page must not speak for it. */
+  /** Accepts messages of the host only: a frame inside the page must not be able to imitate it. */
   listen(listener: (message: ToPage) => void): void;
-  /** Which conversation this page shows: VS Code restores a tab with it after a restart. */
+  /** Stores the id of the conversation. VS Code uses it to restore a tab after a restart. */
   remember(session: string): void;
   readonly remembered: string | undefined;
 }

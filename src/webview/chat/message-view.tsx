@@ -18,20 +18,20 @@ import { ToolCard } from './tool-card.tsx';
 interface Props {
   readonly shown: ShownBranch;
   readonly last: boolean;
-  /** Far from the end, where a conversation opens. */
+  /** True if the message is far from the end, which is visible when a conversation opens. */
   readonly far: boolean;
 }
 
-/** One message. It is drawn again when it changes itself, not when others do. */
+/** A message. It is rendered again only when it changes itself. */
 export const MessageView = memo(function MessageView({ shown, last, far }: Props) {
   const { state } = usePanel();
   const message = state.message(shown.id)?.value;
-  // A conversation that grows moves its messages away from the end; that is no reason to draw them anew.
+  // Only the initial value counts: new messages do not make earlier ones far.
   const [drawn, setDrawn] = useState(!far);
   if (!message) return null;
-  // What a fold hides and what the panel said itself is short.
+  // Summaries are folded and automatic messages are short, so both are rendered at once.
   const plain = message.role !== 'summary' && !message.auto;
-  // At once, or what is drawn would take no time as long as time is looked at.
+  // Render synchronously, so that `DrawLater` can measure the time.
   if (!drawn && plain) return <Undrawn message={message} draw={() => flushSync(() => setDrawn(true))} />;
   switch (message.role) {
     case 'user':
@@ -53,7 +53,7 @@ function isSame(before: Props, next: Props): boolean {
   );
 }
 
-/** Far from what is looked at: its text alone stands there, for find and for screen readers, until there is time. */
+/** Placeholder for a message far from the viewport: only its text, for find and screen readers, until idle time. */
 function Undrawn({ message, draw }: { message: Message; draw: () => void }) {
   const { drawing } = usePanel();
   const place = useRef<HTMLElement>(null);
@@ -154,7 +154,7 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
   );
 }
 
-/** Whether something on screen already shows that the answer goes on. */
+/** True if a part already shows that the answer continues. */
 function busy({ parts }: Message): boolean {
   const part = parts.at(-1);
   return part !== undefined && part.type !== 'step' && !(part.type === 'tool' && part.state.type === 'done');

@@ -4,7 +4,7 @@ import type { ConversationState } from './conversation-state.ts';
 import type { HostLink } from './host-link.ts';
 import type { DrawLater } from './markdown/draw-later.ts';
 
-/** What every component of the page works with. */
+/** Shared by all components of the page. */
 export interface Panel {
   readonly link: HostLink;
   readonly state: ConversationState;
@@ -15,6 +15,6 @@ export const PanelContext = createContext<Panel | undefined>(undefined);
 
 export function usePanel(): Panel {
   const panel = useContext(PanelContext);
-  if (!panel) throw new Error('The panel’s components stand inside of PanelContext.');
+  if (!panel) throw new Error('This component must be inside PanelContext.');
   return panel;
 }

@@ -6,7 +6,7 @@ import { secondsText, tokensText } from './figures.ts';
 
 type ReasoningPart = Extract<Part, { type: 'reasoning' }>;
 
-/** Folded: who wants to read it opens it. Its text is in the document only while it is open. */
+/** The reasoning, folded at first. Its text is in the document only while it is unfolded. */
 export function Reasoning({ part, whole }: { part: ReasoningPart; whole: boolean }) {
   const [open, setOpen] = useState(false);
   const going = part.ms === undefined && !whole;

@@ -3,12 +3,12 @@ import { messageText } from '../../chat/transcript.ts';
 import { t } from '../shared/words.ts';
 import { usePanel } from './panel.ts';
 
-/** How often a screen reader hears that an answer still comes. */
+/** Interval at which a screen reader announces that the answer continues. */
 const PROGRESS_MS = 4000;
 
 /**
- * What a screen reader hears: that an answer begins, that it goes on, and its text once when it is whole. The
- * transcript itself is silent, or every word would be read as it arrives.
+ * Announcements for screen readers: the start of an answer, its progress, and the text once it is complete. The
+ * transcript itself is not a live region, because every word would be read as it arrives.
  */
 export function StatusLine() {
   const { state } = usePanel();
@@ -26,7 +26,7 @@ export function StatusLine() {
     heard.current = false;
     const last = state.path.peek().at(-1);
     const message = last && state.message(last.id)?.peek();
-    // A failure is announced by its own card.
+    // The error card announces a failure itself.
     setText(message && message.ending?.type !== 'failed' ? messageText(message) || t('The answer has ended.') : '');
     return undefined;
   }, [running, state]);
@@ -44,7 +44,7 @@ export function StatusLine() {
   );
 }
 
-/** The same words twice would not be said again. */
+/** Alternates two texts, because a screen reader does not repeat an unchanged one. */
 function progress(before: string): string {
   const going = t('The answer goes on.');
   return before === going ? `${going} …` : going;

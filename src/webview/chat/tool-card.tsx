@@ -9,7 +9,7 @@ import { usePanel } from './panel.ts';
 
 type ToolPart = Extract<Part, { type: 'tool' }>;
 
-/** One call of a tool: what it is, who offers it, its full arguments, and whether it changes anything. */
+/** A tool call: the tool, its origin, its full arguments, and whether it can change anything. */
 export function ToolCard({ part }: { part: ToolPart }) {
   const waiting = part.state.type === 'waiting';
   const [open, setOpen] = useState(false);
@@ -19,7 +19,7 @@ export function ToolCard({ part }: { part: ToolPart }) {
         <summary>
           <StateIcon state={part.state} />
           <code class="name">{showUnseen(part.name)}</code>
-          <span class="gist">{waiting || open ? '' : gistOf(part.text)}</span>
+          <span class="gist">{waiting || open ? '' : firstArgument(part.text)}</span>
           <span class="figures">{stateText(part.state)}</span>
         </summary>
         <dl>
@@ -39,11 +39,11 @@ export function ToolCard({ part }: { part: ToolPart }) {
   );
 }
 
-/** Rows of an argument that are shown at first, and the characters that count as a row. */
+/** Number of rows of an argument that are visible at first, and number of characters per row. */
 const ROWS = 40;
 const WIDTH = 100;
 
-/** Each argument by its name: line breaks in it are line breaks here, so that a command looks like what it is. */
+/** Shows each argument with its name. Line breaks are kept, so that a command is readable. */
 function Arguments({ text }: { text: string }) {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return <Folded text={text} />;
@@ -59,7 +59,7 @@ function Arguments({ text }: { text: string }) {
   );
 }
 
-/** The beginning and the end of a text, with what is left out between them counted. */
+/** Shows the beginning and the end of a text, and the number of omitted lines between them. */
 function Folded({ text }: { text: string }) {
   const [whole, setWhole] = useState(false);
   const shown = showUnseen(text);
@@ -201,8 +201,8 @@ function stateText(state: ToolState): string {
   }
 }
 
-/** The first value of the arguments: enough to tell two calls apart. */
-function gistOf(text: string): string {
+/** The first value of the arguments, to distinguish calls. */
+function firstArgument(text: string): string {
   const value = parsed(text);
   const first = typeof value === 'object' && value !== null ? Object.values(value)[0] : undefined;
   return typeof first === 'string' ? showUnseen(first.split('\n', 1)[0] ?? '') : '';

@@ -6,17 +6,17 @@ import type { ConversationState, ShownBranch } from './conversation-state.ts';
 import { MessageView } from './message-view.tsx';
 import { usePanel } from './panel.ts';
 
-/** Within this many pixels of the end, a person reads along: about a line. */
+/** Within this many pixels (about a line) of the end, the view follows new text. */
 const AT_END = 24;
 
-/** Square pixels of a character: what is drawn before anything is shown is about a screen and the message above it. */
+/** Square pixels per character, to estimate which messages fill the first screen. */
 const CHARACTER = 140;
-/** Earlier messages that come into the page at a time. */
+/** Number of earlier messages that are added at a time. */
 const SLICE = 50;
-/** Characters that a message takes at least, with what stands around it. */
-const SHORTEST = 200;
+/** Minimum size of a message in characters, including its margins and buttons. */
+const MIN_SIZE = 200;
 
-/** The messages. It follows what streams only while the person is at the end; any way up lets go. */
+/** The messages. Follows streamed text only while the user is at the end; scrolling up stops it. */
 export function TranscriptView() {
   const { state } = usePanel();
   const list = useRef<HTMLDivElement>(null);
@@ -27,7 +27,7 @@ export function TranscriptView() {
   const drawnFrom = firstOnScreen(state, path);
   const from = useEarlier(session, drawnFrom);
   useLayoutEffect(() => follow(), [session]);
-  // A message of one's own is always shown.
+  // Always scroll to a new message of the user.
   useLayoutEffect(() => {
     if (state.running.peek()) follow();
   }, [path.length]);
@@ -56,21 +56,21 @@ export function TranscriptView() {
   );
 }
 
-/** Index of the first message that may be seen when a conversation opens at its end. */
+/** Index of the first message that may be visible when a conversation opens at its end. */
 function firstOnScreen(state: ConversationState, path: readonly ShownBranch[]): number {
   let room = (window.innerWidth * window.innerHeight) / CHARACTER;
   const above = path.findLastIndex(({ id }) => {
     const message = state.message(id)?.peek();
-    room -= Math.max(SHORTEST, message ? messageText(message).length : 0);
+    room -= Math.max(MIN_SIZE, message ? messageText(message).length : 0);
     return room < 0;
   });
   return Math.max(0, above);
 }
 
-/** Index of the first message in the page: one on the screen, then, whenever there is time, earlier ones down to 0. */
+/** Index of the first rendered message: first a visible one, then, in idle time, earlier ones down to 0. */
 function useEarlier(session: string, onScreen: number): number {
   const [reached, setReached] = useState({ session, from: onScreen });
-  // Another branch may be shorter.
+  // After a change of branch, there may be fewer messages.
   const from = reached.session === session ? Math.min(reached.from, onScreen) : onScreen;
   useEffect(() => {
     if (from === 0) return undefined;
@@ -103,7 +103,7 @@ function useFollow(list: Ref, content: Ref): { following: boolean; follow: () =>
     const atEnd = () => element.scrollHeight - element.scrollTop - element.clientHeight <= AT_END;
     let top = element.scrollTop;
     const onScroll = () => {
-      // Content that grows moves the end away, not the person: only a way up lets go.
+      // New content also moves the end away: only scrolling up stops following.
       if (atEnd()) set(true);
       else if (element.scrollTop < top - 1) set(false);
       top = element.scrollTop;

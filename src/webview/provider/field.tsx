@@ -17,7 +17,7 @@ export interface FieldProps {
   readonly children: ComponentChildren;
 }
 
-/** A label, its control and what is wrong with it. */
+/** A label, its control and its problem. */
 export function Field({ id, label, optional, hint, children }: FieldProps) {
   return (
     <div class="field">
@@ -60,10 +60,10 @@ export interface TextProps {
   readonly onEnter?: () => void;
 }
 
-/** Fields with a hint below them. */
+/** Fields with a hint. */
 const HINTED = new Set(['id', 'key', 'fimURL']);
 
-/** A line of text. Enter ends a composition and does nothing else meanwhile (Windows reports 229). */
+/** A text input. Enter is ignored while an input method is composing (Windows reports key code 229). */
 export function Text({ id, value, onValue, placeholder = '', secret, label, onEnter }: TextProps) {
   const { state } = useDialog();
   const wrong = useProblem(id) !== undefined;

@@ -1,7 +1,7 @@
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
 
-/** Where it is saved, what a test said, and what can be done. Stays in sight. */
+/** The target file, the result of a test, and the buttons. Always visible. */
 export function Footer() {
   const { link, state } = useDialog();
   const { editing, failure, form, problems, saving, targets, testModel, touched, trial } = state;

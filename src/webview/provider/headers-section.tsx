@@ -7,7 +7,7 @@ import { focusSoon } from './models-section.tsx';
 export function HeadersSection() {
   const { state } = useDialog();
   const rows = state.form.value.headers;
-  const put = (index: number, row: Partial<HeaderRow>) =>
+  const update = (index: number, row: Partial<HeaderRow>) =>
     state.change({ headers: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
   const addRow = () => {
     state.change({ headers: [...rows, { name: '', value: '' }] });
@@ -26,7 +26,7 @@ export function HeadersSection() {
             value={row.name}
             placeholder={t('Header')}
             label={t('Name of header {0}', index + 1)}
-            onValue={(name) => put(index, row.kept ? { name, kept: false } : { name })}
+            onValue={(name) => update(index, row.kept ? { name, kept: false } : { name })}
           />
           <Text
             id={`headers.${index}.value`}
@@ -34,7 +34,7 @@ export function HeadersSection() {
             value={row.value}
             placeholder={row.kept ? '••••••••' : t('Value, or {env:NAME}')}
             label={t('Value of header {0}', index + 1)}
-            onValue={(value) => put(index, { value, kept: false })}
+            onValue={(value) => update(index, { value, kept: false })}
           />
           <button
             type="button"

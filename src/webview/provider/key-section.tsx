@@ -3,7 +3,7 @@ import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
 import { Problem, Text } from './field.tsx';
 
-/** The key: in the system's key store, or the name of an environment variable. Never text in the file. */
+/** The key: in the system's key store, or the name of an environment variable. Never written into the file. */
 export function KeySection() {
   const { state } = useDialog();
   const { key, baseURL } = state.form.value;

@@ -85,7 +85,7 @@ function Again({ text }: { text: string }) {
   );
 }
 
-/** A search, a box for all that match, a box for each. */
+/** A search field, a checkbox for all matches, and a checkbox for each model. */
 function Picker({ offered }: { offered: readonly OfferedModel[] }) {
   const { state } = useDialog();
   const search = useSignal('');
@@ -160,7 +160,7 @@ function removeModels(state: DialogState, models: readonly OfferedModel[]): void
 
 function Rows({ rows }: { rows: readonly ModelRow[] }) {
   const { state } = useDialog();
-  const put = (index: number, row: Partial<ModelRow>) =>
+  const update = (index: number, row: Partial<ModelRow>) =>
     state.change({ models: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
   const addRow = () => {
     state.change({ models: [...rows, { id: '', name: '' }] });
@@ -177,7 +177,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
                 value={row.id}
                 placeholder={t('Model ID')}
                 label={t('ID of model {0}', index + 1)}
-                onValue={(id) => put(index, { id })}
+                onValue={(id) => update(index, { id })}
                 onEnter={addRow}
               />
               <Text
@@ -185,7 +185,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
                 value={row.name}
                 placeholder={t('Display name')}
                 label={t('Name of model {0}', index + 1)}
-                onValue={(name) => put(index, { name })}
+                onValue={(name) => update(index, { name })}
                 onEnter={addRow}
               />
               <button
@@ -210,7 +210,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
   );
 }
 
-/** Focus goes to what the next frame draws. */
+/** Focuses an element that is rendered in the next frame. */
 export function focusSoon(id: string): void {
   requestAnimationFrame(() => document.getElementById(id)?.focus());
 }

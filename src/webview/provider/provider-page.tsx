@@ -69,7 +69,7 @@ function Page({ dialog }: { dialog: Dialog }) {
   );
 }
 
-/** Where and how holes are filled: most providers need nothing here. */
+/** Address and dialect for code completion. Most providers do not need them. */
 function Completion() {
   const { state } = useDialog();
   const { fimURL, fim } = state.form.value;

@@ -1,7 +1,7 @@
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
 
-/** Fills the form: a known vendor, or a server that runs on this machine. */
+/** Fills the form from a known vendor or a server on this machine. */
 export function StartSection() {
   const { state } = useDialog();
   const { presets, servers } = state;

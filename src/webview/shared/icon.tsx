@@ -1,4 +1,4 @@
-/** A codicon that says nothing by itself: what it stands for is named beside it or on its button. */
+/** A decorative codicon. The text beside it, or the label of its button, states the meaning. */
 export function Icon({ name, spin = false }: { name: string; spin?: boolean }) {
   return <span class={`codicon codicon-${name}${spin ? ' codicon-modifier-spin' : ''}`} aria-hidden="true" />;
 }

@@ -1,7 +1,7 @@
-/** The host puts the bundle of the person's language into the page's head; English is its own key. */
+/** Translations. The host writes them into the page's head. The English text is the key. */
 let bundle: Readonly<Record<string, unknown>> | undefined;
 
-/** A text in the person's language. `{0}` takes the first value, `{1}` the second. */
+/** Translates a text into the display language. `{0}` is replaced with the first value, `{1}` with the second. */
 export function t(text: string, ...values: readonly (string | number)[]): string {
   bundle ??= readBundle();
   const translated = bundle[text];

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Attachment } from '../../../chat/attachment.ts';
 import type { Attach } from './attach.ts';
 
-/** Asks what to attach. None when the person cancels. */
+/** Lets the user choose attachments. Returns none if the user cancels. */
 export async function pickAttachments(attach: Attach): Promise<readonly Attachment[]> {
   const item = (label: string, run: () => Promise<readonly Attachment[]>) => ({ label, run });
   const items = [

@@ -19,10 +19,10 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 const MAX_FOLDER_ENTRIES = 500;
 
-/** What can be attached by name, as `@name`. */
+/** Attachments with a fixed name, used as `@name`. */
 export type Named = 'selection' | 'problems' | 'terminal' | 'diff';
 
-/** Makes attachments out of what the editor shows and the workspace holds. */
+/** Creates attachments from the editor and the workspace. */
 export class Attach {
   readonly #newId: () => string;
 
@@ -30,16 +30,16 @@ export class Attach {
     this.#newId = newId;
   }
 
-  /** What a person asked for by its name. When there is nothing of it, they are told. */
+  /** Creates a named attachment. Shows a message if it would be empty. */
   async named(name: Named): Promise<readonly Attachment[]> {
     const found = await this[name]();
-    // Where an editor is open, the user has just refused to attach its file.
+    // If an editor is open, the user has just declined to attach its file.
     const refusedFile = name === 'selection' && vscode.window.visibleTextEditors.length > 0;
     if (found.length === 0 && !refusedFile) void vscode.window.showInformationMessage(nothingOf(name));
     return found;
   }
 
-  /** The selection of the editor that was used last, else all of its file; none when no editor is open. */
+  /** The selection of the last active editor, or its whole file; none if no editor is open. */
   async selection(
     editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0],
   ): Promise<readonly Attachment[]> {
@@ -67,7 +67,7 @@ export class Attach {
     });
   }
 
-  /** A file or a folder; none for what is too large or is neither text nor a picture nor a PDF. */
+  /** Attaches a file or a folder; none if it is too large or not a text, an image or a PDF. */
   async uri(uri: vscode.Uri): Promise<Attachment[]> {
     const { type, size } = await vscode.workspace.fs.stat(uri);
     if (type & vscode.FileType.Directory) return [await this.folder(uri)];
@@ -137,7 +137,7 @@ export class Attach {
   }
 }
 
-/** Tells the person that something dropped or pasted does not go along. */
+/** Reports that a dropped or pasted item cannot be attached. */
 export function refused(name: string, why: 'too-large' | 'kind'): void {
   const text =
     why === 'too-large'
@@ -161,7 +161,7 @@ function nothingOf(name: Named): string {
   }
 }
 
-/** The workspace's symbols say where a name stands; the document's say where it ends. */
+/** Workspace symbols have only the range of the name. Document symbols have the range of the definition. */
 async function wholeSymbol(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.Range> {
   const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>(
     'vscode.executeDocumentSymbolProvider',

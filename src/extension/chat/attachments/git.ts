@@ -7,11 +7,11 @@ const run = promisify(execFile);
 const MAX = 400_000;
 
 /**
- * The diff of what is staged, else of what is changed, in the first workspace folder, without files that hold secrets;
- * empty outside of a repository.
+ * The staged diff, or the unstaged one if nothing is staged, without files that may contain secrets. Empty outside a
+ * repository. By default for the first workspace folder.
  */
 export async function gitDiff(folder = vscode.workspace.workspaceFolders?.[0]?.uri): Promise<string> {
-  // A repository's own configuration names programs that git starts: not before the workspace is trusted.
+  // The repository's configuration can make git start programs, so the workspace must be trusted.
   if (folder?.scheme !== 'file' || !vscode.workspace.isTrusted) return '';
   const git = async (...args: string[]) => {
     const fixed = ['--no-optional-locks', 'diff', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
@@ -27,7 +27,7 @@ export async function gitDiff(folder = vscode.workspace.workspaceFolders?.[0]?.u
   try {
     return (await diff('--cached')) || (await diff());
   } catch {
-    // No repository, or no git: there is no diff.
+    // There is no repository, or git is not installed.
     return '';
   }
 }

@@ -15,33 +15,33 @@ interface Special {
   readonly icon: string;
 }
 
-/** What `@` and `/` offer. The page gets names; what they stand for stays here. */
+/** Completions for `@` and `/`. The page receives only names; contents stay in the host. */
 export class Complete {
   readonly #attach: Attach;
-  /** Symbols that were offered, by their item's id. */
+  /** The offered symbols, by item id. */
   readonly #symbols = new Map<string, vscode.SymbolInformation>();
-  #asked = 0;
+  #query = 0;
 
   constructor(attach: Attach) {
     this.#attach = attach;
   }
 
   /**
-   * Shows what there is as soon as it is known: names first, then files, then symbols, for which a language server may
-   * take its time. A question that came later ends it.
+   * Shows items as soon as they are known: fixed names first, then files, then symbols, which depend on a language
+   * server. A later query cancels it.
    */
   async items(trigger: '@' | '/', text: string, show: (items: readonly CompletionItem[]) => void): Promise<void> {
-    this.#asked += 1;
-    const mine = this.#asked;
+    this.#query += 1;
+    const mine = this.#query;
     let items: readonly CompletionItem[] = [];
-    for (const more of trigger === '/' ? [this.#commands(text)] : this.#things(text)) {
+    for (const more of trigger === '/' ? [this.#commands(text)] : this.#mentions(text)) {
       items = [...items, ...(await more)].slice(0, MOST);
-      if (mine !== this.#asked) return;
+      if (mine !== this.#query) return;
       show(items);
     }
   }
 
-  /** What an item that was chosen attaches. */
+  /** Creates the attachments of a chosen item. */
   async attachments(item: string): Promise<readonly Attachment[]> {
     const [kind = '', ...rest] = item.split(':');
     const value = rest.join(':');
@@ -64,11 +64,11 @@ export class Complete {
 
   async promptFile(name: string): Promise<string | undefined> {
     const file = (await vscode.workspace.findFiles(PROMPTS)).find((uri) => promptName(uri) === name);
-    // A repository's prompt may be a link to a file of the user's.
+    // A prompt file in a repository may be a link to a private file of the user.
     const found = file && (await fileAt(file));
     if (!found || cautionFor(found, workspaceRelativePath(file), 'read')) return undefined;
     const text = (await vscode.workspace.openTextDocument(found.uri)).getText();
-    // Front matter is for other tools.
+    // Remove front matter, which is for other tools.
     return text.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
   }
 
@@ -95,7 +95,7 @@ export class Complete {
       }));
   }
 
-  #things(text: string): readonly Promise<readonly CompletionItem[]>[] {
+  #mentions(text: string): readonly Promise<readonly CompletionItem[]>[] {
     const wanted = text.toLowerCase();
     const special = specials().filter(({ id }) => id.startsWith(wanted));
     const items = special.map(({ id, detail, icon }) => ({ id, label: `@${id}`, detail, icon, insert: '' }));
@@ -118,7 +118,7 @@ export class Complete {
     return [...(await this.#folders(wanted)), ...files].slice(0, MOST - 3);
   }
 
-  /** Folders by name: those that hold a file, since an empty one has no listing to attach. */
+  /** Finds folders by name. Only folders with files, because an empty one has no listing to attach. */
   async #folders(wanted: string): Promise<CompletionItem[]> {
     if (wanted === '') return [];
     const pattern = `**/*${[...wanted].map(anyCase).join('')}*/**`;
@@ -154,7 +154,7 @@ export class Complete {
   }
 }
 
-/** Below a workspace folder, not one itself. */
+/** True if `uri` is below a workspace folder and not the folder itself. */
 function isInside(uri: vscode.Uri): boolean {
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   return folder !== undefined && folder.uri.path !== uri.path;
@@ -173,7 +173,7 @@ function promptName(uri: vscode.Uri): string {
   return uri.path.slice(uri.path.lastIndexOf('/') + 1).replace(/\.prompt\.md$/, '');
 }
 
-/** One character of a glob in either case, with its special meaning taken away. */
+/** Escapes a character for a glob pattern and matches both cases. */
 function anyCase(character: string): string {
   const lower = character.toLowerCase();
   const upper = character.toUpperCase();

@@ -4,7 +4,7 @@ import { workspaceRelativePath } from '../tools/workspace-path.ts';
 const SEVERITIES = ['error', 'warning', 'information', 'hint'];
 const MOST = 200;
 
-/** The problems that the editor knows, a line each, worst first; of one file or of all. */
+/** The problems in VS Code, one per line, most severe first; of one file or of all. */
 export function problemsText(uri?: vscode.Uri): string {
   const all = uri ? [[uri, vscode.languages.getDiagnostics(uri)] as const] : vscode.languages.getDiagnostics();
   const rows = all.flatMap(([file, problems]) => problems.map((problem) => ({ file, problem })));

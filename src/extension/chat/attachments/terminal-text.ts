@@ -3,66 +3,72 @@ import { plainOutput } from '../../../chat/tools/terminal-output.ts';
 
 const MAX = 60_000;
 
-interface Ran {
+interface RecordedCommand {
   readonly terminal: vscode.Terminal;
   readonly command: string;
   output: string;
   exitCode: number | undefined;
 }
 
-let watched: Ran[] = [];
+let lastCommands: RecordedCommand[] = [];
 
-/** Remembers what the last commands in the terminals printed (needs shell integration). */
+/** Records the output of the last command in each terminal (needs shell integration). */
 export function watchTerminals(): vscode.Disposable {
-  const running = new Map<vscode.TerminalShellExecution, Ran>();
+  const running = new Map<vscode.TerminalShellExecution, RecordedCommand>();
   return vscode.Disposable.from(
     vscode.window.onDidStartTerminalShellExecution(async ({ execution, terminal }) => {
-      const ran: Ran = { terminal, command: execution.commandLine.value, output: '', exitCode: undefined };
-      running.set(execution, ran);
-      watched = [...watched.filter((each) => each.terminal !== terminal), ran];
-      for await (const chunk of execution.read()) ran.output = (ran.output + chunk).slice(-MAX);
+      const recorded: RecordedCommand = {
+        terminal,
+        command: execution.commandLine.value,
+        output: '',
+        exitCode: undefined,
+      };
+      running.set(execution, recorded);
+      lastCommands = [...lastCommands.filter((each) => each.terminal !== terminal), recorded];
+      for await (const chunk of execution.read()) recorded.output = (recorded.output + chunk).slice(-MAX);
     }),
     vscode.window.onDidEndTerminalShellExecution(({ execution, exitCode }) => {
-      const ran = running.get(execution);
+      const recorded = running.get(execution);
       running.delete(execution);
-      if (ran) ran.exitCode = exitCode;
+      if (recorded) recorded.exitCode = exitCode;
     }),
     vscode.window.onDidCloseTerminal((terminal) => {
-      watched = watched.filter((each) => each.terminal !== terminal);
+      lastCommands = lastCommands.filter((each) => each.terminal !== terminal);
     }),
   );
 }
 
-/** A command that runs in one of our terminals, which have no shell integration: the caller writes its output. */
-export function rememberCommand(terminal: vscode.Terminal, command: string): Ran {
-  const ran: Ran = { terminal, command, output: '', exitCode: undefined };
-  watched = [...watched.filter((each) => each.terminal !== terminal), ran];
-  return ran;
+/** Records a command in one of our own terminals, which have no shell integration. The caller adds its output. */
+export function rememberCommand(terminal: vscode.Terminal, command: string): RecordedCommand {
+  const recorded: RecordedCommand = { terminal, command, output: '', exitCode: undefined };
+  lastCommands = [...lastCommands.filter((each) => each.terminal !== terminal), recorded];
+  return recorded;
 }
 
-/** What the last command printed, of the terminal in front if one ran there; empty when none is known. */
+/** The last command with its output, preferably of the active terminal; empty if none is known. */
 export async function terminalText(): Promise<string> {
-  const ran = watched.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? watched.at(-1);
-  if (!ran) return '';
-  const ending = ran.exitCode === undefined ? '' : `\n[exit code ${ran.exitCode}]`;
-  let output = plainOutput(ran.output);
-  // VS Code 1.139 tells nothing of an output that came in one piece with the start of its command: a quick one's.
-  if (output === '' && ran.exitCode !== undefined && ran.terminal === vscode.window.activeTerminal) {
+  const recorded =
+    lastCommands.find(({ terminal }) => terminal === vscode.window.activeTerminal) ?? lastCommands.at(-1);
+  if (!recorded) return '';
+  const ending = recorded.exitCode === undefined ? '' : `\n[exit code ${recorded.exitCode}]`;
+  let output = plainOutput(recorded.output);
+  // VS Code 1.139 reports no output for quick commands, whose output arrives together with the start of the command.
+  if (output === '' && recorded.exitCode !== undefined && recorded.terminal === vscode.window.activeTerminal) {
     output = (await copied('workbench.action.terminal.copyLastCommandOutput')).trimEnd();
   }
-  return `$ ${ran.command}\n${output}${ending}`;
+  return `$ ${recorded.command}\n${output}${ending}`;
 }
 
-/** What is selected in the terminal in front; empty when nothing is. */
+/** The selection in the active terminal; empty if there is none. */
 export function terminalSelection(): Promise<string> {
   return copied('workbench.action.terminal.copySelection');
 }
 
-/** What a command copies, by way of the clipboard, which gets its content back: the API has no other way. */
+/** Runs a copy command and returns the copied text. The API offers only the clipboard, which is restored. */
 async function copied(command: string): Promise<string> {
   const before = await vscode.env.clipboard.readText();
   try {
-    // The command leaves the clipboard alone where there is nothing to copy.
+    // The command does not change the clipboard if there is nothing to copy.
     await vscode.env.clipboard.writeText('');
     await vscode.commands.executeCommand(command);
     return await vscode.env.clipboard.readText();

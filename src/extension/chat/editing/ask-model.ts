@@ -1,7 +1,7 @@
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { msg, SvcError } from '../../../wire/errors/svc-error.ts';
 
-/** One question, one answer, outside of any conversation. */
+/** Sends a single request outside a conversation and returns the answer. */
 export async function askModel(
   converse: Converse,
   { model, label }: SessionModel,
@@ -34,7 +34,7 @@ function incomplete(): SvcError {
   });
 }
 
-/** The code out of an answer that may have put it into a fence. */
+/** Extracts the code from an answer that may have a code fence. */
 export function extractCode(answer: string): string {
   const fenced = /^\s*```[^\n]*\n([\s\S]*?)\n?```\s*$/.exec(answer);
   return fenced?.[1] ?? answer;

@@ -7,7 +7,7 @@ import type { Proposals } from './proposals.ts';
 
 type CodeMessage = Extract<FromPage, { type: 'code' }>;
 
-/** What the buttons of a code block do. */
+/** Runs the action of a button of a code block. */
 export async function codeBlockAction(message: CodeMessage, { proposals, terminals }: ToolPlaces): Promise<void> {
   const { action, text, language } = message;
   switch (action) {
@@ -26,7 +26,7 @@ export async function codeBlockAction(message: CodeMessage, { proposals, termina
   }
 }
 
-/** The editor that the person worked in: the panel has the focus when its buttons are pressed. */
+/** The editor that was used last. The panel has the focus when one of its buttons is pressed. */
 function lastEditor(): vscode.TextEditor | undefined {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   if (!editor) void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
@@ -54,7 +54,7 @@ async function compare(text: string, proposals: Proposals): Promise<void> {
   await proposals.propose(document.uri, selection.isEmpty && !text.endsWith('\n') ? `${after}\n` : after);
 }
 
-/** Rows of a question that fit on a small screen, its buttons included. */
+/** Number of rows of a dialog that fit on a small screen, including its buttons. */
 const ROWS = 18;
 const WIDTH = 90;
 
@@ -73,7 +73,7 @@ async function askAndRun(command: string, terminals: CommandTerminals): Promise<
   if (answer === run) await terminals.run(command, new AbortController().signal);
 }
 
-/** A long command is shown with its end; what is left out of its middle is counted. */
+/** Shows the beginning and the end of a long command, and the number of omitted lines. */
 function commandInQuestion(command: string): { readonly detail: string; readonly whole: boolean } {
   const { head, rest } = foldText(showUnseen(command), ROWS, WIDTH);
   if (!rest) return { detail: head, whole: true };

@@ -19,15 +19,15 @@ export interface EditorCommandDeps {
   readonly converse: Converse;
   readonly model: () => SessionModel | undefined;
   readonly newId: () => string;
-  /** Opens the panel with these attached, ready to be asked about. */
+  /** Opens the panel with these attachments in the draft. */
   readonly compose: (attachments: readonly Attachment[]) => Promise<void>;
-  /** Opens the panel with a new conversation that begins with this. */
+  /** Opens the panel and starts a new conversation with this message. */
   readonly begin: (text: string, attachments: readonly Attachment[]) => Promise<void>;
 }
 
 const prompt = (name: string) => SLASH_COMMANDS.find((command) => command.name === name)?.prompt ?? '';
 
-/** What can be done from the editor, the SCM view and the terminal, by the name of its command. */
+/** The commands of the editor, the SCM view and the terminal, by command id. */
 export function editorCommands(deps: EditorCommandDeps) {
   const { attach } = deps;
   const shown = (run: (...args: unknown[]) => Promise<unknown>) => async (args: readonly unknown[]) => {
@@ -40,7 +40,7 @@ export function editorCommands(deps: EditorCommandDeps) {
   const about = (name: string) =>
     shown(async () => {
       const code = await attach.selection();
-      // Where an editor is open, the user has just refused to attach its file.
+      // If an editor is open, the user has just declined to attach its file.
       if (code.length > 0 || vscode.window.visibleTextEditors.length === 0) await deps.begin(prompt(name), code);
     });
   return {
@@ -77,7 +77,7 @@ const EDIT_SYSTEM = `You change code in place. You get a file with the part to c
 </selection>, and what to do with it. Answer with the new text of the selection alone: no explanation, no Markdown \
 fence, the same indentation.`;
 
-/** Changes the selection as the person says; the change is shown as a diff and made when they accept it. */
+/** Changes the selection as instructed. The change is shown as a diff and applied when the user accepts it. */
 async function editSelection(deps: EditorCommandDeps): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const chosen = deps.model();
@@ -88,19 +88,19 @@ async function editSelection(deps: EditorCommandDeps): Promise<void> {
   if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
   const { document } = editor;
   const selection = editor.selection.isEmpty ? document.lineAt(editor.selection.active.line).range : editor.selection;
-  const wish = await vscode.window.showInputBox({
+  const instruction = await vscode.window.showInputBox({
     title: vscode.l10n.t('Change the selection'),
     prompt: vscode.l10n.t('What should be changed?'),
     ignoreFocusOut: true,
   });
-  if (!wish?.trim() || !(await mayAttach(document.uri))) return;
+  if (!instruction?.trim() || !(await mayAttach(document.uri))) return;
   const { version } = document;
   const before = document.getText();
   const [from, to] = [document.offsetAt(selection.start), document.offsetAt(selection.end)];
   const marked = `${before.slice(0, from)}<selection>${before.slice(from, to)}</selection>${before.slice(to)}`;
-  // Around a long file's selection, what is near says most.
+  // In a long file, send only the text near the selection.
   const near = marked.slice(Math.max(0, from - 20_000), to + 40_000);
-  const text = `${document.languageId} file:\n${near}\n\nChange: ${wish}`;
+  const text = `${document.languageId} file:\n${near}\n\nChange: ${instruction}`;
   const answer = await withProgress(vscode.l10n.t('Changing the selection…'), (signal) =>
     askModel(deps.converse, chosen, { system: EDIT_SYSTEM, text }, signal),
   );
@@ -120,7 +120,7 @@ interface GitRepository {
   readonly inputBox: { value: string };
 }
 
-/** @param source the source control whose button was pressed; absent from the palette. */
+/** @param source the source control whose button was pressed; absent if run from the command palette. */
 async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<void> {
   const chosen = deps.model();
   if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
@@ -136,7 +136,7 @@ async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<
   if (answer !== undefined) repository.inputBox.value = extractCode(answer).trim();
 }
 
-/** The Git extension's own interface is the only way to the input box of the SCM view. */
+/** The API of the Git extension is the only access to the input box of the SCM view. */
 async function gitRepository(source: unknown): Promise<GitRepository | undefined> {
   const extension = vscode.extensions.getExtension<{
     getAPI(version: 1): { readonly repositories: readonly GitRepository[] };
@@ -158,19 +158,19 @@ async function explainTerminal(deps: EditorCommandDeps): Promise<void> {
   ]);
 }
 
-/** Undefined when the person cancelled. */
+/** Resolves with undefined if the user cancels. */
 async function withProgress<T>(title: string, run: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   return vscode.window.withProgress(options, async (_, token) => {
     const stopping = new AbortController();
-    const heard = token.onCancellationRequested(() => stopping.abort());
+    const cancellation = token.onCancellationRequested(() => stopping.abort());
     try {
       return await run(stopping.signal);
     } catch (thrown) {
       if (token.isCancellationRequested) return undefined;
       throw thrown;
     } finally {
-      heard.dispose();
+      cancellation.dispose();
     }
   });
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** Offered on problems alone, never preferred: no light bulb on every line, and auto-fix stays what it was. */
+/** Offered only for problems, to avoid a light bulb on every line, and not preferred, so that auto-fix ignores it. */
 export class FixActions implements vscode.CodeActionProvider {
   provideCodeActions(
     document: vscode.TextDocument,

@@ -7,10 +7,10 @@ const SCHEME = 'svc-proposal';
 interface Proposal {
   readonly target: vscode.Uri;
   readonly text: string;
-  readonly settle: (outcome: 'applied' | 'discarded') => void;
+  readonly resolve: (outcome: 'applied' | 'discarded') => void;
 }
 
-/** Changes that a person looks at in a diff editor before they are made, whole or by hunk. */
+/** Changes that the user reviews in a diff editor before all or some hunks are applied. */
 export class Proposals implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #proposals = new Map<string, Proposal>();
   readonly #lifetime: vscode.Disposable;
@@ -25,18 +25,18 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
 
   dispose(): void {
     this.#lifetime.dispose();
-    for (const { settle } of this.#proposals.values()) settle('discarded');
+    for (const { resolve } of this.#proposals.values()) resolve('discarded');
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     return this.#proposals.get(uri.toString())?.text ?? '';
   }
 
-  /** Shows the diff; resolves when it was applied, discarded or closed. */
+  /** Shows the diff. Resolves when it was applied, discarded or closed. */
   async propose(target: vscode.Uri, text: string): Promise<'applied' | 'discarded'> {
     const uri = await this.show(target, text);
     return new Promise((resolve) => {
-      this.#proposals.set(uri.toString(), { target, text, settle: resolve });
+      this.#proposals.set(uri.toString(), { target, text, resolve: resolve });
     });
   }
 
@@ -44,14 +44,14 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   async show(target: vscode.Uri, text: string): Promise<vscode.Uri> {
     this.#count += 1;
     const uri = target.with({ scheme: SCHEME, query: `${this.#count}`, authority: '', fragment: '' });
-    this.#proposals.set(uri.toString(), { target, text, settle: () => undefined });
+    this.#proposals.set(uri.toString(), { target, text, resolve: () => undefined });
     const before = (await opened(target)) ? target : vscode.Uri.parse(`${SCHEME}:/empty`);
     const title = vscode.l10n.t('{0} (proposed)', workspaceRelativePath(target));
     await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: true });
     return uri;
   }
 
-  /** Makes a shown change, chosen hunks of it, or none. @param uri of the proposal; absent: the one in front. */
+  /** Applies all, chosen or no hunks of a proposal. @param uri of the proposal; absent: the active one. */
   async act(uri: unknown, what: 'all' | 'hunks' | 'none'): Promise<void> {
     const shown = uri instanceof vscode.Uri ? uri : activeProposal();
     const proposal = shown && this.#proposals.get(shown.toString());
@@ -62,18 +62,18 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
       await writeText(proposal.target, text);
     }
     this.#proposals.delete(shown.toString());
-    proposal.settle(what === 'none' ? 'discarded' : 'applied');
+    proposal.resolve(what === 'none' ? 'discarded' : 'applied');
     await closeTab(shown);
   }
 
   #forget(uri: vscode.Uri): void {
     const proposal = this.#proposals.get(uri.toString());
     this.#proposals.delete(uri.toString());
-    proposal?.settle('discarded');
+    proposal?.resolve('discarded');
   }
 }
 
-/** Undefined for a file that is yet to be made. */
+/** Opens the document; undefined if the file does not exist yet. */
 async function opened(target: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   return vscode.workspace.openTextDocument(target).then(
     (document) => document,
@@ -81,7 +81,7 @@ async function opened(target: vscode.Uri): Promise<vscode.TextDocument | undefin
   );
 }
 
-/** Replaces a file's text as an edit that can be undone, and saves it if it was saved before; makes it if it is new. */
+/** Replaces a file's text with an undoable edit, and saves it if it had no unsaved changes. Creates a new file. */
 export async function writeText(target: vscode.Uri, text: string): Promise<void> {
   const document = await opened(target);
   if (!document) {

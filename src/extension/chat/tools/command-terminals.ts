@@ -7,11 +7,11 @@ import { findControl, showUnseen } from '../../../chat/tools/visible-text.ts';
 import { rememberCommand } from '../attachments/terminal-text.ts';
 
 const NAME = 'Svc';
-/** What a command may take before the model is told that it still runs. */
+/** After this time, the result reports to the model that the command is still running. */
 const COMMAND_MS = 120_000;
 const MAX = 60_000;
 
-/** @throws Error for a command that is not run: what it does could not be seen by reading it. */
+/** @throws Error if the command is empty or has control characters that make it unreadable. */
 export function requireReadable(command: string): void {
   if (command.trim() === '') throw new Error(vscode.l10n.t('The command is empty.'));
   const control = findControl(command);
@@ -21,7 +21,7 @@ export function requireReadable(command: string): void {
   );
 }
 
-/** The terminals in which approved commands run, one command at a time in each. */
+/** The terminals for approved commands. Each runs one command at a time. */
 export class CommandTerminals implements vscode.Disposable {
   readonly #terminals = new Set<CommandTerminal>();
 
@@ -29,7 +29,7 @@ export class CommandTerminals implements vscode.Disposable {
     for (const each of this.#terminals) each.close();
   }
 
-  /** Runs a command that the user has allowed and gives what it printed. */
+  /** Runs a command that the user has allowed and returns its output. */
   async run(command: string, signal: AbortSignal): Promise<ToolOutcome> {
     requireReadable(command);
     const terminal = [...this.#terminals].find(({ busy }) => !busy) ?? this.#create();
@@ -37,15 +37,15 @@ export class CommandTerminals implements vscode.Disposable {
   }
 
   #create(): CommandTerminal {
-    const made = new CommandTerminal(() => this.#terminals.delete(made));
-    this.#terminals.add(made);
-    return made;
+    const created = new CommandTerminal(() => this.#terminals.delete(created));
+    this.#terminals.add(created);
+    return created;
   }
 }
 
 type Ended = { type: 'ended'; code: number | NodeJS.Signals } | { type: 'stopped' } | { type: 'running' };
 
-/** Shows commands and what they print, and passes on what the user types. The shell is a process of ours. */
+/** Shows commands and their output, and sends the user's input to the shell process. */
 class CommandTerminal implements vscode.Pseudoterminal {
   readonly #written = new vscode.EventEmitter<string>();
   readonly onDidWrite = this.#written.event;
@@ -65,7 +65,7 @@ class CommandTerminal implements vscode.Pseudoterminal {
     this.#opened.resolve();
   }
 
-  /** The user closed it, or the window ends. */
+  /** The user closed the terminal, or the window is closing. */
   close(): void {
     this.#running?.kill();
     this.#opened.resolve();
@@ -103,13 +103,13 @@ class CommandTerminal implements vscode.Pseudoterminal {
       });
       this.#running = running;
       void running.ended
-        .then((code) => this.#end(`[${statusOf({ type: 'ended', code })}]`))
+        .then((code) => this.#end(`[${formatStatus({ type: 'ended', code })}]`))
         .catch((error: unknown) => this.#end(String(error)));
       const ended = await whenEnded(running, signal);
       if (ended.type === 'stopped') running.kill();
       if (ended.type === 'ended' && typeof ended.code === 'number') remembered.exitCode = ended.code;
       const cut = length > MAX ? `[cut: ${length - MAX} characters before]\n` : '';
-      return { output: `${cut}${plainOutput(remembered.output).trim()}\n[${statusOf(ended)}]` };
+      return { output: `${cut}${plainOutput(remembered.output).trim()}\n[${formatStatus(ended)}]` };
     } catch (error) {
       if (this.busy) this.#end(String(error));
       throw error;
@@ -146,7 +146,7 @@ class CommandTerminal implements vscode.Pseudoterminal {
   }
 }
 
-function statusOf(ended: Ended): string {
+function formatStatus(ended: Ended): string {
   if (ended.type === 'running') return 'still running';
   if (ended.type === 'stopped') return 'stopped';
   return typeof ended.code === 'number' ? `exit code ${ended.code}` : `ended by ${ended.code}`;

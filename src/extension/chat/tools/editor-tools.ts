@@ -2,16 +2,16 @@ import * as vscode from 'vscode';
 import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionInArguments } from '../../../chat/tools/workspace-files.ts';
 
-/** Tools of VS Code 1.139 that serve its own chat's interface and mean nothing elsewhere. */
-const MACHINERY = /_internal$|^inline_chat_|^setup_tools_/;
+/** Tools of VS Code 1.139 for its own chat's user interface, which are useless elsewhere. */
+const INTERNAL = /_internal$|^inline_chat_|^setup_tools_/;
 
 /**
- * The tools that VS Code, its extensions and its MCP servers offer. Each call is asked for: what they do is theirs to
- * know. A tool of the same name as one of ours is left out.
+ * The tools of VS Code, its extensions and its MCP servers. Each call needs confirmation, because their effects are
+ * unknown. Tools with the name of one of our own are excluded.
  */
 export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
   return vscode.lm.tools
-    .filter(({ name }) => !taken.has(name) && !MACHINERY.test(name) && /^[\w-]{1,64}$/.test(name))
+    .filter(({ name }) => !taken.has(name) && !INTERNAL.test(name) && /^[\w-]{1,64}$/.test(name))
     .map(fromEditor);
 }
 
@@ -21,16 +21,16 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
     name,
     description,
     parameters: { type: 'object', ...schema },
-    origin: addressOrigin(name, tags),
+    origin: toolOrigin(name, tags),
     changes: true,
-    // They read and write files too: one that holds secrets or decides what runs is asked for each time.
+    // They may access files: one that contains secrets or controls what runs needs confirmation each time.
     asks: (input) => cautionInArguments(input) ?? true,
     run: (input, signal) => invoke(name, input, signal),
   };
 }
 
-/** The API does not say who registered a tool: MCP servers and extensions put their name before the tool's. */
-function addressOrigin(name: string, tags: readonly string[]): string {
+/** Finds who provides a tool. The API does not report it, so use the declarations and the name's prefix. */
+function toolOrigin(name: string, tags: readonly string[]): string {
   const extension = vscode.extensions.all.find(({ packageJSON }) => {
     const declared: unknown = packageJSON?.contributes?.languageModelTools;
     return Array.isArray(declared) && declared.some((each: { name?: unknown }) => each?.name === name);

@@ -14,7 +14,7 @@ const MAX_LINES = 2000;
 const MAX_ENTRIES = 400;
 const MAX_MATCHES = 100;
 const MAX_SEARCHED_BYTES = 1024 * 1024;
-/** Files that a listing and a search look at: links that lead away are among what VS Code finds. */
+/** Maximum number of files that a listing and a search check. */
 const MAX_FILES = 5000;
 
 type Input = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ function tool(
   return { name, description, parameters, origin: ORIGIN, changes: false, asks: () => false, run };
 }
 
-/** Tools that look at the workspace and change nothing. They run without asking, except for files that may hold secrets. */
+/** Tools that only read the workspace. They need no confirmation, except for files that may contain secrets. */
 export function readingTools(): readonly ChatTool[] {
   return [
     {
@@ -48,7 +48,7 @@ export function readingTools(): readonly ChatTool[] {
         ['path'],
         readFile,
       ),
-      asks: (input) => cautionOf(input, 'read'),
+      asks: (input) => findCaution(input, 'read'),
     },
     tool(
       'list_files',
@@ -88,13 +88,13 @@ export function readingTools(): readonly ChatTool[] {
   ];
 }
 
-/** Where changes are shown and commands run. */
+/** The front ends that show changes and run commands. */
 export interface ToolPlaces {
   readonly proposals: Proposals;
   readonly terminals: CommandTerminals;
 }
 
-/** Tools that change something: offered in a trusted workspace alone, and each call is shown first. */
+/** Tools that change something: only in a trusted workspace, and each call is shown first. */
 export function changingTools({ proposals, terminals }: ToolPlaces): readonly ChatTool[] {
   const edit = tool(
     'edit_file',
@@ -116,13 +116,13 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
     'Runs a command in a shell at the root of the workspace, shows it to the user, and gives its output.',
     { command: text('The command line.') },
     ['command'],
-    (input, signal) => terminals.run(stringOf(input, 'command'), signal),
+    (input, signal) => terminals.run(stringInput(input, 'command'), signal),
   );
   return [
     {
       ...edit,
       changes: true,
-      asks: async (input) => (await cautionOf(input, 'write')) || true,
+      asks: async (input) => (await findCaution(input, 'write')) || true,
       preview: async (input) => {
         const { target, after } = await editedText(input);
         await proposals.show(target, after);
@@ -132,31 +132,31 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
       ...terminal,
       changes: true,
       asks: (input) => {
-        requireReadable(stringOf(input, 'command'));
+        requireReadable(stringInput(input, 'command'));
         return true;
       },
     },
   ];
 }
 
-async function cautionOf(input: Input, access: 'read' | 'write'): Promise<Asks> {
-  const path = stringOf(input, 'path');
+async function findCaution(input: Input, access: 'read' | 'write'): Promise<Asks> {
+  const path = stringInput(input, 'path');
   return cautionFor(await workspaceFile(path), path, access) ?? false;
 }
 
 async function readFile(input: Input): Promise<ToolOutcome> {
-  const { uri } = await workspaceFile(stringOf(input, 'path'));
+  const { uri } = await workspaceFile(stringInput(input, 'path'));
   const document = await vscode.workspace.openTextDocument(uri);
-  const from = Math.max(1, finiteNumber(input, 'from') ?? 1);
-  const to = Math.min(document.lineCount, finiteNumber(input, 'to') ?? document.lineCount, from + MAX_LINES - 1);
+  const from = Math.max(1, numberInput(input, 'from') ?? 1);
+  const to = Math.min(document.lineCount, numberInput(input, 'to') ?? document.lineCount, from + MAX_LINES - 1);
   const lines = document.getText(new vscode.Range(from - 1, 0, to, 0));
   const rest = to < document.lineCount ? `\n[lines ${from}-${to} of ${document.lineCount}]` : '';
   return { output: `${lines}${rest}` };
 }
 
-/** Files of the workspace by a glob; none that is outside of it, and no link to a file that holds secrets. */
+/** Finds workspace files by glob, without links to files outside the workspace or to files with secrets. */
 async function findFiles(input: Input): Promise<readonly { readonly path: string; readonly file: FoundFile }[]> {
-  const pattern = stringOf(input, 'pattern') || '**/*';
+  const pattern = stringInput(input, 'pattern') || '**/*';
   const uris = await vscode.workspace.findFiles(pattern, undefined, MAX_FILES);
   const found = await Promise.all(
     uris.map(async (uri) => {
@@ -175,13 +175,13 @@ async function listFiles(input: Input): Promise<ToolOutcome> {
 }
 
 async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcome> {
-  const query = stringOf(input, 'query');
+  const query = stringInput(input, 'query');
   const search = lineSearch(query, input.regex === true);
   const matches: string[] = [];
   for (const { path, file } of await findFiles(input)) {
     if (signal.aborted || matches.length >= MAX_MATCHES) break;
     if (cautionFor(file, path, 'read')) continue;
-    const lines = (await searchable(file))?.split('\n') ?? [];
+    const lines = (await readSearchable(file))?.split('\n') ?? [];
     for (const index of search(lines).slice(0, MAX_MATCHES - matches.length)) {
       matches.push(`${path}:${index + 1}: ${lines[index]?.trim().slice(0, 300)}`);
     }
@@ -189,8 +189,8 @@ async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcom
   return outcome(matches.join('\n'), 'Nothing was found.');
 }
 
-/** Undefined for what is no text of a reasonable size. On a disk, what was opened is compared again: links can change. */
-async function searchable({ uri, onDisk }: FoundFile): Promise<string | undefined> {
+/** Reads a file for searching; undefined if it is too large or binary. Checks the opened file, since links can change. */
+async function readSearchable({ uri, onDisk }: FoundFile): Promise<string | undefined> {
   const bytes = onDisk ? await bytesOnDisk(onDisk) : await bytesElsewhere(uri);
   return bytes === undefined || bytes.subarray(0, 8000).includes(0) ? undefined : Buffer.from(bytes).toString('utf8');
 }
@@ -208,7 +208,7 @@ async function bytesElsewhere(uri: vscode.Uri): Promise<Uint8Array | undefined> 
 async function findSymbols(input: Input): Promise<ToolOutcome> {
   const symbols = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
     'vscode.executeWorkspaceSymbolProvider',
-    stringOf(input, 'query'),
+    stringInput(input, 'query'),
   );
   const rows = (symbols ?? []).slice(0, MAX_MATCHES).map(({ name, kind, location, containerName }) => {
     const place = `${workspaceRelativePath(location.uri)}:${location.range.start.line + 1}`;
@@ -218,21 +218,21 @@ async function findSymbols(input: Input): Promise<ToolOutcome> {
 }
 
 async function problems(input: Input): Promise<ToolOutcome> {
-  const path = stringOf(input, 'path');
+  const path = stringInput(input, 'path');
   const found = problemsText(path === '' ? undefined : (await workspaceFile(path)).uri);
   return outcome(found, 'There are no problems.');
 }
 
 async function editedText(input: Input): Promise<{ target: vscode.Uri; after: string }> {
-  const { uri: target } = await workspaceFile(stringOf(input, 'path'));
-  const before = stringOf(input, 'old_text');
-  const after = stringOf(input, 'new_text');
+  const { uri: target } = await workspaceFile(stringInput(input, 'path'));
+  const before = stringInput(input, 'old_text');
+  const after = stringInput(input, 'new_text');
   const document = await vscode.workspace.openTextDocument(target).then(
     (opened) => opened,
     () => undefined,
   );
   if (!document) {
-    if (before !== '') throw new Error(`${stringOf(input, 'path')} is not there.`);
+    if (before !== '') throw new Error(`${stringInput(input, 'path')} is not there.`);
     return { target, after };
   }
   const whole = document.getText();
@@ -248,12 +248,12 @@ function outcome(found: string, nothing: string): ToolOutcome {
   return { output: found === '' ? nothing : found };
 }
 
-function stringOf(input: Input, name: string): string {
+function stringInput(input: Input, name: string): string {
   const value = input[name];
   return typeof value === 'string' ? value : '';
 }
 
-function finiteNumber(input: Input, name: string): number | undefined {
+function numberInput(input: Input, name: string): number | undefined {
   const value = input[name];
   return typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : undefined;
 }

@@ -3,7 +3,7 @@ import type { StandingPermissions } from '../../../chat/tools/tools.ts';
 
 const KEY = 'svc.chat.allowedTools';
 
-/** Tools that the person allowed for good, in this workspace. */
+/** Tools that the user always allows in this workspace. */
 export class StoredPermissions implements StandingPermissions {
   readonly #memory: vscode.Memento;
 

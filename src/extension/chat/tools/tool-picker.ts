@@ -11,21 +11,21 @@ interface ToolItem extends vscode.QuickPickItem {
   readonly tool?: string;
 }
 
-/** Every tool that a model could be offered in this window, ours first. */
+/** All tools that are available in this window, our own first. */
 function allTools(places: ToolPlaces): readonly ChatTool[] {
   const reading = readingTools();
-  // What a stranger's workspace says must not make anything happen: there, tools can only look.
+  // Content of an untrusted workspace must not cause actions, so tools can only read there.
   if (!vscode.workspace.isTrusted) return reading;
   const own = [...reading, ...changingTools(places)];
   return [...own, ...editorTools(new Set(own.map(({ name }) => name)))];
 }
 
-/** Those of them that the person has not turned off. */
+/** The tools that the user has not turned off. */
 export function chosenTools(places: ToolPlaces): readonly ChatTool[] {
   return offeredTools(allTools(places), disabled());
 }
 
-/** Asks which tools models are offered, from the next request on. The setting remembers it. */
+/** Lets the user choose the tools for models, from the next request on. The choice is stored as a setting. */
 export async function chooseTools(places: ToolPlaces): Promise<void> {
   const tools = allTools(places);
   const chosen = await pick(tools);
@@ -46,7 +46,7 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
   picker.canSelectMany = true;
   picker.matchOnDetail = true;
   picker.placeholder = vscode.l10n.t('Tools that models may call. What may change things asks each time.');
-  picker.items = itemsOf(tools);
+  picker.items = createItems(tools);
   picker.selectedItems = picker.items.filter(({ tool }) => tool !== undefined && !off.includes(tool));
   const count = () => {
     picker.title = vscode.l10n.t('Tools ({0} of at most {1})', picker.selectedItems.length, MOST_TOOLS);
@@ -66,7 +66,7 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
   });
 }
 
-function itemsOf(tools: readonly ChatTool[]): readonly ToolItem[] {
+function createItems(tools: readonly ChatTool[]): readonly ToolItem[] {
   return toolGroups(tools).flatMap(({ origin, tools: group }) => [
     { label: origin, kind: vscode.QuickPickItemKind.Separator },
     ...group.map(({ name, description, changes }) => ({

@@ -1,25 +1,24 @@
 import * as vscode from 'vscode';
 import { findInWorkspace, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
 
-/** A path as the user knows it: from the workspace's root, with its folder's name where there are several. */
+/** The path relative to the workspace folder, with the folder's name if there are several. */
 export function workspaceRelativePath(uri: vscode.Uri): string {
   return vscode.workspace.asRelativePath(uri).replaceAll('\\', '/');
 }
 
-/** A file of the workspace: its address with links followed, and what the address leads to on disk. */
+/** A workspace file: its URI after resolving links, and the file on disk. */
 export interface FoundFile {
   readonly uri: vscode.Uri;
   readonly real: string;
   readonly relative: string;
-  /** Absent where the workspace is not on a disk. */
+  /** Absent if the workspace is not on a disk. */
   readonly onDisk?: WorkspaceFile;
 }
 
 /**
- * The file that a path of a model or the page leads to.
+ * Finds the file for a path from a model or the page.
  *
- * @throws Error for one outside of the workspace, also by way of a link: a model must not read or write what the user
- *   did not open.
+ * @throws Error if it is outside the workspace, also through a link: a model must not access other files.
  */
 export async function workspaceFile(path: string): Promise<FoundFile> {
   const found = (await fileOnDisk(path)) ?? virtualFile(path);
@@ -27,7 +26,7 @@ export async function workspaceFile(path: string): Promise<FoundFile> {
   return found;
 }
 
-/** As `workspaceFile`, for an address that VS Code gave: its searches follow links. */
+/** Like `workspaceFile`, for a URI from VS Code, whose searches follow links. */
 export async function fileAt(uri: vscode.Uri): Promise<FoundFile | undefined> {
   if (uri.scheme === 'file') return fileOnDisk(uri.fsPath);
   const folder = vscode.workspace.getWorkspaceFolder(uri);
@@ -44,7 +43,7 @@ async function fileOnDisk(path: string): Promise<FoundFile | undefined> {
   return { uri, real: onDisk.real, relative: workspaceRelativePath(uri), onDisk };
 }
 
-/** In a folder that is not on a disk, such as a repository of a host: there are no links. */
+/** A file in a virtual workspace, such as a remote repository, where there are no links. */
 function virtualFile(path: string): FoundFile | undefined {
   const folders = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme !== 'file');
   const clean = path.replaceAll('\\', '/');

@@ -1,12 +1,12 @@
 import { Lexer, type Token, type TokensList } from 'marked';
 
-/** Blocks inside blocks: deeper ones are shown as plain text. `marked` reads each level again and recurses. */
+/** Deeper nested blocks are shown as plain text, because `marked` recurses and reads each level again. */
 const MAX_NESTING = 24;
-/** Characters with a meaning inside one paragraph: with more it is shown as plain text. `marked` compares them in pairs. */
+/** A paragraph with more delimiters is shown as plain text, because `marked` compares them in pairs. */
 const MAX_DELIMITERS = 1000;
 const DELIMITERS = new Set(['*', '_', '~', '`', '[', ']', '<', '!']);
 
-/** Reads any text in linear time: what `marked` would take longer for is plain text. */
+/** Reads any text in linear time. Text that would take `marked` longer is treated as plain text. */
 export class BoundedLexer extends Lexer {
   #depth = 0;
 

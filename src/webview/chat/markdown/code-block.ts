@@ -3,7 +3,7 @@ import { highlightWhenIdle } from './highlight.ts';
 
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'shell', 'console', 'powershell', 'ps1', 'pwsh', 'cmd', 'bat', 'fish']);
 
-/** A `pre` with what can be done with its code. The buttons act through one listener of the page: see `codeAction`. */
+/** Adds buttons to a `pre`. One listener of the page handles them: see `codeAction`. */
 function codeBlock(pre: HTMLPreElement): HTMLElement {
   const language = pre.dataset.language ?? '';
   const block = document.createElement('div');
@@ -18,7 +18,7 @@ function codeBlock(pre: HTMLPreElement): HTMLElement {
   if (SHELLS.has(language.toLowerCase())) bar.append(button('terminal', 'terminal', t('Run in terminal')));
   else bar.append(button('diff', 'diff', t('Compare and apply')));
   bar.append(button('new-file', 'new-file', t('New file with this code')));
-  // A long line scrolls inside of its block: the keyboard must be able to as well.
+  // A long line scrolls inside its block, which must be possible with the keyboard.
   pre.tabIndex = 0;
   pre.setAttribute('role', 'region');
   pre.setAttribute('aria-label', language === '' ? t('Code') : t('Code, {0}', language));
@@ -40,7 +40,7 @@ function button(action: string, icon: string, name: string): HTMLElement {
   return made;
 }
 
-/** An empty block for a fence that is still being written. */
+/** An empty block for a fence that is still streaming. */
 export function openCodeBlock(language: string): { readonly block: HTMLElement; readonly code: HTMLElement } {
   const pre = document.createElement('pre');
   pre.dataset.language = language;
@@ -49,7 +49,7 @@ export function openCodeBlock(language: string): { readonly block: HTMLElement; 
   return { block: codeBlock(pre), code };
 }
 
-/** Gives every code block of a fragment its bar and, later, its colours. */
+/** Adds the toolbar to each code block of a fragment, and colours it later. */
 export function dressCode(fragment: ParentNode, colour: boolean): void {
   for (const pre of fragment.querySelectorAll('pre')) {
     const code = pre.querySelector('code');
@@ -60,7 +60,7 @@ export function dressCode(fragment: ParentNode, colour: boolean): void {
   }
 }
 
-/** What was pressed and the source text it is about. */
+/** The action of a pressed button and the code of its block. */
 export function codeAction(target: Element): { action: string; text: string; language: string } | undefined {
   const pressed = target.closest<HTMLElement>('button[data-code]');
   const block = pressed?.closest<HTMLElement>('.code');

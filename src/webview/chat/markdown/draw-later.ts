@@ -1,9 +1,9 @@
-/** How far from the screen something is drawn before it comes into view, in pixels. */
+/** Distance from the viewport within which elements are rendered at once. */
 const NEAR = '800px';
 
 /**
- * Draws what is near the screen at once and the rest when there is time: a long conversation opens as fast as a short
- * one.
+ * Renders elements near the viewport at once and the others in idle time, so that a long conversation opens as fast as
+ * a short one.
  */
 export class DrawLater {
   readonly #waiting = new Map<Element, () => void>();
@@ -15,7 +15,7 @@ export class DrawLater {
     { rootMargin: NEAR },
   );
 
-  /** Calls `draw` once, unless the returned function is called before. */
+  /** Calls `draw` once, unless the returned function is called first. */
   add(element: Element, draw: () => void): () => void {
     this.#waiting.set(element, draw);
     this.#near.observe(element);
@@ -39,7 +39,7 @@ export class DrawLater {
     this.#scheduled = true;
     requestIdleCallback((deadline) => {
       this.#scheduled = false;
-      // The newest are the likeliest to be looked at.
+      // The newest ones are the most likely to be viewed next.
       const newest = [...this.#waiting.keys()].reverse();
       for (const element of newest) {
         this.#draw(element);

@@ -1,12 +1,12 @@
-/** Lines of one block inside an open fence: growing one large text node costs its whole layout at each delta. */
+/** Lines per block inside an open fence: a change of one large text node causes a layout of the whole node. */
 const LINES = 64;
 
-/** The beginning of a fence at the start of a text (as `marked` reads it), and the rest after its first line. */
+/** The opening line of a fence at the start of a text, by the rules of `marked`. */
 export interface OpenFence {
   readonly indent: string;
   readonly run: string;
   readonly info: string;
-  /** Characters of its first line with the line break. */
+  /** Length of the opening line including the line break. */
   readonly length: number;
 }
 
@@ -17,14 +17,14 @@ export function openFence(source: string): OpenFence | undefined {
   return { indent, run, info: info.trim(), length: whole.length };
 }
 
-/** Writes the lines of an open fence into a code element, once each. */
+/** Writes each line of an open fence once into a code element. */
 export class FenceWriter {
   readonly #code: HTMLElement;
   readonly #fence: OpenFence;
   #chunk: Text | undefined;
   #lines = 0;
   #pending = '';
-  /** What of the pending line is on screen already. */
+  /** Number of characters of the pending line that are already on screen. */
   #shown = 0;
   #empty = true;
 
@@ -33,7 +33,7 @@ export class FenceWriter {
     this.#fence = fence;
   }
 
-  /** What follows the closing line, from its line break on; undefined while the fence is open. */
+  /** Returns the text after the closing line, starting with its line break; undefined while the fence is open. */
   append(text: string): string | undefined {
     this.#pending += text;
     for (let end = this.#pending.indexOf('\n'); end !== -1; end = this.#pending.indexOf('\n')) {
@@ -48,7 +48,7 @@ export class FenceWriter {
     return undefined;
   }
 
-  /** The text is over: the last line is what it is. True when it closed the fence. */
+  /** The text is complete: handles the last line. True if it closed the fence. */
   end(): boolean {
     if (this.#closes(this.#pending)) return true;
     if (this.#pending !== '') this.#writeLine(this.#pending);
@@ -62,7 +62,7 @@ export class FenceWriter {
     return body.startsWith(run) && /^[~`]* *$/.test(body.slice(run.length));
   }
 
-  /** The line that still grows, unless it may turn out to be the closing one. */
+  /** Shows the incomplete line, unless it may become the closing line. */
   #showPartial(): void {
     const line = this.#pending;
     if (line === '' || /^\s*$/.test(line) || /^ {0,3}[`~][`~ ]*$/.test(line)) return;
@@ -76,7 +76,7 @@ export class FenceWriter {
     this.#write(this.#unindented(line).slice(this.#shown));
   }
 
-  /** Begins a line: the break before it is written with it, since the last one of a fence belongs to nobody. */
+  /** Starts a line. Writes the preceding line break now, because the last line break of a fence is not content. */
   #begin(): void {
     if (this.#chunk === undefined || this.#lines >= LINES) {
       if (this.#chunk) this.#write('\n');
@@ -100,10 +100,10 @@ export class FenceWriter {
     return this.#empty && this.#pending === '';
   }
 
-  /** As `marked` takes away the indentation of the fence. */
+  /** Removes the indentation of the fence, as `marked` does. */
   #unindented(line: string): string {
     const { indent, run } = this.#fence;
-    // It does so for fences of backticks alone.
+    // `marked` does this only for fences of backticks.
     if (indent === '' || run.startsWith('~')) return line;
     const own = /^\s*/.exec(line)?.[0] ?? '';
     return line.slice(Math.min(own.length, indent.length));

@@ -1,6 +1,6 @@
-/** Lines that are coloured in one go: about 8 ms of work. */
+/** Lines that are coloured at a time: about 8 ms of work. */
 const LINES = 120;
-/** Longer code stays plain. */
+/** Longer code is not coloured. */
 const MAX_CHARACTERS = 200_000;
 
 type Highlighter = (code: string, language: string) => string | undefined;
@@ -9,7 +9,7 @@ const waiting: (() => void)[] = [];
 let loaded: Promise<Highlighter> | undefined;
 let scheduled = false;
 
-/** Colours code once, when there is time. Code that has left the page by then is left alone. */
+/** Colours code in idle time. Skips code that has been removed from the page by then. */
 export function highlightWhenIdle(code: HTMLElement, language: string): void {
   const text = code.textContent ?? '';
   if (language === '' || text === '' || text.length > MAX_CHARACTERS) return;
@@ -17,11 +17,11 @@ export function highlightWhenIdle(code: HTMLElement, language: string): void {
   void loaded.then((highlight) => {
     if (!code.isConnected || highlight('', language) === undefined) return;
     const coloured: DocumentFragment = document.createDocumentFragment();
-    const pieces = piecesOf(text);
+    const pieces = splitPieces(text);
     pieces.forEach((piece, index) => {
       waiting.push(() => {
         coloured.append(colouredPiece(highlight, piece, language));
-        // In one go at the end: half a coloured block would be a flicker.
+        // Replace the whole block at the end, to avoid flicker.
         if (index === pieces.length - 1 && code.isConnected && code.textContent === text)
           code.replaceChildren(coloured);
       });
@@ -35,13 +35,13 @@ function colouredPiece(highlight: Highlighter, piece: string, language: string):
   block.className = 'lines';
   const html = highlight(piece, language);
   if (html === undefined) block.textContent = piece;
-  // highlight.js escapes what it is given: its output holds spans with its own classes alone.
+  // highlight.js escapes its input: its output has only spans with its own classes.
   else block.innerHTML = html;
   return block;
 }
 
-/** Pieces that end before a line at the margin where there is one: less is cut through there. */
-function piecesOf(text: string): string[] {
+/** Splits code into pieces, if possible before a line without indentation, where a construct rarely continues. */
+function splitPieces(text: string): string[] {
   const lines = text.split('\n');
   const pieces: string[] = [];
   for (let from = 0; from < lines.length; ) {

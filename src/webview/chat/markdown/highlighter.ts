@@ -15,7 +15,7 @@ import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
 const LANGUAGES = { bash, cpp: c, csharp, css, diff, go, java, json, python, rust, sql, typescript, xml, yaml };
-/** Near enough that a grammar of its own would not show. */
+/** Languages that are similar enough to use the grammar of another one. */
 const ALIASES = {
   typescript: ['javascript', 'js', 'jsx', 'mjs', 'cjs'],
   json: ['jsonc', 'json5'],
@@ -25,7 +25,7 @@ const ALIASES = {
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 for (const [languageName, aliases] of Object.entries(ALIASES)) hljs.registerAliases(aliases, { languageName });
 
-/** HTML of coloured code; undefined for a language that is not known. */
+/** Returns the HTML of coloured code; undefined for an unknown language. */
 export function highlight(code: string, language: string): string | undefined {
   if (!hljs.getLanguage(language)) return undefined;
   return hljs.highlight(code, { language, ignoreIllegals: true }).value;

@@ -3,24 +3,24 @@ import { FenceWriter, openFence } from './fence-writer.ts';
 import { highlightWhenIdle } from './highlight.ts';
 import { type Definitions, fenceLanguage, lex, noDefinitions, render, showControls, type Token } from './safe-html.ts';
 
-interface Settled {
+interface FinalBlock {
   readonly raw: string;
   readonly nodes: readonly ChildNode[];
 }
 
 /**
- * Writes a growing Markdown text into an element. Blocks that later text can't change are written once and never
- * touched again; only the last block is drawn anew, and an open fence grows line by line.
+ * Writes a growing Markdown text into an element. Blocks that later text cannot change are written once. Only the last
+ * block is rendered again, and an open fence grows line by line.
  *
- * After `end`, the element holds what the whole text would have given at once.
+ * After `end`, the element has the same content as if the whole text had been rendered at once.
  */
 export class MarkdownWriter {
   readonly #root: HTMLElement;
-  /** Link definitions that no later text can change; those of the last block may still grow. */
+  /** Final link definitions, without those of the last block. */
   #definitions: Definitions = noDefinitions();
-  /** Settled blocks that a later link definition may still change. */
-  readonly #mayLink: Settled[] = [];
-  /** Nodes of the last block. */
+  /** Final blocks that a later link definition can still change. */
+  readonly #mayLink: FinalBlock[] = [];
+  /** The nodes of the last block. */
   #tail: ChildNode[] = [];
   #open = '';
   #carriage = '';
@@ -31,7 +31,7 @@ export class MarkdownWriter {
   }
 
   append(text: string): void {
-    // A carriage return may be the first half of a line break.
+    // A carriage return at the end may be the first half of a line break.
     const whole = this.#carriage + text;
     this.#carriage = whole.endsWith('\r') ? '\r' : '';
     const kept = this.#carriage === '' ? whole : whole.slice(0, -1);
@@ -48,7 +48,7 @@ export class MarkdownWriter {
     this.#draw(false);
   }
 
-  /** The text is over: what was held back is shown. */
+  /** The text is complete: shows the text that was held back. */
   end(): void {
     if (this.#carriage !== '') this.#take('\n');
     this.#carriage = '';
@@ -59,7 +59,7 @@ export class MarkdownWriter {
   }
 
   #draw(last: boolean): void {
-    this.#settle();
+    this.#writeFinal();
     const fence = last ? undefined : openFence(this.#open);
     if (fence) return this.#beginFence(fence);
     this.#clearTail();
@@ -68,14 +68,14 @@ export class MarkdownWriter {
     this.#tail = this.#put(tokens, last);
   }
 
-  /** Writes for good what no later text can change. */
-  #settle(): void {
-    // A line that grows may still become something else: it decides nothing.
+  /** Writes the blocks that later text cannot change. */
+  #writeFinal(): void {
+    // Ignore the incomplete line, because its type may still change.
     const complete = this.#open.slice(0, this.#open.lastIndexOf('\n') + 1);
     if (complete === '') return;
     const tokens = lex(complete, this.#definitions);
     const at = tokens.findLastIndex((token) => token.type !== 'space');
-    // A definition may go on with its title on the next line.
+    // The title of a definition may be on the next line.
     if (at < 1 || tokens[at - 1]?.type === 'def') return;
     const source = tokens
       .slice(0, at)
@@ -99,7 +99,7 @@ export class MarkdownWriter {
     if (Object.keys(links).length > known) this.#linkAgain();
   }
 
-  /** A definition came after its use. */
+  /** Renders blocks again whose link definition came later. */
   #linkAgain(): void {
     for (const [index, { raw, nodes }] of this.#mayLink.entries()) {
       const [first] = nodes;
@@ -148,15 +148,15 @@ export class MarkdownWriter {
   }
 }
 
-/** Each kind of block once, nothing to colour. */
+/** One block of each type, without code to colour. */
 const SAMPLE = '# a\n\n- b **c** `d` [e](https://f.example)\n\n> g\n\n| h |\n|---|\n| i |\n\n```\nj\n```\n';
 
-/** Runs what draws an answer once, so that the browser has compiled it when the first one comes. */
+/** Renders a sample, so that the browser has compiled the code before the first answer. */
 export function warmUp(): void {
   writeWhole(document.createElement('div'), SAMPLE);
 }
 
-/** The whole text at once: what a writer has to come to. */
+/** Writes a complete text at once. `MarkdownWriter` must produce the same content. */
 export function writeWhole(root: HTMLElement, text: string): void {
   const fragment = render(lex(text));
   dressCode(fragment, true);

@@ -2,13 +2,13 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { MarkdownWriter, writeWhole } from './markdown-writer.ts';
 
 interface Writing {
-  /** Absent: the whole text was there at once. */
+  /** Absent if the text was complete from the start. */
   readonly writer?: MarkdownWriter;
   written: string;
   ended: boolean;
 }
 
-/** The body of an answer: written by `MarkdownWriter`, outside of Preact's tree. */
+/** The body of an answer. `MarkdownWriter` writes it outside Preact's tree. */
 export function Markdown({ text, whole }: { text: string; whole: boolean }) {
   const body = useRef<HTMLDivElement>(null);
   const writing = useRef<Writing | null>(null);
@@ -20,7 +20,7 @@ export function Markdown({ text, whole }: { text: string; whole: boolean }) {
 
 function write(root: HTMLElement, before: Writing | null, text: string, whole: boolean): Writing {
   if (before?.ended && before.written === text) return before;
-  // A text that does not go on from what is written is another text.
+  // A text that does not start with the written text is a different one: start again.
   const goesOn = before?.writer && !before.ended && text.startsWith(before.written);
   if (!goesOn) root.replaceChildren();
   if (!goesOn && whole) {

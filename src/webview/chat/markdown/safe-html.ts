@@ -2,7 +2,7 @@ import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { BoundedLexer } from './bounded-lexer.ts';
 
-/** What an answer may be made of. No style, no form, no media: see docs/security.md, "The panel". */
+/** Elements that are allowed in an answer. No styles, forms or media: see docs/security.md, "The panel". */
 const ALLOWED_TAGS = [
   ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a', 'span'],
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'input'],
@@ -10,20 +10,20 @@ const ALLOWED_TAGS = [
 ];
 const ALLOWED_ATTR = ['href', 'title', 'class', 'start', 'align', 'type', 'checked', 'disabled', 'data-language'];
 const LINK = /^(?:https?:|mailto:)/i;
-/** Ours: an answer can't borrow the looks of the panel's own controls. */
+/** Only these classes, so that an answer cannot imitate controls of the panel. */
 const ALLOWED_CLASSES = new Set(['image-chip', 'task']);
 
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** Controls that turn text around or hide it (Unicode TR 36, "bidirectional text spoofing"): shown, not obeyed. */
+/** Characters that reverse text (Unicode TR 36, "bidirectional text spoofing"). They are shown, not applied. */
 const HIDDEN_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 export function showControls(text: string): string {
   return text.replace(HIDDEN_CONTROLS, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
 }
 
-/** HTML in an answer is shown as the text it is; an image is a chip that names its address and loads nothing. */
+/** HTML in an answer is shown as text. An image is shown as a chip with its address and is not loaded. */
 const markdown = new Marked({
   gfm: true,
   renderer: {
@@ -31,14 +31,14 @@ const markdown = new Marked({
     image: ({ href, text }: Tokens.Image) =>
       `<span class="image-chip" title="${escapeHtml(href)}">${escapeHtml(text || 'image')} · ${escapeHtml(hostOf(href))}</span>`,
     code: ({ text, lang, codeBlockStyle }: Tokens.Code) => {
-      // marked ends a fence whose last line is empty with one break more than its source has.
+      // If the last line of a fence is empty, marked adds a line break that the source does not have.
       const source = codeBlockStyle !== 'indented' && text.endsWith('\n') ? text.slice(0, -1) : text;
       return `<pre data-language="${escapeHtml(fenceLanguage(lang))}"><code>${escapeHtml(source)}</code></pre>`;
     },
   },
 });
 
-/** The first word of a fence's info string. */
+/** The language of a fence: the first word of its info string. */
 export function fenceLanguage(info: string | undefined): string {
   const plain = (info ?? '').trim().replace(/\\([!-/:-@[-`{-~])/g, '$1');
   return plain.split(/\s/, 1)[0] ?? '';
@@ -57,25 +57,25 @@ export type { Token };
 
 export type Definitions = TokensList['links'];
 
-/** No prototype: a definition may be named after one of its members. */
+/** Without a prototype, because a definition may have the name of an inherited member. */
 export function noDefinitions(): Definitions {
   return Object.create(null);
 }
 
-/** Blocks of a text. Links by reference are looked up in `known` too; `links` are those and the text's own. */
+/** Parses a text into blocks. Reference links may use `known` definitions. `links` of the result includes them. */
 export function lex(source: string, known: Definitions = noDefinitions()): TokensList {
   const lexer = new BoundedLexer(markdown.defaults);
   Object.assign(lexer.tokens.links, known);
   return lexer.lex(source);
 }
 
-/** Tokens as a fragment that is safe to attach. */
+/** Renders tokens as a sanitized fragment. */
 export function render(tokens: Token[]): DocumentFragment {
   return DOMPurify.sanitize(showControls(markdown.parser(tokens)), {
     ALLOWED_TAGS,
     ALLOWED_ATTR,
     ALLOWED_URI_REGEXP: LINK,
-    // Values of the others must not be addresses; these never are one.
+    // These attributes never contain addresses. The values of others are checked.
     ADD_URI_SAFE_ATTR: ['data-language', 'start', 'align', 'type', 'checked', 'disabled'],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
