@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DisposableStore } from '../../src/base/disposable-store.ts';
 import { Emitter } from '../../src/base/emitter.ts';
 
-describe('an emitter', () => {
-  it('calls each listener with the values, in the order in which they were added', () => {
+describe('Emitter', () => {
+  it('Emitter: calls listeners with the values in the order of subscription', () => {
     const emitter = new Emitter<[string, number]>();
     const calls: string[] = [];
     emitter.event((text, count) => calls.push(`first ${text} ${count}`));
@@ -12,7 +12,7 @@ describe('an emitter', () => {
     assert.deepEqual(calls, ['first a 1', 'second a 1']);
   });
 
-  it('keeps a listener that was added twice until both subscriptions are disposed', () => {
+  it('Emitter: a listener with two subscriptions is called until both are disposed', () => {
     const emitter = new Emitter<[]>();
     let calls = 0;
     const listener = () => void calls++;
@@ -24,7 +24,7 @@ describe('an emitter', () => {
     assert.equal(calls, 1);
   });
 
-  it('calls no listener after it is disposed, and none that is added while it fires', () => {
+  it('Emitter: does not call listeners after dispose, or listeners that are added during fire', () => {
     const emitter = new Emitter<[]>();
     let calls = 0;
     emitter.event(() => {
@@ -39,12 +39,12 @@ describe('an emitter', () => {
   });
 });
 
-describe('a disposable store', () => {
+describe('DisposableStore', () => {
   const disposed: string[] = [];
   const item = (name: string) => ({ dispose: () => void disposed.push(name) });
   beforeEach(() => disposed.splice(0));
 
-  it('disposes its items once, last added first', () => {
+  it('DisposableStore: disposes its items once, last added first', () => {
     const store = new DisposableStore();
     store.add(item('a'), item('b'));
     store.add(item('c'));
@@ -53,7 +53,7 @@ describe('a disposable store', () => {
     assert.deepEqual(disposed, ['c', 'b', 'a']);
   });
 
-  it('disposes an item at once that is added after it was disposed', () => {
+  it('DisposableStore: immediately disposes an item that is added after dispose', () => {
     const store = new DisposableStore();
     store.dispose();
     store.add(item('late'));

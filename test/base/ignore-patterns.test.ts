@@ -24,7 +24,7 @@ const pattern = fc
 const lines = fc.array(pattern, { maxLength: 5 });
 const file = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `${names.join('/')}/f.log`);
 
-describe('ignore patterns', () => {
+describe('IgnorePatterns', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-ignore-'));
@@ -39,7 +39,7 @@ describe('ignore patterns', () => {
     return spawnSync('git', config, options).stdout.split('\0').filter(Boolean).sort();
   }
 
-  it('decide as git check-ignore does, nested and negated', () => {
+  it('IgnorePatterns: gives the results of git check-ignore for nested and negated patterns', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('', 'a', 'a/b', 'dist', 'a/dist'), lines),
@@ -75,11 +75,11 @@ describe('ignore patterns', () => {
     ['cafe\u0301/', 'caf\u00e9/x.ts', true],
   ];
   for (const [line, path, ignored] of cases) {
-    it(`${JSON.stringify(line)} ${ignored ? 'matches' : 'does not match'} ${JSON.stringify(path)}`, () =>
+    it(`IgnorePatterns: ${JSON.stringify(line)} ${ignored ? 'matches' : 'does not match'} ${JSON.stringify(path)}`, () =>
       assert.equal(new IgnorePatterns(line).ignores(path), ignored));
   }
 
-  it('take time that grows with the path, whatever wildcards they have', async () => {
+  it('IgnorePatterns: the time is linear in the length of the path for any wildcards', async () => {
     const patterns = new IgnorePatterns(`${'*a'.repeat(12)}b\n${'**/a/'.repeat(12)}b`);
     await assertLinear(
       100_000,

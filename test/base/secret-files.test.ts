@@ -29,14 +29,15 @@ data-2024-01-01.json tokens.css .github/workflows/ci.yml src/credentials/index.t
   .trim()
   .split(/\s+/);
 
-describe('files that hold secrets', () => {
+describe('isSecretFile', () => {
   for (const path of [...SECRET, ...HIDDEN]) {
-    it(`include ${JSON.stringify(path)}`, () => {
+    it(`isSecretFile: true for ${JSON.stringify(path)}`, () => {
       assert.equal(isSecretFile(path), true);
       assert.equal(isSecretFile(`/home/me/work/${path}`), true);
     });
   }
   for (const path of PLAIN) {
-    it(`do not include ${JSON.stringify(path)}`, () => assert.equal(isSecretFile(`/home/me/work/${path}`), false));
+    it(`isSecretFile: false for ${JSON.stringify(path)}`, () =>
+      assert.equal(isSecretFile(`/home/me/work/${path}`), false));
   }
 });

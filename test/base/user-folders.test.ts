@@ -3,7 +3,7 @@ import { svcFolder, type UserFolder, xdgFolder } from '../../src/base/user-folde
 
 type Env = Readonly<Record<string, string>>;
 
-describe('folders of the user', () => {
+describe('user folders', () => {
   const cases: readonly (readonly [UserFolder, NodeJS.Platform, Env, string])[] = [
     ['config', 'linux', {}, '/h/.config/svc'],
     ['config', 'darwin', {}, '/h/.config/svc'],

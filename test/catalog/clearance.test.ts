@@ -40,8 +40,8 @@ function assertWithheld(endpoint: Endpoint, to: string) {
   assert.equal(endpoint.withheld?.to, to);
 }
 
-describe('a credential belongs to an origin', () => {
-  it('goes where trusted sources say', async () => {
+describe('credential scope', () => {
+  it('credential: is sent to the address that trusted sources set', async () => {
     const endpoint = await endpointOf({ mine: mine() });
     assert.equal(key(endpoint), KEY);
     assert.equal(endpoint.headers.get('x-token')?.secret.reveal(), KEY);
@@ -62,18 +62,18 @@ describe('a credential belongs to an origin', () => {
     ],
   ];
   for (const [name, moved, to, ref] of moves) {
-    it(`stays home when a project changes ${name}`, async () => {
+    it(`credential: is withheld if a project changes ${name}`, async () => {
       assertWithheld(await endpointOf({ mine: mine(), project: project(moved) }, ref), to);
     });
   }
 
-  it('stays home when a project turns to another Azure resource', async () => {
+  it('credential: is withheld if a project sets another Azure resource', async () => {
     const azure = { provider: { azure: { options: { resourceName: 'mine', apiKey: KEY }, models: { m: {} } } } };
     const given = { mine: azure, project: { provider: { azure: { options: { resourceName: 'theirs' } } } } };
     assertWithheld(await endpointOf(given, 'azure/m'), 'https://theirs.openai.azure.com');
   });
 
-  it('stays home when a project changes the package and with it the address', async () => {
+  it('credential: is withheld if a project changes the package and thereby the address', async () => {
     const trusted = { provider: { azure: { options: { resourceName: 'mine', apiKey: KEY }, models: { m: {} } } } };
     const given = {
       mine: trusted,
@@ -82,7 +82,7 @@ describe('a credential belongs to an origin', () => {
     assertWithheld(await endpointOf(given, 'azure/m'), 'https://evil.example');
   });
 
-  it('travels with changes that keep the origin', async () => {
+  it('credential: is sent if a project changes the address within the same origin', async () => {
     const given = {
       mine: mine(),
       project: project({ options: { baseURL: 'https://good.example/other' }, models: { n: {} }, name: 'New' }),
@@ -91,14 +91,14 @@ describe('a credential belongs to an origin', () => {
     assert.equal(key(await endpointOf(given, 'p/n')), KEY);
   });
 
-  it('of the environment stays home when a project moves the provider', async () => {
+  it('environment key: is withheld if a project changes the address', async () => {
     const env = { OPENAI_API_KEY: KEY };
     const moved = { provider: { openai: { options: { baseURL: EVIL } } } };
     assert.equal(key(await endpointOf({ env }, 'openai/gpt-5')), KEY);
     assertWithheld(await endpointOf({ env, project: moved }, 'openai/gpt-5'), 'https://evil.example');
   });
 
-  it('of the environment is not found by a name that a project gives', async () => {
+  it('environment key: a variable name from a project is not read', async () => {
     const given = {
       env: { MY_SECRET: KEY },
       project: project({ env: ['MY_SECRET'], options: { baseURL: EVIL }, models: { m: {} } }),
@@ -108,21 +108,21 @@ describe('a credential belongs to an origin', () => {
     assert.ok(!JSON.stringify(endpoint).includes(KEY));
   });
 
-  it('of the environment is found by a name that a trusted file gives', async () => {
+  it('environment key: a variable name from a trusted file is read', async () => {
     const named = { provider: { p: { env: ['OTHER', 'MY_KEY'], options: { baseURL: GOOD }, models: { m: {} } } } };
     assert.equal(key(await endpointOf({ env: { MY_KEY: KEY }, mine: named })), KEY);
   });
 
-  describe('and a stored key', () => {
+  describe('stored key', () => {
     const stored = (origin?: string) => new Map([['p', { secret: secret(KEY), origin }]]);
     const bare = { provider: { p: { options: { baseURL: GOOD }, models: { m: {} } } } };
 
-    it('goes to the origin that it was entered for, or where trusted sources say', async () => {
+    it('stored key: is sent to the origin that it was entered for, or to the trusted address', async () => {
       assert.equal(key(await endpointOf({ mine: bare, storedKeys: stored('https://good.example') })), KEY);
       assert.equal(key(await endpointOf({ mine: bare, storedKeys: stored() })), KEY);
     });
 
-    it('goes nowhere else, not even where a trusted file was changed to', async () => {
+    it('stored key: is not sent to another origin, even if a trusted file sets it', async () => {
       assertWithheld(
         await endpointOf({ mine: bare, storedKeys: stored('https://old.example') }),
         'https://good.example',
@@ -135,7 +135,7 @@ describe('a credential belongs to an origin', () => {
       assertWithheld(await endpointOf({ mine: bare, project: moved, storedKeys: stored() }), 'https://evil.example');
     });
 
-    it('does not go to a provider of the same id that only a project brings', async () => {
+    it('stored key: is not sent to a provider with the same id that only a project configures', async () => {
       const brought = project({ options: { baseURL: EVIL }, models: { m: {} } });
       assertWithheld(
         await endpointOf({ project: brought, storedKeys: stored('https://good.example') }),
@@ -144,7 +144,7 @@ describe('a credential belongs to an origin', () => {
       assertWithheld(await endpointOf({ project: brought, storedKeys: stored() }), 'https://evil.example');
     });
 
-    it("does not stand in for a project's own key, nor that for it", async () => {
+    it("stored key: does not replace a project's own key, and is not replaced by it", async () => {
       const brought = project({ options: { baseURL: EVIL, apiKey: 'theirs' }, models: { m: {} } });
       const endpoint = await endpointOf({ project: brought, storedKeys: stored('https://good.example') });
       assert.equal(key(endpoint), 'theirs');
@@ -152,7 +152,7 @@ describe('a credential belongs to an origin', () => {
     });
   });
 
-  it("lets a project's own key and headers go where the project says, without the trusted ones", async () => {
+  it("credential: a project's own key and headers are sent to its address, without trusted ones", async () => {
     const moved = project({ options: { baseURL: EVIL, apiKey: 'theirs', headers: { 'x-own': 'o' } } });
     const endpoint = await endpointOf({ mine: mine(), project: moved });
     assert.equal(key(endpoint), 'theirs');
@@ -160,7 +160,7 @@ describe('a credential belongs to an origin', () => {
     assert.deepEqual(endpoint.withheld, { from: 'https://good.example', to: 'https://evil.example' });
   });
 
-  it('keeps options that came through a trusted reference home too', async () => {
+  it('credential: options from a trusted reference are withheld too', async () => {
     const given = {
       env: { T: KEY },
       mine: mine(
@@ -176,7 +176,7 @@ describe('a credential belongs to an origin', () => {
     assert.deepEqual(home?.endpoint.options, { note: `x${KEY}` });
   });
 
-  it('travels after a yes for that workspace, provider and exact origin, and for no other', async () => {
+  it('credential: a permission is valid only for its workspace, provider and exact origin', async () => {
     const given = { mine: mine(), project: project({ options: { baseURL: EVIL } }), workspace: '/w' };
     const decided = (workspace: string, provider: string, origin: string, allowed = true) =>
       endpointOf({ ...given, originDecisions: new Map([[originDecisionKey(workspace, provider, origin), allowed]]) });
@@ -191,7 +191,7 @@ describe('a credential belongs to an origin', () => {
     }
   });
 
-  it('tells the provider of what was withheld', async () => {
+  it('credential: the provider states that a credential was withheld', async () => {
     const registry = await registryOf({
       mine: mine(),
       project: project({ models: { n: { provider: { api: EVIL } } } }),
@@ -203,7 +203,7 @@ describe('a credential belongs to an origin', () => {
     assert.equal(registry.find('p/m')?.endpoint.apiKey?.secret.reveal(), KEY);
   });
 
-  it('is used and moved by nothing in a workspace that is not trusted', async () => {
+  it('credential: an untrusted workspace can neither use nor redirect it', async () => {
     const given = {
       mine: mine(),
       project: { model: 'evil/m', ...project({ options: { baseURL: EVIL } }) },
@@ -215,7 +215,7 @@ describe('a credential belongs to an origin', () => {
     assert.match(problemOf(registry.find('evil/m')?.endpoint), /not trusted/);
   });
 
-  it('is in no printed form of the registry', async () => {
+  it('Secret: no printed form of the registry contains it', async () => {
     const registry = await registryOf({ mine: mine(), env: { OPENAI_API_KEY: KEY } });
     const printed = [
       inspect(registry, { depth: 20 }),

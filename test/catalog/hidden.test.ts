@@ -7,8 +7,8 @@ const MINE = {
   provider: { one: { options: { baseURL: 'https://one.example/v1' }, models: { a: {}, b: {} } } },
 };
 
-describe('models that a person has hidden', () => {
-  it('are neither offered nor used, and nothing else changes', async () => {
+describe('hidden models', () => {
+  it('hidden models: are neither listed nor selected, and other models do not change', async () => {
     const registry = await registryOf({ mine: MINE });
     const hidden = registry.without(new Set(['one/a', 'gone/x']));
     assert.equal(hidden.find('one/a'), undefined);
@@ -19,7 +19,7 @@ describe('models that a person has hidden', () => {
     assert.equal(chosen.model?.ref, 'one/b');
   });
 
-  it('stay away when a provider lists them', async () => {
+  it('hidden models: remain hidden if a provider lists them', async () => {
     const registry = await registryOf({ mine: MINE });
     const refs = registry
       .withListedModels('one', ['a', 'c'])

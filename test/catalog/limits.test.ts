@@ -23,12 +23,12 @@ describe('the output cap', () => {
     [64_000, '99999999999999999999', 32_000],
   ];
   for (const [output, value, expected] of cases) {
-    it(`is ${expected} for a limit of ${output} and the variable ${value === undefined ? 'unset' : JSON.stringify(value)}`, () => {
+    it(`output cap: ${expected} for a limit of ${output} and the variable ${value === undefined ? 'unset' : JSON.stringify(value)}`, () => {
       assert.equal(outputTokens(limited(100_000, output), outputCap(cap(value)).cap), expected);
     });
   }
 
-  it('warns of a value that it cannot use, and only of that', () => {
+  it('output cap: warns only of an invalid value of the variable', () => {
     assert.match(outputCap(cap('abc')).warning ?? '', /SVC_EXPERIMENTAL_OUTPUT_TOKEN_MAX/);
     assert.equal(outputCap(cap('')).warning, undefined);
     assert.equal(outputCap(cap('50000')).warning, undefined);
@@ -48,14 +48,14 @@ describe('overflow', () => {
     [limited(400_000, 64_000, 8_000), 6_000, 'a quarter of a small input'],
   ];
   for (const [model, first, name] of cases) {
-    it(`begins at ${first}: ${name}`, () => {
+    it(`overflow: starts at ${first}: ${name}`, () => {
       const output = outputTokens(model);
       assert.equal(overflow(model, first, output), true);
       assert.equal(overflow(model, first - 1, output), false);
     });
   }
 
-  it('never begins where no limit is known', () => {
+  it('overflow: never starts without a known limit', () => {
     assert.equal(overflow(limited(0, 0), 10_000_000, 32_000), false);
     assert.equal(overflow(limited(0, 4_096, 0), 10_000_000, 4_096), false);
     assert.equal(usableTokens(limited(0, 0), 32_000), undefined);

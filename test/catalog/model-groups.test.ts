@@ -8,7 +8,7 @@ const local = (models: Readonly<Record<string, unknown>>, more = {}) => ({
   ...more,
 });
 
-describe('the models in a list', () => {
+describe('modelGroups', () => {
   const names = 'one two three four five six'.split(' ');
   const registry = registryOf({
     mine: {
@@ -27,14 +27,14 @@ describe('the models in a list', () => {
     ]);
   };
 
-  it('stand by provider when none was pinned or used', async () => {
+  it('modelGroups: groups models by provider if none is pinned or used', async () => {
     assert.deepEqual(await grouped({}), [
       ['a', names.join(' ')],
       ['b', 'fill talk'],
     ]);
   });
 
-  it('stand once: those pinned first, in their order, then those used last, then the rest', async () => {
+  it('modelGroups: each model occurs once: pinned in order, then recently used, then the rest', async () => {
     assert.deepEqual(await grouped({ pinned: ['b/talk', 'a/two'], recent: ['a/two', 'a/six', 'b/fill'] }), [
       ['pinned', 'talk two'],
       ['recent', 'six fill'],
@@ -42,7 +42,7 @@ describe('the models in a list', () => {
     ]);
   });
 
-  it('are four of those used last at most, not counting what is pinned', async () => {
+  it('modelGroups: contains at most four recently used models that are not pinned', async () => {
     const recent = names.map((name) => `a/${name}`);
     assert.deepEqual(await grouped({ pinned: ['a/one'], recent }), [
       ['pinned', 'one'],
@@ -52,19 +52,19 @@ describe('the models in a list', () => {
     ]);
   });
 
-  it('are only those that suit, wherever they stand; what is gone is left out', async () => {
+  it('modelGroups: omits unsuitable and missing models in all groups', async () => {
     assert.deepEqual(await grouped({ pinned: ['a/one', 'gone/x'], recent: ['b/fill', 'a/gone'], fim: true }), [
       ['recent', 'fill'],
       ['b', 'talk'],
     ]);
   });
 
-  it('are none before they are known', () => {
+  it('modelGroups: is empty without a registry', () => {
     assert.deepEqual(modelGroups({ registry: undefined, suits: () => true, pinned: ['a/one'], recent: [] }), []);
   });
 });
 
-describe('what is said of a model', () => {
+describe('modelFacts', () => {
   const facts = async (model: Readonly<Record<string, unknown>>, more = {}) => {
     const registry = await registryOf({ mine: { provider: { a: local({ m: model }, more) } } });
     const found = registry.find('a/m');
@@ -73,11 +73,11 @@ describe('what is said of a model', () => {
   };
   const DESTINATION = { kind: 'destination', host: '127.0.0.1:1' };
 
-  it('leaves out what nobody knows', async () => {
+  it('modelFacts: omits unknown properties', async () => {
     assert.deepEqual(await facts({ tool_call: false }), [DESTINATION]);
   });
 
-  it('is its room, its price, what it can do, and where text goes', async () => {
+  it('modelFacts: contains context size, price, abilities and destination', async () => {
     const modalities = { input: ['text', 'image', 'pdf'], output: ['text'] };
     const figures = { limit: { context: 128_000, output: 1 }, cost: { input: 3, output: 15 } };
     const able = { tool_call: true, reasoning: true, modalities };
@@ -89,13 +89,13 @@ describe('what is said of a model', () => {
     ]);
   });
 
-  it('tells what costs nothing from what has no known price', async () => {
+  it('modelFacts: distinguishes free models from models with an unknown price', async () => {
     assert.deepEqual(await facts({ tool_call: false, cost: { input: 0, output: 0 } }), [{ kind: 'free' }, DESTINATION]);
   });
 });
 
-describe('the variants of a model', () => {
-  it('follow the model as it is, and the one in use is marked', async () => {
+describe('variantChoices', () => {
+  it('variantChoices: the model without a variant is first, and the current one is marked', async () => {
     const variants = { high: { effort: 'high' }, low: { effort: 'low' }, off: { disabled: true } };
     const registry = await registryOf({ mine: { provider: { a: local({ m: { variants } }) } } });
     const model = registry.find('a/m');

@@ -81,7 +81,7 @@ const api = {
 const HOUR = 60 * 60 * 1000;
 
 describe('the public catalog', () => {
-  it('is read into rows and back, and what does not look right is left out', () => {
+  it('public catalog: converts to rows and back, and skips invalid entries', () => {
     const catalog = fromModelsDev({
       p: {
         npm: 'x',
@@ -120,7 +120,7 @@ describe('the public catalog', () => {
     assert.deepEqual(fromModelsDev('<html>').providers, {});
   });
 
-  it('ships dated, with its source and licence, and with the vendors that a person meets first', async () => {
+  it('public catalog: the snapshot has a date, source, licence and the common vendors', async () => {
     const snapshot = await loadSnapshot();
     assert.match(snapshot.date, /^\d{4}-\d{2}-\d{2}$/);
     assert.equal(snapshot.source, 'models.dev');
@@ -145,7 +145,7 @@ describe('the public catalog', () => {
 });
 
 describe('refreshing the catalog', () => {
-  it('asks once an hour, with the tag of the last answer, and keeps what came', async () => {
+  it('catalog refresh: requests once an hour with the last ETag, and stores the response', async () => {
     using server = await new PublicCatalog().listen();
     server.answer = (request, response) => {
       if (request.headers['if-none-match'] === '"1"') response.writeHead(304).end();
@@ -167,7 +167,7 @@ describe('refreshing the catalog', () => {
     assert.deepEqual(readdirSync(path.join(server.folder, 'svc')), ['models.json']);
   });
 
-  it('never changes where a known provider is reached or which variables are read', () => {
+  it('catalog refresh: never changes the address or key variables of a known provider', () => {
     const combined = mergeCatalogs(CATALOG, fromModelsDev(api));
     const openai = catalogProvider(combined, 'openai');
     assert.deepEqual([openai?.api, openai?.npm, openai?.env], [undefined, '@ai-sdk/openai', ['OPENAI_API_KEY']]);
@@ -187,7 +187,7 @@ describe('refreshing the catalog', () => {
     ],
   ];
   for (const [name, answer] of failures) {
-    it(`reports ${name} and keeps what it had`, async () => {
+    it(`catalog refresh: reports ${name} and keeps the previous catalog`, async () => {
       using server = await new PublicCatalog().listen();
       server.answer = (_request, response) => answer(response);
       assert.equal((await refreshCatalog(server.input())).outcome, 'failed');
@@ -195,7 +195,7 @@ describe('refreshing the catalog', () => {
     });
   }
 
-  it('takes a damaged cache as none', async () => {
+  it('catalog refresh: ignores a damaged cache', async () => {
     using server = await new PublicCatalog().listen();
     server.answer = (_request, response) => response.end(JSON.stringify(api));
     await refreshCatalog(server.input());
@@ -215,14 +215,14 @@ describe('refreshing the catalog', () => {
     }
   });
 
-  it('asks again when the clock was set back', async () => {
+  it('catalog refresh: requests again if the clock was set back', async () => {
     using server = await new PublicCatalog().listen();
     server.answer = (_request, response) => response.end(JSON.stringify(api));
     await refreshCatalog(server.input(2_000_000_000_000));
     assert.equal((await refreshCatalog(server.input(1_000_000_000_000))).outcome, 'updated');
   });
 
-  it('stops its request when it is disposed, and tells nobody', async () => {
+  it('catalog refresh: dispose cancels the request without an event', async () => {
     using server = await new PublicCatalog().listen();
     const closed = new Promise<void>((resolve) => {
       server.answer = (request) => {
@@ -239,14 +239,14 @@ describe('refreshing the catalog', () => {
     assert.equal(told, undefined);
   });
 
-  it('is switched off by the setting and by the variable', () => {
+  it('catalog refresh: the setting and the variable disable it', () => {
     assert.equal(refreshAllowed({}, {}), true);
     assert.equal(refreshAllowed({ catalog: { refresh: false } }, {}), false);
     assert.equal(refreshAllowed({}, { SVC_DISABLE_CATALOG_REFRESH: '1' }), false);
     assert.equal(refreshAllowed({}, { SVC_DISABLE_CATALOG_REFRESH: '' }), true);
   });
 
-  it('keeps its cache where each platform does', () => {
+  it('catalog refresh: the cache file is in the cache folder of each platform', () => {
     assert.equal(catalogCacheFile({ XDG_CACHE_HOME: '/c' }, 'linux', '/h'), '/c/svc/models.json');
     assert.equal(catalogCacheFile({}, 'linux', '/h'), '/h/.cache/svc/models.json');
     assert.equal(catalogCacheFile({}, 'darwin', '/h'), '/h/Library/Caches/svc/models.json');

@@ -14,8 +14,8 @@ async function found(configuration: unknown, env: Readonly<Record<string, string
   return registryDiagnostics(settings, registry, catalog);
 }
 
-describe('what the catalog has to say of a configuration', () => {
-  it('marks the key of a provider that nobody knows and that has no address, with the one that was meant', async () => {
+describe('registryDiagnostics', () => {
+  it('registryDiagnostics: an unknown provider without an address gets a suggestion', async () => {
     const [diagnostic, ...more] = await found(
       '{\n  "provider": {\n    "mistrl": { "options": { "apiKey": "k-1" } }\n  }\n}',
     );
@@ -28,7 +28,7 @@ describe('what the catalog has to say of a configuration', () => {
     assert.ok(!JSON.stringify(diagnostic).includes('k-1'));
   });
 
-  it('marks a package whose format is not spoken', async () => {
+  it('registryDiagnostics: reports a package with an unsupported format', async () => {
     const npm = '@ai-sdk/openai-compatable';
     const [diagnostic] = await found(`{"provider": {"p": {"npm": "${npm}", "options": ${JSON.stringify(BASE)}}}}`);
     assert.deepEqual(
@@ -37,7 +37,7 @@ describe('what the catalog has to say of a configuration', () => {
     );
   });
 
-  it('says what a known provider still lacks', async () => {
+  it('registryDiagnostics: reports the missing settings of a known provider', async () => {
     const [diagnostic] = await found({ provider: { azure: { options: { apiKey: 'k' }, models: { m: {} } } } });
     assert.deepEqual([diagnostic?.code, diagnostic?.key], ['provider-incomplete', 'provider.azure']);
     assert.match(diagnostic?.message ?? '', /resourceName/);
@@ -48,7 +48,7 @@ describe('what the catalog has to say of a configuration', () => {
     ['a model of a provider that nobody knows', 'q1x/model', 'unknown-provider', undefined],
     ['a model of a misspelled provider', 'mistrall/codestral-latest', 'unknown-provider', 'mistral/codestral-latest'],
   ] as const) {
-    it(`marks ${name}`, async () => {
+    it(`registryDiagnostics: reports ${name}`, async () => {
       for (const key of ['model', 'completionModel']) {
         const [diagnostic, ...more] = await found({
           [key]: model,
@@ -60,7 +60,7 @@ describe('what the catalog has to say of a configuration', () => {
     });
   }
 
-  it('says nothing of what may well be right', async () => {
+  it('registryDiagnostics: reports nothing for a configuration that may be valid', async () => {
     const own = { options: BASE, models: { m: {} } };
     const cases: readonly (readonly [unknown, Readonly<Record<string, string>>?])[] = [
       [{}],
@@ -77,7 +77,7 @@ describe('what the catalog has to say of a configuration', () => {
     for (const [configuration, env] of cases) assert.deepEqual(await found(configuration, env), []);
   });
 
-  it('leaves a broken address to its own diagnostic', async () => {
+  it('registryDiagnostics: does not report an invalid address twice', async () => {
     assert.deepEqual(await found({ provider: { p: { options: { baseURL: 'nowhere' }, models: { m: {} } } } }), []);
   });
 });

@@ -19,8 +19,8 @@ const local = (over: object) => ({
   mine: { provider: { p: { options: { baseURL: 'http://127.0.0.1:1/v1/' }, ...over } } },
 });
 
-describe('the registry: which providers are there', () => {
-  it('those that are configured, have a stored key or a set variable, in this order', async () => {
+describe('Registry: providers', () => {
+  it('Registry: contains configured providers, then those with a stored key or a variable', async () => {
     const registry = await registryOf({
       mine: { provider: { anthropic: {} } },
       env: { OPENAI_API_KEY: 'k', MISTRAL_API_KEY: '  ' },
@@ -29,12 +29,12 @@ describe('the registry: which providers are there', () => {
     assert.equal(registry.providers.get('openai')?.endpoint.apiKey?.secret.reveal(), 'k');
   });
 
-  it('without those that are switched off', async () => {
+  it('Registry: omits disabled providers', async () => {
     const registry = await registryOf({ mine: { provider: { openai: null } }, env: { OPENAI_API_KEY: 'k' } });
     assert.equal(registry.providers.size, 0);
   });
 
-  it('with a problem instead of an address where one is not known', async () => {
+  it('Registry: a provider without a known address has a problem instead', async () => {
     const registry = await registryOf({
       mine: { provider: { p: { models: { m: {} } } } },
       env: { AWS_KEY: 'k', ACCOUNT_KEY: 'k' },
@@ -44,19 +44,19 @@ describe('the registry: which providers are there', () => {
     assert.match(problemOf(registry.find('account/m')?.endpoint), /ACCOUNT_ID/);
   });
 
-  it('with an address of the catalog filled from the account', async () => {
+  it('Registry: replaces account variables in a catalog address', async () => {
     const given = { env: { ACCOUNT_KEY: 'k', ACCOUNT_ID: 'abc-1' } };
     assert.equal((await modelOf('account/m', given)).endpoint.baseURL, 'https://api.example.com/abc-1/v1');
     const evil = { env: { ACCOUNT_KEY: 'k', ACCOUNT_ID: '../x@evil' } };
     assert.match(problemOf((await modelOf('account/m', evil)).endpoint), /ACCOUNT_ID/);
   });
 
-  it('with a suggestion for a package that is misspelt', async () => {
+  it('Registry: a misspelt package gets a suggestion', async () => {
     const model = await modelOf('p/m', local({ npm: '@ai-sdk/antropic', models: { m: {} } }));
     assert.match(problemOf(model.endpoint), /Did you mean `@ai-sdk\/anthropic`/);
   });
 
-  it('does not expand variables in a configured address', async () => {
+  it('Registry: does not expand variables in a configured address', async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a hostile project writes.
     const mine = { provider: { p: { options: { baseURL: 'http://h/${MY_SECRET}/v1' }, models: { m: {} } } } };
     const model = await modelOf('p/m', { mine, env: { MY_SECRET: 'CANARY' } });
@@ -64,14 +64,14 @@ describe('the registry: which providers are there', () => {
     assert.match(problemOf(model.endpoint), /not expanded/);
   });
 
-  it('labels a simulated one', async () => {
+  it('Registry: marks a simulated provider', async () => {
     const registry = await registryOf(local({ options: { baseURL: 'http://127.0.0.1:1', simulated: true } }));
     assert.equal(registry.providers.get('p')?.simulated, true);
   });
 });
 
-describe('the registry: a model', () => {
-  it('that is not in the catalog reads and writes text and has no known limits', async () => {
+describe('Registry: models', () => {
+  it('Registry: a model that is not in the catalog has text modalities and no known limits', async () => {
     const model = await modelOf('p/m', local({ models: { m: {} } }));
     assert.deepEqual(model.modalities, { input: ['text'], output: ['text'] });
     assert.deepEqual(model.limit, { context: 0, output: 0 });
@@ -84,7 +84,7 @@ describe('the registry: a model', () => {
     assert.equal(model.source, 'config');
   });
 
-  it('merges its settings over the catalog field by field', async () => {
+  it('Registry: merges model settings over the catalog field by field', async () => {
     const mine = {
       provider: {
         openai: { models: { 'gpt-5': { name: 'Mine', cost: { input: 9 }, tool_call: false, limit: { output: 5 } } } },
@@ -97,7 +97,7 @@ describe('the registry: a model', () => {
     assert.deepEqual(model.modalities.input, ['text', 'image']);
   });
 
-  it('ignores a larger catalog input when only the context is set', async () => {
+  it("Registry: ignores the catalog's larger input limit if only the context is set", async () => {
     const limits = async (limit: object) =>
       (await modelOf('openai/gpt-5', { mine: { provider: { openai: { models: { 'gpt-5': { limit } } } } } })).limit;
     assert.deepEqual(await limits({ context: 1000 }), { context: 1000, output: 128_000 });
@@ -105,7 +105,7 @@ describe('the registry: a model', () => {
     assert.deepEqual(await limits({ context: 1000, input: 900 }), { context: 1000, output: 128_000, input: 900 });
   });
 
-  it('is looked up by id, then by key, then where its package or address points', async () => {
+  it('Registry: looks up a model by id, then by key, then by package or address', async () => {
     const context = async (ref: string, provider: object) => (await modelOf(ref, { mine: { provider } })).limit.context;
     assert.equal(await context('openai/mine', { openai: { models: { mine: { id: 'gpt-5' } } } }), 400_000);
     const azure = { azure: { options: { resourceName: 'r' }, models: { 'gpt-5': { id: 'my-deployment' } } } };
@@ -124,14 +124,14 @@ describe('the registry: a model', () => {
     assert.equal(await context('work/s', byPackage), 200_000);
   });
 
-  it('is named by its key where it has an id of its own', async () => {
+  it('Registry: a model with its own id is referenced by its key', async () => {
     assert.equal(
       (await modelOf('openai/mine', { mine: { provider: { openai: { models: { mine: { id: 'gpt-5' } } } } } })).name,
       'mine',
     );
   });
 
-  it('keeps a deprecated one only where it is configured', async () => {
+  it('Registry: contains a deprecated model only if it is configured', async () => {
     assert.equal((await registryOf({ mine: { provider: { openai: {} } } })).find('openai/gpt-3'), undefined);
     assert.equal(
       (await modelOf('openai/gpt-3', { mine: { provider: { openai: { models: { 'gpt-3': {} } } } } })).limit.context,
@@ -139,16 +139,16 @@ describe('the registry: a model', () => {
     );
   });
 
-  it('may have slashes and colons in its key', async () => {
+  it('Registry: a model key may contain slashes and colons', async () => {
     assert.equal((await modelOf('p/org/model:tag', local({ models: { 'org/model:tag': {} } }))).key, 'org/model:tag');
   });
 
-  it('may be called constructor', async () => {
+  it('Registry: a model may have the name constructor', async () => {
     assert.equal((await modelOf('p/constructor', local({ models: { constructor: {} } }))).limit.context, 0);
     assert.equal((await registryOf({ mine: { provider: { openai: {} } } })).find('openai/constructor'), undefined);
   });
 
-  it("has the catalog's efforts as variants in its format, with a person's over them", async () => {
+  it("Registry: the catalog's efforts are variants in the model's format, and the user's override them", async () => {
     const variants = { high: { disabled: true }, low: { extra: 1 }, mine: { reasoning_split: true, disabled: false } };
     const model = await modelOf('openai/gpt-5', {
       mine: { provider: { openai: { models: { 'gpt-5': { variants } } } } },
@@ -161,7 +161,7 @@ describe('the registry: a model', () => {
     assert.deepEqual(claude.variants.get('high'), { thinking: { type: 'enabled', budget_tokens: 16_000 } });
   });
 
-  it('speaks the format of its package and keeps its own headers over those of the provider', async () => {
+  it("Registry: a model uses the format of its package, and its headers override the provider's", async () => {
     const model = await modelOf(
       'p/m',
       local({
@@ -182,7 +182,7 @@ describe('the registry: a model', () => {
     );
   });
 
-  it('of Azure goes to the base URL where both are set, and to its resource otherwise', async () => {
+  it('Registry: an Azure model uses the base URL if set, otherwise its resource', async () => {
     const base = async (options: object) =>
       (await modelOf('azure/gpt-5', { mine: { provider: { azure: { options } } } })).endpoint.baseURL;
     assert.equal(await base({ resourceName: 'r', baseURL: 'http://127.0.0.1:1/openai' }), 'http://127.0.0.1:1/openai');
@@ -195,7 +195,7 @@ describe('the registry: a model', () => {
   });
 });
 
-describe('the registry: filters', () => {
+describe('Registry: filters', () => {
   const keys = async (filters: object) =>
     [
       ...(
@@ -215,12 +215,12 @@ describe('the registry: filters', () => {
     [{ models: { 'gpt-5': null } }, ['gpt-4o']],
   ];
   for (const [filters, expected] of cases) {
-    it(`${JSON.stringify(filters)} leaves ${expected.join(', ') || 'nothing'}`, async () => {
+    it(`Registry filter: ${JSON.stringify(filters)} leaves ${expected.join(', ') || 'nothing'}`, async () => {
       assert.deepEqual(await keys(filters), expected);
     });
   }
 
-  it('match patterns without backtracking', () => {
+  it('Registry filter: matches patterns without backtracking', () => {
     assert.ok(matchesModelPattern('a*b*c', 'axxbyyc'));
     assert.ok(!matchesModelPattern('a*b*c', 'axxc'));
     assert.ok(!matchesModelPattern('ab*ba', 'aba'));
@@ -228,13 +228,13 @@ describe('the registry: filters', () => {
   });
 });
 
-describe('the registry: completions', () => {
+describe('Registry: code completion', () => {
   const fim = async (ref: string, provider: object) => {
     const { fim: able, endpoint } = await modelOf(ref, { mine: { provider } });
     return [able, endpoint.fim, endpoint.fimURL];
   };
 
-  it('knows which models of which vendors fill holes, and where', async () => {
+  it('Registry: sets the FIM dialect and address for the models of each vendor', async () => {
     assert.deepEqual(await fim('mistral/codestral-latest', { mistral: {} }), [
       true,
       'mistral',
@@ -282,7 +282,7 @@ describe('the registry: completions', () => {
     ]);
   });
 
-  it('believes a dialect and an address that are configured', async () => {
+  it('Registry: uses a configured FIM dialect and address without a check', async () => {
     const p = {
       npm: '@ai-sdk/openai-compatible',
       fim: 'openai-completions',
@@ -292,7 +292,7 @@ describe('the registry: completions', () => {
     assert.deepEqual(await fim('p/x', { p }), [true, 'openai-completions', 'http://127.0.0.1:2']);
   });
 
-  it('asks a moved provider beside its new address, not at the old one', async () => {
+  it('Registry: the FIM address of a provider with a new address is derived from the new one', async () => {
     assert.deepEqual(
       await fim('mistral/codestral-latest', { mistral: { options: { baseURL: 'http://127.0.0.1:1/v1' } } }),
       [true, 'mistral', undefined],
@@ -300,8 +300,8 @@ describe('the registry: completions', () => {
   });
 });
 
-describe('the registry: listed models', () => {
-  it('fills a provider that has none, within its filters, and leaves configured ones alone', async () => {
+describe('Registry: listed models', () => {
+  it('Registry: adds listed models that pass the filters, without changing configured ones', async () => {
     const registry = await registryOf({ mine: { provider: { lmstudio: { blacklist: ['no*'] }, openai: {}, p: {} } } });
     assert.deepEqual(
       providersToList(registry).map(({ id }) => id),

@@ -13,8 +13,8 @@ async function ask(over: Partial<SelectionRequest> = {}, given: Given = base): P
 
 const withModel = (model: string, key = 'model'): Given => ({ mine: { ...base.mine, [key]: model } });
 
-describe('which model is active', () => {
-  it('flag over configuration over last used over priority', async () => {
+describe('selectModel', () => {
+  it('selectModel: flag overrides configuration, then last used, then priority', async () => {
     const given = withModel('openai/gpt-5');
     const lastUsed = ['mistral/codestral-latest'];
     const flagged = selectModel(await ask({ flag: 'mistral/mistral-large-latest', lastUsed }, given));
@@ -27,7 +27,7 @@ describe('which model is active', () => {
     assert.deepEqual([first.model?.ref, first.from], ['anthropic/claude-sonnet-4-5', 'priority']);
   });
 
-  it('refuses an unknown flag with suggestions', async () => {
+  it('selectModel: rejects an unknown flag with suggestions', async () => {
     const question = await ask({ flag: 'openai/gtp-5' });
     assert.throws(
       () => selectModel(question),
@@ -40,17 +40,17 @@ describe('which model is active', () => {
     );
   });
 
-  it('says how a model is named when none is', async () => {
+  it('selectModel: the error for an empty reference explains its form', async () => {
     const question = await ask({ flag: '' });
     assert.throws(() => selectModel(question), /No model is named; one is written <provider_id>\/<model_id>/);
   });
 
-  it('suggests the model of another provider when only that is wrong', async () => {
+  it('selectModel: suggests the model of another provider if only the provider is wrong', async () => {
     const question = await ask({ flag: 'nowhere/gpt-5' });
     assert.throws(() => selectModel(question), /openai\/gpt-5/);
   });
 
-  it('names file and line of an unknown configured model, as an error or as a warning', async () => {
+  it('selectModel: the error or warning for an unknown configured model contains file and line', async () => {
     const given = withModel('openai/gone');
     const strict = await ask({ unknownConfigured: 'error' }, given);
     assert.throws(() => selectModel(strict), /User Settings, line 1/);
@@ -59,7 +59,7 @@ describe('which model is active', () => {
     assert.match(soft.warnings[0] ?? '', /openai\/gone.*User Settings, line 1/);
   });
 
-  it('passes over last used models that are gone, hidden, or cannot be called', async () => {
+  it('selectModel: skips last used models that are missing, hidden or not callable', async () => {
     const given: Given = {
       mine: { provider: { openai: { blacklist: ['gpt-4o'] }, p: { models: { m: {} } }, mistral: {} } },
     };
@@ -67,7 +67,7 @@ describe('which model is active', () => {
     assert.equal(selectModel(await ask({ lastUsed }, given)).model?.ref, 'openai/gpt-5');
   });
 
-  it('takes only models that fill holes for completions', async () => {
+  it('selectCompletionModel: selects only models that can complete code', async () => {
     assert.equal(
       selectCompletionModel(await ask({ lastUsed: ['openai/gpt-5'] })).model?.ref,
       'mistral/codestral-latest',
@@ -79,11 +79,11 @@ describe('which model is active', () => {
     assert.throws(() => selectCompletionModel(flag), /cannot complete code/);
   });
 
-  it('says nothing when nothing is there', async () => {
+  it('selectModel: returns neither a model nor warnings for an empty registry', async () => {
     assert.deepEqual(selectModel(await ask({}, { mine: {} })), { warnings: [] });
   });
 
-  it("prefers a person's own providers to a project's and real ones to simulated ones", async () => {
+  it("selectModel: prefers the user's providers to a project's, and real ones to simulated ones", async () => {
     const options = { baseURL: 'http://127.0.0.1:1' };
     const simulated = {
       provider: {
@@ -99,7 +99,7 @@ describe('which model is active', () => {
     assert.equal(selectModel(await ask({}, brought)).model?.ref, 'b/plain');
   });
 
-  it('chooses the same model however the catalog is ordered', async () => {
+  it('selectModel: the result does not depend on the order of the catalog', async () => {
     const given = (models: string[]): Given => ({
       mine: {
         provider: {

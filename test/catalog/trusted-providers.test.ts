@@ -44,9 +44,9 @@ const CHANGES: Record<string, Record<string, unknown>> = {
   },
 };
 
-describe('providers of a process that serves others', () => {
+describe('withTrustedProviders', () => {
   for (const [what, provider] of Object.entries(CHANGES)) {
-    it(`are not changed by a project: ${what}`, async () => {
+    it(`withTrustedProviders: a project cannot change a trusted provider: ${what}`, async () => {
       using folder = new ProjectFolder();
       const known = { catalog: await loadSnapshot(), env: { MISTRAL_API_KEY: 'sk-variable' } };
       const models = async () => {
@@ -63,7 +63,7 @@ describe('providers of a process that serves others', () => {
     });
   }
 
-  it('are joined by those that the project brings itself', async () => {
+  it("withTrustedProviders: keeps the project's own providers", async () => {
     using folder = new ProjectFolder();
     folder.global(trusted);
     const options = { baseURL: 'https://own.example/v1', apiKey: 'own' };

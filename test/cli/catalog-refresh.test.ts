@@ -10,7 +10,7 @@ import { svc, svcProcess } from './terminal.ts';
 const MODEL = { id: 'brand-new', name: 'Brand New', modalities: { input: ['text'], output: ['text'] }, limit: {} };
 const CATALOG = { openai: { name: 'OpenAI', npm: '@ai-sdk/openai', env: [], models: { 'brand-new': MODEL } } };
 
-describe('the catalog of somebody who only uses the terminal', () => {
+describe('catalog refresh in the terminal', () => {
   let folder: ProjectFolder;
   let server: Server;
   let cacheFile: string;
@@ -59,7 +59,7 @@ describe('the catalog of somebody who only uses the terminal', () => {
     finished.response.end(JSON.stringify(CATALOG));
   };
 
-  it('is fetched by a process that a command leaves behind and does not wait for', async () => {
+  it('catalog refresh: a command starts a detached process and does not wait for it', async () => {
     const asked = once(server, 'asked');
     // The server keeps its answer back until the command is over.
     const first = await svcProcess(folder, ['models']);
@@ -74,7 +74,7 @@ describe('the catalog of somebody who only uses the terminal', () => {
     assert.equal(requests.length, 1);
   });
 
-  it('is looked for by one command an hour, whatever came of it', async () => {
+  it('catalog refresh: only one command an hour starts a refresh, even if it fails', async () => {
     assert.deepEqual((await leftBy(['models'])).left, [['models', '--refresh']]);
     assert.deepEqual((await leftBy(['models'])).left, []);
     assert.deepEqual((await leftBy(['chat', '-m', 'openai/none', 'Hi'])).left, []);
@@ -82,7 +82,7 @@ describe('the catalog of somebody who only uses the terminal', () => {
     assert.deepEqual((await leftBy(['chat', '-m', 'openai/none', 'Hi'])).left, [['models', '--refresh']]);
   });
 
-  it('is left alone where refreshing is switched off', async () => {
+  it('catalog refresh: does not run if refreshing is disabled', async () => {
     folder.env.SVC_DISABLE_CATALOG_REFRESH = '1';
     assert.deepEqual((await leftBy(['models'])).left, []);
     folder.env.SVC_DISABLE_CATALOG_REFRESH = undefined;
@@ -93,7 +93,7 @@ describe('the catalog of somebody who only uses the terminal', () => {
     assert.deepEqual([left, requests.length], [[], 0]);
   });
 
-  it('comes with --refresh, is asked for by its version, and is not asked for within the hour', async () => {
+  it('svc models --refresh: requests the catalog with its ETag, at most once an hour', async () => {
     server.once('asked', () => requests.forEach(answered));
     const first = await leftBy(['models', '--refresh']);
     assert.match(first.out, /^openai\/brand-new$/m);
@@ -107,7 +107,7 @@ describe('the catalog of somebody who only uses the terminal', () => {
     assert.equal(requests[1]?.request.headers['if-none-match'], '"1"');
   });
 
-  it('says why there is none', async () => {
+  it('svc models --refresh: a failed request is a warning with the reason', async () => {
     server.once('asked', () => requests.at(-1)?.response.writeHead(500).end());
     const { code, err } = await leftBy(['models', '--refresh']);
     assert.deepEqual(

@@ -38,14 +38,14 @@ describe('svc chat', () => {
     return messages;
   };
 
-  it('prints the answer and a line end, and nothing else on standard output', async () => {
+  it('svc chat: standard output contains only the answer and a line end', async () => {
     const { code, out, err } = await svc(folder, ['chat', 'Hello', 'there']);
     assert.deepEqual([code, err], [0, '']);
     assert.match(out, /\S\n$/);
     assert.deepEqual(asked(), [{ role: 'user', content: 'Hello there' }]);
   });
 
-  it('refuses a variant that the model does not have, before anything is sent', async () => {
+  it('svc chat: rejects an unknown variant before a request is sent', async () => {
     const baseURL = `${upstream.url}/v1`;
     const models = { text: { id: 'scenario:text', variants: { high: { reasoning_effort: 'high' } } }, plain: {} };
     folder.global({ model: 'local/text', provider: { local: { options: { baseURL }, models } } });
@@ -62,7 +62,7 @@ describe('svc chat', () => {
     assert.equal(last().reasoning_effort, 'high');
   });
 
-  it('takes what is piped in along with the prompt', async () => {
+  it('svc chat: sends piped input together with the prompt', async () => {
     await svc(folder, ['chat', '-s', 'Be brief.', 'Explain:'], undefined, 'some code\n');
     assert.deepEqual(asked(), [
       { role: 'system', content: 'Be brief.' },
@@ -70,7 +70,7 @@ describe('svc chat', () => {
     ]);
   });
 
-  it('prints text, usage and cost as one JSON object', async () => {
+  it('svc chat --json: prints text, usage and cost as one JSON object', async () => {
     const plain = await svc(folder, ['chat', 'Hello']);
     const { code, out } = await svc(folder, ['chat', '--json', 'Hello']);
     const answer: unknown = JSON.parse(out);
@@ -81,7 +81,7 @@ describe('svc chat', () => {
     assert.ok(!out.includes('CANARY'));
   });
 
-  it('says on standard error when the answer is not whole, and exits with 0', async () => {
+  it('svc chat: an incomplete answer prints a warning on standard error and exits with 0', async () => {
     const cut = await svc(folder, ['chat', '-m', 'local/length', 'Hello']);
     assert.equal(cut.code, 0);
     assert.match(cut.err, /^warning: The response may be incomplete/);
@@ -89,7 +89,7 @@ describe('svc chat', () => {
     assert.match(thought.err, /reasoning.*raise `limit\.output`/i);
   });
 
-  it('keeps what came before an error, names it and exits with 1', async () => {
+  it('svc chat: an error after partial output keeps the output, prints the error and exits with 1', async () => {
     const refused = await svc(folder, ['chat', '-m', 'local/status-401', 'Hello']);
     assert.deepEqual([refused.code, refused.out], [1, '']);
     assert.match(refused.err, /^svc: \S/);
@@ -99,14 +99,14 @@ describe('svc chat', () => {
     assert.match(cut.out, /^Hello.*\n$/);
   });
 
-  it('remembers the model that was asked for last, and lets the configuration go before it', async () => {
+  it('svc chat: the last used model is stored, and the configured model overrides it', async () => {
     await svc(folder, ['chat', '-m', 'local/length', 'Hello']);
     assert.match(readFileSync(path.join(folder.home, '.local/state/svc/model.json'), 'utf8'), /local\/length/);
     await svc(folder, ['chat', 'Hello']);
     assert.equal(last().model, 'scenario:text');
   });
 
-  it('exits with 2 for an unknown model, with the nearest, and for nothing to ask', async () => {
+  it('svc chat: exits with 2 for an unknown model (with a suggestion) and for an empty prompt', async () => {
     const unknown = await svc(folder, ['chat', '-m', 'local/txt', 'Hello']);
     assert.equal(unknown.code, 2);
     assert.match(unknown.err, /There is no model local\/txt\. Did you mean local\/text/);
@@ -115,14 +115,14 @@ describe('svc chat', () => {
     assert.match(nothing.err, /prompt is empty/);
   });
 
-  it('says how to set up a model where there is none', async () => {
+  it('svc chat: without a model, the error explains how to configure one', async () => {
     folder.global({});
     const { code, err } = await svc(folder, ['chat', 'Hello']);
     assert.equal(code, 1);
     assert.match(err, /No model is set up\.\nSet a provider’s key/);
   });
 
-  it('stops at Ctrl-C with 130, keeps what came, and closes the socket', async () => {
+  it('svc chat: Ctrl-C exits with 130, keeps the partial output and closes the socket', async () => {
     const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
     const args = [MAIN, 'chat', '-m', 'local/stall-mid-stream', 'Hello'];
     const child = spawn(process.execPath, args, { cwd: folder.project, env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -135,7 +135,7 @@ describe('svc chat', () => {
     assert.equal(await (await upstream.request(before)).closed, true);
   });
 
-  it('ends quietly when the reader of its output goes away', async () => {
+  it('svc chat: exits without an error if the output pipe is closed', async () => {
     const env = { ...folder.env, HOME: folder.home, PATH: process.env.PATH };
     const child = spawn(process.execPath, [MAIN, 'chat', 'Hello'], {
       cwd: folder.project,
@@ -151,7 +151,7 @@ describe('svc chat', () => {
     assert.deepEqual([code, err], [0, '']);
   });
 
-  it('holds a conversation with a person: each line with what was said before', async () => {
+  it('svc chat: in a conversation, each line is sent with the previous messages', async () => {
     const input = Object.assign(new PassThrough(), { isTTY: true });
     let out = '';
     let wanted: { readonly text: RegExp; readonly resolve: () => void } | undefined;

@@ -32,7 +32,7 @@ describe('svc fim', () => {
 
   const last = () => upstream.requests.at(-1)?.body ?? {};
 
-  it('sends what stands before and behind the place, and prints what goes between', async () => {
+  it('svc fim: sends the text before and after the position and prints the completion', async () => {
     upstream.respond((_, response) => answer(response, 'a + b;'));
     const { code, out, err } = await svc(folder, ['fim', 'sum.ts:2:10']);
     assert.deepEqual([code, out, err], [0, 'a + b;\n', '']);
@@ -40,26 +40,26 @@ describe('svc fim', () => {
     assert.equal(last().suffix, '\n}\n');
   });
 
-  it('trims as the editor does: what repeats the text behind the place is left out', async () => {
+  it('svc fim: removes text that repeats the code after the position, like the editor', async () => {
     upstream.respond((_, response) => answer(response, 'a + b;\n}\n'));
     assert.equal((await svc(folder, ['fim', 'sum.ts:2:10'])).out, 'a + b;\n');
   });
 
-  it('reads standard input, in the language it is told', async () => {
+  it('svc fim: reads standard input with the language of --language', async () => {
     upstream.respond((_, response) => answer(response, 'a + b'));
     const { out } = await svc(folder, ['fim', '-:1:12', '--language', 'python'], undefined, 'print(1 + ok)\n');
     assert.equal(out, 'a + b\n');
     assert.equal(last().prompt, 'print(1 + o');
   });
 
-  it('prints text and usage as JSON', async () => {
+  it('svc fim --json: prints text and usage as JSON', async () => {
     upstream.respond((_, response) => answer(response, 'a + b;'));
     const { out } = await svc(folder, ['fim', '--json', 'sum.ts:2:10']);
     const expected = { model: 'local/codestral-latest', text: 'a + b;', usage: null, cost: null, error: null };
     assert.deepEqual(JSON.parse(out), expected);
   });
 
-  it('keeps secrets of the file at home, and writes them back', async () => {
+  it('svc fim: does not send secrets in the file, and restores them in the completion', async () => {
     folder.write('project/key.ts', `const key = 'sk-proj-abcdefghij0123456789';\nconst again = \n`);
     upstream.respond((request, response) => {
       const [, standIn] = /'(sk-proj-[^']*|[^']{20,})'/.exec(String(request.body.prompt)) ?? [];
@@ -70,7 +70,7 @@ describe('svc fim', () => {
     assert.equal(out, "'sk-proj-abcdefghij0123456789';\n");
   });
 
-  it('exits with 1 and the reason when the provider refuses', async () => {
+  it('svc fim: exits with 1 and the reason if the provider rejects the request', async () => {
     upstream.respond((_, response) => {
       response.writeHead(402, { 'content-type': 'application/json' }).end('{"message":"No credit."}');
     });
@@ -90,7 +90,7 @@ describe('svc fim', () => {
     [['fim', 'sum.ts:2:10', '--max-lines', 'x'], /--max-lines takes a number/],
     [['fim', 'sum.ts:2:10', '-m', 'local/nope'], /There is no model local\/nope/],
   ] as const) {
-    it(`exits with 2 and asks nobody: svc ${args.join(' ')}`, async () => {
+    it(`svc fim: exits with 2 without a request: svc ${args.join(' ')}`, async () => {
       const before = upstream.requests.length;
       const { code, out, err } = await svc(folder, args);
       assert.deepEqual([code, out, upstream.requests.length], [2, '', before]);
@@ -105,7 +105,7 @@ describe('svc fim', () => {
     assert.match(err, reason);
   };
 
-  it('sends no file that an ignore file of its worktree names, from the root down', async () => {
+  it('svc fim: does not send a file that a .gitignore of its worktree excludes', async () => {
     folder.write('project/.gitignore', 'build/*\n!build/kept.ts\nlocal/\ncaf\u00e9.ts\n');
     folder.write('project/build/.gitignore', '!deep.ts\n');
     folder.write('project/local/.gitignore', '!again.ts\n');
@@ -121,7 +121,7 @@ describe('svc fim', () => {
     }
   });
 
-  it('sends no secret file and no ignored file through a link', async () => {
+  it('svc fim: does not send a secret or ignored file through a symbolic link', async () => {
     folder.write('project/.gitignore', 'local/\n');
     folder.write('project/local/plain.ts', 'let a;\n');
     folder.write('elsewhere/prod.env', 'TOKEN=1\n');

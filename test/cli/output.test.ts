@@ -14,16 +14,16 @@ const HOSTILE = {
   'what was there': 'yes\u0008\u0008\u0008no\u007f',
 };
 
-describe('what a model writes to a terminal', () => {
+describe('model output in a terminal', () => {
   for (const [what, text] of Object.entries(HOSTILE)) {
-    it(`does not reach ${what}`, async () => {
+    it(`terminal output: model text cannot change ${what}`, async () => {
       const terminal = Object.assign(new PassThrough(), { isTTY: true });
       await writer(terminal)(text);
       assert.doesNotMatch(String(terminal.read()), /[\p{Cc}\p{Bidi_Control}]/u);
     });
   }
 
-  it('is shown whole where it is text, in pieces of any size', () => {
+  it('terminal output: text is printed completely for any size of the pieces', () => {
     const text = 'Grüße, 世界 👩‍👩‍👧 e\u0301 (שלום)\u200f\n\tzwei\n';
     assert.equal(forTerminal(text), text);
     assert.equal(forTerminal('a\r\nb\u001b[1m'), 'a\nb␛[1m');
@@ -34,7 +34,7 @@ describe('what a model writes to a terminal', () => {
     );
   });
 
-  it('is written as it is to a file or a pipe', async () => {
+  it('terminal output: a file or a pipe gets the unchanged text', async () => {
     const pipe = new PassThrough();
     const all = Object.values(HOSTILE).join('');
     await writer(pipe)(all);

@@ -24,19 +24,19 @@ describe('svc completion', () => {
     return printed.split('\n').filter((word) => word !== '');
   }
 
-  it('offers commands, their words, options and choices', async () => {
+  it('svc completion: completes commands, their arguments, options and choices', async () => {
     assert.deepEqual(await offered('ch'), ['chat']);
     assert.deepEqual(await offered('keys', 'r'), ['rotate', 'revoke']);
     assert.deepEqual(await offered('chat', '--v'), ['--variant']);
     assert.deepEqual(await offered('usage', '--by', 'd'), ['day']);
   });
 
-  it('offers models as svc lists them', async () => {
+  it('svc completion: completes the models that svc models lists', async () => {
     assert.deepEqual(await offered('chat', '-m', 'a/t'), ['a/two']);
     assert.deepEqual(await offered('fim', '--model', ''), ['a/one', 'a/two']);
   });
 
-  it('names every command and option for each shell', async () => {
+  it('svc completion: the script of each shell contains every command and option', async () => {
     using folder = new ProjectFolder();
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { out } = await svc(folder, ['completion', shell]);
@@ -50,7 +50,7 @@ describe('svc completion', () => {
     }
   });
 
-  it('exits with 2 for a shell that it does not know', async () => {
+  it('svc completion: exits with 2 for an unknown shell', async () => {
     using folder = new ProjectFolder();
     const { code, err } = await svc(folder, ['completion', 'tcsh']);
     assert.equal(code, 2);
@@ -61,7 +61,7 @@ describe('svc completion', () => {
 describe('the table of commands', () => {
   for (const { name, options } of COMMANDS) {
     for (const option of listOptions(options)) {
-      it(`svc ${name} knows --${option.name}`, async () => {
+      it(`command table: svc ${name} accepts --${option.name}`, async () => {
         using folder = new ProjectFolder();
         const value = option.value === undefined ? [] : ['0'];
         // A word too much stops every command before it does anything; an unknown option would be named first.
@@ -72,7 +72,7 @@ describe('the table of commands', () => {
     }
   }
 
-  it('is explained by help, for one command or for all', async () => {
+  it('command table: help shows all commands, or the options of one command', async () => {
     using folder = new ProjectFolder();
     const all = await svc(folder, ['help']);
     for (const { name, summary } of COMMANDS) assert.ok(all.out.includes(name) && all.out.includes(summary));

@@ -16,14 +16,14 @@ const TWO = {
 };
 
 describe('svc models', () => {
-  it('lists references, sorted, one a line', async () => {
+  it('svc models: prints sorted references, one per line', async () => {
     using folder = new ProjectFolder();
     folder.global(TWO);
     assert.deepEqual(await svc(folder, ['models']), { code: 0, out: 'a/Z\na/m\nb/org/a:1\nb/z\n', err: '' });
     assert.equal((await svc(folder, ['models', '--provider', 'b'])).out, 'b/org/a:1\nb/z\n');
   });
 
-  it('describes them as JSON with the names of the configuration', async () => {
+  it('svc models --json: uses the field names of the configuration', async () => {
     using folder = new ProjectFolder();
     folder.global(TWO);
     const { out } = await svc(folder, ['models', '--provider', 'b', '--json']);
@@ -58,7 +58,7 @@ describe('svc models', () => {
     ]);
   });
 
-  it('is complete and sorted through a pipe', async () => {
+  it('svc models: the output in a pipe is complete and sorted', async () => {
     using folder = new ProjectFolder();
     folder.env.OPENROUTER_API_KEY = 'k';
     const models = Object.fromEntries(
@@ -72,7 +72,7 @@ describe('svc models', () => {
     assert.deepEqual(lines, [...lines].sort());
   });
 
-  it('asks a provider without models for its list, and says when it has none', async () => {
+  it('svc models: requests the list of a provider without models, and warns if that fails', async () => {
     using folder = new ProjectFolder();
     let authorization: string | undefined;
     const server = createServer((request, response) => {
@@ -97,7 +97,7 @@ describe('svc models', () => {
     assert.match(err, /Could not list the models of gone: .*404/);
   });
 
-  it('exits with 2 for an unknown provider or flag, with a suggestion and without a stack', async () => {
+  it('svc models: an unknown provider or flag exits with 2 and a suggestion, without a stack', async () => {
     using folder = new ProjectFolder();
     folder.global({ provider: { mistral: {} } });
     const unknown = await svc(folder, ['models', '--provider', 'mistrall']);
@@ -110,7 +110,7 @@ describe('svc models', () => {
     assert.doesNotMatch(flag.err, /\n\s+at /);
   });
 
-  it('exits with 1 for an invalid managed configuration', async () => {
+  it('svc models: exits with 1 for an invalid managed configuration', async () => {
     using folder = new ProjectFolder();
     folder.write('managed/svc.json', '{');
     const { code, out, err } = await svc(folder, ['models']);
@@ -120,7 +120,7 @@ describe('svc models', () => {
 });
 
 describe('svc config', () => {
-  it('prints sources, diagnostics, models and providers as JSON, without any credential', async () => {
+  it('svc config --json: prints sources, diagnostics, models and providers without credentials', async () => {
     using folder = new ProjectFolder();
     folder.env.KEY = 'CANARY-ENV';
     const file = folder.global({
@@ -162,7 +162,7 @@ describe('svc config', () => {
     assert.match(plain.out, /^ {4}options\.baseURL: "https:\/\/h\/v1\?…" {2}\(.*svc\.jsonc:7:20\)$/m);
   });
 
-  it('exits with 1 when a diagnostic is an error, with 0 when it is a warning', async () => {
+  it('svc config: exits with 1 for an error and with 0 for a warning', async () => {
     using folder = new ProjectFolder();
     folder.global({ modle: 'x' });
     assert.equal((await svc(folder, ['config', '--json'])).code, 0);
@@ -173,7 +173,7 @@ describe('svc config', () => {
     assert.match(out, /Sources/);
   });
 
-  it('names the file to edit', async () => {
+  it('svc config path: prints the file to edit', async () => {
     using folder = new ProjectFolder();
     assert.equal((await svc(folder, ['config', 'path'])).out, `${folder.home}/.config/svc/svc.jsonc\n`);
     const json = folder.global({}, 'svc.json');
@@ -181,7 +181,7 @@ describe('svc config', () => {
     assert.equal((await svc(folder, ['config', 'pth'])).code, 2);
   });
 
-  it('config names a provider that nobody knows, with a warning', async () => {
+  it('svc config: warns of an unknown provider', async () => {
     using folder = new ProjectFolder();
     const file = folder.global('{"provider": {"mistrl": {"options": {"apiKey": "k"}}}}');
     const { code, err } = await svc(folder, ['config']);
@@ -191,8 +191,8 @@ describe('svc config', () => {
   });
 });
 
-describe('the terminal', () => {
-  it('shows its commands, and says when there is none of a name', async () => {
+describe('svc', () => {
+  it('svc: prints its commands, and an error with a suggestion for an unknown command', async () => {
     using folder = new ProjectFolder();
     assert.match((await svc(folder, ['--help'])).out, /models .*\n[\s\S]*config /);
     assert.equal((await svc(folder, [])).code, 2);
@@ -204,7 +204,7 @@ describe('the terminal', () => {
     assert.match((await svc(folder, ['models', '--help'])).out, /^svc models \[--provider ID\]/);
   });
 
-  it('loads a command only when it is called, and explains what it throws without a stack', async () => {
+  it('svc: loads a command only if it is called, and prints its errors without a stack', async () => {
     using folder = new ProjectFolder();
     const broken = {
       name: 'broken',
@@ -216,7 +216,7 @@ describe('the terminal', () => {
     assert.deepEqual(await svc(folder, ['broken'], [broken, never]), { code: 1, out: '', err: 'svc: It broke.\n' });
   });
 
-  it('remembers the models used last, latest first, and forgives a damaged file', async () => {
+  it('lastUsedStore: returns the last used models, latest first, and ignores a damaged file', async () => {
     using folder = new ProjectFolder();
     const io = { env: { XDG_STATE_HOME: `${folder.root}/state` }, platform: 'linux', home: folder.home } as const;
     const store = lastUsedStore(io);

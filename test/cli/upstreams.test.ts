@@ -21,8 +21,8 @@ const ioIn = (folder: ProjectFolder): Io => ({
   err: async () => undefined,
 });
 
-describe('the models of a process that runs on', () => {
-  it('follow a change that comes while the process starts', async () => {
+describe('LiveConfiguration', () => {
+  it('LiveConfiguration: applies a change of the configuration during the start', async () => {
     using folder = new ProjectFolder();
     folder.global(withModels('first'));
     const transport = undiciTransport();
@@ -43,7 +43,7 @@ describe('the models of a process that runs on', () => {
     }
   });
 
-  it('are those of trusted sources, whatever the project says of them, also after a change', async () => {
+  it('LiveConfiguration: a project cannot change trusted providers, also after a reload', async () => {
     using folder = new ProjectFolder();
     const baseURL = 'http://127.0.0.1:1/v1';
     folder.global({ provider: { up: { options: { baseURL }, models: { m: { cost: { input: 1, output: 2 } } } } } });

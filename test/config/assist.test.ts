@@ -112,10 +112,10 @@ describe('proposals in a configuration file', () => {
     },
   ];
   for (const { name, marked, labels, text } of cases) {
-    it(`are ${name}`, () => assert.deepEqual(take(marked), { labels, text }));
+    it(`proposals: ${name}`, () => assert.deepEqual(take(marked), { labels, text }));
   }
 
-  it('never throw, whatever the text is', () => {
+  it('proposalsAt and subjectAt: never throw for any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(), (text, at) => {
         const offset = Math.min(at, text.length);
@@ -131,27 +131,27 @@ describe('subjects in a configuration file', () => {
   const text = '{"model": "p/a/b", "provider": {"p": {"models": {"a/b": {"limit": {"context": 5}}}}}}';
   const at = (needle: string) => subjectAt(text, text.indexOf(needle) + 1);
 
-  it('are a provider at its key', () =>
+  it('subjectAt: a provider at its key', () =>
     assert.deepEqual(at('"p":'), {
       kind: 'provider',
       provider: 'p',
       span: { offset: text.indexOf('"p":'), length: 3 },
     }));
-  it('are a model at its key', () => assert.equal(at('"a/b":')?.kind, 'model'));
-  it('are a model where it is chosen, split at the first slash', () => {
+  it('subjectAt: a model at its key', () => assert.equal(at('"a/b":')?.kind, 'model'));
+  it('subjectAt: a model at its reference, split at the first slash', () => {
     const subject = at('"p/a/b"');
     assert.deepEqual(subject?.kind === 'model' && [subject.provider, subject.model], ['p', 'a/b']);
   });
-  it('are a value elsewhere', () => {
+  it('subjectAt: a value at other positions', () => {
     const subject = subjectAt(text, text.indexOf('5'));
     assert.deepEqual(subject?.kind === 'value' && subject.path, ['provider', 'p', 'models', 'a/b', 'limit', 'context']);
   });
-  it('are a value in a list, in a file that is broken after it', () => {
+  it('subjectAt: a value in a list of a file with a later syntax error', () => {
     const broken = '{"a": [1, {"b": "\\""}';
     const subject = subjectAt(broken, broken.indexOf('\\') + 2);
     assert.deepEqual(subject?.kind === 'value' && subject.path, ['a', '1', 'b']);
   });
-  it('know where each provider stands', () => {
+  it('providerKeys: returns the position of each provider', () => {
     assert.deepEqual(
       providerKeys(text).map((each) => each.provider),
       ['p'],

@@ -32,7 +32,7 @@ const COMMENTED = `{
 `;
 
 describe('changing a svc.jsonc', () => {
-  it('adds a provider behind what is there and touches nothing else', () => {
+  it('withProvider: adds a provider after the existing ones without other changes', () => {
     const text = withProvider(COMMENTED, FORM);
     const added = text.split('\n').filter((line) => !COMMENTED.split('\n').includes(line));
     assert.equal(
@@ -55,7 +55,7 @@ describe('changing a svc.jsonc', () => {
     'Windows line ends': '{\r\n  "provider": {\r\n  }\r\n}\r\n',
     'a byte order mark': '\uFEFF{\n}\n',
   })) {
-    it(`writes into ${name}`, () => {
+    it(`withProvider: writes into ${name}`, () => {
       const after = withProvider(text, FORM);
       const value = read(after);
       assert.deepEqual(value, { ...(read(text) as object), provider: { ...provider(read(text)), acme: WRITTEN } });
@@ -65,7 +65,7 @@ describe('changing a svc.jsonc', () => {
     });
   }
 
-  it('keeps what the dialog does not ask for', () => {
+  it('withProvider: preserves settings that are not in the dialog', () => {
     const text = `{ "provider": { "acme": {
       "npm": "@ai-sdk/mistral",
       "whitelist": ["m*"],
@@ -98,14 +98,14 @@ describe('changing a svc.jsonc', () => {
     });
   });
 
-  it('moves a provider to another id with all that it has', () => {
+  it('withProvider: a new id keeps all settings of the provider', () => {
     const text = '{ "provider": { "old": { "whitelist": ["a"] } } }';
     assert.deepEqual(read(withProvider(text, FORM, 'old')), {
       provider: { acme: { whitelist: ['a'], ...WRITTEN } },
     });
   });
 
-  it('never writes a key that was typed, and takes one out that was written', () => {
+  it('withProvider: never writes a typed key, and removes one from the file', () => {
     const typed = withProvider('{}', { ...FORM, key: { kind: 'typed', value: 'sk-secret' } });
     assert.ok(!typed.includes('sk-secret') && !typed.includes('apiKey'));
     const before = '{ "provider": { "acme": { "options": { "apiKey": "sk-in-file" } } } }';
@@ -113,25 +113,25 @@ describe('changing a svc.jsonc', () => {
     assert.match(withProvider('{}', { ...FORM, key: { kind: 'env', name: 'ACME' } }), /"apiKey": "\{env:ACME\}"/);
   });
 
-  it('adds and removes without a trace', () => {
+  it('withoutProvider: restores the text before withProvider', () => {
     assert.equal(withoutProvider(withProvider(COMMENTED, FORM), 'acme'), COMMENTED);
   });
 
-  it('says the same twice with the same text', () => {
+  it('withProvider: a second identical edit does not change the text', () => {
     const once = withProvider(COMMENTED, FORM);
     assert.equal(withProvider(once, FORM, 'acme'), once);
   });
 
-  it('changes what counts where a key is written twice', () => {
+  it('ConfigText: changes the last of duplicate keys', () => {
     const text = '{ "model": "a/a", "model": "b/b" }';
     assert.equal(new ConfigText(text).set(['model'], 'c/c').toString(), '{ "model": "a/a", "model": "c/c" }');
   });
 
   for (const text of ['{ "provider": ', '[]', '"text"', '{ provider: {} }']) {
-    it(`refuses ${text}`, () => assert.throws(() => withProvider(text, FORM), UnreadableFile));
+    it(`withProvider: rejects ${text}`, () => assert.throws(() => withProvider(text, FORM), UnreadableFile));
   }
 
-  it('is the same as changing the value, for any object, path and value', () => {
+  it('ConfigText: an edit of the text equals an edit of the value for any object, path and value', () => {
     const keys = fc.constantFrom('a', 'b', '__proto__x', 'c d', '"');
     const value = fc.letrec((tie) => ({
       tree: fc.oneof(

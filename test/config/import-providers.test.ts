@@ -22,8 +22,8 @@ function seen(tool: ImportTool, value: unknown) {
   };
 }
 
-describe('providers of other tools', () => {
-  it('are read from Continue: models of one address and key together', () => {
+describe('importProviders', () => {
+  it('importProviders: Continue models with the same address and key become one provider', () => {
     const { providers, notes } = seen('continue', {
       models: [
         { title: 'A', provider: 'openai', model: 'a', apiBase: 'https://one.example/v1/', apiKey: 'sk-1' },
@@ -68,7 +68,7 @@ describe('providers of other tools', () => {
   });
 
   for (const tool of ['opencode', 'kilo'] as const) {
-    it(`are read from ${tool}`, () => {
+    it(`importProviders: reads ${tool}`, () => {
       const { providers, notes } = seen(tool, {
         provider: {
           lab: {
@@ -94,7 +94,7 @@ describe('providers of other tools', () => {
     });
   }
 
-  it('are read from Cline, whose keys are elsewhere', () => {
+  it('importProviders: reads Cline, which stores its keys elsewhere', () => {
     const { providers } = seen('cline', {
       openAiBaseUrl: 'https://one.example/v1',
       planModeOpenAiModelId: 'a',
@@ -112,7 +112,7 @@ describe('providers of other tools', () => {
     );
   });
 
-  it('are read from VS Code’s custom endpoints, one for each format', () => {
+  it('importProviders: reads VS Code custom endpoints, one provider for each format', () => {
     const { providers } = seen('vscode', [
       { name: 'Copilot', vendor: 'copilot' },
       {
@@ -136,7 +136,7 @@ describe('providers of other tools', () => {
     );
   });
 
-  it('survive a file that is something else', () => {
+  it('importProviders: does not throw for unrelated content', () => {
     for (const tool of ['continue', 'opencode', 'kilo', 'cline', 'vscode'] as const) {
       for (const text of [
         '',
@@ -153,7 +153,7 @@ describe('providers of other tools', () => {
     }
   });
 
-  it('are looked for where each tool keeps them', () => {
+  it('importFiles: lists the files of each tool', () => {
     const places = { home: '/home/p', env: { XDG_CONFIG_HOME: '/cfg' }, userFolder: '/data/User' };
     const paths = importFiles(places).map(({ path }) => path);
     assert.ok(paths.includes('/home/p/.continue/config.json'));

@@ -21,20 +21,20 @@ const CONTEXT = { taken: ['mistral'], projectTargets: ['/project/svc.jsonc'] };
 const wrong = (form: Partial<ProviderForm>, keyOrigin?: string) =>
   formProblems({ ...GOOD, ...form }, { ...CONTEXT, keyOrigin }).map(({ field }) => field);
 
-describe('the form of a provider', () => {
-  it('needs an id and an address, nothing else', () => {
+describe('provider form', () => {
+  it('provider form: requires only an id and an address', () => {
     assert.deepEqual(wrong({}), []);
     assert.deepEqual(wrong({ id: '', baseURL: '' }), ['id', 'baseURL']);
   });
 
   for (const id of ['acme', 'a-b_c', '9', 'x2', '-a', '_']) {
-    it(`takes the id ${id}`, () => assert.deepEqual(wrong({ id }), []));
+    it(`provider form: accepts the id ${id}`, () => assert.deepEqual(wrong({ id }), []));
   }
   for (const id of ['Acme', 'a b', 'a/b', 'ä', 'a.b', 'mistral', ' acme']) {
-    it(`does not take the id "${id}"`, () => assert.deepEqual(wrong({ id }), ['id']));
+    it(`provider form: rejects the id "${id}"`, () => assert.deepEqual(wrong({ id }), ['id']));
   }
 
-  it('proposes an id that it takes itself, for any text', () => {
+  it('proposedId: returns an id that the form accepts for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.array(fc.constantFrom('a', 'a-2', 'b')), (text, taken) => {
         const id = freeId(proposedId(text) || 'a', taken);
@@ -51,20 +51,20 @@ describe('the form of a provider', () => {
     'https://a b',
     'https://me:pass@example.com/v1',
   ]) {
-    it(`does not take the address ${baseURL}`, () => assert.deepEqual(wrong({ baseURL }), ['baseURL']));
+    it(`provider form: rejects the address ${baseURL}`, () => assert.deepEqual(wrong({ baseURL }), ['baseURL']));
   }
   for (const baseURL of ['http://127.0.0.1:8080', 'https://[::1]/v1', ' https://example.com/v1/?a=b ']) {
-    it(`takes the address ${baseURL}`, () => assert.deepEqual(wrong({ baseURL }), []));
+    it(`provider form: accepts the address ${baseURL}`, () => assert.deepEqual(wrong({ baseURL }), []));
   }
 
-  it('lets no project file read the environment, by key or by header', () => {
+  it('provider form: a project file must not read environment variables, in key or headers', () => {
     const target = '/project/svc.jsonc';
     assert.deepEqual(wrong({ target, key: { kind: 'env', name: 'KEY' } }), ['key']);
     assert.deepEqual(wrong({ target, headers: [{ name: 'X', value: 'Bearer {env:KEY}' }] }), ['headers.0.value']);
     assert.deepEqual(wrong({ key: { kind: 'env', name: 'KEY' } }), []);
   });
 
-  it('does not take a kept key along to another origin', () => {
+  it('provider form: a kept key is not valid for another origin', () => {
     const origin = 'https://api.example.com';
     assert.deepEqual(wrong({ key: { kind: 'kept' } }, origin), []);
     assert.deepEqual(wrong({ key: { kind: 'kept' }, baseURL: 'https://api.example.com/v2' }, origin), []);
@@ -72,7 +72,7 @@ describe('the form of a provider', () => {
     assert.deepEqual(wrong({ key: { kind: 'kept' }, baseURL: 'http://api.example.com/v1' }, origin), ['key']);
   });
 
-  it('names the row that is wrong', () => {
+  it('provider form: a problem contains the index of its row', () => {
     const models = [
       { id: 'a', name: '' },
       { id: '', name: '' },
@@ -99,7 +99,7 @@ describe('the form of a provider', () => {
     ]);
   });
 
-  it('reads {env:NAME} in the field of the key as a reference', () => {
+  it('provider form: {env:NAME} in the key field is a reference', () => {
     assert.deepEqual(tidied({ ...GOOD, key: { kind: 'typed', value: ' {env:KEY} ' } }).key, {
       kind: 'env',
       name: 'KEY',
@@ -107,7 +107,7 @@ describe('the form of a provider', () => {
     assert.deepEqual(tidied({ ...GOOD, key: { kind: 'typed', value: '  ' } }).key, { kind: 'none' });
   });
 
-  it('hears nothing from the page but its own messages', () => {
+  it('provider dialog: ignores unknown messages of the page', () => {
     assert.deepEqual(parseFromDialog({ type: 'save', form: GOOD, more: 1 }), { type: 'save', form: GOOD });
     for (const form of [
       { ...GOOD, api: 'smtp' },

@@ -4,7 +4,7 @@ import { codes, ProjectFolder } from './project-folder.ts';
 
 const provider = (over: object) => ({ provider: { p: { options: { baseURL: 'http://127.0.0.1:1/v1' }, ...over } } });
 
-describe('reading a configuration file', () => {
+describe('configuration file', () => {
   const cases: readonly [string, string | Uint8Array, string, number, number][] = [
     ['a missing comma', '{\n  "model": "a/b"\n  "provider": {}\n}', 'syntax', 3, 3],
     ['single quotes', "{ 'model': 'a/b' }", 'syntax', 1, 3],
@@ -21,7 +21,7 @@ describe('reading a configuration file', () => {
     ['more than 1 MiB', `{"a":"${'x'.repeat(1024 * 1024)}"}`, 'unreadable', 1, 1],
   ];
   for (const [name, content, code, line, column] of cases) {
-    it(`refuses ${name} with its place`, async () => {
+    it(`configuration file: rejects ${name} with its position`, async () => {
       using folder = new ProjectFolder();
       folder.global(content);
       const settings = await folder.load();
@@ -54,7 +54,7 @@ describe('reading a configuration file', () => {
     });
   }
 
-  it('lets the last of duplicate keys count, whole, with a warning at it', async () => {
+  it('configuration file: the last of duplicate keys is used completely, with a warning', async () => {
     using folder = new ProjectFolder();
     folder.global('{"provider": {"p": {"name": "one", "whitelist": ["a"]},\n "p": {"name": "two"}}}');
     const settings = await folder.load();
@@ -67,7 +67,7 @@ describe('reading a configuration file', () => {
     );
   });
 
-  it('takes __proto__ and constructor as ordinary names', async () => {
+  it('configuration file: __proto__ and constructor are ordinary names', async () => {
     using folder = new ProjectFolder();
     folder.global(
       '{"provider": {"__proto__": {"name": "x", "models": {"constructor": {}, "__proto__": {"limit": {"context": 5}}}, "options": {"__proto__": {"polluted": true}}}}}',
@@ -92,7 +92,7 @@ describe('reading a configuration file', () => {
     ]);
   });
 
-  it('leaves out an invalid model alone', async () => {
+  it('configuration file: omits only the invalid model', async () => {
     using folder = new ProjectFolder();
     folder.global(provider({ models: { good: { name: 'Good' }, bad: { limit: { output: 'x' } } } }));
     const settings = await folder.load();
@@ -144,7 +144,7 @@ describe('reading a configuration file', () => {
     });
   }
 
-  it('suggests the word of a list that was probably meant', async () => {
+  it('configuration file: suggests a similar value of an enumeration', async () => {
     using folder = new ProjectFolder();
     folder.global(
       provider({ fim: 'mistrall', models: { m: { modalities: { input: ['texts'], output: ['smell'] } } } }),
@@ -176,7 +176,7 @@ describe('reading a configuration file', () => {
     assert.deepEqual(settings.providers.get('p')?.models.get('m')?.limit, { context: 10 });
   });
 
-  it('keeps a provider of one file when another file has nonsense in its place', async () => {
+  it('configuration file: a valid provider remains if another file has an invalid value for it', async () => {
     using folder = new ProjectFolder();
     folder.global(provider({ name: 'mine' }));
     folder.write('project/svc.json', { provider: 'x' });
@@ -188,7 +188,7 @@ describe('reading a configuration file', () => {
     );
   });
 
-  it('sends nothing when the address that was meant cannot be used', async () => {
+  it('configuration file: an invalid address stops all requests to its provider', async () => {
     using folder = new ProjectFolder();
     folder.global({
       provider: {
@@ -201,7 +201,7 @@ describe('reading a configuration file', () => {
     assert.match(settings.providers.get('mistral')?.problem ?? '', /options\.baseURL/);
   });
 
-  it('merges objects, replaces lists, and switches off with null', async () => {
+  it('configuration files: objects are merged, lists are replaced, null disables', async () => {
     using folder = new ProjectFolder();
     folder.global({
       provider: {
@@ -241,7 +241,7 @@ describe('reading a configuration file', () => {
     assert.ok(!settings.providers.has('off'));
   });
 
-  it('knows where each value was written', async () => {
+  it('configuration file: each value has its position', async () => {
     using folder = new ProjectFolder();
     const file = folder.global('{\n  "model": "a/b",\n  "provider": {\n    "p": {\n      "npm": "x"\n    }\n  }\n}');
     const { model, providers } = await folder.load();
@@ -249,7 +249,7 @@ describe('reading a configuration file', () => {
     assert.deepEqual([providers.get('p')?.npm?.origin.line, providers.get('p')?.npm?.origin.column], [5, 14]);
   });
 
-  it('keeps the last good content of a file while it is broken', async () => {
+  it('configuration file: the last valid content is used while the file is invalid', async () => {
     using folder = new ProjectFolder();
     folder.global({ model: 'a/first' });
     const first = await load(folder.input());
@@ -262,7 +262,7 @@ describe('reading a configuration file', () => {
     assert.equal((await load(folder.input(), second.memory)).settings.model?.value, 'a/third');
   });
 
-  it('stops for a managed file that is invalid, and only for that', async () => {
+  it('configuration file: only an invalid managed file stops the program', async () => {
     using folder = new ProjectFolder();
     folder.global('{');
     assert.equal((await folder.load()).managedProblem, undefined);
@@ -270,7 +270,7 @@ describe('reading a configuration file', () => {
     assert.match((await folder.load()).managedProblem ?? '', /managed\/svc\.json.*line 2/);
   });
 
-  it('leaves an organization out whole when a part of its policy is wrong', async () => {
+  it('configuration file: an organization with an invalid policy is omitted completely', async () => {
     using folder = new ProjectFolder();
     folder.global({
       gateway: {
@@ -283,7 +283,7 @@ describe('reading a configuration file', () => {
     assert.deepEqual(gateway.listen, { host: '127.0.0.1', port: 0 });
   });
 
-  it('takes the gateway and variable names from trusted sources only', async () => {
+  it('configuration file: gateway and variable names are read from trusted sources only', async () => {
     using folder = new ProjectFolder();
     folder.global({ gateway: { listen: { port: 4999 } }, provider: { p: { env: ['MINE'] } } });
     folder.write('project/svc.json', {
@@ -296,7 +296,7 @@ describe('reading a configuration file', () => {
     assert.deepEqual(codes(settings).sort(), ['untrusted-env', 'untrusted-gateway']);
   });
 
-  it('lets a project not switch on what a trusted source switched off', async () => {
+  it('configuration file: a project cannot enable a provider that a trusted source disables', async () => {
     using folder = new ProjectFolder();
     folder.global({ provider: { p: null } });
     folder.write('project/svc.json', { provider: { p: { name: 'back' } } });

@@ -12,8 +12,8 @@ async function keyFrom(reference: string, platform: NodeJS.Platform, variables: 
   return { key: settings.providers.get('p')?.apiKey?.secret.reveal(), codes: codes(settings) };
 }
 
-describe('the edges of references', () => {
-  it('name variables in any case on Windows, and in their own elsewhere', async () => {
+describe('references: edge cases', () => {
+  it('references: variable names ignore case on Windows only', async () => {
     const variables = { My_Key: 'k-1' };
     assert.equal((await keyFrom('{env:MY_KEY}', 'win32', variables)).key, 'k-1');
     assert.equal((await keyFrom('{env:my_key}', 'win32', variables)).key, 'k-1');
@@ -24,7 +24,7 @@ describe('the edges of references', () => {
     }
   });
 
-  it('are looked for with a slip in them among the options alone: a name may be written as it likes', async () => {
+  it('references: misspelled references are reported in options only, not in names', async () => {
     using folder = new ProjectFolder();
     const name = '{{A}} {env:A';
     const found = async (provider: unknown) => {
@@ -35,7 +35,7 @@ describe('the edges of references', () => {
     assert.deepEqual(await found({ options: { headers: { 'X-Own': name } } }), ['not-a-reference']);
   });
 
-  it('open no file for a workspace that is not trusted', async () => {
+  it('references: no file is opened for an untrusted workspace', async () => {
     using folder = new ProjectFolder();
     const file = folder.write('project/key', 'inside');
     folder.write('project/svc.json', { provider: { p: { options: { apiKey: '{file:key}' } } } });
@@ -44,12 +44,12 @@ describe('the edges of references', () => {
   });
 
   if (process.platform === 'linux') {
-    it('are read to their limit, also where a file does not say how large it is', async () => {
+    it('references: the size limit applies also to a file without a reported size', async () => {
       assert.deepEqual(await readRegularFile('/proc/self/maps', { limit: 100 }), { problem: 'too-large' });
     });
   }
 
-  it('say of a project’s own file what is wrong with it, and of another one nothing', async () => {
+  it('references: errors contain details only for files inside the project', async () => {
     using folder = new ProjectFolder();
     folder.write('project/large', 'x'.repeat(64 * 1024 + 1));
     folder.write('project/folder/x', '');

@@ -77,7 +77,7 @@ describe('references in trusted files', () => {
     });
   }
 
-  it('are shown nowhere, not even as a name, an id or in a filter', async () => {
+  it('references: resolved text is never shown, also in names, ids and filters', async () => {
     using folder = new ProjectFolder();
     folder.env.KEY = 'k-123';
     const entry = {
@@ -93,7 +93,7 @@ describe('references in trusted files', () => {
     assert.deepEqual(report.providers.p?.name, { set: true, from: `${settings.sources[1]?.path}:4` });
   });
 
-  it('name the variable, or the token and the absolute path', async () => {
+  it('references: an error contains the variable, or the token and the absolute path', async () => {
     using folder = new ProjectFolder();
     const { settings } = await trustedKey(folder, '{env:MY_KEY}');
     assert.match(settings.diagnostics[0]?.message ?? '', /"MY_KEY"/);
@@ -103,7 +103,7 @@ describe('references in trusted files', () => {
     assert.equal(missing.settings.diagnostics[0]?.line, 6);
   });
 
-  it('are checked for what they yield, and the rest for what is missing without them', async () => {
+  it('references: the resolved text is validated, and a failed reference counts as a missing key', async () => {
     using folder = new ProjectFolder();
     Object.assign(folder.env, { DIALECT: 'mistral', WORD: 'nonsense' });
     const found = async (provider: unknown) => {
@@ -123,7 +123,7 @@ describe('references in trusted files', () => {
     ]);
   });
 
-  it('are left alone in comments and keys', async () => {
+  it('references: comments and keys are not resolved', async () => {
     using folder = new ProjectFolder();
     folder.env.A = 'aa';
     folder.global('{ // {file:nope}\n /* {env:NOT} */ "provider": {"{env:A}": {"name": "x"}} }');
@@ -148,7 +148,7 @@ describe('references in trusted files', () => {
     assert.equal(p?.headers.get('x')?.secret.reveal(), 'Token aa');
   });
 
-  it('belong to the folder of the link where the file is a link', async () => {
+  it('references: relative paths start at the folder of a linked configuration file', async () => {
     using folder = new ProjectFolder();
     folder.write('real/svc.jsonc', withKey('{file:k}'));
     folder.write('real/k', 'beside the target');
@@ -157,7 +157,7 @@ describe('references in trusted files', () => {
     assert.equal((await folder.load()).providers.get('p')?.apiKey?.secret.reveal(), 'beside the link');
   });
 
-  it('never wait for a FIFO, and refuse devices', async () => {
+  it('references: a FIFO never blocks, and devices are rejected', async () => {
     using folder = new ProjectFolder();
     mkdirSync(path.join(folder.home, '.config/svc'), { recursive: true });
     execFileSync('mkfifo', [path.join(folder.home, '.config/svc/pipe')]);
@@ -178,7 +178,7 @@ describe('references in project files', () => {
   };
 
   for (const token of ['{env:KEY}', 'x{env:KEY}y', '{env:}', '\u007benv:KEY}']) {
-    it(`refuse ${token} and leave all else`, async () => {
+    it(`project references: reject ${token} and keep all other values`, async () => {
       using folder = new ProjectFolder();
       folder.env.KEY = 'CANARY-1';
       const { key, settings } = await load(folder, token);
@@ -199,7 +199,7 @@ describe('references in project files', () => {
     assert.equal((await load(folder, '{file:../../secrets/k}', 'project/sub/dir/svc.json', below)).key, 'inside');
   });
 
-  it('read through links that stay inside, and a root that is itself a link', async () => {
+  it('project references: links inside the project and a linked root are followed', async () => {
     using folder = new ProjectFolder();
     folder.write('project/k', 'inside');
     symlinkSync('k', path.join(folder.project, 'link'));
@@ -209,7 +209,7 @@ describe('references in project files', () => {
     assert.equal((await folder.load({ cwd: alias })).providers.get('p')?.apiKey?.secret.reveal(), 'inside');
   });
 
-  it('refuse everything outside with the same words, whether it is there or not', async () => {
+  it('project references: the error outside the project is the same for existing and missing files', async () => {
     using folder = new ProjectFolder();
     folder.write('outside', 'CANARY-2');
     folder.write('project-evil/k', 'CANARY-2');
@@ -250,7 +250,7 @@ describe('references in project files', () => {
     }
   });
 
-  it('refuse other spellings of a path on a file system that tells them apart', async () => {
+  it('project references: other spellings of a path are rejected on a case-sensitive file system', async () => {
     using folder = new ProjectFolder();
     folder.write('project/k', 'inside');
     folder.write('PROJECT/k', 'CANARY-3');
@@ -271,7 +271,7 @@ describe('references in project files', () => {
     assert.deepEqual(codes(await folder.load()), ['unreadable']);
   });
 
-  it('never read outside while a link is swapped under them', async () => {
+  it('project references: never read outside the project while a link is swapped', async () => {
     using folder = new ProjectFolder();
     folder.write('project/in/k', 'inside');
     folder.write('out/k', 'CANARY-4');
@@ -297,14 +297,14 @@ describe('references in project files', () => {
     rmSync(link);
   });
 
-  it('let a hard link through: nothing tells it from a file of the project', async () => {
+  it('project references: a hard link is accepted, because it equals a file of the project', async () => {
     using folder = new ProjectFolder();
     const file = folder.write('outside', 'shared');
     linkSync(file, path.join(folder.project, 'hard'));
     assert.equal((await load(folder, '{file:hard}')).key, 'shared');
   });
 
-  it('look nothing up in a workspace that is not trusted', async () => {
+  it('project references: are not resolved in an untrusted workspace', async () => {
     using folder = new ProjectFolder();
     folder.write('project/k', 'inside');
     folder.write('project/svc.json', withKey('{file:k}'));
@@ -359,7 +359,7 @@ describe('paths of references on each platform', () => {
 });
 
 describe('secrets in settings', () => {
-  it('are in no printed form, wherever they were written', async () => {
+  it('Secret: no printed form of the settings contains it', async () => {
     using folder = new ProjectFolder();
     const canary = 'CANARY-5f3a';
     folder.env.KEY = canary;
@@ -406,7 +406,7 @@ describe('secrets in settings', () => {
     assert.equal(p?.baseURL?.value, `http://${canary}/v1`);
   });
 
-  it('stay out of the message of a syntax error', async () => {
+  it('Secret: the message of a syntax error does not contain it', async () => {
     using folder = new ProjectFolder();
     folder.global('{"provider": {"p": {"options": {"apiKey": "CANARY-6" "x": 1}}}}');
     const settings = await folder.load();

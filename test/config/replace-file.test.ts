@@ -15,18 +15,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replaceFile } from '../../src/base/replace-file.ts';
 
-describe('a file that is replaced', () => {
+describe('replaceFile', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-replace-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is made with its folder, for its owner alone', async () => {
+  it('replaceFile: creates the folder and the file for the owner only', async () => {
     const file = join(folder, 'deep', 'svc.jsonc');
     await replaceFile(file, '{}');
     assert.equal(readFileSync(file, 'utf8'), '{}');
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
-  it('keeps its mode and is reached through the same link', async () => {
+  it('replaceFile: keeps the mode and the symbolic link', async () => {
     const file = join(folder, 'real.jsonc');
     const link = join(folder, 'link.jsonc');
     writeFileSync(file, 'old');
@@ -38,14 +38,14 @@ describe('a file that is replaced', () => {
     assert.equal(statSync(file).mode & 0o777, 0o640);
   });
 
-  it('stays as it was, with nothing left beside it, when the new one can’t be put in its place', async () => {
+  it('replaceFile: a failed rename keeps the old file and leaves no temporary file', async () => {
     const place = join(folder, 'place');
     await mkdir(join(place, 'svc.jsonc', 'a-folder'), { recursive: true });
     await assert.rejects(replaceFile(join(place, 'svc.jsonc'), 'new'));
     assert.deepEqual(readdirSync(place), ['svc.jsonc']);
   });
 
-  it('is whole at every moment for those who read it', async () => {
+  it('replaceFile: readers always get a complete file', async () => {
     const file = join(folder, 'busy.json');
     const texts = ['a', 'b'].map((letter) => letter.repeat(2_000_000));
     await replaceFile(file, texts[0] ?? '');

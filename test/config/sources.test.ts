@@ -5,7 +5,7 @@ import { globalFolder, managedFolder } from '../../src/config/load/sources.ts';
 import { codes, ProjectFolder } from './project-folder.ts';
 
 describe('configuration sources', () => {
-  it('go over each other in the documented order', async () => {
+  it('sources: override each other in the documented order', async () => {
     using folder = new ProjectFolder();
     const models: (string | undefined)[] = [];
     const note = async () => models.push((await folder.load({ editor })).model?.value);
@@ -35,7 +35,7 @@ describe('configuration sources', () => {
     ]);
   });
 
-  it('read svc.json, then svc.jsonc over it, in every folder', async () => {
+  it('sources: svc.jsonc overrides svc.json in every folder', async () => {
     using folder = new ProjectFolder();
     folder.global({ model: 'p/json', completionModel: 'p/kept' }, 'svc.json');
     folder.global({ model: 'p/jsonc' });
@@ -47,7 +47,7 @@ describe('configuration sources', () => {
     assert.equal((await folder.load()).model?.value, 'm/jsonc');
   });
 
-  it('find project files from the worktree root down, nearer over farther, key by key', async () => {
+  it('sources: project files are read from the worktree root down, and nearer ones override', async () => {
     using folder = new ProjectFolder();
     folder.write('svc.json', { model: 'p/outside' });
     folder.write('project/svc.json', { model: 'p/far', provider: { p: { name: 'far', whitelist: ['a'] } } });
@@ -58,7 +58,7 @@ describe('configuration sources', () => {
     assert.deepEqual(settings.providers.get('p')?.whitelist, ['a']);
   });
 
-  it('never look beyond the folder itself where there is no worktree', async () => {
+  it('sources: without a worktree, parent folders are not searched', async () => {
     using folder = new ProjectFolder();
     folder.write('plain/svc.json', { model: 'p/above' });
     folder.write('plain/sub/svc.json', { completionModel: 'p/here' });
@@ -67,14 +67,14 @@ describe('configuration sources', () => {
     assert.equal(settings.completionModel?.value, 'p/here');
   });
 
-  it('stop at the root of a nested worktree, whose .git is a file', async () => {
+  it('sources: the search stops at a nested worktree, whose .git is a file', async () => {
     using folder = new ProjectFolder();
     folder.write('project/svc.json', { model: 'p/parent' });
     folder.write('project/module/.git', 'gitdir: ../.git/modules/module');
     assert.equal((await folder.load({ cwd: path.join(folder.project, 'module') })).model, undefined);
   });
 
-  it('know each workspace folder as a project of its own', async () => {
+  it('sources: each workspace folder is a separate project', async () => {
     using folder = new ProjectFolder();
     folder.write('a/svc.json', { model: 'p/a' });
     folder.write('b/svc.json', { completionModel: 'p/b' });
@@ -84,7 +84,7 @@ describe('configuration sources', () => {
     assert.equal(settings.completionModel?.value, 'p/b');
   });
 
-  it('take SVC_CONFIG relative to the working directory, and ~/', async () => {
+  it('sources: SVC_CONFIG is relative to the working directory and may start with ~/', async () => {
     using folder = new ProjectFolder();
     folder.write('project/conf/x.json', { model: 'p/relative' });
     folder.env.SVC_CONFIG = 'conf/x.json';
@@ -127,7 +127,7 @@ describe('configuration sources', () => {
     assert.deepEqual([settings.model?.value, settings.diagnostics], ['p/m', []]);
   });
 
-  it('trust a file that SVC_CONFIG names although it lies in the project', async () => {
+  it('sources: a project file in SVC_CONFIG is trusted', async () => {
     using folder = new ProjectFolder();
     folder.env.KEY = 'k-123';
     const file = folder.write('project/svc.json', { provider: { p: { options: { apiKey: '{env:KEY}' } } } });
@@ -136,7 +136,7 @@ describe('configuration sources', () => {
     assert.equal((await folder.load()).providers.get('p')?.apiKey?.secret.reveal(), 'k-123');
   });
 
-  it('do not trust a project file that is a link to somewhere else', async () => {
+  it('sources: a project file that is a link to another folder is not trusted', async () => {
     using folder = new ProjectFolder();
     folder.env.KEY = 'k-123';
     const file = folder.write('outside.json', { provider: { p: { options: { apiKey: '{env:KEY}' } } } });
@@ -145,7 +145,7 @@ describe('configuration sources', () => {
     assert.deepEqual(codes(settings), ['project-env-refused']);
   });
 
-  it('are where each platform keeps them', () => {
+  it('sources: the files are in the standard folders of each platform', () => {
     const at = (platform: NodeJS.Platform, env: Record<string, string>) => ({
       platform,
       env,

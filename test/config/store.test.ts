@@ -17,7 +17,7 @@ function next(store: SettingsStore, fits: (settings: Settings) => boolean): Prom
 }
 
 describe('the settings store', () => {
-  it('gives the present snapshot and tells of new ones until told to stop', async () => {
+  it('SettingsStore: returns the current snapshot and reports new ones until dispose', async () => {
     using folder = new ProjectFolder();
     const store = new SettingsStore(() => folder.input());
     assert.throws(() => store.current, /before their first load/);
@@ -36,7 +36,7 @@ describe('the settings store', () => {
     store.dispose();
   });
 
-  it('coalesces refreshes: many at once are two loads, and the last one sees the newest file', async () => {
+  it('SettingsStore: many simultaneous refreshes are two loads, and the last one reads the newest file', async () => {
     using folder = new ProjectFolder();
     let loads = 0;
     const store = new SettingsStore(() => folder.input());
@@ -54,7 +54,7 @@ describe('the settings store', () => {
     store.dispose();
   });
 
-  it('follows files that are written, replaced, created with their folder, and those that references name', async () => {
+  it('SettingsStore: watches written, replaced, new and referenced files', async () => {
     using folder = new ProjectFolder();
     const store = new SettingsStore(() => folder.input(), { debounceMs: 5, settleMs: 20 });
     await store.refresh();
@@ -78,7 +78,7 @@ describe('the settings store', () => {
     store.dispose();
   });
 
-  it('never blanks the settings while a save is in progress', async () => {
+  it('SettingsStore: the settings are never empty during a save', async () => {
     using folder = new ProjectFolder();
     const file = folder.global({ model: 'a/1' });
     // The first look at the files meets the save half done; it is finished when the store looks again.
@@ -108,7 +108,7 @@ describe('the settings store', () => {
     store.dispose();
   });
 
-  it('believes that a file is gone when it stays gone, and keeps a broken one as it last was', async () => {
+  it('SettingsStore: a file that remains missing is removed, and an invalid one keeps its last content', async () => {
     using folder = new ProjectFolder();
     const file = folder.global({ model: 'a/1' });
     const store = new SettingsStore(() => folder.input(), { settleMs: 5 });
@@ -120,7 +120,7 @@ describe('the settings store', () => {
     store.dispose();
   });
 
-  it('asks for its input anew at every load', async () => {
+  it('SettingsStore: reads its input for every load', async () => {
     using folder = new ProjectFolder();
     let trustedWorkspace = false;
     mkdirSync(path.join(folder.project, 'x'));

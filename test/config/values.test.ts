@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { sourceLocation } from '../../src/config/editing/report.ts';
 import { ProjectFolder } from './project-folder.ts';
 
-describe('values that are in force', () => {
-  it('name the file, line and column that each is from, whatever other sources say beside it', async () => {
+describe('SetValues', () => {
+  it('SetValues: each value has the file, line and column of its source', async () => {
     using folder = new ProjectFolder();
     const global = folder.global(
       '{\n  "model": "p/one",\n  "provider": { "p": { "name": "Far", "whitelist": ["a"] } }\n}',
@@ -25,7 +25,7 @@ describe('values that are in force', () => {
     assert.deepEqual(values.at(['provider', 'q']), []);
   });
 
-  it('leave out what an untrusted project says', async () => {
+  it('SetValues: omits values of an untrusted project', async () => {
     using folder = new ProjectFolder();
     folder.global({ model: 'p/one' });
     folder.write('project/svc.jsonc', { model: 'p/two', provider: { q: { name: 'Q' } } });
@@ -36,7 +36,7 @@ describe('values that are in force', () => {
     );
   });
 
-  it('keep secrets to themselves: keys, headers, references, queries and options that sound like one', async () => {
+  it('SetValues: hides keys, headers, references, queries and options with secret names', async () => {
     using folder = new ProjectFolder();
     folder.env.CANARY = 'CANARY-1';
     folder.write('home/.config/svc/secret.txt', 'CANARY-2');

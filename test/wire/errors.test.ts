@@ -18,12 +18,12 @@ function inGerman({ template, values }: MessageText): string {
 }
 
 describe('an error', () => {
-  it('has the status of its type unless it names another one', () => {
+  it('SvcError: has the status of its type unless another one is set', () => {
     assert.equal(new SvcError({ errorType: 'rate_limit_exceeded', message: 'No.' }).status, 429);
     assert.equal(new SvcError({ errorType: 'model_not_found', status: 404, message: 'No.' }).status, 404);
   });
 
-  it('has its message and action in English and as templates with values', () => {
+  it('SvcError: message and action are available in English and as templates with values', () => {
     const error = new SvcError({
       errorType: 'model_not_found',
       message: msg('There is no model {0}. Did you mean {1}?', 'a/b', '{0}'),
@@ -36,19 +36,19 @@ describe('an error', () => {
     assert.deepEqual([text, adviceText], [error.text, error.actionText]);
   });
 
-  it('leaves a message that is given as a string untranslated', () => {
+  it('SvcError: a message string is not translated', () => {
     const error = asSvcError(new Error('Cancelled.'));
     assert.deepEqual(error.text, { template: '{0}', values: ['Cancelled.'] });
     assert.equal(inGerman(error.text), 'Cancelled.');
   });
 
-  it('keeps everything else when a part of it is replaced', () => {
+  it('SvcError.with: keeps the other members', () => {
     const error = new SvcError({ errorType: 'invalid_request', status: 408, message: msg('{0}!', 'a'), code: 'c' });
     const other = error.with({ provider: 'acme' });
     assert.deepEqual([other.status, other.message, other.code, other.provider], [408, 'a!', 'c', 'acme']);
   });
 
-  it('loses a credential that the words of a provider repeat, and stays translatable', () => {
+  it("SvcError: a credential in a provider's message is removed, and the message remains translatable", () => {
     const failure = { provider: 'acme', bodyText: '{"error":{"message":"Bad sk-0123456789abcdef"}}', byok: true };
     const headers = { authorization: 'Bearer sk-0123456789abcdef' };
     const error = cleanError(vendorError({ ...failure, status: 402 }), headers);
@@ -56,7 +56,7 @@ describe('an error', () => {
     assert.match(inGerman(error.text), /^Ihr Konto bei acme hat kein Guthaben mehr: Bad /);
   });
 
-  it('of a provider is translated around the provider’s own words', () => {
+  it("SvcError: the text around a provider's message is translated", () => {
     const failure = { provider: 'acme', bodyText: '{"error":{"message":"Top up at acme.example!"}}', byok: true };
     const german = (status: number, bodyText = failure.bodyText) =>
       inGerman(vendorError({ ...failure, status, bodyText }).text);
@@ -84,7 +84,7 @@ describe('an error', () => {
     });
   }
 
-  it('that the editor can show is made with a template, not with a string', () => {
+  it('SvcError: errors that the editor can show use templates', () => {
     const found = errorSources().flatMap((file) => {
       const source = readFileSync(file, 'utf8');
       return [...source.matchAll(/new SvcError\(\{[^}]*?\b(?:message|action): ['"`][^\n]*/g)].map(

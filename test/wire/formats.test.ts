@@ -33,10 +33,10 @@ describe('a whole answer is a folded stream', () => {
   }
 });
 
-describe('an answer carried between formats', () => {
+describe('an answer converted between formats', () => {
   for (const { from, to } of PAIRS) {
     for (const [name, script] of Object.entries(SCRIPTS)) {
-      it(`says the same from ${from.name} to ${to.name}: ${name}`, () => {
+      it(`conversion keeps the answer from ${from.name} to ${to.name}: ${name}`, () => {
         const original = foldEvents(streamedEvents(from, script));
         const frames = written(to, streamedEvents(from, script)).map((frame) => frameText(frame).trimEnd());
         const carried = foldEvents(eventsOf(to, frames));
@@ -56,7 +56,7 @@ describe('an answer carried between formats', () => {
     }
   }
 
-  it('keeps an Anthropic signature through a Chat Completions client and back', () => {
+  it('conversion: an Anthropic signature survives a Chat Completions client', () => {
     const script = { reasoning: ['Hm.'], tools: [{ id: 'c', name: 'f', arguments: ['{}'] }] };
     const answer = FORMATS['chat-completions'].writeAnswer(CONTEXT, wholeEvents(FORMATS.messages, script));
     const [choice] = answer.choices as { message: Record<string, unknown> }[];
@@ -135,14 +135,14 @@ const conversation: fc.Arbitrary<Conversation> = fc.record(
 
 describe('a request', () => {
   for (const format of FORMAT_LIST) {
-    it(`written to ${format.name} reads as it was`, () => {
+    it(`request: writing to ${format.name} and reading gives the same request`, () => {
       fc.assert(
         fc.property(conversation, (asked) => assert.deepEqual(format.readRequest(format.writeRequest(asked)), asked)),
       );
     });
   }
 
-  it('keeps its meaning through any two formats', () => {
+  it('request: conversion through any two formats keeps its meaning', () => {
     fc.assert(
       fc.property(conversation, fc.constantFrom(...PAIRS), (asked, { from, to }) => {
         const carried = to.readRequest(to.writeRequest(from.readRequest(from.writeRequest(asked))));

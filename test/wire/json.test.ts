@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { quoteJson, requestJson } from '../../src/base/json.ts';
 
 describe('a text as JSON', () => {
-  it('is what JSON.stringify makes of it', () => {
+  it('quoteJson: gives the result of JSON.stringify', () => {
     const special = fc.constantFrom('"', '\\', '\u0000', '\u001f', '\u007f', '\u2028', '\ud800', '\udfff', '😀', 'a');
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -22,7 +22,7 @@ describe('the JSON of a request', () => {
     maxLength: 12,
   });
 
-  it('holds every text as it is, but for halves of surrogate pairs', () => {
+  it('requestJson: keeps every text except unpaired surrogates', () => {
     fc.assert(
       fc.property(text, text, (one, two) => {
         const json = requestJson({ one, list: [{ two }] });

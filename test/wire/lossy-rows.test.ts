@@ -42,7 +42,7 @@ function show(happens: Loss['happens'], shown: Shown, to: FormatName): void {
 }
 
 describe('each row of the table in docs/formats.md', () => {
-  it('has something that shows it from each of its formats, and nothing else is shown', () => {
+  it('docs/formats.md: each row has a test case for each of its formats, and no case lacks a row', () => {
     const sorted = (rows: readonly { readonly what: string; readonly from: readonly FormatName[] }[]) =>
       rows.map(({ what, from }) => `${what}: ${[...new Set(from)].sort()}`).sort();
     const shown = Object.entries(ROWS).map(([what, cases]) => ({ what, from: cases.map(({ from }) => from) }));

@@ -5,8 +5,8 @@ import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { lossTable } from './losses.ts';
 
-describe('what formats can’t say to each other', () => {
-  it('stands in docs/formats.md as the code has it', () => {
+describe('losses between formats', () => {
+  it('losses: docs/formats.md matches the code', () => {
     const page = readFileSync(new URL('../../docs/formats.md', import.meta.url), 'utf8');
     assert.ok(
       page.includes(lossTable()),
@@ -14,7 +14,7 @@ describe('what formats can’t say to each other', () => {
     );
   });
 
-  it('fits a response schema to what Messages takes, and leaves one that fits as it is', () => {
+  it('messagesSchema: reduces a schema to the supported subset and does not change a supported one', () => {
     const asked = {
       type: 'object',
       description: 'A person.',
@@ -125,7 +125,7 @@ describe('what formats can’t say to each other', () => {
     ['messages', { messages: [user], tool_choice: { type: 'tool' } }, 'tool_choice'],
   ];
   for (const [format, body, param] of invalid) {
-    it(`says which field of a ${format} request is wrong: ${param}`, () => {
+    it(`invalid ${format} request: the error contains the field ${param}`, () => {
       assert.throws(
         () => FORMATS[format].readRequest({ model: 'm', ...body }),
         (error) => error instanceof SvcError && error.errorType === 'invalid_request' && error.param === param,

@@ -35,7 +35,7 @@ describe('server-sent events', () => {
     }
   }
 
-  it('reads what it writes, in pieces of any size', () => {
+  it('SSE: decodes its own frames in pieces of any size', () => {
     const frame = fc.record(
       { event: fc.constantFrom('ping', 'message_start'), data: fc.string({ unit: 'grapheme', minLength: 1 }) },
       { requiredKeys: ['data'], noNullPrototype: true },
@@ -54,7 +54,7 @@ describe('server-sent events', () => {
     );
   });
 
-  it('take each line’s own end, however they are mixed and wherever they are cut', () => {
+  it('SSE: accepts mixed line ends that are split at any byte', () => {
     const line = fc.tuple(
       fc.constantFrom('data: a', 'data:b', ': x', 'event: e', ''),
       fc.constantFrom('\n', '\r', '\r\n'),
@@ -75,7 +75,7 @@ describe('server-sent events', () => {
     );
   });
 
-  it('holds a frame of 8 MB that comes in small pieces', () => {
+  it('SSE: decodes a frame of 8 MB in small pieces', () => {
     const data = 'x'.repeat(8 * 1024 * 1024);
     const bytes = Buffer.from(`data: ${data}\n\n`);
     const pieces = Array.from({ length: Math.ceil(bytes.length / 1400) }, (_, n) =>
@@ -89,7 +89,7 @@ describe('server-sent events', () => {
     ['a line', 'data: ', 'x'.repeat(1024 * 1024)],
     ['an event of whole lines', '', `data: ${'x'.repeat(1024 * 1024)}\n`],
   ] as const) {
-    it(`does not hold ${what} without an end for ever`, () => {
+    it(`SSE: rejects ${what} without an end`, () => {
       const decoder = new SseDecoder();
       const bytes = Buffer.from(piece);
       decoder.push(Buffer.from(head));
@@ -101,7 +101,7 @@ describe('server-sent events', () => {
 });
 
 describe('newline-delimited JSON', () => {
-  it('is cut at lines, whatever the pieces', () => {
+  it('NDJSON: splits at line ends for pieces of any size', () => {
     const bytes = Buffer.from('{"a":"é"}\r\n\n{"b":1}\n{"c":2}');
     for (let at = 0; at <= bytes.length; at++) {
       const decoder = new NdjsonDecoder();
@@ -113,7 +113,7 @@ describe('newline-delimited JSON', () => {
     }
   });
 
-  it('does not hold a line without an end for ever', () => {
+  it('NDJSON: rejects a line without an end', () => {
     const decoder = new NdjsonDecoder();
     const bytes = Buffer.from('x'.repeat(1024 * 1024));
     assert.throws(() => {

@@ -60,7 +60,7 @@ describe('the order of a stream', () => {
     ]);
   });
 
-  it('of Responses: numbered from 0, every index said even when it is 0', () => {
+  it('of Responses: numbered from 0, with every index even if it is 0', () => {
     const frames = written(responses, ANSWER).map((frame) => JSON.parse(frame.data));
     assert.deepEqual(
       frames.map((frame) => frame.sequence_number),
@@ -92,7 +92,7 @@ describe('the order of a stream', () => {
     assert.deepEqual(indexes, [0, 1, 2, 3]);
   });
 
-  it('gives the arguments of interleaved calls whole, each to its own call', () => {
+  it('stream order: interleaved calls get their complete arguments', () => {
     const inputs = written(messages, ANSWER)
       .map((frame) => JSON.parse(frame.data))
       .filter((frame) => frame.delta?.type === 'input_json_delta')
@@ -104,7 +104,7 @@ describe('the order of a stream', () => {
     ]);
   });
 
-  it('streams the arguments of a second call at once where the upstream said that the first is complete', () => {
+  it('stream order: arguments of a second call are streamed once the first is marked complete', () => {
     const events = streamedEvents(messages, {
       tools: [
         { id: 'c1', name: 'f', arguments: ['{}'] },
@@ -121,7 +121,7 @@ describe('the order of a stream', () => {
     assert.equal(before.filter((frame) => frame.event === 'response.output_item.done').length, 2);
   });
 
-  it('has nothing but the answer’s own frames when the answer is empty', () => {
+  it("stream order: an empty answer has only the answer's own frames", () => {
     const events: Event[] = [{ type: 'finish', reason: 'stop' }];
     assert.deepEqual(kinds(written(messages, events)), ['message_start', 'message_delta', 'message_stop']);
     assert.deepEqual(kinds(written(responses, events)), [
@@ -139,7 +139,7 @@ describe('the order of a stream', () => {
     messages: ['error'],
   };
   for (const format of FORMAT_LIST) {
-    it(`ends a broken ${format.name} stream with an error that names its type, and nothing after it`, () => {
+    it(`stream order: a broken ${format.name} stream ends with an error that contains its type`, () => {
       const writer = format.streamWriter(CONTEXT);
       writer.write({ type: 'text', part: 0, text: 'a' });
       const frames = writer.write({ type: 'error', error });
@@ -150,7 +150,7 @@ describe('the order of a stream', () => {
       assert.deepEqual(writer.write({ type: 'text', part: 0, text: 'b' }), []);
     });
 
-    it(`does not call a ${format.name} stream complete that nobody ended`, () => {
+    it(`stream order: a ${format.name} stream without a terminal event is not complete`, () => {
       const frames = written(format, [
         { type: 'text', part: 0, text: 'a' },
         { type: 'finish', reason: 'closed' },

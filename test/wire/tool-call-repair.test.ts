@@ -106,7 +106,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
       assert.equal(JSON.stringify(body), before);
     });
 
-    it(`${format}: whatever the history, afterwards calls and results pair up, and a second repair changes nothing`, () => {
+    it(`${format}: for any history, repaired calls and results match, and a second repair changes nothing`, () => {
       const id = fc.constantFrom('x', 'y', 'z');
       const step = fc.oneof(
         fc.constant('u'),
@@ -132,7 +132,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
       );
     });
 
-    it(`${format}: leaves what is no history alone`, () => {
+    it(`${format}: does not change values that are not a history`, () => {
       for (const value of [undefined, null, 'text', 5, [null, 1, 'x', { role: 'user' }]]) {
         const body = { messages: value, input: value };
         assert.equal(repairBody(format, body, MISTRAL_IDS).body, body);
@@ -156,7 +156,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     });
   }
 
-  it('keeps a Responses result that comes after a later turn, and moves it to its call for other formats', () => {
+  it('Responses repair: a result after a later turn is kept, and moved to its call for other formats', () => {
     const body = history('responses', 'u a:x,y r:x a u r:y');
     assert.equal(repairBody('responses', body).body, body);
     const conversation = FORMATS.responses.readRequest(body);
@@ -180,7 +180,7 @@ describe('tool-call repair on a conversation', () => {
     }
   }
 
-  it('makes ids valid by a hash of the whole id', () => {
+  it('normalizeIds: replaces an invalid id by a hash of the whole id', () => {
     const conversation = FORMATS['chat-completions'].readRequest(
       history('chat-completions', 'u a:call_1,call_2 r:call_1,call_2'),
     );

@@ -25,7 +25,7 @@ function called(events: readonly Event[]): unknown[] {
 
 describe('names that every JavaScript object has', () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-    it(`are no reason to end and no type of an error: ${name}`, () => {
+    it(`inherited member names are neither finish reasons nor error types: ${name}`, () => {
       const chat = eventsOf(chatCompletions, [chunk({ content: 'Hi' }), chunk({}, name), done]);
       assert.deepEqual(chat.at(-1), { type: 'finish', reason: 'stop' });
       const ended = [
@@ -41,7 +41,7 @@ describe('names that every JavaScript object has', () => {
     });
   }
 
-  it('are no effort that a budget is known for', () => {
+  it('inherited member names are not efforts with a budget', () => {
     const asked = {
       model: 'm',
       messages: [{ role: 'user', content: 'x' }],
@@ -149,7 +149,7 @@ describe('tool calls in a Chat Completions stream', () => {
     it(name, () => assert.deepEqual(called(calls(...fragments)), expected));
   }
 
-  it('stay calls of their own however many there are, with their ids, whatever their indexes', () => {
+  it('tool calls: any number of calls remain separate, for any indexes', () => {
     const indexes = [-1, 1e15, 0.5, 2, 1, ...Array.from({ length: 30_000 }, (_, n) => n + 10)];
     const fragments = indexes.map((index) => [{ index, id: `c${index}`, function: { name: 'f', arguments: '{' } }]);
     // The rest of their arguments comes in another order, by the index or by the id alone.
@@ -164,23 +164,23 @@ describe('tool calls in a Chat Completions stream', () => {
     );
   });
 
-  it('mints an id where none comes', () => {
+  it('tool calls: a call without an id gets one', () => {
     const [call] = foldEvents(calls([{ index: 0, function: { name: 'f', arguments: '{}' } }])).parts;
     assert.match(call?.type === 'tool-call' ? call.id : '', /^call_\w{32}$/);
   });
 
-  it('says that a call without a name can’t be run', () => {
+  it('tool calls: a call without a name is an error', () => {
     const { error } = foldEvents(calls([{ index: 0, id: 'a', function: { arguments: '{}' } }]));
     assert.equal(error?.errorType, 'upstream_invalid_response');
   });
 
-  it('calls it tool_calls when the vendor says stop', () => {
+  it('tool calls: the finish reason is tool_calls even if the vendor sends stop', () => {
     const tool = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
     const events = eventsOf(chatCompletions, [chunk({ tool_calls: [tool] }), chunk({}, 'stop'), done]);
     assert.equal(foldEvents(events).finish, 'tool_calls');
   });
 
-  it('writes {} for a call without arguments, to Chat Completions and Responses', () => {
+  it('tool calls: a call without arguments is written with {} in Chat Completions and Responses', () => {
     const events = calls([{ index: 0, id: 'a', function: { name: 'f' } }]);
     const chat = written(chatCompletions, events)
       .map((frame) => frame.data)
@@ -201,7 +201,7 @@ describe('other oddities of streams', () => {
     assert.equal(JSON.parse(frames.at(-2)?.data ?? '').usage.output_tokens, 4);
   });
 
-  it('cached tokens are input to OpenAI and beside it to Anthropic', () => {
+  it('usage: cached tokens are part of the input for OpenAI, but not for Anthropic', () => {
     const usage = { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 60 } };
     const frame = `data: ${JSON.stringify({ choices: [], usage })}`;
     const events = eventsOf(chatCompletions, [chunk({ content: 'a' }), chunk({}, 'stop'), frame, done]);
@@ -210,7 +210,7 @@ describe('other oddities of streams', () => {
     assert.equal(JSON.parse(written(chatCompletions, events).at(-2)?.data ?? '').usage.prompt_tokens, 100);
   });
 
-  it('negative counts are not counts', () => {
+  it('usage: negative counts are ignored', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":-5}}';
     assert.equal(
       foldEvents(eventsOf(chatCompletions, [chunk({ content: 'a' }, 'stop'), usage, done])).usage,
@@ -246,7 +246,7 @@ describe('other oddities of streams', () => {
     ]);
   });
 
-  it('reasoning split off by reasoning_split: content and details say it once, details are kept', () => {
+  it('reasoning_split: reasoning in content and details occurs once, and details are kept', () => {
     const first = { reasoning_content: 'h', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'h' }] };
     const second = { reasoning_content: 'm', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'm' }] };
     const events = eventsOf(chatCompletions, [chunk(first), chunk(second), chunk({ content: 'a' }, 'stop'), done]);
@@ -257,7 +257,7 @@ describe('other oddities of streams', () => {
     });
   });
 
-  it('reasoning that only the details say', () => {
+  it('reasoning that is only in the details is read', () => {
     const events = eventsOf(chatCompletions, [
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] }, 'stop'),
       done,
@@ -271,7 +271,7 @@ describe('other oddities of streams', () => {
   const start = event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 0, output_tokens: 1 } } });
   const stop = event({ type: 'message_stop' });
 
-  it('a signature without a word of thinking is kept', () => {
+  it('a signature without thinking text is kept', () => {
     const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '' } });
     const sign = event({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 's' } });
     const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } });
@@ -287,7 +287,7 @@ describe('other oddities of streams', () => {
     );
   });
 
-  it('input tokens of message_delta go over those of message_start', () => {
+  it('usage: input tokens of message_delta override those of message_start', () => {
     const end = event({
       type: 'message_delta',
       delta: { stop_reason: 'end_turn' },
@@ -296,7 +296,7 @@ describe('other oddities of streams', () => {
     assert.deepEqual(foldEvents(eventsOf(messages, [start, end, stop])).usage, { input: 9, output: 2 });
   });
 
-  it('a second message_start begins nothing', () => {
+  it('a second message_start is ignored', () => {
     const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
     const delta = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } });
     const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } });
@@ -305,7 +305,7 @@ describe('other oddities of streams', () => {
     assert.equal(written(messages, events).filter((frame) => frame.event === 'message_start').length, 1);
   });
 
-  it('a stop sequence is named to a Messages client', () => {
+  it('a Messages client receives the stop sequence', () => {
     const end = event({ type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } });
     const [delta] = written(messages, eventsOf(messages, [start, end, stop])).filter(
       (frame) => frame.event === 'message_delta',
@@ -313,7 +313,7 @@ describe('other oddities of streams', () => {
     assert.deepEqual(JSON.parse(delta?.data ?? '').delta, { stop_reason: 'stop_sequence', stop_sequence: 'END' });
   });
 
-  it('errors in the middle keep their kind', () => {
+  it('errors within a stream keep their type', () => {
     const overloaded = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
     assert.equal(foldEvents(eventsOf(messages, [start, overloaded])).error?.errorType, 'temporarily_unavailable');
     const limited = 'data: {"error":{"message":"slow down","code":429}}';

@@ -15,7 +15,7 @@ const event = (value: { type: string } & Record<string, unknown>) =>
 const finish = (events: readonly Event[]) => foldEvents(events).finish;
 
 /** Servers that never say why they ended: docs/formats.md, "An answer that does not say why it ended". */
-describe('an answer that does not say why it ended', () => {
+describe('an answer without a finish reason', () => {
   const streams: Record<string, [frames: string[], expected: string]> = {
     'text and [DONE]': [[chunk({ content: 'a' }), done], 'stop'],
     'an empty reason and [DONE]': [[chunk({ content: 'a' }, ''), done], 'stop'],
@@ -34,7 +34,7 @@ describe('an answer that does not say why it ended', () => {
       assert.equal(finish(eventsOf(chatCompletions, frames)), expected));
   }
 
-  it('is whole in Chat Completions when its body is, in each client’s format', () => {
+  it("no finish reason: a complete Chat Completions body is complete in each client's format", () => {
     const body = { choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: null }] };
     const events = chatCompletions.readAnswer(body);
     assert.equal(finish(events), 'stop');
@@ -43,7 +43,7 @@ describe('an answer that does not say why it ended', () => {
     assert.equal(finish(chatCompletions.readAnswer(empty)), 'closed');
   });
 
-  it('is over in Messages with message_stop, not with the connection', () => {
+  it('no finish reason: a Messages answer is complete with message_stop, not at the end of the connection', () => {
     const text = [
       event({ type: 'message_start', message: { id: 'm' } }),
       event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } }),
@@ -62,7 +62,7 @@ describe('an answer that does not say why it ended', () => {
     assert.equal(finish(messages.readAnswer({ content: [{ type: 'text', text: 'a' }] })), 'stop');
   });
 
-  it('fills a hole when [DONE] came, not when the connection ended', () => {
+  it('no finish reason: a code completion is complete with [DONE], not at the end of the connection', () => {
     const read = (...data: string[]) => {
       const reader = new FimReader();
       return finish([...data.flatMap((each) => reader.read({ data: each })), ...reader.end()]);

@@ -5,7 +5,7 @@ import { CONTEXT_ERRORS, ERROR_BODIES } from '../upstream/error-bodies.ts';
 
 describe('errors of vendors', () => {
   for (const [vendor, { status, body, limit }] of Object.entries(CONTEXT_ERRORS)) {
-    it(`recognises a context overflow in the words of ${vendor}`, () => {
+    it(`vendor errors: recognises a context overflow of ${vendor}`, () => {
       const error = vendorError({ provider: 'p', status, bodyText: JSON.stringify(body), byok: true });
       assert.deepEqual([error.status, error.errorType], [400, 'context_length_exceeded']);
       assert.match(error.message, /context/);
@@ -13,7 +13,7 @@ describe('errors of vendors', () => {
     });
   }
 
-  it('does not take other bad requests for one', () => {
+  it('vendor errors: other invalid requests are not context overflows', () => {
     for (const message of [
       'Invalid value for temperature',
       'Unknown field: context',
@@ -30,7 +30,7 @@ describe('errors of vendors', () => {
   });
 
   for (const [vendor, body] of Object.entries(ERROR_BODIES)) {
-    it(`reads what ${vendor} says`, () => {
+    it(`vendor errors: reads the error of ${vendor}`, () => {
       assert.match(
         vendorError({ provider: 'p', status: 400, bodyText: JSON.stringify(body), byok: true }).message,
         /^Nope\./,
@@ -38,7 +38,7 @@ describe('errors of vendors', () => {
     });
   }
 
-  it('does not show a web page', () => {
+  it('vendor errors: the message does not contain a web page', () => {
     const error = vendorError({
       provider: 'p',
       status: 502,
@@ -49,7 +49,7 @@ describe('errors of vendors', () => {
     assert.equal(error.retryable, true);
   });
 
-  it('tells a status that is no answer and no error as what it is', () => {
+  it('vendor errors: a status that is neither success nor error is reported unchanged', () => {
     for (const status of [204, 304, 302]) {
       const error = vendorError({ provider: 'p', status, bodyText: '', byok: true });
       assert.deepEqual([error.status, error.errorType], [503, 'upstream_error']);
@@ -57,7 +57,7 @@ describe('errors of vendors', () => {
     }
   });
 
-  it('keeps the payment and access problems of the service’s own account to itself (spec 7.1)', () => {
+  it("vendor errors: payment and access problems of the service's account are hidden (spec 7.1)", () => {
     for (const status of [401, 402, 403]) {
       const own = vendorError({
         provider: 'p',
@@ -71,7 +71,7 @@ describe('errors of vendors', () => {
     }
   });
 
-  it('takes insufficient_quota for what it is: no funds, not too many requests', () => {
+  it('vendor errors: insufficient_quota means missing funds, not a rate limit', () => {
     const bodyText =
       '{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}';
     assert.equal(vendorError({ provider: 'p', status: 429, bodyText, byok: true }).errorType, 'insufficient_credits');
@@ -93,7 +93,7 @@ describe('errors of vendors', () => {
     [{}, undefined],
   ];
   for (const [headers, expected] of waits) {
-    it(`reads ${JSON.stringify(headers)} as ${expected} ms`, () => {
+    it(`retryAfterMs: reads ${JSON.stringify(headers)} as ${expected} ms`, () => {
       assert.equal(
         retryAfterMs((name) => headers[name], now),
         expected,
@@ -101,7 +101,7 @@ describe('errors of vendors', () => {
     });
   }
 
-  it('answers with a body that clients of all three formats read', () => {
+  it('errorBody: clients of all three formats can read it', () => {
     const error = vendorError({ provider: 'p', status: 429, bodyText: '{"error":{"message":"Slow."}}', byok: true });
     const chat = errorBody(error);
     assert.deepEqual(chat, {
