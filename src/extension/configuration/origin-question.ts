@@ -10,7 +10,7 @@ import { type Models, workspaceId } from '../models/editor-models.ts';
  */
 export function registerOriginQuestion(models: Models): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.origin', vscode.StatusBarAlignment.Right, 98);
-  item.name = vscode.l10n.t('Svc: key withheldInUse back');
+  item.name = vscode.l10n.t('Svc: key held back');
   item.command = 'svc.origin.review';
   item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
   const draw = () => drawItem(item, models);
@@ -31,7 +31,7 @@ function drawItem(item: vscode.StatusBarItem, models: Models): void {
     item.hide();
     return;
   }
-  item.text = `$(shield) ${vscode.l10n.t('Key withheldInUse back')}`;
+  item.text = `$(shield) ${vscode.l10n.t('Key held back')}`;
   item.tooltip = vscode.l10n.t('This project changes where {0} is. Select to decide about your key.', provider.name);
   item.show();
 }
@@ -47,7 +47,7 @@ async function review(models: Models, id: unknown): Promise<void> {
   const all = [...(models.registry?.providers.values() ?? [])].filter(({ withheld }) => withheld !== undefined);
   const provider = all.find((each) => each.id === id) ?? withheldInUse(models)[0] ?? all[0];
   if (!provider?.withheld) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No key is withheldInUse back in this project.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('No key is held back in this project.'));
     return;
   }
   const { from, to } = provider.withheld;
