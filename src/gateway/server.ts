@@ -141,7 +141,7 @@ function finished(deps: GatewayDeps, context: RequestContext): void {
 function internal(id: string): SvcError {
   return new SvcError({
     errorType: 'internal_error',
-    message: `Something failed inside the gateway (${id}).`,
+    message: `Internal error of the gateway (${id}).`,
     action: 'See the gateway’s log for details.',
   });
 }

@@ -144,7 +144,7 @@ describe('the body of a request', () => {
     const image = { type: 'image' as const, media: { kind: 'url' as const, url: 'https://x.test/a.png' } };
     const turns = [{ role: 'user' as const, parts: [image] }];
     const text = { modalities: { input: ['text' as const], output: ['text' as const] } };
-    assert.throws(() => body({}, text, { turns }), /does not take images.*modalities/);
+    assert.throws(() => body({}, text, { turns }), /not configured to accept images.*modalities/);
   });
 
   it('sends Mistral nothing that it refuses', () => {

@@ -37,7 +37,7 @@ export class KeyStore {
 
   /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
   create({ name, organization, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
-    if (this.#find(name)) throw refused(`There is a key with the name “${name}” already.`);
+    if (this.#find(name)) throw refused(`A key named “${name}” already exists.`);
     return this.#transaction(() => {
       this.#database
         .prepare('INSERT INTO keys (name, organization, budget, rpm, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)')
@@ -49,7 +49,7 @@ export class KeyStore {
   /** Creates a new key for a name. The old key stays valid for `graceMs`. @throws SvcError for an unknown name. */
   rotate(name: string, graceMs: number, now = Date.now()): string {
     const found = this.#find(name);
-    if (!found) throw refused(`There is no key with the name “${name}”.`);
+    if (!found) throw refused(`There is no key named “${name}”.`);
     if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
     return this.#transaction(() => {
       this.#database
@@ -61,7 +61,7 @@ export class KeyStore {
 
   /** Revokes a key immediately. @throws SvcError for an unknown name. */
   revoke(name: string, now = Date.now()): void {
-    if (!this.#find(name)) throw refused(`There is no key with the name “${name}”.`);
+    if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
     this.#transaction(() => {
       this.#database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE name = ?').run(now, name);
       this.#database.prepare('DELETE FROM key_hashes WHERE name = ?').run(name);

@@ -61,7 +61,10 @@ function usageOf(deps: GatewayDeps, context: RequestContext, metered: Metered): 
       counted_input: known?.input,
       counted_output: known?.output,
     };
-    deps.log.warn({ id: context.id, model: model.ref, ...fields }, 'usage capped: the request cannot cause so much');
+    deps.log.warn(
+      { id: context.id, model: model.ref, ...fields },
+      'usage capped: the request cannot cause this number of tokens',
+    );
   }
   // A count of 0 although there was input or output counts as not reported.
   const silent = known === undefined || known.input === 0 || (known.output === 0 && characters > 0);
@@ -97,7 +100,7 @@ function costOf(
     const charged = cappedCost(usage.cost, usage);
     if (charged < usage.cost) {
       const fields = { id: context.id, model: model.ref, cost: usage.cost, counted_cost: charged };
-      deps.log.warn(fields, 'usage capped: the request cannot cost so much');
+      deps.log.warn(fields, 'usage capped: the request cannot cause this cost');
     }
     return estimated ? Math.max(charged, own ?? 0) : charged;
   }

@@ -129,7 +129,7 @@ function choosesModel(field: string): SvcError {
   return new SvcError({
     errorType: 'unsupported_field',
     message: `\`${name}\` can choose another model or provider than \`model\` does; this gateway refuses it.`,
-    action: 'Leave it out. Other models to try are set with gateway.fallback in svc.jsonc.',
+    action: 'Remove it. To try other models, set gateway.fallback in svc.jsonc.',
     param: name,
   });
 }

@@ -54,7 +54,7 @@ export class HeldBodies {
 function full(): SvcError {
   return new SvcError({
     errorType: 'temporarily_unavailable',
-    message: 'The gateway holds as many bytes of other requests and answers as it may.',
+    message: 'The gateway has reached its memory limit for requests and answers.',
     action: 'Try again soon, or raise gateway.maxBufferedBytes.',
     retryable: true,
     retryAfterMs: RETRY_AFTER_MS,

@@ -78,10 +78,12 @@ function fit(model: Model, conversation: Conversation, choices: RequestChoices):
 }
 
 const NOT_TAKEN = {
-  image: (ref: string) => msg('{0} does not take images. If it does, say so in its `modalities` in svc.jsonc.', ref),
-  file: (ref: string) => msg('{0} does not take files. If it does, say so in its `modalities` in svc.jsonc.', ref),
+  image: (ref: string) =>
+    msg('{0} is not configured to accept images. If it does, add them to its `modalities` in svc.jsonc.', ref),
+  file: (ref: string) =>
+    msg('{0} is not configured to accept files. If it does, add them to its `modalities` in svc.jsonc.', ref),
   audio: (ref: string) =>
-    msg('{0} does not take recordings. If it does, say so in its `modalities` in svc.jsonc.', ref),
+    msg('{0} is not configured to accept recordings. If it does, add them to its `modalities` in svc.jsonc.', ref),
 };
 
 function checkAbilities(model: Model, conversation: Conversation): void {
