@@ -68,7 +68,7 @@ describe('what is attached in the editor', () => {
     const dialog = desk.page.locator('.monaco-dialog-box');
     for (const name of ['deploy.env', 'harmless.txt']) {
       await complete(frame, ` @${name.slice(0, 6)}`, name);
-      await dialog.getByText(`${name} is of a kind that holds secrets. Attach it?`).waitFor();
+      await dialog.getByText(`${name} may contain secrets. Attach it?`).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'detached' });
     }

@@ -51,7 +51,7 @@ describe('the chat in the rest of the editor', () => {
     await runCommand(desk.page, 'Notifications: Show Notifications');
     const said = desk.page.locator('.notifications-center .notification-list-item-message');
     await said.filter({ hasText: 'There are no problems to attach.' }).waitFor();
-    await said.filter({ hasText: 'No command has run in a terminal yet' }).waitFor();
+    await said.filter({ hasText: 'No terminal output is available' }).waitFor();
     await said.filter({ hasText: 'There are no changes in Git to attach.' }).waitFor();
     assert.equal(await frame.locator('.composer .chip').count(), 0);
     await runCommand(desk.page, 'Notifications: Clear All Notifications');

@@ -106,7 +106,7 @@ describe('tools and code in the editor', () => {
   it('stops a model that repeats itself, and says so', async () => {
     desk.answer(saying(call('get_problems', {})));
     const frame = await desk.send('Problems?');
-    await frame.getByText('again and again without getting further').waitFor();
+    await frame.getByText('repeatedly without progress').waitFor();
   });
 
   it('puts code where the cursor is, and copies its source', async () => {
@@ -147,7 +147,7 @@ describe('tools and code in the editor', () => {
     const again = call('read_file', { path: 'src/../prod.env' }, 'c2');
     desk.answer(saying(read, again, { text: ['Read once.'] }));
     const frame = await desk.send('Read it');
-    await frame.getByText('prod.env is of a kind that holds secrets').waitFor();
+    await frame.getByText('prod.env may contain secrets').waitFor();
     assert.equal(await frame.getByRole('button', { name: 'Always allow' }).count(), 0);
     await frame.getByRole('button', { name: 'Allow once' }).click();
     await frame.getByText('src/../prod.env').waitFor();

@@ -105,7 +105,7 @@ describe('the panel’s page for everyone', function () {
     const heard = await panel.page.evaluate(() => (window as unknown as { heard: string[] }).heard);
     const words = Array.from({ length: 20 }, (_, step) => `word${step} `).join('');
     assert.deepEqual(
-      heard.filter((line) => line !== '' && !line.startsWith('The answer goes on')),
+      heard.filter((line) => line !== '' && !line.startsWith('The answer continues')),
       ['The answer begins.', words],
     );
   });

@@ -304,7 +304,7 @@ describe('the panel’s page', function () {
 
     it('says why a call is asked for each time, and offers no standing permission for it', async () => {
       await panel.tell(...(STATES.cautioned ?? []));
-      await panel.page.getByText('.vscode/tasks.json changes what an editor does').waitFor();
+      await panel.page.getByText('.vscode/tasks.json controls an editor').waitFor();
       assert.equal(await panel.page.getByRole('button', { name: 'Allow once' }).count(), 1);
       for (const name of ['Allow in this conversation', 'Always allow']) {
         assert.equal(await panel.page.getByRole('button', { name, exact: true }).count(), 0, name);

@@ -21,7 +21,7 @@ const MAX_OUTPUT = 60_000;
 
 type Input = Readonly<Record<string, unknown>>;
 
-const CHANGED = 'The target of this call changed after it was shown. Nothing was done.';
+const CHANGED = 'The target of this call has changed since it was shown. Nothing was done.';
 
 interface Waiting {
   readonly tool: ChatTool;

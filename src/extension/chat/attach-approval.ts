@@ -20,8 +20,8 @@ async function questionAbout(uri: vscode.Uri): Promise<string | undefined> {
   const name = workspaceRelativePath(uri);
   const real = uri.scheme === 'file' ? await findRealPath(uri.fsPath) : uri.path;
   if (real === undefined || isSecretFile(real) || isSecretFile(uri.path)) {
-    return vscode.l10n.t('{0} is of a kind that holds secrets. Attach it?', name);
+    return vscode.l10n.t('{0} may contain secrets. Attach it?', name);
   }
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined || (await fileAt(uri))) return undefined;
-  return vscode.l10n.t('{0} is a link to {1}, outside of the workspace. Attach it?', name, real);
+  return vscode.l10n.t('{0} is a link to {1}, outside the workspace. Attach it?', name, real);
 }

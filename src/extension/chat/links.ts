@@ -6,7 +6,7 @@ export async function openLink(href: string, shown: string): Promise<void> {
   if (!/^(?:https?|mailto):/i.test(href) || !URL.canParse(href)) return;
   const open = vscode.l10n.t('Open');
   if (isMisleadingLink(href, shown)) {
-    const text = vscode.l10n.t('This link is not what it says. It leads to {0}', new URL(href).href);
+    const text = vscode.l10n.t('The text of this link does not match its address. It opens {0}', new URL(href).href);
     if ((await vscode.window.showWarningMessage(text, { modal: true }, open)) !== open) return;
   }
   await vscode.env.openExternal(vscode.Uri.parse(href, true));

@@ -4,7 +4,7 @@ import type { Suggester } from '../../completion/suggester.ts';
 /** Opens the last request exactly as it was sent, with masked secrets. */
 export async function showLastRequest({ lastRequest }: Suggester): Promise<void> {
   if (!lastRequest) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No completion was asked for yet.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('No completion has been requested yet.'));
     return;
   }
   const { fimRequest, ...about } = lastRequest;

@@ -84,9 +84,12 @@ export class CompletionStatus implements vscode.Disposable {
     }
     switch (state.kind) {
       case 'asking':
-        return plain(`$(loading~spin) Svc${mark}`, vscode.l10n.t('Asking {0}', named));
+        return plain(`$(loading~spin) Svc${mark}`, vscode.l10n.t('Waiting for {0}', named));
       case 'no-model':
-        return plain('$(plug) Svc', vscode.l10n.t('No model that can complete code is set up. Select for what to do.'));
+        return plain(
+          '$(plug) Svc',
+          vscode.l10n.t('No model that can complete code is set up. Select to see the options.'),
+        );
       case 'problem': {
         return { ...plain('$(warning) Svc', errorText(state.error)), warning: true };
       }
@@ -108,15 +111,15 @@ function describeRefusal(why: TriggerRefusal): string {
     case 'language-off':
       return t('they are off for this language.');
     case 'file-off':
-      return t('the setting svc.completion.disabledGlobs names this file.');
+      return t('the setting svc.completion.disabledGlobs excludes this file.');
     case 'exclude-setting':
-      return t('the setting svc.completion.exclude names this file.');
+      return t('the setting svc.completion.exclude excludes this file.');
     case 'gitignored':
-      return t('a .gitignore file names this file.');
+      return t('a .gitignore file excludes this file.');
     case 'secret-kind':
-      return t('files of this kind hold secrets.');
+      return t('files of this kind may contain secrets.');
     case 'outside':
-      return t('the file is outside of the workspace.');
+      return t('the file is outside the workspace.');
     case 'unknown-yet':
       return t('the .gitignore files are still being read.');
     case 'several-carets':
@@ -124,9 +127,9 @@ function describeRefusal(why: TriggerRefusal): string {
     case 'selection':
       return t('text is selected.');
     case 'output':
-      return t('this is not a document of yours.');
+      return t('they are not available in this kind of document.');
     case 'manual-only':
-      return t('they are shown when asked for.');
+      return t('they are shown only on request.');
   }
 }
 

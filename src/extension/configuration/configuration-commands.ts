@@ -40,11 +40,11 @@ async function setKey(models: Models, keys: StoredKeys, id: unknown): Promise<vo
   const choices = [...known, ...common];
   const provider =
     choices.find((each) => each.id === id) ??
-    (await vscode.window.showQuickPick(choices, { title: vscode.l10n.t('Provider whose key to set') }));
+    (await vscode.window.showQuickPick(choices, { title: vscode.l10n.t('Provider to set a key for') }));
   if (!provider) return;
   const key = await vscode.window.showInputBox({
     title: vscode.l10n.t('Key for {0}', provider.label),
-    prompt: vscode.l10n.t('Kept in the system’s key store. Empty removes it.'),
+    prompt: vscode.l10n.t('Stored in the system’s key store. Leave it empty to remove the key.'),
     password: true,
     ignoreFocusOut: true,
   });
@@ -65,7 +65,10 @@ async function signOut(keys: StoredKeys): Promise<void> {
     vscode.l10n.t('Remove every stored key?'),
     {
       modal: true,
-      detail: vscode.l10n.t('They are for: {0}. Keys in svc.jsonc and in the environment stay.', stored.join(', ')),
+      detail: vscode.l10n.t(
+        'Keys are stored for: {0}. Keys in svc.jsonc and in the environment are not removed.',
+        stored.join(', '),
+      ),
     },
     remove,
   );

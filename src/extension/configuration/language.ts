@@ -117,8 +117,8 @@ function aboutValue(
           : escapeMarkdown(sourceLocation(origin));
       return `- ${below === '' ? '' : `${escapeMarkdown(below)}: `}${shown} (${here})`;
     });
-  if (lines.length === 0) return new vscode.MarkdownString(t('Nothing of it is in force.'));
-  return new vscode.MarkdownString([t('In force:'), '', ...lines].join('\n'));
+  if (lines.length === 0) return new vscode.MarkdownString(t('No value is set.'));
+  return new vscode.MarkdownString([t('Effective value:'), '', ...lines].join('\n'));
 }
 
 /** Maximum number of values in one hover. */
@@ -137,7 +137,7 @@ function aboutProvider(provider: Provider, models: Models): vscode.MarkdownStrin
   text.appendMarkdown(`- ${t('Models')}: ${provider.models.size}\n`);
   if (provider.withheld) {
     text.appendMarkdown(
-      `\n$(warning) ${t('Its key is held back: this project sends it to {0} instead of {1}.', provider.withheld.to, provider.withheld.from)}`,
+      `\n$(warning) ${t('Its key is withheld: this project sends it to {0} instead of {1}.', provider.withheld.to, provider.withheld.from)}`,
     );
   }
   if (endpoint.problem !== undefined) text.appendMarkdown(`\n$(error) ${escapeMarkdown(translate(endpoint.problem))}`);
@@ -151,7 +151,7 @@ function aboutModel(model: Model): vscode.MarkdownString {
   const abilities = [
     ...(model.toolCall ? [t('tools')] : []),
     ...(model.reasoning ? [t('reasoning')] : []),
-    ...(model.fim ? [t('fill in the middle')] : []),
+    ...(model.fim ? [t('code completion')] : []),
     ...model.modalities.input.filter((kind) => kind !== 'text'),
   ];
   const lines = [

@@ -10,7 +10,7 @@ import { type Models, workspaceId } from '../models/editor-models.ts';
  */
 export function registerOriginQuestion(models: Models): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('svc.origin', vscode.StatusBarAlignment.Right, 98);
-  item.name = vscode.l10n.t('Svc: key held back');
+  item.name = vscode.l10n.t('Svc: key withheld');
   item.command = 'svc.origin.review';
   item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
   const draw = () => drawItem(item, models);
@@ -31,8 +31,11 @@ function drawItem(item: vscode.StatusBarItem, models: Models): void {
     item.hide();
     return;
   }
-  item.text = `$(shield) ${vscode.l10n.t('Key held back')}`;
-  item.tooltip = vscode.l10n.t('This project changes where {0} is. Select to decide about your key.', provider.name);
+  item.text = `$(shield) ${vscode.l10n.t('Key withheld')}`;
+  item.tooltip = vscode.l10n.t(
+    'This project changes the address of {0}. Select to decide whether to send your key.',
+    provider.name,
+  );
   item.show();
 }
 
@@ -47,14 +50,14 @@ async function review(models: Models, id: unknown): Promise<void> {
   const all = [...(models.registry?.providers.values() ?? [])].filter(({ withheld }) => withheld !== undefined);
   const provider = all.find((each) => each.id === id) ?? withheldInUse(models)[0] ?? all[0];
   if (!provider?.withheld) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('No key is held back in this project.'));
+    void vscode.window.showInformationMessage(vscode.l10n.t('No key is withheld in this project.'));
     return;
   }
   const { from, to } = provider.withheld;
   const send = vscode.l10n.t('Send It There');
   const deny = vscode.l10n.t('Do Not Send');
   const detail = vscode.l10n.t(
-    'The answer holds for this project and this address. Without the key, requests go out without it.',
+    'Your choice applies to this project and this address. If you do not send the key, requests are sent without it.',
   );
   const question = vscode.l10n.t(
     'This project wants to send your key for {0} to {1} instead of {2}.',

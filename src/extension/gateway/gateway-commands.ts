@@ -66,7 +66,7 @@ function describeState(state: GatewayState): string {
       return vscode.l10n.t('The gateway is starting.');
     case 'running':
       return state.kept
-        ? vscode.l10n.t('The gateway listens on {0} and goes on when the window is closed.', state.url)
+        ? vscode.l10n.t('The gateway listens on {0} and keeps running when the window is closed.', state.url)
         : vscode.l10n.t('The gateway listens on {0}.', state.url);
     case 'failed':
       return vscode.l10n.t('The gateway ended: {0}', state.reason);

@@ -97,7 +97,7 @@ export class GatewayProcess implements vscode.Disposable {
     const generation = this.#generation;
     this.#set({ kind: 'starting' });
     const key = await this.key();
-    if (generation !== this.#generation) throw new Error(vscode.l10n.t('It was stopped.'));
+    if (generation !== this.#generation) throw new Error(vscode.l10n.t('The gateway was stopped.'));
     return this.#deps.keep() ? this.#startDetached(key, generation) : this.#spawn(key);
   }
 
@@ -125,7 +125,7 @@ export class GatewayProcess implements vscode.Disposable {
       const kept = found ?? (await startDetached(memory, { ...launch, port: port(), storage: storage.fsPath }));
       if (generation !== this.#generation) {
         await stopDetached(memory, kept);
-        throw new Error(vscode.l10n.t('It was stopped.'));
+        throw new Error(vscode.l10n.t('The gateway was stopped.'));
       }
       this.#setKept(kept);
       return kept.url;

@@ -32,7 +32,7 @@ async function pickChatModel(models: Models): Promise<void> {
 async function pickVariant(models: Models, model: Model): Promise<void> {
   const current = models.chat?.ref === model.ref ? models.chatVariant : undefined;
   const items = variantChoices(model, current).map(({ name, current: chosen }) => ({
-    label: `${chosen ? '$(check) ' : ''}${name ?? vscode.l10n.t('As it is')}`,
+    label: `${chosen ? '$(check) ' : ''}${name ?? vscode.l10n.t('No variant')}`,
     name,
   }));
   const chosen = await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Variant of {0}', model.name) });
@@ -45,7 +45,7 @@ async function pick(models: Models, use: Use): Promise<Model | undefined> {
   const fim = use === 'completion';
   picker.title = fim ? vscode.l10n.t('Model for completions') : vscode.l10n.t('Model for chat');
   picker.placeholder = fim
-    ? vscode.l10n.t('Search by name, ability or price. The code around the cursor goes where the model is.')
+    ? vscode.l10n.t('Search by name, ability or price. The code around the cursor is sent to the model’s provider.')
     : vscode.l10n.t('Search by name, ability or price');
   picker.matchOnDescription = true;
   picker.matchOnDetail = true;
@@ -119,7 +119,7 @@ async function press(models: Models, model: Model, button: vscode.QuickInputButt
 async function showHidden(models: Models): Promise<void> {
   const chosen = await vscode.window.showQuickPick([...models.hidden], {
     title: vscode.l10n.t('Hidden models'),
-    placeHolder: vscode.l10n.t('Choose those to show again'),
+    placeHolder: vscode.l10n.t('Choose models to show again'),
     canPickMany: true,
   });
   for (const ref of chosen ?? []) await models.hide(ref, false);

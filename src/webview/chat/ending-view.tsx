@@ -14,7 +14,7 @@ export function EndingView({ message, ending, last }: { message: Message; ending
       return (
         <Note
           icon="debug-stop"
-          text={t('Stopped. What was received is kept.')}
+          text={t('Stopped. The received text is kept.')}
           goOn={last && message.parts.length > 0}
         />
       );
@@ -23,7 +23,7 @@ export function EndingView({ message, ending, last }: { message: Message; ending
         <Note
           icon="warning"
           warning
-          text={t('Stopped: the model called {0} again and again without getting further.', ending.tool)}
+          text={t('Stopped: the model called {0} repeatedly without progress.', ending.tool)}
           goOn={last}
         />
       );
@@ -61,7 +61,7 @@ function Finished(props: { message: Message; ending: Extract<Ending, { type: 'fi
         />
       );
     case 'empty':
-      return <Note icon="warning" warning text={t('The model answered with nothing.')} again={last} />;
+      return <Note icon="warning" warning text={t('The model returned an empty answer.')} again={last} />;
     case 'filtered':
       return <Note icon="warning" warning text={t('The provider’s content filter ended this answer.')} />;
     case 'interrupted': {

@@ -132,7 +132,7 @@ function EditBox({ message, text, close }: { message: Message; text: string; clo
         <button type="button" onClick={close}>
           {t('Cancel')}
         </button>
-        <span class="hint">{t('The old version stays as a branch.')}</span>
+        <span class="hint">{t('The old version is kept as a branch.')}</span>
       </div>
     </div>
   );
@@ -268,7 +268,7 @@ function Waiting({ visible }: { visible: boolean }) {
     <p class="waiting">
       <Icon name="loading" spin />
       <span>
-        {slow ? t('Still waiting for the provider…') : visible ? t('Going on…') : t('Waiting for the answer…')}
+        {slow ? t('Still waiting for the provider…') : visible ? t('Continuing…') : t('Waiting for the answer…')}
       </span>
     </p>
   );

@@ -26,7 +26,7 @@ export function ToolCard({ part }: { part: ToolPart }) {
           <dt>{t('From')}</dt>
           <dd>{part.origin === '' ? t('unknown') : showUnseen(part.origin)}</dd>
           <dt>{t('Effect')}</dt>
-          <dd class={part.changes ? 'changes' : ''}>{part.changes ? t('May change things') : t('Only reads')}</dd>
+          <dd class={part.changes ? 'changes' : ''}>{part.changes ? t('Can make changes') : t('Only reads')}</dd>
           <dt>{t('Arguments')}</dt>
           <dd>
             <Arguments text={part.text} />
@@ -85,19 +85,19 @@ function cautionText({ kind, path }: Caution): string {
   const name = showUnseen(path);
   switch (kind) {
     case 'secret':
-      return t('Asked each time: {0} is of a kind that holds secrets.', name);
+      return t('Needs confirmation each time: {0} may contain secrets.', name);
     case 'git':
-      return t('Asked each time: {0} is read by Git or its hooks and can make programs run.', name);
+      return t('Needs confirmation each time: {0} is read by Git or its hooks and can make them run programs.', name);
     case 'editor':
-      return t('Asked each time: {0} changes what an editor does and can make programs run.', name);
+      return t('Needs confirmation each time: {0} controls an editor and can make it run programs.', name);
     case 'workflow':
-      return t('Asked each time: {0} decides what a build server runs.', name);
+      return t('Needs confirmation each time: {0} controls what a build server runs.', name);
     case 'settings':
-      return t('Asked each time: {0} decides which providers and keys Svc uses.', name);
+      return t('Needs confirmation each time: {0} controls which providers and keys Svc uses.', name);
     case 'shell':
-      return t('Asked each time: {0} is read by shells and can make programs run.', name);
+      return t('Needs confirmation each time: {0} is read by shells and can make them run programs.', name);
     case 'package':
-      return t('Asked each time: {0} can make a package manager run programs.', name);
+      return t('Needs confirmation each time: {0} can make a package manager run programs.', name);
   }
 }
 
@@ -156,7 +156,7 @@ function Approval({ part }: { part: ToolPart }) {
         <input
           type="text"
           value={reason}
-          placeholder={t('Why not? The model is told.')}
+          placeholder={t('Reason (sent to the model)')}
           aria-label={t('Reason for not allowing')}
           onInput={(event) => setReason(event.currentTarget.value)}
           onKeyDown={(event) => isSubmit(event) && deny()}
@@ -189,7 +189,7 @@ function stateText(state: ToolState): string {
     case 'receiving':
       return t('being written');
     case 'waiting':
-      return t('waits for you');
+      return t('waiting for your decision');
     case 'running':
       return t('running');
     case 'done':

@@ -55,7 +55,7 @@ export function Footer() {
         </button>
         {open > 0 ? (
           <span class="hint" role="status">
-            {open === 1 ? t('One field needs you.') : t('{0} fields need you.', open)}
+            {open === 1 ? t('One field needs your attention.') : t('{0} fields need your attention.', open)}
           </span>
         ) : null}
         {editing.value ? (
@@ -78,7 +78,7 @@ function TrialState() {
       return (
         <p class="trial" role="status">
           <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
-          {t('Asking {0} for one word …', trial.model)}
+          {t('Sending a test request to {0} …', trial.model)}
         </p>
       );
     case 'done': {

@@ -48,8 +48,10 @@ export function KeySection() {
       <Problem field="key" />
       <p class="hint" id="key-hint">
         {variable
-          ? t('Written as a reference. The variable must be there when VS Code starts.')
-          : t('Kept by the operating system and sent to this address alone. Leave it empty when a header carries it.')}
+          ? t('Stored as a reference. The variable must be set when VS Code starts.')
+          : t(
+              'Stored by the operating system and sent only to this address. Leave it empty if a header contains the key.',
+            )}
       </p>
       {key.kind !== 'none' && isOpenToEavesdroppers(baseURL.trim()) ? (
         <p class="warning" role="status">
@@ -67,7 +69,7 @@ function StoredKey() {
   if (key.kind === 'kept') {
     return (
       <div class="row">
-        <input id="key" type="password" value="••••••••" readOnly aria-label={t('API key, kept')} />
+        <input id="key" type="password" value="••••••••" readOnly aria-label={t('API key, stored')} />
         <button type="button" onClick={() => state.change({ key: { kind: 'typed', value: '' } })}>
           {t('Replace')}
         </button>

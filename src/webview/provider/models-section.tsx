@@ -13,7 +13,7 @@ export function ModelsSection() {
     <fieldset class="field">
       <legend>
         {t('Models')}
-        <span class="optional"> {models.length === 0 ? t('all that the provider lists') : models.length}</span>
+        <span class="optional"> {models.length === 0 ? t('all models that the provider lists') : models.length}</span>
       </legend>
       <ListState />
       {listing.value.kind === 'done' && listing.value.models.length > 0 ? (
@@ -50,7 +50,7 @@ function ListState() {
             {listing.reason.message}
           </p>
           {listing.reason.action ? <p>{listing.reason.action}</p> : null}
-          <Again text={t('Models can be added by hand below.')} />
+          <Again text={t('You can add models manually below.')} />
         </div>
       );
     case 'done':
@@ -60,7 +60,10 @@ function ListState() {
             <div class="row status note" role="status">
               <span class="codicon codicon-info" aria-hidden="true" />
               <span class="grow">
-                {t('The list is at {0}. Requests go there only if the base URL says so.', listing.baseURL)}
+                {t(
+                  'The list was found at {0}. Requests are sent there only if you use it as the base URL.',
+                  listing.baseURL,
+                )}
               </span>
               <button type="button" class="primary" onClick={() => state.useFoundAddress()}>
                 {t('Use this address')}
@@ -204,7 +207,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
       ) : null}
       <button type="button" id="add-model" onClick={addRow}>
         <span class="codicon codicon-add" aria-hidden="true" />
-        {t('Add a model by hand')}
+        {t('Add a model manually')}
       </button>
     </>
   );

@@ -31,7 +31,11 @@ function Page({ dialog }: { dialog: Dialog }) {
         <Field id="name" label={t('Display name')}>
           <Text id="name" value={name} onValue={(value) => state.changeName(value)} placeholder={t('My provider')} />
         </Field>
-        <Field id="id" label={t('Provider ID')} hint={t('Names its models: {0}', `${id || 'my-provider'}/model`)}>
+        <Field
+          id="id"
+          label={t('Provider ID')}
+          hint={t('Part of its model names: {0}', `${id || 'my-provider'}/model`)}
+        >
           <Text id="id" value={id} onValue={(value) => state.changeId(value)} placeholder="my-provider" />
         </Field>
         <Field id="api" label={t('Provider API')}>
@@ -80,13 +84,13 @@ function Completion() {
         id="fimURL"
         label={t('Completion URL')}
         optional
-        hint={t('/completions is put after it. Empty: as the provider is known for.')}
+        hint={t('“/completions” is appended. Leave it empty to use the provider’s known address.')}
       >
         <Text id="fimURL" value={fimURL} onValue={(value) => state.change({ fimURL: value })} />
       </Field>
       <Field id="fim" label={t('Dialect')} optional>
         <select id="fim" value={fim} onChange={(event) => state.change({ fim: event.currentTarget.value })}>
-          <option value="">{t('Found out by itself')}</option>
+          <option value="">{t('Detect automatically')}</option>
           {FIM_DIALECTS.map((each) => (
             <option key={each} value={each}>
               {each}

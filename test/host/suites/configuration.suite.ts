@@ -66,7 +66,7 @@ describe('svc.jsonc in the editor', () => {
         .join('\n');
     };
     assert.match(await hovers(at('"coder"')), /32,000 tokens/);
-    assert.match(await hovers(at('"baseURL"')), /In force:[\s\S]*127\.0\.0\.1:9\/v1.*\(line 6\)/);
+    assert.match(await hovers(at('"baseURL"')), /Effective value:[\s\S]*127\.0\.0\.1:9\/v1.*\(line 6\)/);
     assert.match(await hovers(at('"limit"')), /context: `32000` \(line 8\)\n- output: `4000` \(line 8\)/);
     assert.doesNotMatch(await hovers(at('"apiKey"')), /SECRET_KEY/);
     const provider = await hovers(at('"local"'));

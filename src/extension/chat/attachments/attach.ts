@@ -142,7 +142,7 @@ export function refused(name: string, why: 'too-large' | 'kind'): void {
   const text =
     why === 'too-large'
       ? vscode.l10n.t('{0} is too large to attach.', name)
-      : vscode.l10n.t('{0} can’t be read here: drop pictures and PDFs, and other files from the explorer.', name);
+      : vscode.l10n.t('{0} can’t be attached here. Drop images, PDFs or files from the Explorer.', name);
   void vscode.window.showWarningMessage(text);
 }
 
@@ -153,7 +153,7 @@ function nothingOf(name: Named): string {
     case 'problems':
       return vscode.l10n.t('There are no problems to attach.');
     case 'terminal':
-      return vscode.l10n.t('No command has run in a terminal yet, or its shell doesn’t tell what it printed.');
+      return vscode.l10n.t('No terminal output is available. Run a command in a terminal with shell integration.');
     case 'diff':
       return vscode.workspace.isTrusted
         ? vscode.l10n.t('There are no changes in Git to attach.')

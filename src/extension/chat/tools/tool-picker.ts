@@ -45,7 +45,7 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
   const off = disabled();
   picker.canSelectMany = true;
   picker.matchOnDetail = true;
-  picker.placeholder = vscode.l10n.t('Tools that models may call. What may change things asks each time.');
+  picker.placeholder = vscode.l10n.t('Tools that models may call. Tools that can make changes need your permission.');
   picker.items = createItems(tools);
   picker.selectedItems = picker.items.filter(({ tool }) => tool !== undefined && !off.includes(tool));
   const count = () => {
@@ -71,7 +71,7 @@ function createItems(tools: readonly ChatTool[]): readonly ToolItem[] {
     { label: origin, kind: vscode.QuickPickItemKind.Separator },
     ...group.map(({ name, description, changes }) => ({
       label: name,
-      description: changes ? vscode.l10n.t('May change things') : vscode.l10n.t('Only reads'),
+      description: changes ? vscode.l10n.t('Can make changes') : vscode.l10n.t('Only reads'),
       detail: description.split('\n', 1)[0] ?? '',
       tool: name,
     })),
