@@ -92,7 +92,7 @@ async function bundle(): Promise<string> {
     },
     logLevel: 'warning',
   });
-  cpSync(path.join(ROOT, 'src', 'catalog', 'snapshot.json'), path.join(outdir, 'chunks', 'snapshot.json'));
+  cpSync(path.join(ROOT, 'src', 'catalog', 'public', 'snapshot.json'), path.join(outdir, 'chunks', 'snapshot.json'));
   return path.join(outdir, 'cli.js');
 }
 
