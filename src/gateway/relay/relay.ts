@@ -302,8 +302,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
         const passed = transform.wholeAsStream(body);
         this.#context.writeStreamHead().end(passed);
       } else {
-        const declaredType = withoutCredentials(this.#contentType, this.#request.target.headers);
-        const type = anyBody === true && declaredType !== '' ? declaredType : 'application/json';
+        const declared = anyBody === true ? withoutCredentials(this.#contentType, this.#request.target.headers) : '';
+        const type = declared === '' ? 'application/json' : declared;
         this.#context.sendBytes(200, transform.whole(body), { 'content-type': type });
       }
     } catch (thrown) {

@@ -96,8 +96,9 @@ async function bundle(): Promise<string> {
   return path.join(outdir, 'cli.js');
 }
 
-export async function gateway(upstream: string, warm: string): Promise<Contestant> {
-  const cli = await bundle();
+/** @param before a checkout to compare with, built by `npm run build` there; default: this checkout. */
+export async function gateway(upstream: string, warm: string, before?: string): Promise<Contestant> {
+  const cli = before === undefined ? await bundle() : path.resolve(before, 'dist', 'cli.js');
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-bench-'));
   const model = { cost: { input: 1, output: 2 }, limit: { context: 128_000, output: 4_096 } };
   const options = { baseURL: `${upstream}/v1`, apiKey: 'sk-bench' };
@@ -131,7 +132,7 @@ export async function gateway(upstream: string, warm: string): Promise<Contestan
     url,
     bytes: requestBytes(`${url}/v1/chat/completions`, headers, body(text, translated)),
   });
-  return ready({ name: 'svc', child, startedAt, request, folder }, warm);
+  return ready({ name: before === undefined ? 'svc' : 'before', child, startedAt, request, folder }, warm);
 }
 
 /** The peer from npm, outside of the project's dependencies. */

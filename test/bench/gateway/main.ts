@@ -1,5 +1,7 @@
 /**
- * The gateway beside others, in one run and by turns: `node test/bench/gateway/main.ts [--quick] [--no-peer]`.
+ * The gateway beside others, in one run and by turns:
+ * `node test/bench/gateway/main.ts [--quick] [--no-peer] [--before CHECKOUT]`.
+ * `--before` adds the gateway of another checkout (built there) and prints the ratio to it for each measurement.
  * Writes test/bench/results/gateway.json, and without --quick the table in docs/performance.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,10 +17,11 @@ import {
   startUpstream,
 } from './contestants.ts';
 import { drain, drive, firstBytes, hold } from './load.ts';
-import { type Row, reportOf, tableOf } from './report.ts';
+import { comparisonOf, type Row, reportOf, tableOf } from './report.ts';
 
 const has = (flag: string) => process.argv.includes(flag);
 const QUICK = has('--quick');
+const BEFORE = has('--before') ? process.argv[process.argv.indexOf('--before') + 1] : undefined;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? (QUICK ? 3 : 7));
 const SECONDS = Number(process.env.BENCH_SECONDS ?? (QUICK ? 0.7 : 1));
 const FRAMES = QUICK ? 400 : 3_000;
@@ -104,6 +107,7 @@ const upstream = await startUpstream();
 const contestants: Contestant[] = [direct(upstream.url, upstream.pid)];
 try {
   contestants.push(await relay(upstream.url, WHOLE), await gateway(upstream.url, WHOLE));
+  if (BEFORE !== undefined) contestants.push(await gateway(upstream.url, WHOLE, BEFORE));
   if (!has('--no-peer')) contestants.push(await peer(upstream.url, WHOLE));
   for (const who of contestants) note('cold start ms', who.name, who.coldStartMs);
   for (const who of contestants) if (who.name !== 'direct') await memory(who);
@@ -145,6 +149,7 @@ mkdirSync(path.join(root, 'test/bench/results'), { recursive: true });
 writeFileSync(path.join(root, 'test/bench/results/gateway.json'), `${JSON.stringify(report, null, 2)}\n`);
 const table = tableOf(report);
 console.log(table);
+if (BEFORE !== undefined) console.log(`\n${comparisonOf(rows)}`);
 if (!QUICK) {
   const file = path.join(root, 'docs/performance.md');
   const text = readFileSync(file, 'utf8');

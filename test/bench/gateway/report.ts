@@ -83,6 +83,16 @@ const shown = (value: number | undefined) => {
   return value.toFixed(value >= 10 ? 1 : value >= 1 ? 2 : 3);
 };
 
+/** Each measurement as a ratio to the other checkout: the median of the ratios within each round. */
+export function comparisonOf(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ what, values }) => {
+    const { svc = [], before = [] } = values;
+    const ratios = svc.map((value, round) => value / (before[round] ?? Number.NaN));
+    return before.length === 0 ? [] : [`| ${what} | ${shown(median(ratios))} |`];
+  });
+  return ['| measurement | of the checkout before |', '| --- | --- |', ...lines].join('\n');
+}
+
 export function tableOf({ rows, targets, machine, setup }: Report): string {
   const names = ['direct', 'relay', 'svc', 'portkey'].filter((name) => rows.some((row) => name in row.medians));
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
