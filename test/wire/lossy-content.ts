@@ -223,7 +223,7 @@ export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
     },
     { from: 'responses', said: reasoned({ type: 'reasoning', id: 'r', summary }), unsaid: reasoned(undefined) },
   ],
-  'which stop sequence was met': [
+  'the stop sequence that ended the answer': [
     {
       from: 'messages',
       said: messagesAnswer({ stop_reason: 'stop_sequence', stop_sequence: 'END' }),

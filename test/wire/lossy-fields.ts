@@ -46,7 +46,7 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
     ...dropped('chat-completions', { stop: 'END' }),
     ...dropped('messages', { stop_sequences: ['END'] }),
   ],
-  'stop sequences of whitespace alone': dropped('chat-completions', { stop: ['\n'] }),
+  'stop sequences of only white space': dropped('chat-completions', { stop: ['\n'] }),
   '`frequency_penalty`, `presence_penalty`, `seed`': dropped(
     'chat-completions',
     { frequency_penalty: 1 },
@@ -171,10 +171,11 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
     { from: 'chat-completions', said: chatSchema(more), unsaid: chatSchema({}) },
     { from: 'responses', said: responsesSchema(more), unsaid: responsesSchema({}) },
   ]),
-  'what a response schema asks beyond Messages’ (limits such as `minimum` and `pattern`, `oneOf`, open objects)': [
-    { from: 'chat-completions', said: chatSchema(bounded), becomes: fitted },
-    { from: 'responses', said: responsesSchema(bounded), becomes: fitted },
-  ],
+  'parts of a response schema that Messages does not support (limits such as `minimum` and `pattern`, `oneOf`, open objects)':
+    [
+      { from: 'chat-completions', said: chatSchema(bounded), becomes: fitted },
+      { from: 'responses', said: responsesSchema(bounded), becomes: fitted },
+    ],
   '`metadata`': [
     ...dropped('chat-completions', { metadata: { a: 'b' } }),
     ...dropped('responses', { metadata: { a: 'b' } }),
