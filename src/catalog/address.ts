@@ -132,7 +132,7 @@ function baseOf(
   if (kind === 'azure') return azureBase(question);
   const template = question.catalogModel?.api ?? listed?.api ?? vendor?.base;
   if (template !== undefined) return expand(template, question.env);
-  return { problem: msg('It is not known where `{0}` is; set `options.baseURL`.', question.id) };
+  return { problem: msg('The address of `{0}` is not known. Set `options.baseURL`.', question.id) };
 }
 
 /** Each Azure resource has its own host (learn.microsoft.com, "v1 API"). */
@@ -165,12 +165,12 @@ function unknownPackage(npm: string): MessageText {
   const [near] = nearMisses(npm, PACKAGES.keys());
   return near === undefined
     ? msg(
-        'Svc does not speak the format of `{0}`. Where the provider has an OpenAI-compatible address, set `npm` to `{1}` and `options.baseURL` to it.',
+        'Svc does not support the format of `{0}`. If the provider has an OpenAI-compatible address, set `npm` to `{1}` and `options.baseURL` to that address.',
         npm,
         DEFAULT_NPM,
       )
     : msg(
-        'Svc does not speak the format of `{0}`. Did you mean `{1}`? Where the provider has an OpenAI-compatible address, set `npm` to `{2}` and `options.baseURL` to it.',
+        'Svc does not support the format of `{0}`. Did you mean `{1}`? If the provider has an OpenAI-compatible address, set `npm` to `{2}` and `options.baseURL` to that address.',
         npm,
         near,
         DEFAULT_NPM,

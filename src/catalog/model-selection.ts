@@ -122,7 +122,7 @@ function unavailableMessage(ref: string, found: Model | undefined, where: string
       ? msg('{0} cannot complete code.', `${ref}${where}`)
       : msg('{0} cannot complete code. Did you mean {1}?', `${ref}${where}`, near);
   }
-  if (ref === '') return msg('No model is named; one is written <provider_id>/<model_id>{0}.', where);
+  if (ref === '') return msg('No model is specified. Use the form <provider_id>/<model_id>{0}.', where);
   return near === ''
     ? msg('There is no model {0}.', `${ref}${where}`)
     : msg('There is no model {0}. Did you mean {1}?', `${ref}${where}`, near);

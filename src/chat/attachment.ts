@@ -48,7 +48,7 @@ export interface TextSource {
 
 export function textAttachment(source: TextSource): Attachment {
   const cut = source.text.length > MAX_TEXT_CHARACTERS;
-  const text = cut ? `${source.text.slice(0, MAX_TEXT_CHARACTERS)}\n[cut: the rest is left out]` : source.text;
+  const text = cut ? `${source.text.slice(0, MAX_TEXT_CHARACTERS)}\n[cut: the rest is omitted]` : source.text;
   return { ...source, text, tokens: estimateTokens(text) };
 }
 

@@ -33,8 +33,8 @@ export const OPTIONS = {
   },
   fim: {
     model: MODEL,
-    language: { type: 'string', value: 'ID', summary: 'The language, if it does not follow from the file name.' },
-    'max-lines': { type: 'string', value: 'N', summary: 'At most this many lines.' },
+    language: { type: 'string', value: 'ID', summary: 'The language id, if the file name does not determine it.' },
+    'max-lines': { type: 'string', value: 'N', summary: 'The maximum number of lines.' },
     json: { ...JSON_OPTION, summary: 'Print the text with its usage and cost as JSON.' },
   },
   config: { json: JSON_OPTION },

@@ -24,7 +24,7 @@ describe('registryDiagnostics', () => {
     const { severity, code, key, line, column, length, suggestion, message } = diagnostic;
     assert.deepEqual([severity, code, key], ['warning', 'unknown-provider', 'provider.mistrl']);
     assert.deepEqual([line, column, length, suggestion], [3, 5, '"mistrl"'.length, 'mistral']);
-    assert.match(message, /set `options\.baseURL`.*Did you mean `mistral`\?/);
+    assert.match(message, /Set `options\.baseURL`.*Did you mean `mistral`\?/);
     assert.ok(!JSON.stringify(diagnostic).includes('k-1'));
   });
 

@@ -42,7 +42,7 @@ describe('selectModel', () => {
 
   it('selectModel: the error for an empty reference explains its form', async () => {
     const question = await ask({ flag: '' });
-    assert.throws(() => selectModel(question), /No model is named; one is written <provider_id>\/<model_id>/);
+    assert.throws(() => selectModel(question), /No model is specified\. Use the form <provider_id>\/<model_id>/);
   });
 
   it('selectModel: suggests the model of another provider if only the provider is wrong', async () => {

@@ -27,7 +27,7 @@ describe('what is attached to a message', () => {
   });
 
   it('says when it is cut', () => {
-    assert.match(said('x'.repeat(400_001)), /x\n\[cut: the rest is left out\]\n```$/);
+    assert.match(said('x'.repeat(400_001)), /x\n\[cut: the rest is omitted\]\n```$/);
   });
 
   it('is a picture or a PDF, or nothing', () => {

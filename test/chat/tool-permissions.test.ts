@@ -121,13 +121,13 @@ describe('what a person allowed', () => {
   it('is not asked of a call that can’t run', async () => {
     const states: ToolState[] = [];
     const asks = async () => {
-      throw new Error('It is not inside of the workspace.');
+      throw new Error('It is not inside the workspace.');
     };
     const runner = new ToolRunner({
       tools: () => [toolNamed('write', { asks })],
       patch: (patch) => void (patch.type === 'tool' && states.push(patch.state)),
     });
     await runner.run('m', [call(0, 'write')], new AbortController().signal);
-    assert.deepEqual(states, [{ type: 'done', failed: true, output: 'It is not inside of the workspace.' }]);
+    assert.deepEqual(states, [{ type: 'done', failed: true, output: 'It is not inside the workspace.' }]);
   });
 });

@@ -58,8 +58,8 @@ describe('references: edge cases', () => {
       folder.write('project/svc.jsonc', { provider: { p: { options: { apiKey: `{file:${file}}` } } } });
       return (await folder.load()).diagnostics.map(({ message }) => message);
     };
-    assert.deepEqual(await said('large'), ['{file:large} is larger than 64 KiB, so this value is left out.']);
-    assert.deepEqual(await said('folder'), ['{file:folder} is not a regular file, so this value is left out.']);
+    assert.deepEqual(await said('large'), ['{file:large} is larger than 64 KiB, so this value is ignored.']);
+    assert.deepEqual(await said('folder'), ['{file:folder} is not a regular file, so this value is ignored.']);
     for (const file of ['../outside', 'none', '../none']) {
       assert.match((await said(file)).join(), /is not a readable file inside the project folder/, file);
     }

@@ -244,7 +244,7 @@ describe('references in project files', () => {
       const [diagnostic] = settings.diagnostics;
       assert.equal(
         diagnostic?.message,
-        `{file:${name}} is not a readable file inside the project folder, so this value is left out.`,
+        `{file:${name}} is not a readable file inside the project folder, so this value is ignored.`,
       );
       assert.equal(settings.diagnostics.length, 1);
     }

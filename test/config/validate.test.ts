@@ -28,7 +28,7 @@ describe('validate', () => {
     ['{"provider": {"p": null}}'],
     [
       provider('"name": ""'),
-      '29 invalid-value provider.p.name: This must be text that is not empty, and is text that does not fit.',
+      '29 invalid-value provider.p.name: This must be non-empty text, and is text that does not fit.',
     ],
     [
       provider('"whitelist": ["a", 1]'),
@@ -45,7 +45,7 @@ describe('validate', () => {
     ],
     [
       provider('"options": {"headers": {"a b": "1"}}'),
-      '45 invalid-name provider.p.options.headers.a b: This is not a name that can be sent.',
+      '45 invalid-name provider.p.options.headers.a b: This is not a valid header name.',
     ],
     [
       provider('"options": {"headers": {"a": "1\\n"}}'),
@@ -62,7 +62,7 @@ describe('validate', () => {
     ],
     [
       model('"tool_cal": 1'),
-      '38 unknown-key provider.p.models.m.tool_cal: This key is not known and changes nothing. Did you mean `tool_call`?',
+      '38 unknown-key provider.p.models.m.tool_cal: This key is not known and has no effect. Did you mean `tool_call`?',
     ],
     [
       '{"gateway": {"listen": {"port": 70000}}}',
@@ -74,8 +74,8 @@ describe('validate', () => {
     ],
     [
       '{"__proto__": 1, "constructor": {}}',
-      '2 unknown-key __proto__: This key is not known and changes nothing.',
-      '18 unknown-key constructor: This key is not known and changes nothing.',
+      '2 unknown-key __proto__: This key is not known and has no effect.',
+      '18 unknown-key constructor: This key is not known and has no effect.',
     ],
   ];
   for (const [text, ...expected] of cases) {

@@ -57,7 +57,7 @@ describe('tools and code in the editor', () => {
   it('runs nothing that is denied, and tells the model why', async () => {
     desk.answer(saying(call('run_in_terminal', { command: 'touch never.txt' }), { text: ['Understood.'] }));
     const frame = await desk.send('Touch it');
-    await frame.getByRole('textbox', { name: 'Reason for not allowing' }).fill('Not here.');
+    await frame.getByRole('textbox', { name: 'Reason for denying' }).fill('Not here.');
     await frame.getByRole('button', { name: 'Deny' }).click();
     await frame.locator('.markdown', { hasText: 'Understood.' }).waitFor();
     assert.match(desk.lastBody(), /Not here\./);
@@ -68,7 +68,7 @@ describe('tools and code in the editor', () => {
     desk.answer(saying(call('read_file', { path: '../svc.jsonc' }), { text: ['Well.'] }));
     const frame = await desk.send('Read it');
     await frame.locator('.markdown', { hasText: 'Well.' }).waitFor();
-    assert.match(desk.lastBody(), /is not inside of the workspace/);
+    assert.match(desk.lastBody(), /is not inside the workspace/);
   });
 
   it('offers the tools of VS Code, and asks before one of them runs', async () => {

@@ -70,7 +70,7 @@ describe('the panel’s page for everyone', function () {
       /- region "Tool edit_file"/,
       /- group "Allow edit_file\?"/,
       /- button "Allow once"/,
-      /- textbox "Reason for not allowing"/,
+      /- textbox "Reason for denying"/,
       /- status: A tool waits for your decision\./,
       /- textbox "Message"/,
       /- button "Attach"/,

@@ -41,6 +41,6 @@ function ignored(id: string, { origin }: ProviderSettings): Diagnostic {
     length: 1,
     key: `provider.${id}`,
     code: 'untrusted-provider-change',
-    message: 'A project cannot change a provider of this gateway; put this into your global svc.jsonc.',
+    message: 'A project cannot change a provider of this gateway; put this setting into your global svc.jsonc.',
   };
 }

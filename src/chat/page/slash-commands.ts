@@ -17,7 +17,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: 'fix',
     detail: 'Find and fix the problem',
-    prompt: 'Find what is wrong with this code and show the corrected code with a short explanation.',
+    prompt: 'Find the problem in this code and show the corrected code with a short explanation.',
     attaches: 'selection',
   },
   {
@@ -36,7 +36,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: 'commit',
     detail: 'Write a commit message',
     prompt:
-      'Write a commit message for this diff: a subject of at most 72 characters, then why it was done if that is not obvious.',
+      'Write a commit message for this diff: a subject of at most 72 characters, then the reason for the change if it is not obvious.',
     attaches: 'diff',
   },
 ];

@@ -49,7 +49,7 @@ export function summaryRequest(messages: readonly Message[], model: Model, outpu
   // Three characters per token: a low estimate, so that this request does not exceed the window itself.
   const room = window > 0 ? Math.max(window / 4, window - output - 2000) * 3 : Number.POSITIVE_INFINITY;
   let text = sentMessages(messages).map(asText).join('\n\n');
-  if (text.length > room) text = `[The beginning is left out.]\n${text.slice(-room)}`;
+  if (text.length > room) text = `[The beginning is omitted.]\n${text.slice(-room)}`;
   return {
     model: model.id,
     system: [{ type: 'text', text: INSTRUCTIONS }],
@@ -61,7 +61,7 @@ export function summaryRequest(messages: readonly Message[], model: Model, outpu
 }
 
 function asText(message: Message): string {
-  if (message.role === 'summary') return `Summary of what came before:\n${messageText(message)}`;
+  if (message.role === 'summary') return `Summary of the earlier conversation:\n${messageText(message)}`;
   if (message.role === 'user') {
     const attached = (message.attachments ?? []).map(({ label, text }) => `[${label}]\n${(text ?? '').slice(0, 8000)}`);
     return ['User:', ...attached, messageText(message)].join('\n');

@@ -2,7 +2,7 @@ import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../../wire/c
 import { attachmentPart } from '../attachment.ts';
 import { type Message, messageText, type Part } from '../transcript.ts';
 
-const CONTINUE = 'Continue exactly where you stopped. Do not repeat what you have already said.';
+const CONTINUE = 'Continue exactly where you stopped. Do not repeat text that you have already written.';
 
 /**
  * The visible branch in the form sent to the model, starting with the last complete summary. Reasoning is only sent

@@ -70,7 +70,7 @@ export function shellArguments(shell: string, command: string): { args: readonly
     return { args: ['-NoLogo', '-NonInteractive', '-EncodedCommand', encoded], verbatim: false };
   }
   // cmd would run only the first line.
-  if (name === 'cmd' && command.includes('\n')) throw new Error('This shell (cmd) takes commands of one line only.');
+  if (name === 'cmd' && command.includes('\n')) throw new Error('This shell (cmd) accepts only commands of one line.');
   // With /s, cmd runs everything between the first and the last quote.
   if (name === 'cmd') return { args: ['/d', '/s', '/c', `"${command}"`], verbatim: true };
   // A leading space prevents a command that starts with - or + from being parsed as an option.

@@ -27,7 +27,7 @@ export async function run(args: string[], io: Io): Promise<number> {
         return 0;
       case 'rotate': {
         const grace = parseDuration(values.grace ?? GRACE);
-        if (grace === undefined) throw new UsageError('--grace must be a time such as 0, 30m, 24h or 7d.');
+        if (grace === undefined) throw new UsageError('--grace must be a duration such as 0, 30m, 24h or 7d.');
         const key = store.rotate(nameOf(names, values.name), grace);
         await io.out(
           `The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`,
@@ -65,7 +65,7 @@ async function create(store: KeyStore, { name, org, budget, rpm, expires }: Want
   if (org !== undefined) await requireOrganization(org, io);
   const expiresAt = expires === undefined ? undefined : parseMoment(expires);
   if (expires !== undefined && (expiresAt === undefined || expiresAt <= Date.now())) {
-    throw new UsageError('--expires must be a date in the future (2027-01-31) or a time from now (30d).');
+    throw new UsageError('--expires must be a date in the future (2027-01-31) or a duration from now (30d).');
   }
   const key = store.create({
     name,
@@ -90,12 +90,12 @@ function amountOf(text: string | undefined, option: string, least: number): numb
   const amount = parseDecimal(text);
   const whole = option !== '--rpm' || Number.isInteger(amount);
   if (amount !== undefined && amount >= least && whole) return amount;
-  throw new UsageError(`${option} must be a number of at least ${least}.`);
+  throw new UsageError(`${option} must be a number that is at least ${least}.`);
 }
 
 function nameOf(names: readonly string[], option: string | undefined): string {
   const name = option ?? names[0];
-  if (name === undefined || names.length > 1) throw new UsageError('Give the name of one key.');
+  if (name === undefined || names.length > 1) throw new UsageError('Specify the name of one key.');
   return name;
 }
 

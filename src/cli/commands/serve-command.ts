@@ -23,7 +23,7 @@ import { untilParentEnds } from '../parent.ts';
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
 const STATE_REPLACED =
-  'the state was removed or replaced: its keys and usage are not those of this gateway until it is started again';
+  'the state was removed or replaced: its keys and usage take effect when the gateway is restarted';
 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {

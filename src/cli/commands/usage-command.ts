@@ -42,5 +42,5 @@ function sinceOf(text: string): number {
   const duration = parseDuration(text);
   const moment = duration === undefined ? parseMoment(text) : Date.now() - duration;
   if (moment !== undefined) return moment;
-  throw new UsageError('--since must be a date (2026-01-31) or a time back from now (24h, 30d).');
+  throw new UsageError('--since must be a date (2026-01-31) or a duration before now (24h, 30d).');
 }

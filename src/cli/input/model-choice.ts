@@ -74,7 +74,8 @@ async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io
 function noModel(use: 'chat' | 'completion'): SvcError {
   return new SvcError({
     errorType: 'configuration_error',
-    message: use === 'chat' ? 'No model is set up.' : 'No model is set up that can complete code.',
-    action: 'Set a provider’s key, for example MISTRAL_API_KEY, or name a provider in svc.jsonc: `svc config path`.',
+    message: use === 'chat' ? 'No model is set up.' : 'No model that can complete code is set up.',
+    action:
+      'Set a provider’s key, for example MISTRAL_API_KEY, or configure a provider in svc.jsonc: `svc config path`.',
   });
 }

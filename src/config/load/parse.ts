@@ -54,7 +54,7 @@ const SYNTAX: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: 'The string is not closed',
   UnexpectedEndOfNumber: 'The number is not complete',
   InvalidUnicode: 'Not a \\u escape',
-  InvalidEscapeCharacter: 'Not an escape; write \\\\ for a backslash',
+  InvalidEscapeCharacter: 'Invalid escape sequence; write \\\\ for a backslash',
   InvalidCharacter: 'A control character must be escaped',
 };
 
@@ -109,7 +109,7 @@ class Builder implements TextVisitor {
     const place = this.place(at);
     top.key = { name, place };
     if (top.entries.has(name)) {
-      this.report('duplicate-key', `The key is written twice in one object; this one counts.`, place, 'warning');
+      this.report('duplicate-key', `The key occurs twice in one object; this value is used.`, place, 'warning');
     }
   }
 

@@ -76,7 +76,7 @@ type Outcome =
 const CLOSED: Outcome = {
   code: 'untrusted-workspace',
   severity: 'information',
-  message: 'Nothing is looked up for this value until the workspace is trusted.',
+  message: 'This reference is not resolved until the workspace is trusted.',
 };
 
 /** A text with a `{`, which may be a reference. */
@@ -147,8 +147,8 @@ function misspelled({ path, text, place }: BracedText): Diagnostic | undefined {
   const rest = withoutReferences(text);
   if (!dollar && (rest === '' || !NEARLY.test(rest))) return undefined;
   const taken = dollar
-    ? 'The $ is no part of a reference and stays'
-    : 'This is not a reference, so it is taken as it is';
+    ? 'The $ is not part of a reference and is kept'
+    : 'This is not a reference, so the text is used unchanged';
   const message = `${taken}. References are written {env:NAME} and {file:PATH}.`;
   return diagnosticAt(place, 'warning', 'not-a-reference', path.join('.'), message);
 }
@@ -195,12 +195,12 @@ function resolveText(
 const TOO_MANY_FILES: Outcome = {
   code: 'file-reference',
   severity: 'error',
-  message: `This file refers to more than ${MAX_FILES} files, so this value is left out.`,
+  message: `This file refers to more than ${MAX_FILES} files, so this value is ignored.`,
 };
 const TOO_LONG: Outcome = {
   code: 'references-too-long',
   severity: 'error',
-  message: `The references of this file come to more than ${MAX_EXPANDED / 1024 / 1024} MiB, so this value is left out.`,
+  message: `The references of this file contain more than ${MAX_EXPANDED / 1024 / 1024} MiB, so this value is ignored.`,
 };
 const MAX_SHOWN_NAME = 200;
 
@@ -221,7 +221,7 @@ function readVariable(name: string, scope: ReferenceScope): Outcome {
     return {
       code: 'env-not-set',
       severity: 'warning',
-      message: '{env:} names no variable, so this value is left out.',
+      message: '{env:} does not name a variable, so this value is ignored.',
     };
   }
   const value = variable(name, scope);
@@ -229,7 +229,7 @@ function readVariable(name: string, scope: ReferenceScope): Outcome {
   return {
     code: 'env-not-set',
     severity: 'warning',
-    message: `The environment variable ${JSON.stringify(shownName(name))} is not set, so this value is left out.`,
+    message: `The environment variable ${JSON.stringify(shownName(name))} is not set, so this value is ignored.`,
   };
 }
 
@@ -244,7 +244,7 @@ function variable(name: string, scope: ReferenceScope): string | undefined {
 async function readReference(name: string, scope: ReferenceScope): Promise<Outcome> {
   const file = name === '' ? '' : referencedFile(name, scope);
   if (!scope.trusted) return readProjectFile(name, file, scope);
-  if (file === '') return failed(name, 'names no file', 'file-reference');
+  if (file === '') return failed(name, 'does not name a file', 'file-reference');
   const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES });
   if ('problem' in read) return failed(name, `${shownName(file)} ${WORDS[read.problem]}`, 'file-reference');
   return decodeText(name, file, read.bytes);
@@ -304,5 +304,5 @@ function decodeText(name: string, file: string, bytes: Uint8Array): Outcome {
 }
 
 function failed(name: string, why: string, code: string, severity: 'error' | 'warning' = 'error'): Outcome {
-  return { code, severity, message: `{file:${shownName(name)}} ${why}, so this value is left out.` };
+  return { code, severity, message: `{file:${shownName(name)}} ${why}, so this value is ignored.` };
 }

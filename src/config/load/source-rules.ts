@@ -74,13 +74,13 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
       ['gateway'],
       gateway.key,
       'untrusted-gateway',
-      'A project cannot configure the gateway; put this into your global svc.jsonc.',
+      'A project cannot configure the gateway; put this setting into your global svc.jsonc.',
     );
   }
   for (const [id, { value }] of entriesOf(child(tree, 'provider'))) {
     const env = entriesOf(value).get('env');
     if (env === undefined) continue;
-    const message = 'A project cannot name environment variables to read; put this into your global svc.jsonc.';
+    const message = 'A project cannot name environment variables to read; put this setting into your global svc.jsonc.';
     drop(['provider', id, 'env'], env.key, 'untrusted-env', message);
   }
   return replaceNodes(tree, dropped);
@@ -98,7 +98,7 @@ function lowerHeaders(
     const lower = name.toLowerCase();
     if (isForbidden(lower)) {
       const key = [...path, name].join('.');
-      const message = 'This header cannot be set: it decides where a request goes or ends.';
+      const message = 'This header cannot be set: it determines where a request is sent or where it ends.';
       diagnostics.push(diagnosticAt(entry.key, 'error', 'forbidden-header', key, message));
     } else entries.set(lower, entry);
   }

@@ -49,7 +49,7 @@ export class SettingsStore implements Disposable {
 
   /** The last snapshot. @throws Error before the first `refresh` is complete. */
   get current(): Settings {
-    if (this.#current === undefined) throw new Error('The settings are read before their first load has ended.');
+    if (this.#current === undefined) throw new Error('The settings were read before their first load was complete.');
     return this.#current;
   }
 

@@ -26,7 +26,7 @@ export function importFiles({ home, env, userFolder }: ImportPlaces): readonly I
     name,
     path: path.join(...parts),
   });
-  const yaml = 'Continue’s config.yaml is not read here. Add its providers in the dialog.';
+  const yaml = 'Continue’s config.yaml is not supported. Add its providers in the dialog.';
   return [
     file('continue', 'Continue', home, '.continue', 'config.json'),
     { ...file('continue', 'Continue', home, '.continue', 'config.yaml'), unreadable: yaml },

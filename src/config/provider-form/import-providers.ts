@@ -162,7 +162,7 @@ function fromCline(state: Fields): Imported {
       ? []
       : [form('lmstudio', 'LM Studio', `${studio.replace(/\/v1\/?$/, '')}/v1`, chosen('LmStudioModelId'))]),
   ];
-  const notes = providers.length === 0 ? ['No address of your own is in the file.'] : [];
+  const notes = providers.length === 0 ? ['The file contains no custom address.'] : [];
   return { providers, notes };
 }
 

@@ -111,12 +111,12 @@ function idProblems(id: string, taken: readonly string[]): FieldProblem[] {
   if (id === '') return [{ field: 'id', text: 'Enter an ID.' }];
   if (!ID.test(id)) {
     const near = proposedId(id);
-    const rule = 'Only lowercase letters, numbers, hyphens and underscores.';
+    const rule = 'Use only lowercase letters, numbers, hyphens and underscores.';
     return near === ''
       ? [{ field: 'id', text: rule }]
-      : [{ field: 'id', text: 'Only lowercase letters, numbers, hyphens and underscores: {0}', value: near }];
+      : [{ field: 'id', text: 'Use only lowercase letters, numbers, hyphens and underscores: {0}', value: near }];
   }
-  if (taken.includes(id)) return [{ field: 'id', text: 'There is a provider with the ID {0} already.', value: id }];
+  if (taken.includes(id)) return [{ field: 'id', text: 'A provider with the ID {0} already exists.', value: id }];
   return [];
 }
 
@@ -145,9 +145,9 @@ function addressProblems(field: FieldName, text: string, needed: boolean): Field
   if (text === '') return needed ? [{ field, text: 'Enter the address of the API.' }] : [];
   if (isAddress(text)) return [];
   if (/^https?:\/\/[^/?#]*@/.test(text)) {
-    return [{ field, text: 'An address with a user name or password in it is not accepted. Use the key or a header.' }];
+    return [{ field, text: 'The address must not contain a user name or password. Use the key or a header.' }];
   }
-  return [{ field, text: 'Enter a whole address that starts with https:// or http://.' }];
+  return [{ field, text: 'Enter a complete address that starts with https:// or http://.' }];
 }
 
 function keyProblems(form: ProviderForm, { projectTargets, keyOrigin }: FormContext): FieldProblem[] {
@@ -157,7 +157,7 @@ function keyProblems(form: ProviderForm, { projectTargets, keyOrigin }: FormCont
     return [{ field: 'key', text: 'The key was entered for {0}. Enter it again for this address.', value: keyOrigin }];
   }
   if (key.kind === 'typed' && CONTROL.test(key.value)) {
-    return [{ field: 'key', text: 'A key has no line breaks or control characters.' }];
+    return [{ field: 'key', text: 'A key must not contain line breaks or control characters.' }];
   }
   if (key.kind !== 'env') return [];
   if (!VARIABLE.test(key.name)) {
@@ -175,7 +175,7 @@ function modelProblems(models: readonly ModelRow[]): FieldProblem[] {
     const field = `models.${index}.id`;
     const key = id.trim();
     if (key === '') return name.trim() === '' ? [] : [{ field, text: 'Enter the ID that the provider knows.' }];
-    if (seen.has(key)) return [{ field, text: 'This model is there twice.' }];
+    if (seen.has(key)) return [{ field, text: 'This model occurs twice.' }];
     seen.add(key);
     return [];
   });
@@ -188,12 +188,12 @@ function headerProblems({ headers, target }: ProviderForm, { projectTargets }: F
     const value = row.value.trim();
     const at = (part: string, text: string) => [{ field: `headers.${index}.${part}`, text }];
     if (name === '') return value === '' ? [] : at('name', 'Enter the name of the header.');
-    if (!HEADER_NAME.test(name)) return at('name', 'A header’s name has no spaces or colons.');
-    if (seen.has(name.toLowerCase())) return at('name', 'This header is there twice.');
+    if (!HEADER_NAME.test(name)) return at('name', 'The name of a header must not contain spaces or colons.');
+    if (seen.has(name.toLowerCase())) return at('name', 'This header occurs twice.');
     seen.add(name.toLowerCase());
     if (row.kept) return [];
     if (value === '') return at('value', 'Enter a value, or remove the header.');
-    if (CONTROL.test(value)) return at('value', 'A header’s value has no line breaks.');
+    if (CONTROL.test(value)) return at('value', 'The value of a header must not contain line breaks.');
     if (REFERENCE.test(value) && projectTargets.includes(target)) {
       return at('value', 'A file in a project may not read environment variables.');
     }

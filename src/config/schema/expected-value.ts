@@ -32,7 +32,7 @@ export function expectedValue(schema: Schema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(schemaOf).map(expectedValue).join(' or ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
-  if (schema.minLength !== undefined) return 'text that is not empty';
+  if (schema.minLength !== undefined) return 'non-empty text';
   const { exclusiveMinimum, minimum, maximum } = schema;
   const bounds = [
     exclusiveMinimum === undefined ? undefined : `above ${exclusiveMinimum}`,

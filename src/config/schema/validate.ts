@@ -135,7 +135,7 @@ function describeIssues(tree: ObjectTree): Describe {
   const unknownKey = (path: readonly string[]): Finding => {
     const [suggestion] = nearMisses(path.at(-1) ?? '', knownKeys(schema, path.slice(0, -1)));
     const hint = suggestion === undefined ? '' : ` Did you mean \`${suggestion}\`?`;
-    const message = `This key is not known and changes nothing.${hint}`;
+    const message = `This key is not known and has no effect.${hint}`;
     return { path, place: keyPlace(tree, path), severity: 'warning', code: 'unknown-key', message, suggestion };
   };
 
@@ -154,10 +154,11 @@ function describeIssues(tree: ObjectTree): Describe {
   return (issue, section) => {
     const path = issue?.path.map(unescapedKey) ?? section.path;
     const error = { path, place: keyPlace(tree, path), severity: 'error' } as const;
-    if (issue === undefined) return [{ ...error, code: 'invalid-value', message: 'This has too many errors to list.' }];
+    if (issue === undefined)
+      return [{ ...error, code: 'invalid-value', message: 'There are too many errors to list.' }];
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, unescapedKey(key)]));
     if (issue.code === 'invalid_key') {
-      return [{ ...error, code: 'invalid-name', message: 'This is not a name that can be sent.' }];
+      return [{ ...error, code: 'invalid-name', message: 'This is not a valid header name.' }];
     }
     const node = nodeAt(tree, path);
     if (node !== undefined) return [invalidValue(path, node)];

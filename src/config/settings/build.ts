@@ -72,7 +72,7 @@ function buildProvider(id: string, views: Views): ProviderSettings | null | unde
   if (node?.type !== 'object') return trusted;
   const provider = readProvider(id, node);
   if (trusted === undefined) {
-    const problem = 'The workspace is not trusted, so nothing is sent to a provider that it adds.';
+    const problem = 'The workspace is not trusted, so no requests are sent to providers that it adds.';
     return { ...provider, trust: 'untrusted', ...(views.trustedWorkspace ? {} : { problem }) };
   }
   const address = trusted.baseURL ?? trusted.api;

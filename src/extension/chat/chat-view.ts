@@ -160,7 +160,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       model: () => this.#modelView(),
       trusted: () => vscode.workspace.isTrusted,
       newId: this.#deps.newId,
-      ignored: () => this.#deps.log.warn('The panel sent a message that is not one of its own; it was ignored.'),
+      ignored: () => this.#deps.log.warn('The panel sent an unknown message, which was ignored.'),
       failed: (error) => {
         this.#deps.log.error('The panel failed.', String(error));
         void vscode.window.showErrorMessage(errorText(asSvcError(error)));

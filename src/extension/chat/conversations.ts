@@ -40,7 +40,7 @@ export class OpenConversation {
     this.#onError = onError;
     this.#draft = draft;
     const head = { id: session.id, createdAt: history.now, workspace };
-    this.#writer = history.writer(head, (error) => onError('The conversation could not be kept.', error));
+    this.#writer = history.writer(head, (error) => onError('The conversation could not be saved.', error));
     this.#subscription = session.onPatch((patch) => {
       if (this.#reading) return;
       this.#writer.write(patch);
@@ -83,7 +83,7 @@ export class OpenConversation {
     try {
       await this.#history.keepDraft(this.session.id, this.#draft);
     } catch (error) {
-      this.#onError('The draft could not be kept.', error);
+      this.#onError('The draft could not be saved.', error);
     }
   }
 }

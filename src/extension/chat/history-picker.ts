@@ -81,7 +81,7 @@ function createItems(found: readonly ListedConversation[], workspace: string): H
   const all = [
     ...group(vscode.l10n.t('Pinned'), pinned),
     ...group(vscode.l10n.t('This workspace'), here),
-    ...group(vscode.l10n.t('Elsewhere'), elsewhere),
+    ...group(vscode.l10n.t('Other conversations'), elsewhere),
   ];
   return all.length > 0 ? all : [{ label: vscode.l10n.t('No conversation yet'), alwaysShow: true }];
 }

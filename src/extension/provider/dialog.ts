@@ -89,7 +89,7 @@ export class ProviderDialog implements vscode.Disposable {
   #receive(value: unknown): void {
     const message = parseFromDialog(value);
     if (!message) {
-      this.#deps.log.warn('The provider dialog sent a message that is not one of its own; it was ignored.');
+      this.#deps.log.warn('The provider dialog sent an unknown message, which was ignored.');
       return;
     }
     this.#handle(message).catch((error: unknown) => this.#post({ type: 'not-saved', reason: failureReason(error) }));
@@ -301,7 +301,7 @@ function announce({ id, name }: ProviderForm, models: Models): void {
   const choose = vscode.l10n.t('Choose Chat Model');
   const text =
     count === 0
-      ? vscode.l10n.t('{0} is saved. It does not list its models at the moment.', name || id)
+      ? vscode.l10n.t('{0} is saved. The provider does not list its models at the moment.', name || id)
       : vscode.l10n.t('{0} is saved, with {1} models to choose from.', name || id, count);
   void vscode.window
     .showInformationMessage(text, choose)

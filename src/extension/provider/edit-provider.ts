@@ -104,7 +104,7 @@ export async function confirmDelete({ id, name }: ProviderForm): Promise<boolean
   const remove = vscode.l10n.t('Delete');
   const chosen = await vscode.window.showWarningMessage(
     vscode.l10n.t('Delete the provider {0}?', name || id),
-    { modal: true, detail: vscode.l10n.t('It is taken out of svc.jsonc, and its key out of the key store.') },
+    { modal: true, detail: vscode.l10n.t('It is removed from svc.jsonc, and its key from the key store.') },
     remove,
   );
   return chosen === remove;

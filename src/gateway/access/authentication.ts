@@ -56,8 +56,8 @@ export function optionalKey(context: RequestContext, keys: KeyCheck): Principal 
   const principal = keys.find(presented);
   if (principal === undefined) {
     throw unauthorized(
-      'The API key is not one of this gateway’s, or it has expired.',
-      'Check the key, or make one with “svc keys create”.',
+      'The API key is unknown to this gateway, or it has expired.',
+      'Check the key, or create one with “svc keys create”.',
     );
   }
   context.facts.key = principal.name;

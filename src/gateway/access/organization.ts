@@ -67,7 +67,7 @@ export function credentialFor(
   if (withheld === undefined) return credential;
   throw new SvcError({
     errorType: 'credential_withheld',
-    message: `A project’s configuration sends this model’s requests to ${withheld.to}; the key belongs to ${withheld.from} and is held back.`,
+    message: `A project’s configuration sends this model’s requests to ${withheld.to}; the key belongs to ${withheld.from} and is withheld.`,
     action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
   });
 }
@@ -89,7 +89,7 @@ function organizationCredential(
   if (provider?.trust === 'untrusted' || (provider?.trust === 'mixed' && isMoved(provider, model.key))) {
     throw new SvcError({
       errorType: 'credential_withheld',
-      message: `The organization’s key for ${model.provider} is held back: a project’s configuration changes its address.`,
+      message: `The organization’s key for ${model.provider} is withheld: a project’s configuration changes the provider’s address.`,
       action: 'Start the gateway elsewhere, or set the address in the global svc.jsonc.',
       provider: model.provider,
     });

@@ -33,7 +33,7 @@ export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'ref
     throw new SvcError({
       errorType: 'usage_limit_exceeded',
       message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
-      action: 'Use a free model, or ask for a larger budget.',
+      action: 'Use a free model, or request a larger budget.',
     });
   }
   if (deps.ledger.full) {
@@ -60,7 +60,7 @@ function takeRate({ account }: Principal): void {
   if (wait === 0) return;
   throw new SvcError({
     errorType: 'rate_limit_exceeded',
-    message: `This key may send ${account.rpm} requests a minute.`,
+    message: `This key may send ${account.rpm} requests per minute.`,
     retryable: true,
     retryAfterMs: wait,
   });

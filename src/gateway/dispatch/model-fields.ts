@@ -128,7 +128,7 @@ function choosesModel(field: string): SvcError {
   const name = field.slice(0, 200);
   return new SvcError({
     errorType: 'unsupported_field',
-    message: `\`${name}\` can choose another model or provider than \`model\` does; this gateway refuses it.`,
+    message: `\`${name}\` can select another model or provider than \`model\`. This gateway refuses it.`,
     action: 'Remove it. To try other models, set gateway.fallback in svc.jsonc.',
     param: name,
   });

@@ -54,7 +54,7 @@ const POSTS: Readonly<Record<string, Operation>> = {
     optional: { stream, system: { oneOf: [text, list] }, temperature: between(0, 1), tools: list },
   },
   '/messages/count_tokens': {
-    summary: 'Tokens of a Messages request: the upstream’s count where it has one, else an estimate',
+    summary: 'Tokens of a Messages request: the upstream’s count if available, else an estimate',
     tag: 'inference',
     request: { model, messages: list },
   },
@@ -87,14 +87,18 @@ const POSTS: Readonly<Record<string, Operation>> = {
 };
 
 const GETS: Readonly<Record<string, Operation>> = {
-  '/models': { summary: 'Models; with `X-Organization-Id` those that its policy allows', tag: 'catalog', open: true },
+  '/models': {
+    summary: 'Models; with `X-Organization-Id`, only the models that its policy allows',
+    tag: 'catalog',
+    open: true,
+  },
   '/models/{id}': { summary: 'One model; the slash in its id may be encoded', tag: 'catalog', open: true },
   '/providers': { summary: 'Providers', tag: 'catalog', open: true },
   '/embedding-models': { summary: 'Embedding models', tag: 'catalog', open: true },
   '/transcription-models': { summary: 'Transcription models', tag: 'catalog', open: true },
   '/healthz': { summary: 'Reports whether the process runs', tag: 'operation', open: true },
   '/readyz': { summary: 'Reports whether the gateway accepts requests', tag: 'operation', open: true },
-  '/metrics': { summary: 'Prometheus metrics; from another machine with a key', tag: 'operation' },
+  '/metrics': { summary: 'Prometheus metrics; a key is required for requests from another machine', tag: 'operation' },
   '/openapi.json': { summary: 'This document', tag: 'operation', open: true },
 };
 

@@ -53,7 +53,7 @@ function onlyHost({ request }: RequestContext): string {
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') seen += 1;
   }
   if (seen === 1) return request.headers.host ?? '';
-  throw new SvcError({ errorType: 'invalid_request', message: 'There must be one Host header.' });
+  throw new SvcError({ errorType: 'invalid_request', message: 'The request must have exactly one Host header.' });
 }
 
 /** Allows loopback names, our own IP address (DNS rebinding needs a name) and configured hosts. */

@@ -76,5 +76,5 @@ function tooLarge(limit: number): SvcError {
 }
 
 export function clientGone(): SvcError {
-  return new SvcError({ errorType: 'client_disconnect', message: 'The client went away.' });
+  return new SvcError({ errorType: 'client_disconnect', message: 'The client disconnected.' });
 }

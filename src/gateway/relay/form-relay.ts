@@ -119,7 +119,7 @@ async function* readParts(request: RequestContext['request'], limit: number): As
       limits: { files: 1, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, fileSize: limit },
     });
   } catch {
-    throw invalidRequest('', 'The form’s Content-Type has no usable boundary.');
+    throw invalidRequest('', 'The form’s Content-Type has no valid boundary.');
   }
   // Without these errors the parser would drop the parts beyond its limits, and the upstream would get another form.
   parser.on('fieldsLimit', () => fail(invalidRequest('', `The form has more than ${MAX_FIELDS} fields.`)));

@@ -103,7 +103,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#closed) controller.abort(new Error('The client went away.'));
+    if (this.#closed) controller.abort(new Error('The client disconnected.'));
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -345,7 +345,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#closed) return;
     // `#finish` comes first because `abort` calls back synchronously.
     this.#finish('client-gone');
-    this.#controller?.abort(new Error('The client went away.'));
+    this.#controller?.abort(new Error('The client disconnected.'));
   };
 
   #finish(outcome: Relayed['outcome'], error?: SvcError): void {

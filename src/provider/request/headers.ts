@@ -30,7 +30,7 @@ export function upstreamHeaders(
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name))
       throw notConfigured(msg('"{0}" can\'t be the name of a header.', name));
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw notConfigured(msg("The header {0} has a character that headers can't hold.", name));
+      throw notConfigured(msg('The header {0} contains a character that is not allowed in headers.', name));
   }
   return headers;
 }

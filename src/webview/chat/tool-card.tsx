@@ -157,7 +157,7 @@ function Approval({ part }: { part: ToolPart }) {
           type="text"
           value={reason}
           placeholder={t('Reason (sent to the model)')}
-          aria-label={t('Reason for not allowing')}
+          aria-label={t('Reason for denying')}
           onInput={(event) => setReason(event.currentTarget.value)}
           onKeyDown={(event) => isSubmit(event) && deny()}
         />

@@ -53,7 +53,7 @@ export function HeadersSection() {
         ({ name, value, kept }) => isSecretHeader(name) && !kept && value !== '' && !value.startsWith('{env:'),
       ) ? (
         <p class="hint">
-          {t('A header is written into svc.jsonc as it is. {env:NAME} keeps a secret out of the file.')}
+          {t('A header is written to svc.jsonc unchanged. Use {env:NAME} to keep a secret out of the file.')}
         </p>
       ) : null}
       <button type="button" id="add-header" onClick={addRow}>

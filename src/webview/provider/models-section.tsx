@@ -29,7 +29,7 @@ function ListState() {
   const listing = state.listing.value;
   switch (listing.kind) {
     case 'idle':
-      return <p class="hint">{t('A valid base URL fetches the list of models.')}</p>;
+      return <p class="hint">{t('The list of models is fetched when the base URL is valid.')}</p>;
     case 'busy':
       return (
         <div class="row status" role="status">
@@ -41,7 +41,7 @@ function ListState() {
         </div>
       );
     case 'stopped':
-      return <Again text={t('The list was not fetched.')} />;
+      return <Again text={t('The list could not be fetched.')} />;
     case 'failed':
       return (
         <div class="reason" role="alert">
@@ -143,7 +143,7 @@ function Picker({ offered }: { offered: readonly OfferedModel[] }) {
       {shown.length > MAX_SHOWN ? (
         <p class="hint">{t('{0} more: search to see them.', shown.length - MAX_SHOWN)}</p>
       ) : null}
-      {shown.length === 0 ? <p class="hint">{t('No model matches.')}</p> : null}
+      {shown.length === 0 ? <p class="hint">{t('No model found.')}</p> : null}
     </div>
   );
 }

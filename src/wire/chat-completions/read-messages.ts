@@ -81,7 +81,7 @@ function readToolMessage(message: JsonObject, at: string): ToolResultPart {
 
 function readTextParts(content: unknown, at: string): TextPart[] {
   return readContent(content, at).map((part, index) => {
-    if (part.type !== 'text') throw unsupportedField(`${at}.${index}.type`, 'A system message can hold text only.');
+    if (part.type !== 'text') throw unsupportedField(`${at}.${index}.type`, 'A system message can contain only text.');
     return part;
   });
 }
@@ -124,7 +124,7 @@ function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | F
       return { type: 'audio', format, media: { kind: 'data', mediaType: `audio/${format}`, base64: data } };
     }
     default:
-      throw unsupportedField(`${at}.type`, `Content of type "${String(part.type)}" can't be carried to this model.`);
+      throw unsupportedField(`${at}.type`, `Content of type "${String(part.type)}" can't be sent to this model.`);
   }
 }
 
@@ -148,7 +148,7 @@ function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
       else {
         const read = readContentPart(part, `${at}.content.${index}`);
         if (read.type !== 'text')
-          throw unsupportedField(`${at}.content.${index}.type`, 'An assistant message holds text.');
+          throw unsupportedField(`${at}.content.${index}.type`, 'An assistant message can contain only text.');
         parts.push(read);
       }
     });

@@ -63,7 +63,7 @@ export function readChatRequest(body: JsonObject): Conversation {
 
 function refuseUncarried(body: JsonObject): void {
   if (finiteNumber(body.n) !== undefined && body.n !== 1) {
-    throw unsupportedField('n', 'Only one choice can be carried to this model; leave `n` out or send 1.');
+    throw unsupportedField('n', 'This model supports only one choice. Omit `n` or send 1.');
   }
   for (const field of ['functions', 'function_call']) {
     if (body[field] !== undefined && body[field] !== null) {
@@ -71,7 +71,7 @@ function refuseUncarried(body: JsonObject): void {
     }
   }
   const modalities = arrayOrEmpty(body.modalities).filter((modality) => modality !== 'text');
-  if (modalities.length > 0) throw unsupportedField('modalities', 'Only text output can be carried to this model.');
+  if (modalities.length > 0) throw unsupportedField('modalities', 'This model supports only text output.');
 }
 
 function readMetadata(value: unknown): Record<string, string> | undefined {
@@ -121,7 +121,7 @@ function readTool(value: unknown, at: string): Tool {
   const definition = objectOrEmpty(tool.function);
   const name = nonEmptyString(definition.name);
   if (tool.type !== 'function' && tool.type !== undefined) {
-    throw unsupportedField(`${at}.type`, `Tools of type "${String(tool.type)}" can't be carried to this model.`);
+    throw unsupportedField(`${at}.type`, `Tools of type "${String(tool.type)}" can't be sent to this model.`);
   }
   if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool needs a name.');
   return defined({

@@ -133,7 +133,7 @@ function writePart(part: UserPart): Record<string, unknown> {
 
 function requireUrl(media: Media): string {
   if (media.kind === 'id')
-    throw unsupportedField('messages', msg("An image kept at another vendor can't be sent to this model."));
+    throw unsupportedField('messages', msg("An image that is stored at another vendor can't be sent to this model."));
   return mediaUrl(media);
 }
 

@@ -21,7 +21,7 @@ export function answerCutShort(details: Details = {}): SvcError {
 
 /** The answer has no content at all. */
 export function emptyAnswer(provider: string): SvcError {
-  return disconnected(msg('The provider closed the connection before it said anything.'), { provider });
+  return disconnected(msg('The provider closed the connection before it sent an answer.'), { provider });
 }
 
 function disconnected(message: MessageText, details: Details): SvcError {

@@ -44,8 +44,8 @@ export function readMessagesRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   const messages = requiredList(body, 'messages');
   refuseState(body, {
-    container: 'Containers are run by Anthropic and can’t be carried to this model.',
-    mcp_servers: 'MCP servers are run by Anthropic and can’t be carried to this model.',
+    container: 'Containers run at Anthropic and can’t be sent to this model.',
+    mcp_servers: 'MCP servers are called by Anthropic and can’t be sent to this model.',
   });
   const extra = unknownMembers(body, KNOWN);
   return defined({
@@ -101,7 +101,7 @@ function readTool(tool: JsonObject, at: string): Tool {
   if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
     throw unsupportedField(
       `${at}.type`,
-      `The tool "${String(tool.type)}" is run by Anthropic and can’t be carried to this model.`,
+      `The tool "${String(tool.type)}" runs at Anthropic and can’t be sent to this model.`,
     );
   }
   const name = nonEmptyString(tool.name);
@@ -206,7 +206,7 @@ function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart |
       return defined({ type: 'file' as const, media, filename: nonEmptyString(block.title), cacheControl });
     }
     default:
-      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
+      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be sent to this model.`);
   }
 }
 
@@ -222,7 +222,7 @@ function readSource(source: JsonObject, at: string): Media {
   }
   if (source.type === 'url' && url !== undefined) return { kind: 'url', url };
   if (source.type === 'file' && id !== undefined) return { kind: 'id', id };
-  throw unsupportedField(`${at}.source`, `A source of type "${String(source.type)}" can't be carried to this model.`);
+  throw unsupportedField(`${at}.source`, `A source of type "${String(source.type)}" can't be sent to this model.`);
 }
 
 function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
@@ -248,6 +248,6 @@ function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
       return defined({ type: 'tool-call' as const, id, name, arguments: json, cacheControl: readCacheControl(block) });
     }
     default:
-      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be carried to this model.`);
+      throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be sent to this model.`);
   }
 }

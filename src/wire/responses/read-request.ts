@@ -42,11 +42,11 @@ const KNOWN = new Set(
 );
 
 const STATEFUL = {
-  store: 'Answers are not stored here: send `store: false` and the whole history in `input`.',
-  previous_response_id: 'Answers are not stored here: send the whole history in `input`.',
-  conversation: 'Conversations are not stored here: send the whole history in `input`.',
-  background: 'Answers can’t be made in the background here.',
-  prompt: 'Stored prompts can’t be carried to this model.',
+  store: 'This gateway does not store answers. Send `store: false` and the whole history in `input`.',
+  previous_response_id: 'This gateway does not store answers. Send the whole history in `input`.',
+  conversation: 'This gateway does not store conversations. Send the whole history in `input`.',
+  background: 'Background answers are not supported.',
+  prompt: 'Stored prompts can’t be sent to this model.',
 };
 
 /** Rejects fields that require the vendor's storage, also if the body is passed on. @throws SvcError 400. */
@@ -116,10 +116,7 @@ function readTextFormat(value: unknown): ResponseFormat | undefined {
 
 function readTool(tool: JsonObject, at: string): Tool {
   if (tool.type !== 'function') {
-    throw unsupportedField(
-      `${at}.type`,
-      `The tool "${String(tool.type)}" can’t be carried to this model: only functions.`,
-    );
+    throw unsupportedField(`${at}.type`, `The tool "${String(tool.type)}" can’t be sent to this model. Use functions.`);
   }
   const name = nonEmptyString(tool.name);
   if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
@@ -141,7 +138,7 @@ function readToolChoice(value: unknown): ToolChoice | undefined {
   }
   throw unsupportedField(
     'tool_choice',
-    `\`tool_choice\` of type "${String(choice.type)}" can’t be carried to this model.`,
+    `\`tool_choice\` of type "${String(choice.type)}" can’t be sent to this model.`,
   );
 }
 
@@ -247,7 +244,7 @@ function isAssistant(item: JsonObject): boolean {
 
 function readMessage(item: JsonObject, at: string, reading: Reading): void {
   if (item.type !== undefined && item.type !== 'message') {
-    throw unsupportedField(`${at}.type`, `Items of type "${String(item.type)}" can’t be carried to this model.`);
+    throw unsupportedField(`${at}.type`, `Items of type "${String(item.type)}" can’t be sent to this model.`);
   }
   const parts = readContent(item.content, `${at}.content`);
   if (item.role === 'user') reading.turns.push({ role: 'user', parts });
@@ -288,7 +285,7 @@ function readContentPart(part: JsonObject, at: string): TextPart | ImagePart | F
       return { type: 'audio', format, media: { kind: 'data', mediaType: `audio/${format}`, base64 } };
     }
     default:
-      throw unsupportedField(`${at}.type`, `Content of type "${String(part.type)}" can’t be carried to this model.`);
+      throw unsupportedField(`${at}.type`, `Content of type "${String(part.type)}" can’t be sent to this model.`);
   }
 }
 
@@ -321,7 +318,7 @@ function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
     const part = objectOrEmpty(value);
     if (part.type === 'refusal') return { type: 'refusal', text: nonEmptyString(part.refusal) ?? '' };
     if (typeof part.text !== 'string')
-      throw invalidRequest(`${at}.content.${index}`, 'An assistant message holds text.');
+      throw invalidRequest(`${at}.content.${index}`, 'An assistant message can contain only text.');
     const annotations = arrayOrEmpty(part.annotations);
     return annotations.length > 0 ? { type: 'text', text: part.text, annotations } : { type: 'text', text: part.text };
   });

@@ -66,8 +66,8 @@ describe('tools of the chat in a workspace with links', () => {
 
   for (const path of ['linked/out.txt', 'linked/out/notes.txt', 'linked/src/../out/notes.txt', 'linked\\out.txt']) {
     it(`read nothing outside of it: ${path}`, async () => {
-      await assert.rejects(asks('read_file', { path }), /not inside of the workspace/);
-      await assert.rejects(run('read_file', { path }), /not inside of the workspace/);
+      await assert.rejects(asks('read_file', { path }), /not inside the workspace/);
+      await assert.rejects(run('read_file', { path }), /not inside the workspace/);
     });
   }
 
@@ -94,8 +94,8 @@ describe('tools of the chat in a workspace with links', () => {
   it('write nothing outside of it, by a link to nothing either', async () => {
     for (const path of ['linked/dangling.txt', 'linked/out/made.txt', '../made.txt']) {
       const input = { path, old_text: '', new_text: 'x' };
-      await assert.rejects(asks('edit_file', input), /not inside of the workspace/);
-      await assert.rejects(run('edit_file', input), /not inside of the workspace/);
+      await assert.rejects(asks('edit_file', input), /not inside the workspace/);
+      await assert.rejects(run('edit_file', input), /not inside the workspace/);
     }
     await assert.rejects(run('edit_file', { path: 'linked/out.txt', old_text: 'needle', new_text: 'x' }));
     assert.equal(existsSync(join(outside, 'made.txt')), false);

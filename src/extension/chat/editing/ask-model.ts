@@ -29,7 +29,7 @@ export async function askModel(
 function incomplete(): SvcError {
   return new SvcError({
     errorType: 'upstream_error',
-    message: msg('The model reached its output limit before it was done.'),
+    message: msg('The model reached its output limit before the answer was complete.'),
     action: msg('Select less, or raise `limit.output` for this model.'),
   });
 }

@@ -39,10 +39,10 @@ export function readingTools(): readonly ChatTool[] {
     {
       ...tool(
         'read_file',
-        'Reads a text file of the workspace, whole or some of its lines.',
+        'Reads a text file of the workspace, or some of its lines.',
         {
           path: text('Path from the root of the workspace.'),
-          from: { type: 'number', description: 'First line, from 1.' },
+          from: { type: 'number', description: 'First line. Lines are counted from 1.' },
           to: { type: 'number', description: 'Last line.' },
         },
         ['path'],
@@ -53,15 +53,15 @@ export function readingTools(): readonly ChatTool[] {
     tool(
       'list_files',
       'Lists files of the workspace that match a glob pattern.',
-      { pattern: text('Such as src/**/*.ts; all files when left out.') },
+      { pattern: text('For example src/**/*.ts. Default: all files.') },
       [],
       listFiles,
     ),
     tool(
       'search_text',
-      'Searches the workspace for a text or a regular expression and gives the lines with their places.',
+      'Searches the workspace for a text or a regular expression. Returns the matching lines with file and line number.',
       {
-        query: text('What to look for.'),
+        query: text('The text or regular expression to search for.'),
         regex: { type: 'boolean', description: 'The query is a JavaScript regular expression.' },
         pattern: text('Glob pattern of the files to search.'),
       },
@@ -70,19 +70,19 @@ export function readingTools(): readonly ChatTool[] {
     ),
     tool(
       'find_symbols',
-      'Finds functions, classes and other symbols by name.',
-      { query: text('A name or a part of it.') },
+      'Finds functions, classes and other symbols by name. Returns their locations.',
+      { query: text('The name or a part of it.') },
       ['query'],
       findSymbols,
     ),
     tool(
       'get_problems',
-      'Gives the errors and warnings that the editor knows.',
-      { path: text('Only of this file.') },
+      'Returns the errors and warnings in the editor.',
+      { path: text('Return only the problems of this file.') },
       [],
       problems,
     ),
-    tool('git_diff', 'Gives the uncommitted changes.', {}, [], async () =>
+    tool('git_diff', 'Returns the uncommitted changes.', {}, [], async () =>
       outcome(await gitDiff(), 'There are no changes.'),
     ),
   ];
@@ -98,11 +98,11 @@ export interface ToolPlaces {
 export function changingTools({ proposals, terminals }: ToolPlaces): readonly ChatTool[] {
   const edit = tool(
     'edit_file',
-    'Changes a file: replaces one exact text by another. Makes the file when it is not there and old_text is empty.',
+    'Changes a file: replaces one exact text with another. Creates the file if it does not exist and old_text is empty.',
     {
       path: text('Path from the root of the workspace.'),
-      old_text: text('The exact text to replace; it has to occur once. Empty: a new file.'),
-      new_text: text('What takes its place.'),
+      old_text: text('The exact text to replace. It must occur exactly once. Empty: create a new file.'),
+      new_text: text('The replacement.'),
     },
     ['path', 'old_text', 'new_text'],
     async (input) => {
@@ -113,7 +113,7 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
   );
   const terminal = tool(
     'run_in_terminal',
-    'Runs a command in a shell at the root of the workspace, shows it to the user, and gives its output.',
+    'Runs a command in a shell at the root of the workspace, shows it to the user, and returns its output.',
     { command: text('The command line.') },
     ['command'],
     (input, signal) => terminals.run(stringInput(input, 'command'), signal),
@@ -186,7 +186,7 @@ async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcom
       matches.push(`${path}:${index + 1}: ${lines[index]?.trim().slice(0, 300)}`);
     }
   }
-  return outcome(matches.join('\n'), 'Nothing was found.');
+  return outcome(matches.join('\n'), 'No matches were found.');
 }
 
 /** Reads a file for searching; undefined if it is too large or binary. Checks the opened file, since links can change. */
@@ -232,11 +232,12 @@ async function editedText(input: Input): Promise<{ target: vscode.Uri; after: st
     () => undefined,
   );
   if (!document) {
-    if (before !== '') throw new Error(`${stringInput(input, 'path')} is not there.`);
+    if (before !== '') throw new Error(`${stringInput(input, 'path')} does not exist.`);
     return { target, after };
   }
   const whole = document.getText();
-  if (before === '' && whole !== '') throw new Error('The file is there already: old_text must say what to replace.');
+  if (before === '' && whole !== '')
+    throw new Error('The file already exists: old_text must contain the text to replace.');
   const parts = whole.split(before);
   if (before !== '' && parts.length !== 2) {
     throw new Error(parts.length < 2 ? 'old_text does not occur in the file.' : 'old_text occurs more than once.');

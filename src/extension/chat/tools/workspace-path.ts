@@ -22,7 +22,7 @@ export interface FoundFile {
  */
 export async function workspaceFile(path: string): Promise<FoundFile> {
   const found = (await fileOnDisk(path)) ?? virtualFile(path);
-  if (!found) throw new Error(`${path} is not inside of the workspace.`);
+  if (!found) throw new Error(`${path} is not inside the workspace.`);
   return found;
 }
 
