@@ -21,7 +21,7 @@ function editDistance(a: string, b: string, limit: number): number {
 
 const plainForm = (word: string) => word.toLowerCase().replaceAll(/[-_.\s]/g, '');
 
-/** The up to `count` names of `known` that are most similar to `word`, best first. */
+/** The names of `known` that are most similar to `word`, at most `count`, best first. */
 export function nearMisses(word: string, known: Iterable<string>, count = 1): string[] {
   if (word.length > 200) return [];
   const wanted = plainForm(word);

@@ -10,7 +10,7 @@ export function runSteps<T>(steps: Steps<T>): T {
   return step.value;
 }
 
-/** Milliseconds of work between two turns of the event loop. Short enough not to delay typing in the same process. */
+/** Milliseconds of work per iteration of the event loop. Short enough not to delay typing in the same process. */
 const SLICE_MS = 5;
 
 /** Runs the steps and lets other work of the process run in between. */

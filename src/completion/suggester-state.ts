@@ -8,7 +8,7 @@ export type SuggesterState =
   | { readonly kind: 'asking' }
   | { readonly kind: 'silent'; readonly why: TriggerRefusal }
   | { readonly kind: 'no-model' }
-  /** `retryInMs`: then one request is sent automatically. `needsPerson`: only the user can solve the problem. */
+  /** `retryInMs`: time until a request is sent automatically. `needsPerson`: only the user can solve the problem. */
   | {
       readonly kind: 'problem';
       readonly error: SvcError;

@@ -40,7 +40,7 @@ export function withoutCredentials(text: string, headers: Headers): string {
   return clean;
 }
 
-/** The end of `"error"`. The part before it is frequent in JSON, and the search would stop at each place. */
+/** The end of `"error"`. Its beginning is frequent in JSON, and the search would stop at each occurrence. */
 const ERROR_MARK = Buffer.from('rror"');
 
 /** As `withoutCredentials`, for bytes that contain an error. Returns the same bytes if nothing is removed. */

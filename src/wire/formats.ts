@@ -4,7 +4,7 @@ import type { FormatName } from './format-name.ts';
 import { messages } from './messages/format.ts';
 import { responses } from './responses/format.ts';
 
-/** All formats by name. To add a format, add a file and a row here. */
+/** All formats by name. To add a format, add a folder and a row here. */
 export const FORMATS: Readonly<Record<FormatName, Format>> = {
   'chat-completions': chatCompletions,
   responses,

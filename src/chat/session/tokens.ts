@@ -1,6 +1,6 @@
 /** Average characters of English text and code per token. Only for estimates. */
 const CHARACTERS_PER_TOKEN = 4;
-/** Vendors count 85 to 1,600 tokens for an image of usual size. This is a safe estimate. */
+/** Vendors count 85 to 1,600 tokens for an image of usual size. This is a high estimate. */
 export const IMAGE_TOKENS = 1500;
 /** A page of a PDF is about 60 KB and 2,000 tokens. */
 export const PDF_BYTES_PER_TOKEN = 30;

@@ -1,5 +1,5 @@
 /** Colours and cursor movements (ECMA-48), which are of no use to a model. */
-// biome-ignore lint/complexity/useRegexLiterals: a literal would hold the control characters themselves
+// biome-ignore lint/complexity/useRegexLiterals: a literal would contain the control characters themselves
 const CONTROL = new RegExp(
   '\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[@-Z\\\\-_])|\\u0007',
   'g',

@@ -34,9 +34,9 @@ export interface InsertionContext {
 const MAX_LINE_LENGTH = 500;
 
 /**
- * Turns the stream of an answer into text that may be shown. `text` holds whole lines that passed
- * every check, and only grows. A line that may turn out to be part of a repetition is held back
- * until the following lines decide.
+ * Turns the stream of an answer into text that may be shown. `text` contains whole lines that passed
+ * every check, and only grows. A line that may be part of a repetition waits until the following
+ * lines show whether it is.
  */
 export class CompletionTrimmer {
   readonly #context: InsertionContext;
@@ -87,7 +87,7 @@ export class CompletionTrimmer {
       else if (this.#lines.length === 0) this.#addLine(withoutHalfWord(last).trimEnd());
     }
     this.#finished = true;
-    // A single repetition is not a loop: release the lines that were held back for it.
+    // A single repetition is not a loop: release the lines that were kept because of it.
     if (!this.#loops && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
   }
 

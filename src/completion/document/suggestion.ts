@@ -3,7 +3,7 @@ import type { DocumentText, Position } from './document-text.ts';
 export interface SuggestRequest {
   readonly document: DocumentText;
   readonly position: Position;
-  /** `invoke`: a manual request. `grown`: a refresh after `onDidGrow`, for which nothing is sent. */
+  /** `invoke`: a manual request. `grown`: a refresh after `onDidGrow`, which sends no request. */
   readonly trigger: 'automatic' | 'invoke' | 'grown';
   /** The selected IntelliSense item, and the columns of the caret's line that it replaces. */
   readonly selectedCompletion?: {

@@ -55,8 +55,8 @@ export function insideSecret(text: string, offset: number): boolean {
 }
 
 /**
- * Restores secrets in text that arrives in pieces. Text that may be the start of a stand-in is held
- * back until the next piece.
+ * Restores secrets in text that arrives in pieces. Text that may be the start of a stand-in waits
+ * for the next piece.
  */
 export class SecretRestorer {
   readonly #secrets: ReadonlyMap<string, string>;

@@ -3,7 +3,7 @@ import type { SuggestRequest } from '../document/suggestion.ts';
 /** Determines why VS Code requests a suggestion: its trigger kinds do not distinguish all cases. */
 export class TriggerClassifier {
   #last: { readonly uri: string; readonly version: number } | undefined;
-  /** The document where a suggestion was used up and the next request is its continuation. */
+  /** The document where a suggestion was completely typed or accepted. The next request is its continuation. */
   #continuesIn: string | undefined;
   #manual = false;
   #undone = false;

@@ -7,7 +7,7 @@ import type { ProviderSettings, Settings } from './settings.ts';
 import { child, entriesOf, isNull, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
 
-/** Spec 8. */
+/** Default of `timeout` in milliseconds (spec 8). */
 export const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** The merged trees of one load: all sources, only the trusted ones, and only the untrusted ones. */

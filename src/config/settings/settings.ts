@@ -28,7 +28,7 @@ export interface ProviderSettings {
   readonly id: string;
   readonly name?: string | undefined;
   readonly npm?: Located<string> | undefined;
-  /** FIM dialect, see provider/dialect. */
+  /** FIM dialect, see `FIM_DIALECTS`. */
   readonly fim?: Located<string> | undefined;
   readonly apiKey?: Credential | undefined;
   readonly baseURL?: Located<string> | undefined;

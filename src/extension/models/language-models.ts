@@ -87,7 +87,7 @@ class LanguageModels implements vscode.LanguageModelChatProvider {
   #information(model: Model): vscode.LanguageModelChatInformation {
     const { context, input } = model.limit;
     const maxOutputTokens = outputTokens(model, this.#deps.outputCap);
-    // VS Code requires a number. If it is unknown, use a large one, so that nothing is cut unnecessarily.
+    // VS Code requires a number. If it is unknown, use a large one, so that nothing is cut off unnecessarily.
     const maxInputTokens = input ?? (context > maxOutputTokens ? context - maxOutputTokens : context || 128_000);
     const provider = this.#deps.providerName(model);
     return {

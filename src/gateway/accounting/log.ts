@@ -13,7 +13,7 @@ const LEVEL_NUMBERS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 const REDACTED = new Set(['apiKey', 'authorization', 'x-api-key', 'api-key', 'headers', 'body', 'secret', 'token']);
 
 export interface FileLog extends Log {
-  /** Resolves when all lines are with the system. */
+  /** Resolves when all lines are passed to the operating system. */
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ const RETRY_MS = 100;
 /** Milliseconds that the last lines may take. */
 const LAST_LINES_MS = 2_000;
 
-/** Writes to a descriptor one chunk at a time. A reader that is slow or has stopped holds up nothing else. */
+/** Writes to a descriptor one chunk at a time. A slow or stopped reader blocks nothing else. */
 class DescriptorWriter {
   readonly #descriptor: number;
   #waiting: Buffer[] = [];
@@ -98,7 +98,7 @@ class DescriptorWriter {
     this.#next();
   }
 
-  /** Resolves when everything is written, or cannot be: a write to a full pipe may never end. */
+  /** Resolves when everything is written or cannot be written: a write to a full pipe may never end. */
   finish(): Promise<void> {
     this.#deadline = performance.now() + LAST_LINES_MS;
     return new Promise((resolve) => {

@@ -10,7 +10,7 @@ export function requestedModel(deps: GatewayDeps, body: JsonObject): Candidate |
   return findModel(deps.registry(), ref) ?? listedModel(deps, ref);
 }
 
-/** Finds a model that the lists contain only now: just after the start, or if a server has added it since. */
+/** Finds a model that the lists contain only later: just after the start, or because a server has added it since. */
 async function listedModel(deps: GatewayDeps, ref: string): Promise<Candidate> {
   const provider = deps.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
   if (provider !== undefined) await deps.listing.lookAgain();

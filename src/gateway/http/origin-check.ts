@@ -9,7 +9,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const ALLOWED = new WeakMap<Socket, { readonly host: string; readonly settings: GatewaySettings }>();
 
 /**
- * Refuses requests of web pages. A page that the user visits must not use the user's keys, neither with a
+ * Refuses requests of web pages. A page that the user visits must not be able to use the user's keys, neither with a
  * cross-origin request (Origin) nor with a domain that resolves to this machine (Host, DNS rebinding).
  * @throws SvcError 403 origin_not_allowed.
  */

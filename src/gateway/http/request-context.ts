@@ -38,7 +38,7 @@ const GUARD: readonly string[] = Object.entries(PAGE_GUARD_HEADERS).flat();
 export class RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Runs work together with the work of other requests of the same event loop turn. */
+  /** Runs work together with the work of other requests of the same iteration of the event loop. */
   readonly turn: TickBatch;
   /** The bytes that the request holds in memory. */
   readonly held: HeldBodies;

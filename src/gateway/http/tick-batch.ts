@@ -1,7 +1,7 @@
 /**
- * Collects the work of one turn of the event loop (complete requests, complete answers) and runs it after all sockets
- * have been read. Code and data then stay in the processor's caches, and consecutive writes wake the reader once: 64
- * requests at a time cost a third less than one after another, with 40 % of the cache misses (docs/performance.md).
+ * Collects the work of one iteration of the event loop (complete requests, complete answers) and runs it after all
+ * sockets have been read. Code and data then stay in the processor's caches, and consecutive writes wake the reader once.
+ * 64 requests together cost a third less than 64 one after another, with 40 % of the cache misses (docs/performance.md).
  */
 export class TickBatch {
   readonly #busy: () => boolean;
@@ -12,7 +12,7 @@ export class TickBatch {
     this.#busy = busy;
   }
 
-  /** Calls `work` after this turn's reads, in the order of the calls; immediately if no other request is active. */
+  /** Calls `work` after this iteration's reads, in the order of the calls; immediately if no other request is active. */
   later(work: () => void): void {
     if (this.#work.length === 0 && !this.#busy()) return work();
     if (this.#work.push(work) === 1) setImmediate(this.#run);

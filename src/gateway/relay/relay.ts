@@ -77,7 +77,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   /** Bytes in `#collected`. */
   #held = 0;
   #cutter: FrameSplitter | undefined;
-  /** Chunks of a stream that arrived in this turn of the event loop and are not processed yet. */
+  /** Chunks of a stream that arrived in this iteration of the event loop and are not processed yet. */
   #gathered: Buffer[] = [];
   #decoder: Transform | undefined;
   /** The connection failed while earlier bytes are still being decoded. */
@@ -143,7 +143,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   #receive(chunk: Buffer): void {
     if (this.#closed) return;
     if (this.#cutter === undefined && !this.#startsStream(chunk)) return this.#collect(chunk);
-    // A fast upstream sends many frames in one turn of the event loop. They are processed and sent together.
+    // A fast upstream sends many frames in one iteration of the event loop. They are processed and sent together.
     if (this.#gathered.push(chunk) === 1) process.nextTick(this.#passGathered);
   }
 

@@ -4,7 +4,7 @@ import type { FormatName } from '../../wire/format-name.ts';
 import { readReportedUsage } from '../../wire/usage.ts';
 import { textEnd } from '../http/json-limits.ts';
 
-/** Without its first quote: quotes are frequent in JSON, and the search would stop at each. */
+/** The first quote is omitted: quotes are frequent in JSON, and the search would stop at each of them. */
 const USAGE = Buffer.from('usage"');
 
 /** Whether bytes contain a usage that is not null. Only such frames are parsed. */

@@ -26,7 +26,7 @@ const DONE = Buffer.from('data: [DONE]\n\n');
 const DONE_MARK = Buffer.from('[DONE]');
 const FINISH_REASON = Buffer.from('"finish_reason"');
 const TOOL_CALLS = '"tool_calls"';
-/** The searched part: quotes are frequent in JSON, and the search for more than six bytes is slower. */
+/** The searched part of the name: without quotes, which are frequent in JSON, and six bytes, because more are slower. */
 const CALLS = Buffer.from('_calls');
 const CALLS_AT = TOOL_CALLS.indexOf('_calls');
 const HAS_FINISH_REASON = /"finish_reason"\s*:\s*"[^"]/;

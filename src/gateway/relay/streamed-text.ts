@@ -1,4 +1,4 @@
-/** Without its first quote: the search for more than six bytes is slower. */
+/** The first quote is omitted: the search for more than six bytes is slower. */
 const DELTA = Buffer.from('delta"');
 type Kind = 'text' | 'reasoning' | 'details' | undefined;
 

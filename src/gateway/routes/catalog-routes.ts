@@ -34,7 +34,7 @@ function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSetting
   return requestedOrganization(context, optionalKey(context, deps.keys), deps.settings());
 }
 
-/** The models that can be called. Models of a provider with a configuration problem are left out. */
+/** The models that can be called. Models of a provider with a configuration problem are omitted. */
 function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
   return [...deps.registry().models.values()].filter(
     (model) => model.endpoint.problem === undefined && allows(organization, model.ref),

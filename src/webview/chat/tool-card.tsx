@@ -66,14 +66,14 @@ function Folded({ text }: { text: string }) {
   const { head, rest } = whole ? { head: shown } : foldText(shown, ROWS, WIDTH);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: must be scrollable with the keyboard */}
       <pre tabIndex={0}>{head}</pre>
       {rest ? (
         <>
           <button type="button" onClick={() => setWhole(true)}>
             {t('… {0} more lines ({1} characters): show all', rest.lines, rest.characters)}
           </button>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: must be scrollable with the keyboard */}
           <pre tabIndex={0}>{rest.tail}</pre>
         </>
       ) : null}
@@ -115,7 +115,7 @@ function Output({ state }: { state: ToolState }) {
     <>
       <dt>{state.failed ? t('Failure') : t('Result')}</dt>
       <dd>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: must be scrollable with the keyboard */}
         <pre tabIndex={0}>{showUnseen(state.output.replaceAll('\r\n', '\n'))}</pre>
       </dd>
     </>

@@ -33,7 +33,7 @@ export function TranscriptView() {
   }, [path.length]);
   return (
     <div class="transcript-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must be able to */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: must be scrollable with the keyboard */}
       <div class="transcript" ref={list} role="log" aria-live="off" aria-label={t('Conversation')} tabIndex={0}>
         <div ref={content}>
           {path.length === 0 ? <Empty /> : null}

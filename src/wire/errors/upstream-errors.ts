@@ -3,7 +3,7 @@ import { type MessageText, msg, SvcError } from './svc-error.ts';
 
 /**
  * Problems of an upstream's connection or answer that Svc detects. Each problem has one text. Errors that an upstream
- * reports are in vendor-errors.ts; failed connections are in provider/network-failure.ts.
+ * reports are in vendor-errors.ts; failed connections are in provider/transport/network-failure.ts.
  */
 
 interface Details {

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const MAX = 400_000;
 
 /**
- * The staged diff, or the unstaged one if nothing is staged, without files that may contain secrets. Empty outside a
+ * The staged diff, or the unstaged diff if nothing is staged, without files that may contain secrets. Empty outside a
  * repository. By default for the first workspace folder.
  */
 export async function gitDiff(folder = vscode.workspace.workspaceFolders?.[0]?.uri): Promise<string> {

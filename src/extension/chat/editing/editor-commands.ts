@@ -73,8 +73,8 @@ async function fix(deps: EditorCommandDeps, uri: unknown, range: unknown): Promi
   await deps.begin(prompt('fix'), text === '' ? [code] : [code, listed]);
 }
 
-const EDIT_SYSTEM = `You change code in place. You get a file with the part to change between <selection> and \
-</selection>, and what to do with it. Answer with the new text of the selection alone: no explanation, no Markdown \
+const EDIT_SYSTEM = `You edit code. You receive a file with the part to change between <selection> and \
+</selection>, and an instruction. Answer with only the new text of the selection: no explanation, no Markdown \
 fence, the same indentation.`;
 
 /** Changes the selection as instructed. The change is shown as a diff and applied when the user accepts it. */

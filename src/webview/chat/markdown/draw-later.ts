@@ -39,7 +39,7 @@ export class DrawLater {
     this.#scheduled = true;
     requestIdleCallback((deadline) => {
       this.#scheduled = false;
-      // The newest ones are the most likely to be viewed next.
+      // The newest elements are the most likely to be viewed next.
       const newest = [...this.#waiting.keys()].reverse();
       for (const element of newest) {
         this.#draw(element);

@@ -48,7 +48,7 @@ export class MarkdownWriter {
     this.#draw(false);
   }
 
-  /** The text is complete: shows the text that was held back. */
+  /** The text is complete: shows the text that is not shown yet. */
   end(): void {
     if (this.#carriage !== '') this.#take('\n');
     this.#carriage = '';
