@@ -1,4 +1,5 @@
-import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../base/json.ts';
+import { arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../base/json.ts';
+import type { CacheControl } from './conversation.ts';
 import { invalidRequest, SvcError } from './errors/svc-error.ts';
 
 /** The model of a request. @throws SvcError 400. */
@@ -52,6 +53,13 @@ export function optionalString(body: JsonObject, field: string): string | undefi
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw invalidRequest(field, `\`${field}\` must be a string.`);
   return value;
+}
+
+/** Anthropic's cache breakpoint. Several Chat Completions vendors accept it on parts and tools. */
+export function readCacheControl(value: JsonObject): CacheControl | undefined {
+  const control = value.cache_control;
+  if (!isObject(control) || control.type !== 'ephemeral') return undefined;
+  return defined({ type: 'ephemeral' as const, ttl: nonEmptyString(control.ttl) });
 }
 
 /** Maximum number of messages, items, parts or tools. Longer than the longest real histories. */

@@ -3,8 +3,8 @@ import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
 /**
- * Reads the token usage of an answer, in one place for each format. The readers of `src/wire` and the gateway's
- * pass-through use the same functions, so that an answer has the same cost on both paths.
+ * The token usage of an answer in each format. The readers of `src/wire` and the gateway's pass-through use the same
+ * functions, so that an answer has the same cost on both paths.
  */
 
 const READERS: Readonly<Record<FormatName, (usage: unknown) => Usage | undefined>> = {
@@ -27,6 +27,21 @@ export function readChatUsage(usage: unknown): Usage | undefined {
     cacheWrite: tokenCount(prompt.cache_write_tokens),
     reasoning: tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens),
     cost: amountOf(usage.cost),
+  });
+}
+
+/** The `usage` object of a Chat Completions answer. Code completions have the same. */
+export function writeChatUsage(usage: Usage): Record<string, unknown> {
+  return defined({
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    // OpenCode and other clients read `cached_tokens` without a check if the object exists.
+    prompt_tokens_details:
+      usage.cacheRead === undefined && usage.cacheWrite === undefined
+        ? undefined
+        : defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
+    completion_tokens_details: usage.reasoning === undefined ? undefined : { reasoning_tokens: usage.reasoning },
   });
 }
 

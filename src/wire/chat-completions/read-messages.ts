@@ -10,7 +10,6 @@ import {
 import type {
   AssistantPart,
   AudioPart,
-  CacheControl,
   FilePart,
   ImagePart,
   Media,
@@ -23,14 +22,8 @@ import type {
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import { parseMediaUrl } from '../media.ts';
+import { readCacheControl } from '../request-fields.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
-
-/** Anthropic's cache breakpoint. Several Chat Completions vendors accept it on parts and tools. */
-export function readCacheControl(value: JsonObject): CacheControl | undefined {
-  const control = value.cache_control;
-  if (!isObject(control) || control.type !== 'ephemeral') return undefined;
-  return defined({ type: 'ephemeral' as const, ttl: nonEmptyString(control.ttl) });
-}
 
 /** Splits messages into system text and turns. @throws SvcError 400 that names the field. */
 export function readChatMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {

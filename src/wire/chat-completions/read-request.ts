@@ -14,11 +14,12 @@ import {
   optionalCount,
   optionalNumber,
   optionalString,
+  readCacheControl,
   requiredList,
   requiredModel,
   unknownMembers,
 } from '../request-fields.ts';
-import { readCacheControl, readChatMessages } from './read-messages.ts';
+import { readChatMessages } from './read-messages.ts';
 
 /** Fields with an equivalent in `Conversation`. The others are passed on as `extra`. */
 const KNOWN = new Set(

@@ -15,6 +15,7 @@ import type {
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
+import { effortForBudget } from '../reasoning-effort.ts';
 import { writeReasoningDetails } from './reasoning-details.ts';
 
 /** The request body for a Chat Completions upstream. A streaming request includes usage in the last chunk. */
@@ -38,25 +39,12 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
       tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation.toolChoice) : undefined,
       parallel_tool_calls: conversation.tools.length > 0 ? conversation.parallelToolCalls : undefined,
       response_format: writeResponseFormat(conversation.responseFormat),
-      reasoning_effort: reasoning?.effort ?? reasoningEffort(reasoning, conversation.maxTokens),
+      reasoning_effort: reasoning?.effort ?? effortForBudget(reasoning, conversation.maxTokens),
       user: conversation.user,
       metadata: conversation.metadata,
     }),
     ...conversation.extra?.['chat-completions'],
   };
-}
-
-/**
- * Converts a budget to the nearest effort. The shares of the output limit are those of the AI SDK: 10, 30, 60 percent.
- */
-export function reasoningEffort(
-  reasoning: Conversation['reasoning'],
-  maxTokens: number | undefined,
-): string | undefined {
-  if (reasoning === undefined || reasoning.mode === 'disabled') return undefined;
-  if (reasoning.budgetTokens === undefined) return undefined;
-  const share = reasoning.budgetTokens / (maxTokens ?? 32_000);
-  return share <= 0.2 ? 'low' : share <= 0.45 ? 'medium' : 'high';
 }
 
 function writeMessages(conversation: Conversation): Record<string, unknown>[] {

@@ -4,6 +4,7 @@ import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { writeChatUsage } from '../usage.ts';
 import { writeReasoningDetail, writeReasoningDetails } from './reasoning-details.ts';
 import { writeToolCall } from './write-request.ts';
 
@@ -104,20 +105,6 @@ export class ChatStreamWriter implements StreamWriter {
 
 function argumentsDelta(index: number, json: string): string {
   return `"tool_calls":[{"index":${index},"function":{"arguments":${quoteJson(json)}}}]`;
-}
-
-export function writeChatUsage(usage: Usage): Record<string, unknown> {
-  return defined({
-    prompt_tokens: usage.input,
-    completion_tokens: usage.output,
-    total_tokens: usage.input + usage.output,
-    // OpenCode and other clients read `cached_tokens` without a check if the object exists.
-    prompt_tokens_details:
-      usage.cacheRead === undefined && usage.cacheWrite === undefined
-        ? undefined
-        : defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
-    completion_tokens_details: usage.reasoning === undefined ? undefined : { reasoning_tokens: usage.reasoning },
-  });
 }
 
 /** @throws SvcError for an `error` event, and for an incomplete answer. */

@@ -8,7 +8,6 @@ import {
   objectOrEmpty,
   parseJson,
 } from '../../base/json.ts';
-import { writeChatUsage } from '../chat-completions/writer.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { msg, SvcError } from '../errors/svc-error.ts';
 import { answerCutShort, invalidEvent } from '../errors/upstream-errors.ts';
@@ -16,7 +15,7 @@ import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamReader, StreamWriter } from '../format.ts';
-import { readFimUsage } from '../usage.ts';
+import { readFimUsage, writeChatUsage } from '../usage.ts';
 
 const NOTHING: readonly Event[] = [];
 const NO_FRAMES: readonly Frame[] = [];

@@ -8,7 +8,6 @@ import {
   nonEmptyString,
   objectOrEmpty,
 } from '../../base/json.ts';
-import { readCacheControl } from '../chat-completions/read-messages.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -28,6 +27,7 @@ import {
   optionalBoolean,
   optionalCount,
   optionalNumber,
+  readCacheControl,
   refuseState,
   requiredList,
   requiredModel,

@@ -1,4 +1,4 @@
-import { append, defined, isObject, ownEntry, parseJson } from '../../base/json.ts';
+import { append, defined, isObject, parseJson } from '../../base/json.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -14,21 +14,13 @@ import type {
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { imageTypeOfData } from '../media.ts';
+import { budgetShare } from '../reasoning-effort.ts';
 import { messagesSchema } from './schema.ts';
 
 /** Messages requires `max_tokens`. A provider normally sets the model's limit before this default applies. */
 const DEFAULT_MAX_TOKENS = 4096;
 /** Minimum thinking budget (Anthropic, "Extended thinking"). */
-const LEAST_BUDGET = 1024;
-/** Share of the output limit by effort (values of the AI SDK's Anthropic provider). */
-const BUDGET_SHARE: Readonly<Record<string, number>> = {
-  minimal: 0.02,
-  low: 0.1,
-  medium: 0.3,
-  high: 0.6,
-  xhigh: 0.9,
-  max: 0.95,
-};
+const MIN_BUDGET = 1024;
 /** Models with adaptive thinking by effort. Older models take a budget. */
 const ADAPTIVE = /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/;
 
@@ -94,16 +86,13 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
   const config = level === undefined ? {} : { output_config: { effort: level } };
   if (mode === 'adaptive') return { thinking: true, fields: { thinking: { type: 'adaptive', ...display }, ...config } };
   if (budgetTokens !== undefined || mode === 'enabled') {
-    const budget_tokens = Math.max(
-      LEAST_BUDGET,
-      budgetTokens ?? Math.floor(maxTokens * (ownEntry(BUDGET_SHARE, effort ?? '') ?? 0)),
-    );
+    const budget_tokens = Math.max(MIN_BUDGET, budgetTokens ?? Math.floor(maxTokens * (budgetShare(effort) ?? 0)));
     return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens, ...display } } };
   }
   if (effort === undefined) return { thinking: false, fields: {} };
   if (ADAPTIVE.test(conversation.model))
     return { thinking: true, fields: { thinking: { type: 'adaptive' }, ...config } };
-  const budget_tokens = Math.max(LEAST_BUDGET, Math.floor(maxTokens * (ownEntry(BUDGET_SHARE, effort) ?? 0.3)));
+  const budget_tokens = Math.max(MIN_BUDGET, Math.floor(maxTokens * (budgetShare(effort) ?? 0.3)));
   return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
 }
 

@@ -1,5 +1,4 @@
 import { defined, isObject, mergeDeep } from '../../base/json.ts';
-import { reasoningEffort } from '../chat-completions/write-request.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -15,6 +14,7 @@ import type {
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
+import { effortForBudget } from '../reasoning-effort.ts';
 
 type Body = Record<string, unknown>;
 
@@ -47,7 +47,7 @@ export function writeResponsesRequest(conversation: Conversation): Body {
 function writeReasoning(conversation: Conversation): Body | undefined {
   const asked = conversation.reasoning;
   const effort =
-    asked?.mode === 'disabled' ? 'none' : (asked?.effort ?? reasoningEffort(asked, conversation.maxTokens));
+    asked?.mode === 'disabled' ? 'none' : (asked?.effort ?? effortForBudget(asked, conversation.maxTokens));
   const summary =
     asked?.summary === 'auto' || asked?.summary === 'concise' || asked?.summary === 'detailed'
       ? asked.summary
