@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { singleHeader } from '../answer-start.ts';
 import { contentDecoder, isEncoded } from './content-decoder.ts';
 import { disconnectError, networkError } from './network-failure.ts';
 import { sameOrigin } from './redirect.ts';
-import { singleHeader } from './single-header.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface UndiciTransport extends Transport {

@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { firstCharacter, singleHeader } from '../../provider/answer-start.ts';
+import { CredentialFilter } from '../../provider/credential-filter.ts';
+import { errorsWithoutCredentials, withoutCredentials } from '../../provider/echoed-credentials.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
+import { emptyAnswer, notJson, webPage } from '../../wire/errors/upstream-errors.ts';
+import { vendorError } from '../../wire/errors/vendor-errors.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { RelayRequest } from './relay-request.ts';
+
+/**
+ * Writes the answer to the client: removes echoed credentials, applies the transform and writes head and body. An
+ * error before any output is thrown, because the next upstream may still answer.
+ */
+export class ClientAnswer {
+  readonly #context: RequestContext;
+  readonly #request: RelayRequest;
+  readonly #filter: CredentialFilter;
+
+  constructor(context: RequestContext, request: RelayRequest) {
+    this.#context = context;
+    this.#request = request;
+    this.#filter = new CredentialFilter(request.target.headers);
+  }
+
+  /** Writes frames of a stream. Returns false if the client must drain before more is written. @throws SvcError */
+  writeFrames(frames: Buffer): boolean {
+    const { response } = this.#context;
+    const { transform, target } = this.#request;
+    // Removes possible credentials from errors and certain credentials from everything else.
+    const passed = transform.pass(errorsWithoutCredentials(this.#filter.push(frames), target.headers));
+    if (!response.headersSent) {
+      // An error before any output can still be sent with its own HTTP status.
+      const early = transform.firstError();
+      if (early) throw early;
+      if (passed.length > 0) this.#context.writeStreamHead();
+    }
+    return passed.length === 0 || response.write(passed);
+  }
+
+  /** Ends a stream. Returns the error if the upstream cut it off. @throws SvcError */
+  endStream(): SvcError | undefined {
+    const { response } = this.#context;
+    const { transform, model } = this.#request;
+    const { bytes, error } = transform.end();
+    if (!response.headersSent) {
+      const early = transform.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(model.provider) : undefined);
+      if (early) throw early;
+      this.#context.writeStreamHead();
+    }
+    response.end(bytes);
+    return error;
+  }
+
+  /** Sends an answer that the upstream did not stream. @throws SvcError */
+  sendWhole(status: number, headers: IncomingHttpHeaders, received: Buffer): void {
+    const { target, transform, stream, anyBody } = this.#request;
+    const contentType = singleHeader(headers['content-type']) ?? '';
+    const body = errorsWithoutCredentials(this.#filter.whole(received), target.headers);
+    if (status < 200 || status >= 300) throw this.#upstreamError(status, headers, body);
+    if (anyBody !== true) {
+      const start = firstCharacter(body);
+      if (start === '<') throw webPage(contentType);
+      if (start !== '{') throw notJson(contentType, body.toString('utf8', 0, 100));
+    }
+    if (stream) {
+      const passed = transform.wholeAsStream(body);
+      this.#context.writeStreamHead().end(passed);
+      return;
+    }
+    const declared = anyBody === true ? withoutCredentials(contentType, target.headers) : '';
+    const type = declared === '' ? 'application/json' : declared;
+    this.#context.sendBytes(200, transform.whole(body), { 'content-type': type });
+  }
+
+  #upstreamError(status: number, headers: IncomingHttpHeaders, body: Buffer): SvcError {
+    const { target, model, byok } = this.#request;
+    const header = (name: string) => singleHeader(headers[name]);
+    const bodyText = withoutCredentials(body.toString('utf8'), target.headers);
+    return vendorError({ provider: model.provider, status, header, bodyText, byok });
+  }
+
+  /** Ends an answer that has begun with an error in the client's format. */
+  endWithError(error: SvcError): void {
+    const { response } = this.#context;
+    try {
+      response.end(this.#request.transform.fail(error));
+    } catch {
+      // If the transform can't write the error in the client's format, the connection is closed.
+      response.destroy();
+    }
+  }
+}
