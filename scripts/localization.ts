@@ -75,7 +75,7 @@ export function shownTexts(): readonly string[] {
   const cards = readFileSync(join(ROOT, 'src/chat/page/error-card.ts'), 'utf8');
   for (const text of literals(cards, CARD)) found.add(text);
   for (const text of errorTemplates()) found.add(text);
-  for (const file of ['src/webview/chat/ending-view.tsx', 'src/chat/page/slash-commands.ts']) {
+  for (const file of ['src/webview/chat/transcript/ending-view.tsx', 'src/chat/page/slash-commands.ts']) {
     for (const text of literals(readFileSync(join(ROOT, file), 'utf8'), LABEL)) found.add(text);
   }
   found.delete('');

@@ -30,3 +30,11 @@ export function isWithin(folder: string, file: string, paths: path.PlatformPath 
   const relative = paths.relative(folder, file);
   return !paths.isAbsolute(relative) && relative.split(paths.sep)[0] !== '..';
 }
+
+/**
+ * The path functions of a platform. The platform is a parameter, not read from the process, so that tests can check
+ * Windows paths on any machine.
+ */
+export function platformPath(platform: NodeJS.Platform): path.PlatformPath {
+  return platform === 'win32' ? path.win32 : path.posix;
+}

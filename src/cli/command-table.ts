@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './options.ts';
 import { OPTIONS } from './options.ts';
 
 /** To add a command, create a file that exports `run` and add a row here. */

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
+
 import { spawn } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { nearMisses } from '../base/near-miss.ts';
 import { SvcError } from '../wire/errors/svc-error.ts';
-import type { Command } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import { type Io, UsageError } from './io.ts';
+import type { Command } from './options.ts';
 import { listOptions } from './options.ts';
 import { drawer, writer } from './output/output.ts';
-import { version } from './version.ts';
 
 /** Runs a command line (without `node` and the script). Resolves with the exit code and never rejects. */
 export async function main(args: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
@@ -146,4 +146,17 @@ function leaveBehind(args: readonly string[]): void {
 const script = process.argv[1];
 if (script !== undefined && import.meta.url === pathToFileURL(realpathSync(script)).href) {
   process.exitCode = await main(process.argv.slice(2), processIo());
+}
+
+/** The version of this package. The sources are one folder deeper than the bundle. */
+export function version(): string {
+  for (const place of ['../package.json', '../../package.json']) {
+    try {
+      const value: unknown = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'));
+      if (typeof value === 'object' && value !== null && 'version' in value) return String(value.version);
+    } catch {
+      // Not found: try the next place.
+    }
+  }
+  return 'unknown';
 }

@@ -1,3 +1,4 @@
+import type { Run } from './io.ts';
 /**
  * An option of a command. `parseArgs` reads `type` and `short` and ignores the rest. Help and shell completion show the
  * other fields.
@@ -14,6 +15,18 @@ export interface Option {
 }
 
 export type Options = Readonly<Record<string, Option>>;
+
+export interface Command {
+  readonly name: string;
+  /** The arguments, as shown after the name in the list of commands. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options?: Options;
+  /** Words that may follow the name. */
+  readonly words?: readonly string[];
+  /** Loads the command's module on demand: `svc models` does not load a server. */
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
 
 const JSON_OPTION = { type: 'boolean', summary: 'Print JSON for other programs.' } as const;
 const MODEL = { type: 'string', short: 'm', value: 'MODEL', summary: 'Use this model (PROVIDER/MODEL).' } as const;

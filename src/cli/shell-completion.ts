@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Command } from './command.ts';
 import { type Run, UsageError } from './io.ts';
+import type { Command } from './options.ts';
 import { listOptions, type NamedOption } from './options.ts';
 
 /** `svc completion SHELL`: prints a script for the shell to source, generated from the table of commands. */

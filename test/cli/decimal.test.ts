@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseDecimal } from '../../src/cli/input/decimal.ts';
+import { parseDecimal } from '../../src/cli/input/option-values.ts';
 
 describe('parseDecimal', () => {
   it('parseDecimal: accepts plain decimal numbers and nothing else', () => {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { Command } from '../../src/cli/command.ts';
 import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
+import type { Command } from '../../src/cli/options.ts';
 import type { ProjectFolder } from '../config/project-folder.ts';
 
 export interface Finished {

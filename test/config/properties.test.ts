@@ -7,9 +7,8 @@ import { applySourceRules } from '../../src/config/load/source-rules.ts';
 import { TextReader, type TextVisitor } from '../../src/config/load/text-reader.ts';
 import { validate } from '../../src/config/schema/validate.ts';
 import { buildSettings } from '../../src/config/settings/build.ts';
-import { merge } from '../../src/config/settings/merge.ts';
 import type { Source } from '../../src/config/settings/origin.ts';
-import { type ObjectTree, plain, type Tree, treeOf } from '../../src/config/settings/tree.ts';
+import { mergeTrees, type ObjectTree, plain, type Tree, treeOf } from '../../src/config/settings/tree.ts';
 
 const SOURCE: Source = { kind: 'global', path: '/x/svc.jsonc', trusted: true, status: 'loaded' };
 const PLACE = { source: SOURCE, line: 1, column: 1, length: 1 };
@@ -122,7 +121,7 @@ describe('properties of the configuration', () => {
     fc.assert(
       fc.property(layer, layer, layer, (x, y, z) => {
         const [a, b, c] = [objectTree(x), objectTree(y), objectTree(z)];
-        assert.deepEqual(content(merge(merge(a, b), c)), content(merge(a, merge(b, c))));
+        assert.deepEqual(content(mergeTrees(mergeTrees(a, b), c)), content(mergeTrees(a, mergeTrees(b, c))));
       }),
     );
   });
@@ -131,9 +130,9 @@ describe('properties of the configuration', () => {
     fc.assert(
       fc.property(layer, (x) => {
         const tree = objectTree(x);
-        assert.deepEqual(content(merge(tree, tree)), content(tree));
-        assert.deepEqual(content(merge(tree, objectTree({}))), content(tree));
-        assert.deepEqual(content(merge(objectTree({}), tree)), content(tree));
+        assert.deepEqual(content(mergeTrees(tree, tree)), content(tree));
+        assert.deepEqual(content(mergeTrees(tree, objectTree({}))), content(tree));
+        assert.deepEqual(content(mergeTrees(objectTree({}), tree)), content(tree));
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { platformPath } from '../../base/platform-path.ts';
+import { platformPath } from '../../base/real-path.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { svcFolder } from '../../base/user-folders.ts';
 import type { CatalogData, CatalogProvider } from './catalog.ts';

@@ -15,7 +15,6 @@ import {
 } from '../transcript.ts';
 import { AgentLoop, type ConversationLog } from './agent-loop.ts';
 import type { SessionDeps } from './session-deps.ts';
-import { titleFrom } from './title.ts';
 
 /** A message from the user. */
 export interface Outgoing {
@@ -253,4 +252,12 @@ export class ChatSession {
     this.#seq += 1;
     this.#patched.fire(patch, this.#seq);
   }
+}
+
+const TITLE_LENGTH = 60;
+
+/** Derives the title of a conversation from its first message. */
+export function titleFrom(text: string, attachments: readonly Attachment[] = []): string {
+  const line = text.trim().split('\n', 1)[0]?.trim() || attachments[0]?.label || 'New conversation';
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`;
 }

@@ -11,7 +11,7 @@ import { isTyped, readPiped } from '../input/standard-input.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { AnswerPrinter } from '../output/answer-printer.ts';
-import { usageJson } from '../output/usage-json.ts';
+import { usageJson } from '../output/output.ts';
 
 /** `svc chat`: one prompt and its answer, or a conversation if there is neither a prompt nor piped input. */
 export async function run(args: string[], io: Io): Promise<number> {

@@ -16,7 +16,7 @@ import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
 import { readPiped } from '../input/standard-input.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
-import { usageJson } from '../output/usage-json.ts';
+import { usageJson } from '../output/output.ts';
 
 interface Completed {
   readonly text: string;

@@ -2,11 +2,10 @@ import { parseArgs } from 'node:util';
 import { KeyStore, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { openContext } from '../cli-context.ts';
-import { parseDecimal } from '../input/decimal.ts';
-import { parseDuration, parseMoment } from '../input/moment.ts';
+import { parseDecimal, parseDuration, parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
-import { table } from '../output/table.ts';
+import { table } from '../output/output.ts';
 
 /** How long a rotated key stays valid. */
 const GRACE = '24h';

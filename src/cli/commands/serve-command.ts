@@ -10,7 +10,7 @@ import { openState, stateFile, waitForOthers, watchState } from '../../gateway/s
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { reportDiagnostics, terminalInput } from '../cli-context.ts';
-import { parseDecimal } from '../input/decimal.ts';
+import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
 import { OPTIONS } from '../options.ts';

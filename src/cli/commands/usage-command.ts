@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { readUsageReport } from '../../gateway/accounting/usage-report.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
-import { parseDuration, parseMoment } from '../input/moment.ts';
+import { parseDuration, parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
-import { table } from '../output/table.ts';
+import { table } from '../output/output.ts';
 
 /** `svc usage`: shows the gateway's requests and their cost, by key, model, organization or day. */
 export async function run(args: string[], io: Io): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { Usage } from '../../wire/event.ts';
 
 /**
  * Characters that a terminal interprets: control characters except tabs and line ends, the C1 controls (U+0080 to
@@ -32,4 +33,29 @@ export function drawer(stream: Writable): (text: string) => Promise<void> {
     new Promise((resolve, reject) => {
       stream.write(text, (error) => (error ? reject(error) : resolve()));
     });
+}
+
+/** A table with columns as wide as their widest cell. Without rows it has only the head. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [head, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** The tokens of an answer for JSON output. Unknown values are omitted. */
+export function usageJson({ input, output, cacheRead, cacheWrite, reasoning }: Usage) {
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+  };
 }

@@ -4,10 +4,9 @@ import { type FileProblem, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices } from '../../base/time-slices.ts';
 import { removableEntry, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
-import { merge } from '../settings/merge.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
-import { type ObjectTree, type Place, type Replacement, replaceNodes, treeOf } from '../settings/tree.ts';
+import { mergeTrees, type ObjectTree, type Place, type Replacement, replaceNodes, treeOf } from '../settings/tree.ts';
 import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
@@ -59,7 +58,7 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
   const diagnostics = layers.flatMap((layer) => layer.diagnostics);
   const fold = (wanted: (source: Source) => boolean) =>
     layers.reduce(
-      (under, { source, tree }) => (tree !== undefined && wanted(source) ? merge(under, tree) : under),
+      (under, { source, tree }) => (tree !== undefined && wanted(source) ? mergeTrees(under, tree) : under),
       EMPTY,
     );
   const content = await runInSlices(

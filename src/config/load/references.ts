@@ -1,4 +1,4 @@
-import { platformPath } from '../../base/platform-path.ts';
+import { platformPath } from '../../base/real-path.ts';
 import { type FileProblem, isInside, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices, type Steps } from '../../base/time-slices.ts';
 import type { Diagnostic, Severity } from '../settings/settings.ts';

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { watchTerminals } from './attachments/terminal-text.ts';
 import type { ChatView } from './chat-view.ts';
 import { CHAT_COMMANDS, CHAT_PANEL, CHAT_VIEW, revealChat } from './contributions.ts';
-import { FixActions } from './editing/fix-actions.ts';
 
 /** Registers the chat and loads it on first use, because many windows never use it. */
 export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
@@ -30,4 +29,19 @@ export function registerChat(load: () => Promise<ChatView>): vscode.Disposable {
     watchTerminals(),
     { dispose: () => void loaded?.then((part) => part.dispose()) },
   );
+}
+
+/** Offered only for problems, to avoid a light bulb on every line, and not preferred, so that auto-fix ignores it. */
+export class FixActions implements vscode.CodeActionProvider {
+  provideCodeActions(
+    document: vscode.TextDocument,
+    range: vscode.Range,
+    context: vscode.CodeActionContext,
+  ): vscode.CodeAction[] {
+    if (context.diagnostics.length === 0) return [];
+    const action = new vscode.CodeAction(vscode.l10n.t('Fix with Svc'), vscode.CodeActionKind.QuickFix);
+    action.diagnostics = [...context.diagnostics];
+    action.command = { command: 'svc.chat.fix', title: action.title, arguments: [document.uri, range] };
+    return [action];
+  }
 }

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from '
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { platformPath } from '../../base/platform-path.ts';
+import { platformPath } from '../../base/real-path.ts';
 import { svcFolder, type UserPlace } from '../../base/user-folders.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 

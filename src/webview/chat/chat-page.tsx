@@ -8,7 +8,7 @@ import { DrawLater } from './markdown/draw-later.ts';
 import { warmUp } from './markdown/markdown-writer.ts';
 import { type Panel, PanelContext } from './panel.ts';
 import { StatusLine } from './status-line.tsx';
-import { TranscriptView } from './transcript-view.tsx';
+import { TranscriptView } from './transcript/transcript-view.tsx';
 
 function Page({ panel }: { panel: Panel }) {
   if (!panel.state.ready.value) return null;

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CardAction, ErrorCard } from '../../chat/page/error-card.ts';
-import type { FromPage } from '../../chat/page/from-page.ts';
-import { type Ending, type Message, messageText } from '../../chat/transcript.ts';
-import type { MessageText } from '../../wire/errors/svc-error.ts';
-import { Icon } from '../shared/icon.tsx';
-import { t } from '../shared/words.ts';
-import { usePanel } from './panel.ts';
+import type { CardAction, ErrorCard } from '../../../chat/page/error-card.ts';
+import type { FromPage } from '../../../chat/page/from-page.ts';
+import { type Ending, type Message, messageText } from '../../../chat/transcript.ts';
+import type { MessageText } from '../../../wire/errors/svc-error.ts';
+import { Icon } from '../../shared/icon.tsx';
+import { t } from '../../shared/words.ts';
+import { usePanel } from '../panel.ts';
 
 /** Shows how an answer ended, unless it is complete. */
 export function EndingView({ message, ending, last }: { message: Message; ending: Ending; last: boolean }) {

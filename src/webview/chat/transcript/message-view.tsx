@@ -1,17 +1,17 @@
 import { flushSync, memo } from 'preact/compat';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Message, Part } from '../../chat/transcript.ts';
-import { messageText } from '../../chat/transcript.ts';
-import { Icon, IconButton } from '../shared/icon.tsx';
-import { t } from '../shared/words.ts';
-import { Chips } from './chips.tsx';
-import { isSubmit } from './composing.ts';
-import type { ShownBranch } from './conversation-state.ts';
+import type { Message, Part } from '../../../chat/transcript.ts';
+import { messageText } from '../../../chat/transcript.ts';
+import { Icon, IconButton } from '../../shared/icon.tsx';
+import { t } from '../../shared/words.ts';
+import { Chips } from '../chips.tsx';
+import { isSubmit } from '../composing.ts';
+import type { ShownBranch } from '../conversation-state.ts';
+import { priceText, tokensText } from '../figures.ts';
+import { Markdown } from '../markdown/markdown.tsx';
+import { showControls } from '../markdown/safe-html.ts';
+import { usePanel } from '../panel.ts';
 import { EndingView } from './ending-view.tsx';
-import { priceText, tokensText } from './figures.ts';
-import { Markdown } from './markdown/markdown.tsx';
-import { showControls } from './markdown/safe-html.ts';
-import { usePanel } from './panel.ts';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 

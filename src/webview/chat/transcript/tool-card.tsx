@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Caution } from '../../chat/tools/caution.ts';
-import { foldText, showUnseen } from '../../chat/tools/visible-text.ts';
-import type { Part, ToolState } from '../../chat/transcript.ts';
-import { Icon } from '../shared/icon.tsx';
-import { t } from '../shared/words.ts';
-import { isSubmit } from './composing.ts';
-import { usePanel } from './panel.ts';
+import type { Caution } from '../../../chat/tools/caution.ts';
+import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
+import type { Part, ToolState } from '../../../chat/transcript.ts';
+import { Icon } from '../../shared/icon.tsx';
+import { t } from '../../shared/words.ts';
+import { isSubmit } from '../composing.ts';
+import { usePanel } from '../panel.ts';
 
 type ToolPart = Extract<Part, { type: 'tool' }>;
 

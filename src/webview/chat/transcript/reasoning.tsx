@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { Part } from '../../chat/transcript.ts';
-import { Icon } from '../shared/icon.tsx';
-import { t } from '../shared/words.ts';
-import { secondsText, tokensText } from './figures.ts';
+import type { Part } from '../../../chat/transcript.ts';
+import { Icon } from '../../shared/icon.tsx';
+import { t } from '../../shared/words.ts';
+import { secondsText, tokensText } from '../figures.ts';
 
 type ReasoningPart = Extract<Part, { type: 'reasoning' }>;
 

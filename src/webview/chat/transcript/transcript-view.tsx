@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { messageText } from '../../chat/transcript.ts';
-import { Icon } from '../shared/icon.tsx';
-import { t } from '../shared/words.ts';
-import type { ConversationState, ShownBranch } from './conversation-state.ts';
+import { messageText } from '../../../chat/transcript.ts';
+import { Icon } from '../../shared/icon.tsx';
+import { t } from '../../shared/words.ts';
+import type { ConversationState, ShownBranch } from '../conversation-state.ts';
+import { usePanel } from '../panel.ts';
 import { MessageView } from './message-view.tsx';
-import { usePanel } from './panel.ts';
 
 /** Within this many pixels (about a line) of the end, the view follows new text. */
 const AT_END = 24;
