@@ -35,7 +35,7 @@ export class IgnorePatterns {
       .replace(/^\uFEFF/, '')
       .split('\n')
       .flatMap(parsePattern);
-    const folders = except === undefined ? [] : prefixesOf(except);
+    const folders = except === undefined ? [] : listPrefixes(except);
     this.#patterns = all.filter((one) => one.negated || !folders.some((folder) => matches(one, folder, true)));
   }
 
@@ -44,12 +44,12 @@ export class IgnorePatterns {
    * to the folder of the ignore file, with `/`. Case is ignored.
    */
   verdict(path: string, isFolder: boolean): Verdict | undefined {
-    return this.#last(segmentsOf(path), isFolder);
+    return this.#last(splitSegments(path), isFolder);
   }
 
   /** Whether the patterns of this file exclude the path or a folder that contains it. */
   ignores(path: string): boolean {
-    const all = segmentsOf(path);
+    const all = splitSegments(path);
     return all.some((_, index) => this.#last(all.slice(0, index + 1), index < all.length - 1) === 'ignored');
   }
 
@@ -64,14 +64,14 @@ function fold(text: string): string {
   return text.normalize('NFC').toUpperCase().toLowerCase();
 }
 
-function segmentsOf(path: string): readonly Segment[] {
+function splitSegments(path: string): readonly Segment[] {
   return fold(path)
     .split('/')
     .map((name) => [...name]);
 }
 
-function prefixesOf(path: string): readonly (readonly Segment[])[] {
-  const segments = segmentsOf(path);
+function listPrefixes(path: string): readonly (readonly Segment[])[] {
+  const segments = splitSegments(path);
   return segments.map((_, index) => segments.slice(0, index + 1));
 }
 

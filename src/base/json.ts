@@ -33,16 +33,16 @@ export function finiteNumber(value: unknown): number | undefined {
 }
 
 /** More tokens than any real request has. Sums of smaller counts remain exact integers. */
-const MOST_TOKENS = 1e12;
+const MAX_TOKENS = 1e12;
 
 /** The value if it is a valid token count. Some vendors send negative and broken counts. */
 export function tokenCount(value: unknown): number | undefined {
-  return Number.isInteger(value) ? amountOf(value) : undefined;
+  return Number.isInteger(value) ? readAmount(value) : undefined;
 }
 
 /** Like `tokenCount`, but fractions are allowed. */
-export function amountOf(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : undefined;
+export function readAmount(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? value : undefined;
 }
 
 /** Characters that JSON escapes, and surrogates, which `JSON.stringify` checks one by one. */

@@ -24,10 +24,10 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
     // These flags are absent on Windows, whose file system has no FIFOs or controlling terminals.
     handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0));
   } catch (error) {
-    return { problem: problemOf(error) };
+    return { problem: classifyError(error) };
   }
   try {
-    if (rules.inside !== undefined && !isInside(rules.inside, await realPathOf(handle, file))) {
+    if (rules.inside !== undefined && !isInside(rules.inside, await findHandlePath(handle, file))) {
       return { problem: 'outside' };
     }
     const stat = await handle.stat();
@@ -35,7 +35,7 @@ export async function readRegularFile(file: string, rules: ReadRules): Promise<F
     if (stat.size > rules.limit) return { problem: 'too-large' };
     return await readAll(handle, stat.size, rules.limit);
   } catch (error) {
-    return { problem: problemOf(error) };
+    return { problem: classifyError(error) };
   } finally {
     await handle.close();
   }
@@ -61,7 +61,7 @@ async function readAll(handle: FileHandle, size: number, limit: number): Promise
   }
 }
 
-function problemOf(error: unknown): FileProblem {
+function classifyError(error: unknown): FileProblem {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
   if (code === 'EISDIR' || code === 'ENXIO') return 'not-a-file';
@@ -69,7 +69,7 @@ function problemOf(error: unknown): FileProblem {
 }
 
 /** The real path of the opened file, or `undefined` if it can't be proven to be the same file. */
-async function realPathOf(handle: FileHandle, file: string): Promise<string | undefined> {
+async function findHandlePath(handle: FileHandle, file: string): Promise<string | undefined> {
   if (process.platform === 'linux') return realpath(`/proc/self/fd/${handle.fd}`);
   const real = await realpath(file);
   const [opened, named] = await Promise.all([handle.stat({ bigint: true }), lstat(real, { bigint: true })]);

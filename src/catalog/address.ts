@@ -55,15 +55,15 @@ export function resolveAddress(question: AddressRequest): Address {
     vendor?.npm ??
     DEFAULT_NPM;
   const speech = PACKAGES.get(npm);
-  const kind = kindOf(speech?.kind ?? 'openai-compatible', vendor);
-  const base = baseOf(question, configured, kind, listed, vendor);
+  const kind = resolveKind(speech?.kind ?? 'openai-compatible', vendor);
+  const base = resolveBase(question, configured, kind, listed, vendor);
   const fim = dialectNamed(provider?.fim?.value);
   const fimURL = provider?.fimURL?.value ?? (configured === undefined ? vendor?.fim?.url : undefined);
   const hidden = model?.provider?.npm?.reference ?? provider?.npm?.reference;
   const problem = speech === undefined ? unknownPackage(hidden ? '…' : npm) : base.problem;
   return {
     kind,
-    format: formatOf(speech?.format ?? 'chat-completions', kind, question),
+    format: resolveFormat(speech?.format ?? 'chat-completions', kind, question),
     npm,
     baseURL: trimmed(base.url),
     fimURL: trimmed(fimURL),
@@ -100,12 +100,12 @@ function vendorAt(address: string | undefined): Vendor | undefined {
 }
 
 /** The vendor's kind is used only for the generic package. */
-function kindOf(kind: ProviderKind, vendor: Vendor | undefined): ProviderKind {
+function resolveKind(kind: ProviderKind, vendor: Vendor | undefined): ProviderKind {
   return kind === 'openai-compatible' ? (vendor?.kind ?? kind) : kind;
 }
 
 /** Some OpenAI models on Azure support the Responses format only (learn.microsoft.com, "Responses API"). */
-function formatOf(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressRequest): FormatName {
+function resolveFormat(format: FormatName, kind: ProviderKind, { modelId = '' }: AddressRequest): FormatName {
   return kind === 'azure' && /codex|-pro$/i.test(modelId) ? 'responses' : format;
 }
 
@@ -114,7 +114,7 @@ interface Base {
   readonly problem?: MessageText;
 }
 
-function baseOf(
+function resolveBase(
   question: AddressRequest,
   configured: string | undefined,
   kind: ProviderKind,

@@ -54,21 +54,21 @@ export function releaseCredentials(question: CredentialRequest): ReleasedCredent
   const { provider, address, stored } = question;
   const targets = origins(address);
   const home = question.trusted === address ? targets : origins(question.trusted);
-  const stranger = targets.find((target) => !home.includes(target) && !question.allowed(target));
+  const foreignTarget = targets.find((target) => !home.includes(target) && !question.allowed(target));
   let withheldFrom: string | undefined;
   const mayTravel = (credential: Credential) => {
-    if (!credential.trusted || stranger === undefined) return true;
+    if (!credential.trusted || foreignTarget === undefined) return true;
     withheldFrom ??= home[0] ?? 'an address that you configure';
     return false;
   };
   // Same origin: send all headers.
   const headers =
-    stranger === undefined
+    foreignTarget === undefined
       ? question.headers
       : new Map([...question.headers].filter(([, credential]) => mayTravel(credential)));
   const written = provider?.apiKey;
   let apiKey = written !== undefined && mayTravel(written) ? written : undefined;
-  let to = stranger;
+  let to = foreignTarget;
   if (written === undefined && stored !== undefined) {
     const bound = stored.origin === undefined ? home : boundTo(stored.origin, home);
     const foreign = targets.find((target) => !bound.includes(target) && !question.allowed(target));

@@ -12,7 +12,7 @@ const TEMPLATES: readonly (readonly [RegExp, FimDialect])[] = [
 ];
 
 /** The FIM template that the model was trained with, `undefined` if the model isn't known to support FIM. */
-function templateOf(model: string): FimDialect | undefined {
+function findTemplate(model: string): FimDialect | undefined {
   return TEMPLATES.find(([pattern]) => pattern.test(model))?.[1];
 }
 
@@ -38,8 +38,8 @@ export function fimDialect({ kind, fim, knownFim: known }: Address, id: string):
       return /reason|vision|-r\d/i.test(model) ? undefined : known;
     case 'ollama-generate':
     case 'llamacpp-infill':
-      return templateOf(model) === undefined ? undefined : known;
+      return findTemplate(model) === undefined ? undefined : known;
     default:
-      return kind === 'lmstudio' || kind === 'vllm' ? templateOf(model) : undefined;
+      return kind === 'lmstudio' || kind === 'vllm' ? findTemplate(model) : undefined;
   }
 }

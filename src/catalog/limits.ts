@@ -52,19 +52,19 @@ export function overflow(model: Pick<Model, 'limit'>, usedTokens: number, output
   return usable !== undefined && usedTokens >= usable;
 }
 
-function isWhole(limit: ModelLimit | undefined): limit is Model['limit'] {
+function hasAllLimits(limit: ModelLimit | undefined): limit is Model['limit'] {
   return limit?.context !== undefined && limit.output !== undefined;
 }
 
 /** Merges each limit separately: the user's value, then the catalog's, then 0 (spec 8). */
 export function mergeLimit(settings: ModelSettings | undefined, known: CatalogModel | undefined): Model['limit'] {
   const own = settings?.limit;
-  if (known === undefined && isWhole(own)) return own;
+  if (known === undefined && hasAllLimits(own)) return own;
   const context = own?.context ?? known?.limit.context ?? 0;
   const output = own?.output ?? known?.limit.output ?? 0;
   const catalogInput = known?.limit.input;
   // If the user sets a smaller window, the catalog's larger input limit must not override it.
-  const outgrown = own?.context !== undefined && catalogInput !== undefined && catalogInput > context;
-  const input = own?.input ?? (outgrown ? undefined : catalogInput);
+  const exceedsContext = own?.context !== undefined && catalogInput !== undefined && catalogInput > context;
+  const input = own?.input ?? (exceedsContext ? undefined : catalogInput);
   return input === undefined ? { context, output } : { context, output, input };
 }

@@ -80,7 +80,7 @@ export class LiveRegistry {
   }
 
   /** Like `whenListed`, for a model that is in no list: requests the lists again if the last request is not recent. */
-  async lookAgain(): Promise<void> {
+  async refreshListings(): Promise<void> {
     const due = performance.now() - this.#listingSince > LISTING_INTERVAL_MS;
     if (this.#listing === undefined && due) void this.list();
     await this.whenListed();
@@ -108,8 +108,8 @@ export class LiveRegistry {
 
   async #listAll(): Promise<void> {
     const build = this.#build;
-    const asked = providersToList(this.#registry);
-    await Promise.all(asked.map((provider) => this.#listProvider(provider, build)));
+    const listable = providersToList(this.#registry);
+    await Promise.all(listable.map((provider) => this.#listProvider(provider, build)));
   }
 
   async #listProvider(provider: Provider, build: number): Promise<void> {

@@ -9,28 +9,28 @@ export interface ModelGroup {
 
 export interface GroupedModels {
   readonly registry: Registry | undefined;
-  readonly suits: (model: Model) => boolean;
+  readonly isEligible: (model: Model) => boolean;
   /** References, in the order in which they were pinned. */
   readonly pinned: readonly string[];
   /** References, the last used first. */
   readonly recent: readonly string[];
 }
 
-const MOST_RECENT = 4;
+const MAX_RECENT = 4;
 
 /**
  * The pinned models, the recently used ones, then the others by provider. Each model is in one group. Empty groups are
  * omitted.
  */
-export function modelGroups({ registry, suits, pinned, recent }: GroupedModels): readonly ModelGroup[] {
+export function modelGroups({ registry, isEligible, pinned, recent }: GroupedModels): readonly ModelGroup[] {
   const known = (refs: readonly string[]) =>
-    refs.flatMap((ref) => registry?.find(ref) ?? []).filter((model) => suits(model));
+    refs.flatMap((ref) => registry?.find(ref) ?? []).filter((model) => isEligible(model));
   const top = known(pinned);
-  const last = known(recent.filter((ref) => !pinned.includes(ref))).slice(0, MOST_RECENT);
+  const last = known(recent.filter((ref) => !pinned.includes(ref))).slice(0, MAX_RECENT);
   const above = new Set([...top, ...last]);
   const providers = [...(registry?.providers.values() ?? [])].map((provider) => ({
     of: provider,
-    models: [...provider.models.values()].filter((model) => suits(model) && !above.has(model)),
+    models: [...provider.models.values()].filter((model) => isEligible(model) && !above.has(model)),
   }));
   const groups: ModelGroup[] = [{ of: 'pinned', models: top }, { of: 'recent', models: last }, ...providers];
   return groups.filter(({ models }) => models.length > 0);

@@ -1,4 +1,7 @@
-/** `*` matches any text. A pattern without `*` must equal the key. */
+/**
+ * `*` matches any text. A pattern without `*` must equal the key. Used for the configuration of models and for the
+ * policy of an organization.
+ */
 export function matchesModelPattern(pattern: string, key: string): boolean {
   const star = pattern.indexOf('*');
   if (star < 0) return pattern === key;

@@ -77,7 +77,7 @@ function select(
     const model = registry.find(configured.value);
     if (model !== undefined && suits(model)) return { model, from: 'config', warnings };
     const shown = configured.reference ? 'that a reference names' : configured.value;
-    const error = unknownModel(shown, registry, suits, model, ` (${placeOf(configured)})`);
+    const error = unknownModel(shown, registry, suits, model, ` (${describePlace(configured)})`);
     if (question.unknownConfigured === 'error') throw error;
     warnings.push(error.message);
   }
@@ -90,7 +90,7 @@ function select(
   return model === undefined ? { warnings } : { model, from: 'priority', warnings };
 }
 
-function placeOf({ origin }: Located<string>): string {
+function describePlace({ origin }: Located<string>): string {
   return `${origin.source.path}, line ${origin.line}`;
 }
 

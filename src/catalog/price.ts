@@ -5,7 +5,7 @@ import type { Usage } from '../wire/event.ts';
  * The cost of one answer in USD. `usage.input` includes cache reads and cache writes. Each has its own price; if that
  * is unknown, the input price applies.
  */
-export function priceOf(cost: ModelCost, usage: Usage): number {
+export function computePrice(cost: ModelCost, usage: Usage): number {
   const { cacheRead = 0, cacheWrite = 0 } = usage;
   const fresh = Math.max(0, usage.input - cacheRead - cacheWrite);
   const micro =

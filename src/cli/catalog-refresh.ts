@@ -9,9 +9,9 @@ import type { Io } from './io.ts';
  * Once an hour, a command starts a detached svc process that refreshes the catalog. Users of the terminal get new
  * models this way, and no command waits for the catalog's server.
  */
-export async function refreshBehind(settings: Settings, io: Io): Promise<void> {
-  if (io.leaveBehind === undefined || !refreshAllowed(settings, io.env)) return;
-  if (await takeRefreshTurn(catalogCacheFile(io.env, io.platform, io.home))) io.leaveBehind(['models', '--refresh']);
+export async function refreshInBackground(settings: Settings, io: Io): Promise<void> {
+  if (io.spawnDetached === undefined || !refreshAllowed(settings, io.env)) return;
+  if (await takeRefreshTurn(catalogCacheFile(io.env, io.platform, io.home))) io.spawnDetached(['models', '--refresh']);
 }
 
 /** Refreshes the catalog and waits for the result. A failure is reported as a warning. */

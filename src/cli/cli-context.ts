@@ -6,7 +6,7 @@ import { loadSettings } from '../config/load/load.ts';
 import type { LoadInput } from '../config/load/sources.ts';
 import type { Settings } from '../config/settings/settings.ts';
 import { SvcError } from '../wire/errors/svc-error.ts';
-import { refreshBehind } from './catalog-refresh.ts';
+import { refreshInBackground } from './catalog-refresh.ts';
 import type { Io } from './io.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function openContext(io: Io): Promise<Context> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   requireManaged(settings);
   const catalog = await catalogOnDisk(settings, snapshot, io);
-  await refreshBehind(settings, io);
+  await refreshInBackground(settings, io);
   return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
 }
 

@@ -15,7 +15,7 @@ export interface Io {
   /** After this call, these signals call `listener` instead of ending the process. */
   readonly onFurtherSignals?: (listener: () => void) => void;
   /** Starts svc with these arguments as a detached process. Absent: no process is started. */
-  readonly leaveBehind?: (args: readonly string[]) => void;
+  readonly spawnDetached?: (args: readonly string[]) => void;
 }
 
 /**

@@ -30,7 +30,7 @@ export async function main(args: readonly string[], io: Io, commands: readonly C
     const command = commands.find((each) => each.name === name);
     if (command === undefined) throw new UsageError(unknownCommand(name, commands));
     if (rest.includes('--help') || rest.includes('-h')) {
-      await io.out(helpOf(command));
+      await io.out(formatHelp(command));
       return 0;
     }
     return await (await command.load()).run(rest, io);
@@ -45,7 +45,7 @@ function help(commands: readonly Command[]): string {
   return `svc <command>\n\n${lines.join('\n')}\n\nRun svc <command> --help for details of a command.\n`;
 }
 
-function helpOf({ name, usage, summary, options }: Command): string {
+function formatHelp({ name, usage, summary, options }: Command): string {
   const rows = listOptions(options).map((option) => {
     const value = option.choices?.join('|') ?? option.value;
     const dashed = `${option.short === undefined ? '    ' : `-${option.short}, `}--${option.name}`;
@@ -124,12 +124,12 @@ function processIo(): Io {
     onFurtherSignals: (listener) => {
       for (const signal of SIGNALS) process.on(signal, listener);
     },
-    leaveBehind,
+    spawnDetached: spawnSelf,
   };
 }
 
 /** Starts a detached process. A closed terminal and Ctrl-C do not end it, and this process does not wait for it. */
-function leaveBehind(args: readonly string[]): void {
+function spawnSelf(args: readonly string[]): void {
   const [, self] = process.argv;
   if (self === undefined) return;
   const child = spawn(process.execPath, [...process.execArgv, self, ...args], {

@@ -2,7 +2,7 @@ import type { Io } from './io.ts';
 import { UsageError } from './io.ts';
 
 /** Interval between two checks of the parent process, in milliseconds. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 export interface ParentOptions {
   readonly exitWithStdin: boolean;
@@ -19,7 +19,7 @@ export function untilParentEnds(io: Io, { exitWithStdin, parentPid }: ParentOpti
     if (!Number.isSafeInteger(pid) || pid <= 0) throw new UsageError('--parent-pid must be a process id.');
     const timer = setInterval(() => {
       if (!isAlive(pid)) stop();
-    }, LOOK_MS);
+    }, POLL_MS);
     timer.unref();
   }
   const either = AbortSignal.any([io.signal, ended.signal]);

@@ -8,14 +8,14 @@ export type SuggesterState =
   | { readonly kind: 'asking' }
   | { readonly kind: 'silent'; readonly why: TriggerRefusal }
   | { readonly kind: 'no-model' }
-  /** `retryInMs`: time until a request is sent automatically. `needsPerson`: only the user can solve the problem. */
+  /** `retryInMs`: time until a request is sent automatically. `needsUser`: only the user can solve the problem. */
   | {
       readonly kind: 'problem';
       readonly error: SvcError;
       readonly retryInMs: number;
-      readonly needsPerson: boolean;
+      readonly needsUser: boolean;
     }
-  | { readonly kind: 'budget-spent'; readonly roomInMs: number };
+  | { readonly kind: 'budget-spent'; readonly availableInMs: number };
 
 /** Owns the engine's state. */
 export class SuggesterStateOwner {

@@ -38,8 +38,8 @@ const ALTERNATIVE_TEMPERATURE = 0.8;
  *   suggestions are returned in the same tick as an array, otherwise a promise. The result is `[]` if there is no
  *   suggestion or the signal fired. A request that was sent continues after that: its answer is used for later keys.
  *   Each item's range is the caret's line from `character - replaceBefore` to `character + replaceAfter`. The first
- *   item is to be shown, the others are alternatives. After an item with `asksOn` was accepted completely, the editor
- *   requests again.
+ *   item is to be shown, the others are alternatives. After an item with `requestAfterAccept` was accepted
+ *   completely, the editor requests again.
  * - The active editor changed -> `documentShown`.
  * - `onDidChangeTextDocument` -> `documentChanged`, only for the document of the active editor (changes to other
  *   documents are not typing) and before `suggest`. It detects acceptance, complete or partial.
@@ -162,7 +162,7 @@ export class Suggester {
     const { accepted, used } = this.#display.changed(change);
     this.#classifier.changed(change.uri, { undone: change.reason !== undefined, used });
     if (accepted === 0) return;
-    this.#sender.budget.accepted(accepted);
+    this.#sender.budget.recordAccepted(accepted);
     this.#sender.debounce.judged(true);
   }
 
@@ -265,7 +265,7 @@ export class Suggester {
     const settings = this.#deps.settings();
     const level = budget.level(settings.budgetPerHour);
     if (level === 'stop') {
-      this.#state.become({ kind: 'budget-spent', roomInMs: budget.roomIn(settings.budgetPerHour) });
+      this.#state.become({ kind: 'budget-spent', availableInMs: budget.waitMs(settings.budgetPerHour) });
       return;
     }
     const manual = view.request.trigger === 'invoke';
@@ -301,7 +301,7 @@ export class Suggester {
       return NOTHING;
     }
     if (this.#display.answer !== first.answer) {
-      this.#sender.budget.showed();
+      this.#sender.budget.recordShown();
       this.#growthNotifier.began();
     }
     if (!first.answer.seen) this.#sender.debounce.judged(true);

@@ -23,7 +23,7 @@ export interface ModelListing {
   /** Resolves when `listed` is true or after a timeout. */
   whenListed(): Promise<void>;
   /** As `whenListed`, for an unknown model. Requests the lists again if they are old. */
-  lookAgain(): Promise<void>;
+  refreshListings(): Promise<void>;
 }
 
 /** The dependencies of the gateway. Settings and registry are functions because they reload. */

@@ -67,11 +67,11 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     keepAliveTimeout: 65_000,
     noDelay: true,
   });
-  const turn = new TickBatch(() => deps.metrics.active > 1);
+  const tickBatch = new TickBatch(() => deps.metrics.active > 1);
   const ids = new RequestIds();
   const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes);
   server.on('request', (request, response) => {
-    void serve(deps, router, new RequestContext(request, response, turn, memory.share(), ids.next()));
+    void serve(deps, router, new RequestContext(request, response, tickBatch, memory.share(), ids.next()));
   });
   server.on('clientError', refuseBroken);
   await new Promise<void>((resolve, reject) => {
@@ -99,7 +99,7 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
       if (request.method === 'OPTIONS') return preflight(context);
     }
     const { route, params } = router.find(context);
-    context.facts.route = route.path;
+    context.logFields.route = route.path;
     context.format = route.format;
     await route.handle(context, params);
   } catch (thrown) {
@@ -121,18 +121,18 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
 }
 
 function finished(deps: GatewayDeps, context: RequestContext): void {
-  const { facts, response, request, id, startedAt } = context;
+  const { logFields, response, request, id, startedAt } = context;
   const milliseconds = performance.now() - startedAt;
-  const status = facts.errorType === 'client_disconnect' ? 499 : response.statusCode;
-  deps.metrics.request(facts.route ?? 'none', status, milliseconds / 1000);
+  const status = logFields.errorType === 'client_disconnect' ? 499 : response.statusCode;
+  deps.metrics.request(logFields.route ?? 'none', status, milliseconds / 1000);
   deps.log.info(
     {
       id,
       method: request.method,
-      route: facts.route ?? withoutKeys(context.path, deps.keys),
+      route: logFields.route ?? withoutKeys(context.path, deps.keys),
       status,
       ms: Math.round(milliseconds * 100) / 100,
-      ...facts,
+      ...logFields,
     },
     'request',
   );
@@ -147,10 +147,10 @@ function internal(id: string): SvcError {
 }
 
 function preflight(context: RequestContext): void {
-  const asked = context.request.headers['access-control-request-headers'];
+  const requestedHeaders = context.request.headers['access-control-request-headers'];
   const response = context.writeHead(204, {
     'access-control-allow-methods': 'GET, POST',
-    'access-control-allow-headers': asked ?? 'authorization, content-type',
+    'access-control-allow-headers': requestedHeaders ?? 'authorization, content-type',
     'access-control-max-age': '600',
   });
   response.end();

@@ -37,7 +37,7 @@ export async function* completeCode(
   let headers: Record<string, string>;
   let body: string;
   try {
-    const dialect = endpoint.fim ?? dialectOf(endpoint);
+    const dialect = endpoint.fim ?? findDialect(endpoint);
     request = writeFimRequest(dialect, { ...fimRequest, model: model.id }, stream);
     url = fimURL(endpoint, dialect, request.path);
     headers = upstreamHeaders(endpoint, undefined, options.apiKey);
@@ -65,7 +65,7 @@ export async function* completeCode(
 }
 
 /** The provider's default dialect if none is configured. */
-function dialectOf(endpoint: Endpoint): FimDialect {
+function findDialect(endpoint: Endpoint): FimDialect {
   switch (endpoint.kind) {
     case 'svc':
     case 'mistral':

@@ -1,4 +1,4 @@
-import { INSTEAD, sentSecrets } from './echoed-credentials.ts';
+import { CREDENTIAL_MASK, sentSecrets } from './echoed-credentials.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -17,16 +17,16 @@ const SECRETS = new WeakMap<Headers, readonly Secret[]>();
 const ESCAPE = Buffer.from('\\u00');
 const ESCAPED_SLASH = Buffer.from('\\/');
 
-function secretsOf(headers: Headers): readonly Secret[] {
+function collectSecrets(headers: Headers): readonly Secret[] {
   let secrets = SECRETS.get(headers);
   if (secrets === undefined) {
-    secrets = sentSecrets(headers).map(secretOf);
+    secrets = sentSecrets(headers).map(createSecret);
     SECRETS.set(headers, secrets);
   }
   return secrets;
 }
 
-function secretOf(text: string): Secret {
+function createSecret(text: string): Secret {
   const characters = [...text].map((character) => {
     const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
     const digits = [...hex].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('');
@@ -50,7 +50,7 @@ export class CredentialFilter {
   #held: Buffer | undefined;
 
   constructor(headers: Headers) {
-    this.#secrets = secretsOf(headers);
+    this.#secrets = collectSecrets(headers);
   }
 
   /** Returns the bytes that can be forwarded. An end that may be the start of a credential waits for the next chunk. */
@@ -81,7 +81,7 @@ export class CredentialFilter {
     if (!this.#secrets.some((secret) => bytes.includes(secret.bytes) || mayHoldEscaped(bytes, secret))) return bytes;
     const text = bytes.toString('latin1');
     let clean = text;
-    for (const { escaped } of this.#secrets) clean = clean.replace(escaped, INSTEAD);
+    for (const { escaped } of this.#secrets) clean = clean.replace(escaped, CREDENTIAL_MASK);
     return clean === text ? bytes : Buffer.from(clean, 'latin1');
   }
 
@@ -117,9 +117,10 @@ function isStart(text: string, at: number, secret: Buffer): boolean {
       next += 1;
       continue;
     }
-    const spelled = text.startsWith('\\/', next) && code === 0x2f ? '\\/' : `\\u${code.toString(16).padStart(4, '0')}`;
-    if (!spelled.startsWith(text.slice(next, next + spelled.length).toLowerCase())) return false;
-    next += spelled.length;
+    const escapeSequence =
+      text.startsWith('\\/', next) && code === 0x2f ? '\\/' : `\\u${code.toString(16).padStart(4, '0')}`;
+    if (!escapeSequence.startsWith(text.slice(next, next + escapeSequence.length).toLowerCase())) return false;
+    next += escapeSequence.length;
   }
   // True if the escape of the last character is not complete.
   return next > text.length;

@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 const PLAIN = new Set(['accept', 'anthropic-beta', 'anthropic-version', 'content-type', 'openai-beta', 'user-agent']);
 /** Shorter values could be ordinary words of a message. */
 const SHORTEST = 6;
-export const INSTEAD = '[redacted]';
+export const CREDENTIAL_MASK = '[redacted]';
 
 /** The credentials of a request. Some upstreams repeat them in errors, which are displayed and logged. */
 function sentCredentials(headers: Headers): readonly string[] {
@@ -36,7 +36,7 @@ export function sentSecrets(headers: Headers): readonly string[] {
 /** The text without the credentials that its request carried. */
 export function withoutCredentials(text: string, headers: Headers): string {
   let clean = text;
-  for (const credential of sentCredentials(headers)) clean = clean.replaceAll(credential, INSTEAD);
+  for (const credential of sentCredentials(headers)) clean = clean.replaceAll(credential, CREDENTIAL_MASK);
   return clean;
 }
 

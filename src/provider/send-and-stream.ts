@@ -106,7 +106,7 @@ async function* attemptOnce(request: StreamedRequest, options: SendOptions): Asy
     const sent = { method: 'POST' as const, url, headers: { accept, ...headers }, body, signal: deadline.signal };
     const response = await options.transport.send(sent);
     if (response.status < 200 || response.status >= 300) {
-      yield { type: 'error', error: await failureOf(response, request, options.byok ?? true) };
+      yield { type: 'error', error: await readFailure(response, request, options.byok ?? true) };
       return;
     }
     const bytes = withoutCredentials(response.body, headers);
@@ -213,7 +213,7 @@ async function drain(bytes: Bytes, deadline: Deadline): Promise<void> {
   }
 }
 
-async function failureOf(response: TransportResponse, request: StreamedRequest, byok: boolean): Promise<SvcError> {
+async function readFailure(response: TransportResponse, request: StreamedRequest, byok: boolean): Promise<SvcError> {
   let bodyText = '';
   try {
     bodyText = await textUpTo(response.body, MAX_ERROR_BYTES);

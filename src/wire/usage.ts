@@ -1,4 +1,4 @@
-import { amountOf, defined, isObject, type JsonObject, objectOrEmpty, tokenCount } from '../base/json.ts';
+import { defined, isObject, type JsonObject, objectOrEmpty, readAmount, tokenCount } from '../base/json.ts';
 import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
@@ -26,7 +26,7 @@ export function readChatUsage(usage: unknown): Usage | undefined {
     cacheRead: tokenCount(prompt.cached_tokens) ?? tokenCount(usage.prompt_cache_hit_tokens),
     cacheWrite: tokenCount(prompt.cache_write_tokens),
     reasoning: tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens),
-    cost: amountOf(usage.cost),
+    cost: readAmount(usage.cost),
   });
 }
 
@@ -52,7 +52,7 @@ export function readResponsesUsage(usage: unknown): Usage | undefined {
     cacheRead: tokenCount(input.cached_tokens),
     cacheWrite: tokenCount(input.cache_write_tokens),
     reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).reasoning_tokens),
-    cost: amountOf(usage.cost),
+    cost: readAmount(usage.cost),
   });
 }
 
@@ -65,7 +65,7 @@ export function readMessagesUsage(usage: unknown): Usage | undefined {
     cacheRead,
     cacheWrite,
     reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
-    cost: amountOf(usage.cost),
+    cost: readAmount(usage.cost),
   });
   return read && { ...read, input: read.input + (cacheRead ?? 0) + (cacheWrite ?? 0) };
 }
@@ -137,7 +137,7 @@ export class StreamUsage {
     const fields: Record<string, unknown> = { ...this.#fields };
     for (const name of MESSAGES_FIELDS) {
       const value = usage[name];
-      const known = isObject(value) || amountOf(value) !== undefined;
+      const known = isObject(value) || readAmount(value) !== undefined;
       if (known && (value !== 0 || fields[name] === undefined)) fields[name] = value;
     }
     this.#fields = fields;

@@ -20,7 +20,7 @@ describe('modelGroups', () => {
   });
   const grouped = async (given: { pinned?: string[]; recent?: string[]; fim?: boolean }) => {
     const { pinned = [], recent = [], fim = false } = given;
-    const groups = modelGroups({ registry: await registry, suits: (model) => !fim || model.fim, pinned, recent });
+    const groups = modelGroups({ registry: await registry, isEligible: (model) => !fim || model.fim, pinned, recent });
     return groups.map(({ of, models }) => [
       typeof of === 'string' ? of : of.id,
       models.map(({ key }) => key).join(' '),
@@ -60,7 +60,7 @@ describe('modelGroups', () => {
   });
 
   it('modelGroups: is empty without a registry', () => {
-    assert.deepEqual(modelGroups({ registry: undefined, suits: () => true, pinned: ['a/one'], recent: [] }), []);
+    assert.deepEqual(modelGroups({ registry: undefined, isEligible: () => true, pinned: ['a/one'], recent: [] }), []);
   });
 });
 

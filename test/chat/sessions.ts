@@ -70,7 +70,7 @@ export function toolNamed(name: string, more: Partial<ChatTool> = {}): ChatTool 
     parameters: { type: 'object' },
     origin: 'Test',
     changes: false,
-    asks: () => false,
+    requiredConfirmation: () => false,
     run: async (input) => ({ output: `${name} of ${JSON.stringify(input)}` }),
     ...more,
   };

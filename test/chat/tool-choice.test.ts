@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../src/chat/tools/tool-choice.ts';
+import { disabledTools, MAX_TOOLS, offeredTools, toolGroups } from '../../src/chat/tools/tool-choice.ts';
 import type { ChatTool } from '../../src/chat/tools/tools.ts';
 
 const tool = (name: string, origin = 'Svc'): ChatTool => ({
   ...{ name, origin, description: '', parameters: {}, changes: false },
-  asks: () => false,
+  requiredConfirmation: () => false,
   run: async () => ({ output: '' }),
 });
 const names = (tools: readonly ChatTool[]) => tools.map(({ name }) => name);
@@ -20,10 +20,10 @@ describe('which tools a model is offered', () => {
   });
 
   it('is no more than a request can carry, counting those that are on', () => {
-    const many = Array.from({ length: MOST_TOOLS + 5 }, (_, index) => tool(`t${index}`));
+    const many = Array.from({ length: MAX_TOOLS + 5 }, (_, index) => tool(`t${index}`));
     const offered = names(offeredTools(many, ['t0', 't2']));
-    assert.equal(offered.length, MOST_TOOLS);
-    assert.deepEqual([offered[0], offered[1], offered.at(-1)], ['t1', 't3', `t${MOST_TOOLS + 1}`]);
+    assert.equal(offered.length, MAX_TOOLS);
+    assert.deepEqual([offered[0], offered[1], offered.at(-1)], ['t1', 't3', `t${MAX_TOOLS + 1}`]);
   });
 
   it('is chosen under who offers them, wherever they stand', () => {

@@ -17,8 +17,10 @@ async function run(names: readonly string[], decide: (name: string) => ToolDecis
     ran.push(name);
     return { output };
   };
-  const tools = ['write', 'delete'].map((name) => toolNamed(name, { asks: () => true, run: run(name) }));
-  tools.push(toolNamed('read', { asks: () => false, run: run('read') }));
+  const tools = ['write', 'delete'].map((name) =>
+    toolNamed(name, { requiredConfirmation: () => true, run: run(name) }),
+  );
+  tools.push(toolNamed('read', { requiredConfirmation: () => false, run: run('read') }));
   const runner = new ToolRunner({
     tools: () => tools,
     patch: (patch) => {
@@ -73,7 +75,7 @@ describe('what a person allowed', () => {
       let ran = 0;
       const caution = { kind: 'secret', path: '.env' } as const;
       const tool = toolNamed('write', {
-        asks: async ({ path }) => (path === '.env' ? caution : true),
+        requiredConfirmation: async ({ path }) => (path === '.env' ? caution : true),
         run: async () => ({ output: String(++ran) }),
       });
       const runner: ToolRunner = new ToolRunner({
@@ -99,7 +101,7 @@ describe('what a person allowed', () => {
     const states: ToolState[] = [];
     let ran = 0;
     const tool = toolNamed('write', {
-      asks: () => (path === 'a.ts' ? true : { kind: 'git', path }),
+      requiredConfirmation: () => (path === 'a.ts' ? true : { kind: 'git', path }),
       run: async () => ({ output: String(++ran) }),
     });
     const runner: ToolRunner = new ToolRunner({
@@ -124,7 +126,7 @@ describe('what a person allowed', () => {
       throw new Error('It is not inside the workspace.');
     };
     const runner = new ToolRunner({
-      tools: () => [toolNamed('write', { asks })],
+      tools: () => [toolNamed('write', { requiredConfirmation: asks })],
       patch: (patch) => void (patch.type === 'tool' && states.push(patch.state)),
     });
     await runner.run('m', [call(0, 'write')], new AbortController().signal);

@@ -45,7 +45,10 @@ describe('tools in a conversation', () => {
 
   it('waits for the person, and runs nothing before', async () => {
     let ran = 0;
-    const tool = toolNamed('weather', { asks: () => true, run: async () => ({ output: String(++ran) }) });
+    const tool = toolNamed('weather', {
+      requiredConfirmation: () => true,
+      run: async () => ({ output: String(++ran) }),
+    });
     const { session } = held(tool);
     const sent = session.send({ text: 'Weather?' });
     await whenPatch(session, waiting);
@@ -57,7 +60,10 @@ describe('tools in a conversation', () => {
 
   it('tells the model why a call was denied, and does not run it', async () => {
     let ran = 0;
-    const tool = toolNamed('weather', { asks: () => true, run: async () => ({ output: String(++ran) }) });
+    const tool = toolNamed('weather', {
+      requiredConfirmation: () => true,
+      run: async () => ({ output: String(++ran) }),
+    });
     const { session } = held(tool);
     const sent = session.send({ text: 'Weather?' });
     await whenPatch(session, waiting);
@@ -83,7 +89,7 @@ describe('tools in a conversation', () => {
       );
       const allowed = new Set<string>();
       const permissions = { has: (key: string) => allowed.has(key), add: (key: string) => void allowed.add(key) };
-      const { session } = held(toolNamed('weather', { asks: () => true }), { permissions });
+      const { session } = held(toolNamed('weather', { requiredConfirmation: () => true }), { permissions });
       let times = 0;
       session.onPatch((patch) => {
         if (!waiting(patch)) return;
@@ -98,7 +104,7 @@ describe('tools in a conversation', () => {
 
   it('stops with a call that waits, and with one that pays no heed', async () => {
     for (const tool of [
-      toolNamed('weather', { asks: () => true }),
+      toolNamed('weather', { requiredConfirmation: () => true }),
       toolNamed('weather', { run: () => new Promise(() => undefined) }),
     ]) {
       upstream.respond(scripted({ tools: [CALL] }));
@@ -148,7 +154,7 @@ describe('tools in a conversation', () => {
 
     it('waiting for the person when VS Code was killed', async () => {
       upstream.respond(scripted({ tools: [CALL] }));
-      const { session } = held(toolNamed('weather', { asks: () => true }));
+      const { session } = held(toolNamed('weather', { requiredConfirmation: () => true }));
       const sent = session.send({ text: 'Weather?' });
       await whenPatch(session, waiting);
       const { transcript } = session;

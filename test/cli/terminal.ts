@@ -18,7 +18,7 @@ export async function svc(
   args: readonly string[],
   commands?: readonly Command[],
   input = '',
-  leaveBehind?: Io['leaveBehind'],
+  spawnDetached?: Io['spawnDetached'],
 ): Promise<Finished> {
   let out = '';
   let err = '';
@@ -35,7 +35,7 @@ export async function svc(
     home: folder.home,
     cwd: folder.project,
     signal: new AbortController().signal,
-    ...(leaveBehind === undefined ? {} : { leaveBehind }),
+    ...(spawnDetached === undefined ? {} : { spawnDetached }),
   };
   const code = await main(args, io, commands);
   return { code, out, err };

@@ -62,9 +62,9 @@ describe('the circuit breaker', () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     circuit.failed(noKey);
-    assert.deepEqual([circuit.open?.until, circuit.open?.needsPerson], [60_000, true]);
+    assert.deepEqual([circuit.open?.until, circuit.open?.needsUser], [60_000, true]);
     circuit.reset();
     circuit.failed(busy.with({ retryAfterMs: 7_000 }));
-    assert.deepEqual([circuit.open?.until, circuit.open?.needsPerson], [7_000, false]);
+    assert.deepEqual([circuit.open?.until, circuit.open?.needsUser], [7_000, false]);
   });
 });

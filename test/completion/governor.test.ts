@@ -13,7 +13,7 @@ describe('the budget of completions', () => {
   it('is normal below 70 % of the hour, slow from there, and stops when it is spent', () => {
     const governor = new UsageBudget(new VirtualClock());
     const levels = [690_000, 10_000, 290_000, 10_000].map((tokens) => {
-      governor.landed(PRICED, usage(tokens), 0, 0);
+      governor.recordAnswer(PRICED, usage(tokens), 0, 0);
       return governor.level(1);
     });
     assert.deepEqual(levels, ['normal', 'slow', 'slow', 'stop']);
@@ -21,25 +21,25 @@ describe('the budget of completions', () => {
 
   it('of 0 limits nothing', () => {
     const governor = new UsageBudget(new VirtualClock());
-    governor.landed(PRICED, usage(1e9), 0, 0);
+    governor.recordAnswer(PRICED, usage(1e9), 0, 0);
     assert.equal(governor.level(0), 'normal');
   });
 
   it('has room again when enough of what was spent is an hour old', async () => {
     const clock = new VirtualClock();
     const governor = new UsageBudget(clock);
-    governor.landed(PRICED, usage(600_000), 0, 0);
+    governor.recordAnswer(PRICED, usage(600_000), 0, 0);
     await clock.pass(1_000);
-    governor.landed(PRICED, usage(600_000), 0, 0);
-    assert.deepEqual([governor.level(1), governor.roomIn(1)], ['stop', HOUR_MS - 1_000]);
+    governor.recordAnswer(PRICED, usage(600_000), 0, 0);
+    assert.deepEqual([governor.level(1), governor.waitMs(1)], ['stop', HOUR_MS - 1_000]);
     await clock.pass(HOUR_MS - 999);
     assert.equal(governor.level(1), 'normal');
   });
 
   it('estimates tokens that a provider does not count, at four characters each', () => {
     const governor = new UsageBudget(new VirtualClock());
-    governor.sent();
-    assert.equal(governor.landed(PRICED, undefined, 400, 10), 103 / 1_000_000);
+    governor.recordRequest();
+    assert.equal(governor.recordAnswer(PRICED, undefined, 400, 10), 103 / 1_000_000);
     const { requests, inputTokens, outputTokens, estimated } = governor.counts();
     assert.deepEqual(
       { requests, inputTokens, outputTokens, estimated },
@@ -54,29 +54,29 @@ describe('the budget of completions', () => {
 
   it('knows no cost once a model without a price has answered', () => {
     const governor = new UsageBudget(new VirtualClock());
-    governor.landed(PRICED, usage(1), 0, 0);
-    assert.equal(governor.landed(UNPRICED, usage(1), 0, 0), undefined);
+    governor.recordAnswer(PRICED, usage(1), 0, 0);
+    assert.equal(governor.recordAnswer(UNPRICED, usage(1), 0, 0), undefined);
     assert.equal(governor.counts().cost, undefined);
   });
 
   it('tells the cost of a character that was accepted', () => {
     const governor = new UsageBudget(new VirtualClock());
-    governor.landed(PRICED, usage(1_000_000), 0, 10);
+    governor.recordAnswer(PRICED, usage(1_000_000), 0, 10);
     assert.equal(governor.counts().costPerAcceptedCharacter, undefined);
-    governor.accepted(4);
+    governor.recordAccepted(4);
     assert.equal(governor.counts().costPerAcceptedCharacter, 0.25);
   });
 
   it('tells the share of recent answers that was accepted, after three of them', () => {
     const governor = new UsageBudget(new VirtualClock());
     for (let answers = 0; answers < 2; answers++) {
-      governor.landed(PRICED, usage(1), 0, 10);
-      governor.accepted(10);
+      governor.recordAnswer(PRICED, usage(1), 0, 10);
+      governor.recordAccepted(10);
     }
     assert.equal(governor.acceptance(), 0);
-    governor.landed(PRICED, usage(1), 0, 20);
+    governor.recordAnswer(PRICED, usage(1), 0, 20);
     assert.equal(governor.acceptance(), 0.5);
-    for (let answers = 0; answers < 12; answers++) governor.landed(PRICED, usage(1), 0, 10);
+    for (let answers = 0; answers < 12; answers++) governor.recordAnswer(PRICED, usage(1), 0, 10);
     assert.equal(governor.acceptance(), 0);
   });
 });

@@ -80,7 +80,7 @@ describe('the engine over HTTP', () => {
     assert.equal(server.seen.length, 1);
     assert.deepEqual(states, ['asking', 'problem']);
     const { state } = suggester;
-    assert.ok(state.kind === 'problem' && state.error.status === 402 && state.needsPerson);
+    assert.ok(state.kind === 'problem' && state.error.status === 402 && state.needsUser);
     delete server.options.refuse;
     suggester.reconsider();
     assert.notEqual((await whole(paper)).length, 0);

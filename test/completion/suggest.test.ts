@@ -152,7 +152,7 @@ describe('a suggestion and the editor', () => {
     person.answers = () => [';'];
     person.ask();
     await person.clock.pass(1000);
-    assert.equal(person.visible[0]?.asksOn, true);
+    assert.equal(person.visible[0]?.requestAfterAccept, true);
     person.settings = { ...person.settings, trigger: 'manual' };
     person.suggester.documentChanged(person.change(';'));
     person.ask({ trigger: 'invoke' });
@@ -171,7 +171,7 @@ describe('a suggestion and the editor', () => {
     person.ask({ trigger: 'invoke' });
     await person.clock.pass(1000);
     assert.equal(person.grown.length, 1);
-    assert.equal(person.visible[0]?.asksOn, false);
+    assert.equal(person.visible[0]?.requestAfterAccept, false);
     person.suggester.documentChanged(person.change('alpha;\nbeta;'));
     person.ask({ trigger: 'invoke' });
     await person.clock.pass(1000);

@@ -202,7 +202,7 @@ describe('whatever a person does at the keyboard', () => {
       }
       assert.equal(person.asked.length, 1, `${status}`);
       const { state } = person.suggester;
-      assert.ok(state.kind === 'problem' && state.error.status === status && state.needsPerson === !retryable);
+      assert.ok(state.kind === 'problem' && state.error.status === status && state.needsUser === !retryable);
       await person.clock.pass(60_000);
       await person.type('ab', 400);
       assert.equal(person.asked.length, 2, `${status}: one probe`);

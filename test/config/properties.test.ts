@@ -8,7 +8,7 @@ import { TextReader, type TextVisitor } from '../../src/config/load/text-reader.
 import { validate } from '../../src/config/schema/validate.ts';
 import { buildSettings } from '../../src/config/settings/build.ts';
 import type { Source } from '../../src/config/settings/origin.ts';
-import { mergeTrees, type ObjectTree, plain, type Tree, treeOf } from '../../src/config/settings/tree.ts';
+import { mergeTrees, type ObjectTree, plain, type Tree, toTree } from '../../src/config/settings/tree.ts';
 
 const SOURCE: Source = { kind: 'global', path: '/x/svc.jsonc', trusted: true, status: 'loaded' };
 const PLACE = { source: SOURCE, line: 1, column: 1, length: 1 };
@@ -33,7 +33,7 @@ const layer = fc.record(
 );
 
 function objectTree(value: unknown): ObjectTree {
-  const tree = treeOf(value, PLACE);
+  const tree = toTree(value, PLACE);
   assert.ok(tree?.type === 'object');
   return tree;
 }

@@ -5,9 +5,9 @@ import {
   EMPTY_FORM,
   formProblems,
   freeId,
+  normalizeForm,
   type ProviderForm,
   proposedId,
-  tidied,
 } from '../../src/config/provider-form/provider-form.ts';
 
 const GOOD: ProviderForm = {
@@ -100,11 +100,11 @@ describe('provider form', () => {
   });
 
   it('provider form: {env:NAME} in the key field is a reference', () => {
-    assert.deepEqual(tidied({ ...GOOD, key: { kind: 'typed', value: ' {env:KEY} ' } }).key, {
+    assert.deepEqual(normalizeForm({ ...GOOD, key: { kind: 'typed', value: ' {env:KEY} ' } }).key, {
       kind: 'env',
       name: 'KEY',
     });
-    assert.deepEqual(tidied({ ...GOOD, key: { kind: 'typed', value: '  ' } }).key, { kind: 'none' });
+    assert.deepEqual(normalizeForm({ ...GOOD, key: { kind: 'typed', value: '  ' } }).key, { kind: 'none' });
   });
 
   it('provider dialog: ignores unknown messages of the page', () => {

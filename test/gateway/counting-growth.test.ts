@@ -1,6 +1,6 @@
 import { estimateTranscript } from '../../src/gateway/accounting/transcript-usage.ts';
 import { mustBeRewritten, refuseOtherModels } from '../../src/gateway/dispatch/model-fields.ts';
-import { charactersOfAnswer, modelOfAnswer } from '../../src/gateway/relay/answer-facts.ts';
+import { countAnswerCharacters, readAnswerModel } from '../../src/gateway/relay/answer-facts.ts';
 import { countText } from '../../src/gateway/relay/streamed-text.ts';
 import { assertLinear } from '../growth.ts';
 
@@ -21,7 +21,7 @@ describe('what is counted of an answer takes time in proportion to it', () => {
   }
 
   it('in a whole answer', () =>
-    assertLinear(100_000, answer, (body) => [charactersOfAnswer('chat-completions', body), modelOfAnswer(body)]));
+    assertLinear(100_000, answer, (body) => [countAnswerCharacters('chat-completions', body), readAnswerModel(body)]));
 
   for (const [what, unit] of Object.entries({ cues: '00:01 --> 00:02.000\n', arrows: '-->', spaces: '-->        ' })) {
     it(`in a transcript: ${what}`, () =>

@@ -78,7 +78,7 @@ export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<
   const metrics = new Metrics(() => ledger.waiting);
   const transport = undiciTransport();
   const { dispatcher } = transport;
-  const listing = { listed: true, whenListed: async () => undefined, lookAgain: async () => undefined };
+  const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
     { settings: () => settings, registry: () => registry, listing, keys, ledger, metrics, transport, dispatcher, log },
     { host: '127.0.0.1', port: 0, ...options.listen },

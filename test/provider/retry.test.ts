@@ -32,10 +32,10 @@ describe('the wait before a request is sent again', () => {
   });
 
   it('is what the upstream asks for, unless nobody would wait so long', () => {
-    const { maxAskedMs } = DEFAULT_RETRY;
+    const { maxRetryAfterMs } = DEFAULT_RETRY;
     assert.equal(retryDelay(failure({ retryAfterMs: 0 }), 0, DEFAULT_RETRY), 0);
-    assert.equal(retryDelay(failure({ retryAfterMs: maxAskedMs }), 4, DEFAULT_RETRY), maxAskedMs);
-    assert.equal(retryDelay(failure({ retryAfterMs: maxAskedMs + 1 }), 0, DEFAULT_RETRY), undefined);
+    assert.equal(retryDelay(failure({ retryAfterMs: maxRetryAfterMs }), 4, DEFAULT_RETRY), maxRetryAfterMs);
+    assert.equal(retryDelay(failure({ retryAfterMs: maxRetryAfterMs + 1 }), 0, DEFAULT_RETRY), undefined);
   });
 
   it('is none where it can’t help, or often enough was enough', () => {

@@ -41,7 +41,7 @@ const TEXT_ONLY: Model['modalities'] = { input: ['text'], output: ['text'] };
 const NO_FIELDS: Model['options'] = {};
 
 /** A model before its endpoint is resolved. An empty id requests the provider's endpoint. */
-interface Asked {
+interface UnresolvedModel {
   readonly id: string;
   readonly settings?: ModelSettings | undefined;
   readonly known?: CatalogModel | undefined;
@@ -105,7 +105,7 @@ export class ProviderBuilder {
     return whitelist === undefined || matchesAny(whitelist, key);
   }
 
-  model(key: string, source: Model['source'], settings = this.#settingsOf(key)): Model {
+  model(key: string, source: Model['source'], settings = this.#findSettings(key)): Model {
     const id = settings?.id ?? key;
     const known = this.#catalog.lookUp(id, key);
     const { endpoint, address } = this.#endpoint(id, settings, known);
@@ -141,25 +141,29 @@ export class ProviderBuilder {
     for (const key in rows) {
       const row = rows[key];
       if (row === undefined || !this.offers(key)) continue;
-      const settings = this.#settingsOf(key);
+      const settings = this.#findSettings(key);
       if (settings === undefined && readRow(row).hidden) continue;
       models.set(key, this.model(key, settings === undefined ? 'catalog' : 'config', settings));
     }
   }
 
-  #settingsOf(key: string): ModelSettings | undefined {
+  #findSettings(key: string): ModelSettings | undefined {
     const settings = this.#provider?.models.get(key);
     return settings?.off ? undefined : settings;
   }
 
-  #address(asked: Asked, provider: ProviderSettings | undefined, model: ModelSettings | undefined): Address {
+  #address(
+    unresolved: UnresolvedModel,
+    provider: ProviderSettings | undefined,
+    model: ModelSettings | undefined,
+  ): Address {
     const { catalog, env } = this.#input;
     return resolveAddress({
       id: this.#id,
       provider,
       model,
-      modelId: asked.id,
-      catalogModel: asked.known,
+      modelId: unresolved.id,
+      catalogModel: unresolved.known,
       catalog,
       env,
     });
@@ -183,9 +187,9 @@ export class ProviderBuilder {
     return placed;
   }
 
-  #place(asked: Asked, address: Address, fim: FimDialect | undefined): Endpoint {
+  #place(unresolved: UnresolvedModel, address: Address, fim: FimDialect | undefined): Endpoint {
     const provider = this.#provider;
-    const { apiKey, headers, withheld } = this.#clear(asked, address);
+    const { apiKey, headers, withheld } = this.#releaseCredentials(unresolved, address);
     const configured = this.#input.settings.managedProblem ?? provider?.problem;
     const problem = configured === undefined ? address.problem : verbatim(configured);
     const { kind, format, baseURL, fimURL } = address;
@@ -207,19 +211,20 @@ export class ProviderBuilder {
     };
   }
 
-  #clear(asked: Asked, address: Address): ReleasedCredentials {
+  #releaseCredentials(unresolved: UnresolvedModel, address: Address): ReleasedCredentials {
     const { storedKeys, originDecisions, workspace = '', catalog } = this.#input;
     const provider = this.#provider;
     const trustedKnows = this.#trusted !== undefined || isKnown(this.#id, catalog);
-    const trustedModel = asked.settings === undefined ? undefined : this.#trusted?.models.get(asked.settings.key);
-    const same = this.#trusted === provider && trustedModel === asked.settings;
-    const trusted = () => (same ? address : this.#address(asked, this.#trusted, trustedModel));
+    const trustedModel =
+      unresolved.settings === undefined ? undefined : this.#trusted?.models.get(unresolved.settings.key);
+    const same = this.#trusted === provider && trustedModel === unresolved.settings;
+    const trusted = () => (same ? address : this.#address(unresolved, this.#trusted, trustedModel));
     return releaseCredentials({
       id: this.#id,
       address,
       trusted: trustedKnows ? trusted() : undefined,
       provider,
-      headers: headersOf(provider, asked.settings),
+      headers: mergeHeaders(provider, unresolved.settings),
       stored: storedKeys?.get(this.#id),
       envKey: this.#envKey,
       allowed: (origin) => originDecisions?.get(originDecisionKey(workspace, this.#id, origin)) === true,
@@ -228,7 +233,7 @@ export class ProviderBuilder {
 }
 
 /** The model's headers override the provider's. */
-function headersOf(provider: ProviderSettings | undefined, model: ModelSettings | undefined): Endpoint['headers'] {
+function mergeHeaders(provider: ProviderSettings | undefined, model: ModelSettings | undefined): Endpoint['headers'] {
   if (model?.headers === undefined) return provider?.headers ?? new Map();
   return new Map([...(provider?.headers ?? []), ...model.headers]);
 }

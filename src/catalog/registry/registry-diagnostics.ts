@@ -22,8 +22,8 @@ export function registryDiagnostics(
     (provider) => unusable(provider, settings, registry, catalog) ?? [],
   );
   const models = [
-    modelOf('model', settings.model, registry, catalog),
-    modelOf('completionModel', settings.completionModel, registry, catalog),
+    findModel('model', settings.model, registry, catalog),
+    findModel('completionModel', settings.completionModel, registry, catalog),
   ];
   return [...providers, ...models.filter((each) => each !== undefined)];
 }
@@ -55,7 +55,7 @@ function unusable(
 }
 
 /** A configured model that does not exist: its provider is unknown or has other models. */
-function modelOf(
+function findModel(
   key: 'model' | 'completionModel',
   configured: Located<string> | undefined,
   registry: Registry,
@@ -70,8 +70,8 @@ function modelOf(
     // The provider is known but has no key yet. The name is not the problem.
     if (isKnown(id, catalog)) return undefined;
     const [near] = nearMisses(id, [...registry.providers.keys(), ...Object.keys(catalog.providers)]);
-    const meant = near === undefined ? undefined : near + value.slice(id.length);
-    return warning(at, key, 'unknown-provider', withHint(`There is no provider \`${id}\`.`, meant), meant);
+    const nearest = near === undefined ? undefined : near + value.slice(id.length);
+    return warning(at, key, 'unknown-provider', withHint(`There is no provider \`${id}\`.`, nearest), nearest);
   }
   // A provider without configured models lists them at run time, so they are not known here.
   if (provider.models.size === 0) return undefined;

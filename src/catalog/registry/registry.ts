@@ -31,7 +31,7 @@ export class Registry {
    * The price of a model (USD per million tokens) by its upstream id. The model may be configured or only in the
    * catalog.
    */
-  costOf(provider: string, id: string): Model['cost'] {
+  findCost(provider: string, id: string): Model['cost'] {
     for (const model of this.providers.get(provider)?.models.values() ?? []) {
       if (model.id === id && model.cost !== undefined) return model.cost;
     }

@@ -27,8 +27,8 @@ function messageMarkdown(message: Message): string {
   const attached = (message.attachments ?? []).map(attachmentChip).map(({ label, kind }) => `- ${kind}: ${label}`);
   const parts = message.parts.map(partMarkdown).filter(Boolean);
   if (message.auto || attached.length + parts.length === 0) return '';
-  const who = { user: 'You', assistant: message.model?.name ?? 'Svc', summary: 'Summary' }[message.role];
-  return [`## ${who}`, attached.join('\n'), ...parts].filter(Boolean).join('\n\n');
+  const author = { user: 'You', assistant: message.model?.name ?? 'Svc', summary: 'Summary' }[message.role];
+  return [`## ${author}`, attached.join('\n'), ...parts].filter(Boolean).join('\n\n');
 }
 
 function partMarkdown(part: Part): string {

@@ -1,4 +1,7 @@
-/** True if the link text is an address with another host, or if the host is in Punycode (look-alike letters). */
+/**
+ * True if the link text is an address with another host, or if the host is in Punycode (look-alike letters). Does not
+ * need the editor, so that it is tested without it.
+ */
 export function isMisleadingLink(href: string, shown: string): boolean {
   const { host } = new URL(href);
   if (host.startsWith('xn--') || host.includes('.xn--')) return true;

@@ -1,5 +1,5 @@
 import type { Model } from '../../catalog/model.ts';
-import { priceOf } from '../../catalog/price.ts';
+import { computePrice } from '../../catalog/price.ts';
 import type { Event, FinishReason, Usage } from '../../wire/event.ts';
 import { addUsage } from '../../wire/usage.ts';
 import { errorCard } from '../page/error-card.ts';
@@ -147,7 +147,7 @@ export class AnswerWriter {
     const { message, before, model, patch } = this.#parts;
     if ((usage.reasoning ?? 0) > 0) this.#reasoned = true;
     const total = addUsage(before, usage);
-    const price = model.cost && priceOf(model.cost, total);
+    const price = model.cost && computePrice(model.cost, total);
     const context = usage.input + usage.output;
     patch({ type: 'usage', message, usage: total, context, ...(price === undefined ? {} : { price }) });
   }

@@ -1,7 +1,7 @@
 import type { Model } from '../../catalog/model.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import type { Event } from '../../wire/event.ts';
-import type { ChatTool, StandingPermissions } from '../tools/tools.ts';
+import type { ChatTool, SavedPermissions } from '../tools/tools.ts';
 import type { ModelLabel } from '../transcript.ts';
 
 export interface ConverseChoices {
@@ -33,7 +33,7 @@ export interface SessionDeps {
   readonly instructions?: () => string;
   /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
-  readonly permissions?: StandingPermissions;
+  readonly permissions?: SavedPermissions;
   /** Maximum number of tokens of an answer (spec 8). */
   readonly outputCap?: number;
 }

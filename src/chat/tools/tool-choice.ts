@@ -1,7 +1,7 @@
 import type { ChatTool } from './tools.ts';
 
 /** Each tool costs tokens in every request, and vendors accept at most 128 (OpenAI, "Function calling"). */
-export const MOST_TOOLS = 64;
+export const MAX_TOOLS = 64;
 
 /** The tools of one origin. */
 export interface ToolGroup {
@@ -14,9 +14,9 @@ export function toolGroups(tools: readonly ChatTool[]): readonly ToolGroup[] {
   return [...Map.groupBy(tools, ({ origin }) => origin)].map(([origin, group]) => ({ origin, tools: group }));
 }
 
-/** The tools for a model: those that are not turned off, at most `MOST_TOOLS`. */
+/** The tools for a model: those that are not turned off, at most `MAX_TOOLS`. */
 export function offeredTools(tools: readonly ChatTool[], off: readonly string[]): readonly ChatTool[] {
-  return tools.filter(({ name }) => !off.includes(name)).slice(0, MOST_TOOLS);
+  return tools.filter(({ name }) => !off.includes(name)).slice(0, MAX_TOOLS);
 }
 
 /**

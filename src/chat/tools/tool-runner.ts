@@ -1,18 +1,18 @@
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, ToolState } from '../transcript.ts';
 import {
-  type Asks,
   type ChatTool,
   permissionKey,
+  type RequiredConfirmation,
   readArguments,
-  type StandingPermissions,
+  type SavedPermissions,
   type ToolDecision,
   type ToolOutcome,
 } from './tools.ts';
 
 export interface ToolRunnerDeps {
   readonly tools: () => readonly ChatTool[];
-  readonly permissions?: StandingPermissions;
+  readonly permissions?: SavedPermissions;
   readonly patch: (patch: Patch) => void;
 }
 
@@ -79,17 +79,17 @@ export class ToolRunner {
     state: (next: ToolState) => void,
   ): Promise<ToolState | undefined> {
     try {
-      const asks = await tool.asks(input);
+      const confirmation = await tool.requiredConfirmation(input);
       if (signal.aborted) return { type: 'stopped' };
-      if (asks === false || (asks === true && this.#allows(tool))) return undefined;
+      if (confirmation === false || (confirmation === true && this.#allows(tool))) return undefined;
       const decided = this.#wait(call, tool, input, signal);
-      state(asks === true ? { type: 'waiting' } : { type: 'waiting', caution: asks });
+      state(confirmation === true ? { type: 'waiting' } : { type: 'waiting', caution: confirmation });
       const decision = await decided;
       if (!decision) return { type: 'stopped' };
       if (decision.type === 'deny') return { type: 'denied', reason: decision.reason };
       // The path may have become a link in the meantime.
-      if (cautionText(await tool.asks(input)) !== cautionText(asks)) throw new Error(CHANGED);
-      if (asks === true) this.#remember(tool, decision);
+      if (cautionText(await tool.requiredConfirmation(input)) !== cautionText(confirmation)) throw new Error(CHANGED);
+      if (confirmation === true) this.#remember(tool, decision);
       return undefined;
     } catch (thrown) {
       return { type: 'done', ...failure(thrown), failed: true };
@@ -141,8 +141,8 @@ function failure(thrown: unknown): ToolOutcome {
   return { output: thrown instanceof Error ? thrown.message : String(thrown), failed: true };
 }
 
-function cautionText(asks: Asks): string {
-  return typeof asks === 'boolean' ? '' : `${asks.kind} ${asks.path}`;
+function cautionText(confirmation: RequiredConfirmation): string {
+  return typeof confirmation === 'boolean' ? '' : `${confirmation.kind} ${confirmation.path}`;
 }
 
 function outcomeState({ output, failed }: ToolOutcome, signal: AbortSignal): ToolState {

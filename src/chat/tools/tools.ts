@@ -20,14 +20,14 @@ export interface ChatTool {
    * Whether the user must allow this call: never (`false`), until the tool is allowed (`true`), or each time, for a
    * reason. Rejects if the call cannot run: it then fails without a question.
    */
-  asks(input: Readonly<Record<string, unknown>>): Asks | Promise<Asks>;
+  requiredConfirmation(input: Readonly<Record<string, unknown>>): RequiredConfirmation | Promise<RequiredConfirmation>;
   /** Shows the change before the user allows it. */
   preview?(input: Readonly<Record<string, unknown>>): Promise<void>;
   /** A failure is also an outcome, which is sent to the model. Stops when the signal fires. */
   run(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolOutcome>;
 }
 
-export type Asks = boolean | Caution;
+export type RequiredConfirmation = boolean | Caution;
 
 /** The user's decision about a call. */
 export type ToolDecision =
@@ -37,7 +37,7 @@ export type ToolDecision =
   | { readonly type: 'deny'; readonly reason: string };
 
 /** Tools that may always run without confirmation. The key has the origin, so that a namesake is not included. */
-export interface StandingPermissions {
+export interface SavedPermissions {
   has(key: string): boolean;
   add(key: string): void;
 }

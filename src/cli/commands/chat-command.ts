@@ -17,14 +17,14 @@ import { usageJson } from '../output/output.ts';
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS.chat, allowPositionals: true });
   const typed = isTyped(io.input);
-  const asked = positionals.join(' ');
-  if (asked === '' && typed && values.json) throw new UsageError('--json needs a prompt.');
+  const words = positionals.join(' ');
+  if (words === '' && typed && values.json) throw new UsageError('--json needs a prompt.');
   const chosen = await chooseModel(io, 'chat', values.model);
   try {
     checkVariant(chosen, values.variant);
     const session = sessionWith(chosen, { system: values.system, variant: values.variant });
-    if (asked === '' && typed) return await converseWith(session, chosen, io);
-    const text = [asked, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
+    if (words === '' && typed) return await converseWith(session, chosen, io);
+    const text = [words, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
     if (text === '') throw new UsageError('The prompt is empty. Add a prompt or pipe one in.');
     return await (values.json ? askForJson(session, text, io) : ask(session, text, io));
   } catch (thrown) {
@@ -39,10 +39,10 @@ export async function run(args: string[], io: Io): Promise<number> {
 function checkVariant({ model }: CliModelChoice, variant: string | undefined): void {
   if (variant === undefined || model.variants.has(variant)) return;
   const known = [...model.variants.keys()];
-  const meant = nearMisses(variant, known)[0];
+  const suggestion = nearMisses(variant, known)[0];
   const others = known.length === 0 ? 'It has none.' : `It has ${known.join(', ')}.`;
   throw new UsageError(
-    `${model.ref} has no variant ${JSON.stringify(variant)}. ${meant === undefined ? others : `Did you mean ${meant}?`}`,
+    `${model.ref} has no variant ${JSON.stringify(variant)}. ${suggestion === undefined ? others : `Did you mean ${suggestion}?`}`,
   );
 }
 
@@ -76,11 +76,11 @@ async function askForJson(session: ChatSession, text: string, io: Io): Promise<n
   await send(session, text, io.signal);
   const answer = session.messages.at(-1);
   if (answer?.ending?.type === 'stopped') return 130;
-  await io.out(`${JSON.stringify(answer && jsonOf(answer), null, 2)}\n`);
+  await io.out(`${JSON.stringify(answer && answerJson(answer), null, 2)}\n`);
   return answer?.ending?.type === 'finished' ? 0 : 1;
 }
 
-function jsonOf(answer: Message) {
+function answerJson(answer: Message) {
   const { ending, usage } = answer;
   const reasoning = answer.parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('\n\n');
   return {

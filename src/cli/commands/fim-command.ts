@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { priceOf } from '../../catalog/price.ts';
+import { computePrice } from '../../catalog/price.ts';
 import { CompletionTrimmer } from '../../completion/answer/completion-trimmer.ts';
 import { DEFAULT_COMPLETION_SETTINGS } from '../../completion/document/completion-settings.ts';
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
@@ -31,15 +31,15 @@ export async function run(args: string[], io: Io): Promise<number> {
     options: OPTIONS.fim,
     allowPositionals: true,
   });
-  const place = placeOf(positionals);
-  const maxLines = linesOf(values['max-lines']);
+  const place = parsePlace(positionals);
+  const maxLines = parseLines(values['max-lines']);
   await refuseExcluded(place.file, io.cwd);
-  const document = documentOf(place.file, await readDocumentText(place.file, io), values.language, io.cwd);
+  const document = createDocument(place.file, await readDocumentText(place.file, io), values.language, io.cwd);
   requireInside(document, place);
   const chosen = await chooseModel(io, 'completion', values.model);
   try {
     const answer = await complete(chosen, document, place.position, maxLines, io);
-    if (values.json) await io.out(`${JSON.stringify(jsonOf(chosen, answer), null, 2)}\n`);
+    if (values.json) await io.out(`${JSON.stringify(completionJson(chosen, answer), null, 2)}\n`);
     else if (answer.text !== '') await io.out(`${answer.text}\n`);
     if (answer.error !== undefined && !values.json) throw answer.error;
     return answer.error === undefined ? 0 : 1;
@@ -83,12 +83,12 @@ async function complete(
   return { text, ...(usage === undefined ? {} : { usage }), ...(error === undefined ? {} : { error }) };
 }
 
-function jsonOf({ model }: CliModelChoice, { text, usage, error }: Completed) {
+function completionJson({ model }: CliModelChoice, { text, usage, error }: Completed) {
   return {
     model: model.ref,
     text,
     usage: usage === undefined ? null : usageJson(usage),
-    cost: (usage && model.cost && priceOf(model.cost, usage)) ?? null,
+    cost: (usage && model.cost && computePrice(model.cost, usage)) ?? null,
     error: error === undefined ? null : { error_type: error.errorType, message: error.message },
   };
 }
@@ -104,7 +104,7 @@ function withInputLast(args: readonly string[]): string[] {
   return place.length === 0 ? [...args] : [...args.filter((arg) => !place.includes(arg)), '--', ...place];
 }
 
-function placeOf(positionals: readonly string[]): Place {
+function parsePlace(positionals: readonly string[]): Place {
   const [, file, line, column] = /^(.+):(\d+):(\d+)$/s.exec(positionals[0] ?? '') ?? [];
   if (positionals.length !== 1 || file === undefined || Number(line) < 1 || Number(column) < 1) {
     throw new UsageError(
@@ -114,7 +114,7 @@ function placeOf(positionals: readonly string[]): Place {
   return { file, position: { line: Number(line) - 1, character: Number(column) - 1 } };
 }
 
-function linesOf(text: string | undefined): number {
+function parseLines(text: string | undefined): number {
   if (text === undefined) return DEFAULT_COMPLETION_SETTINGS.maxLines;
   const lines = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (lines < 1) throw new UsageError(`--max-lines takes a number from 1 to 999, not ${JSON.stringify(text)}.`);
@@ -141,7 +141,7 @@ async function readDocumentText(file: string, io: Io): Promise<string> {
   }
 }
 
-function documentOf(file: string, text: string, language: string | undefined, cwd: string): DocumentText {
+function createDocument(file: string, text: string, language: string | undefined, cwd: string): DocumentText {
   const lines = text.split(/\r\n|\r|\n/);
   // Paths outside the current folder are reduced to the file name, because folder names may be private.
   const relative = path.relative(cwd, path.resolve(cwd, file)).replaceAll('\\', '/');

@@ -27,14 +27,14 @@ export async function run(args: string[], io: Io): Promise<number> {
       case 'rotate': {
         const grace = parseDuration(values.grace ?? GRACE);
         if (grace === undefined) throw new UsageError('--grace must be a duration such as 0, 30m, 24h or 7d.');
-        const key = store.rotate(nameOf(names, values.name), grace);
+        const key = store.rotate(requireName(names, values.name), grace);
         await io.out(
           `The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`,
         );
         return 0;
       }
       case 'revoke': {
-        const name = nameOf(names, values.name);
+        const name = requireName(names, values.name);
         store.revoke(name);
         await io.out(`${name} is revoked. A running gateway rejects it within a second.\n`);
         return 0;
@@ -69,8 +69,8 @@ async function create(store: KeyStore, { name, org, budget, rpm, expires }: Want
   const key = store.create({
     name,
     organization: org,
-    budget: amountOf(budget, '--budget', 0),
-    rpm: amountOf(rpm, '--rpm', 1),
+    budget: parseAmount(budget, '--budget', 0),
+    rpm: parseAmount(rpm, '--rpm', 1),
     expiresAt,
   });
   await io.out(`The key ${name} is shown only once; only its hash is stored:\n${key}\n`);
@@ -84,7 +84,7 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
   throw new UsageError(`The organization ${org} is not in gateway.organizations of svc.jsonc (configured: ${known}).`);
 }
 
-function amountOf(text: string | undefined, option: string, least: number): number | undefined {
+function parseAmount(text: string | undefined, option: string, least: number): number | undefined {
   if (text === undefined) return undefined;
   const amount = parseDecimal(text);
   const whole = option !== '--rpm' || Number.isInteger(amount);
@@ -92,7 +92,7 @@ function amountOf(text: string | undefined, option: string, least: number): numb
   throw new UsageError(`${option} must be a number that is at least ${least}.`);
 }
 
-function nameOf(names: readonly string[], option: string | undefined): string {
+function requireName(names: readonly string[], option: string | undefined): string {
   const name = option ?? names[0];
   if (name === undefined || names.length > 1) throw new UsageError('Specify the name of one key.');
   return name;
@@ -107,7 +107,7 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
   const rows = keys.map((key) => [
     key.name,
     key.organization ?? '',
-    stateOf(key),
+    describeState(key),
     key.budget === undefined ? `${key.spent.toFixed(4)}` : `${key.spent.toFixed(4)} of ${key.budget}`,
     key.rpm === undefined ? '' : String(key.rpm),
     day(key.createdAt),
@@ -116,7 +116,7 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
   await io.out(table(['NAME', 'ORGANIZATION', 'STATE', 'SPENT USD', 'RPM', 'CREATED', 'EXPIRES'], rows));
 }
 
-function stateOf(key: StoredGatewayKey): string {
+function describeState(key: StoredGatewayKey): string {
   if (key.revokedAt !== undefined) return 'revoked';
   if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired';
   // The hashes were deleted when the key expired, and the clock was set back after that.
@@ -129,7 +129,7 @@ function described(key: StoredGatewayKey) {
   return {
     name,
     organization: organization ?? null,
-    state: stateOf(key),
+    state: describeState(key),
     spent,
     budget: budget ?? null,
     rpm: rpm ?? null,

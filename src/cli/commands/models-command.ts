@@ -15,7 +15,7 @@ import { OPTIONS } from '../options.ts';
 export async function run(args: string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.models });
   if (values.refresh) await refreshNow(await loadSettings(terminalInput(io)), io);
-  const { leaveBehind: _leaveBehind, ...staying } = io;
+  const { spawnDetached: _, ...staying } = io;
   const context = await openContext(values.refresh ? staying : io);
   await reportDiagnostics(context.settings, io);
   const registry = await withListed(context.registry, io);

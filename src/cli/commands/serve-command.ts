@@ -29,13 +29,13 @@ const STATE_REPLACED =
 export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.serve });
   const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
-  const port = values.port === undefined ? undefined : portOf(values.port);
-  const drainMs = secondsOf(values.drain) * 1000;
+  const port = values.port === undefined ? undefined : parsePort(values.port);
+  const drainMs = parseSeconds(values.drain) * 1000;
   const ended = untilParentEnds(io, {
     exitWithStdin: values['exit-with-stdin'] === true,
     parentPid: values['parent-pid'],
   });
-  const log = openLog(2, levelOf(values['log-level'] ?? io.env.SVC_LOG_LEVEL));
+  const log = openLog(2, parseLevel(values['log-level'] ?? io.env.SVC_LOG_LEVEL));
   const transport = undiciTransport();
   const database = await openState(stateFile(io));
   const unwatch = watchState(stateFile(io), () => log.error({ alert: 'state-replaced' }, STATE_REPLACED));
@@ -120,20 +120,20 @@ function requireStoredKey(host: string, keys: KeyCache): void {
   });
 }
 
-function portOf(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError('--port must be a number from 0 to 65535.');
 }
 
-function secondsOf(text: string | undefined): number {
+function parseSeconds(text: string | undefined): number {
   if (text === undefined) return DRAIN_SECONDS;
   const seconds = parseDecimal(text);
   if (seconds !== undefined) return seconds;
   throw new UsageError('--drain must be a number of seconds.');
 }
 
-function levelOf(text: string | undefined): Level {
+function parseLevel(text: string | undefined): Level {
   if (text === undefined || text === '') return 'info';
   const level = LEVELS.find((each) => each === text);
   if (level !== undefined) return level;

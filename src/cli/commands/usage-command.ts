@@ -15,7 +15,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   }
   const database = await openState(stateFile(io));
   try {
-    const since = values.since === undefined ? 0 : sinceOf(values.since);
+    const since = values.since === undefined ? 0 : parseSince(values.since);
     const report = readUsageReport(database, { since, key: values.key, by });
     if (values.json) {
       await io.out(`${JSON.stringify(report, null, 2)}\n`);
@@ -38,7 +38,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   }
 }
 
-function sinceOf(text: string): number {
+function parseSince(text: string): number {
   const duration = parseDuration(text);
   const moment = duration === undefined ? parseMoment(text) : Date.now() - duration;
   if (moment !== undefined) return moment;

@@ -1,7 +1,7 @@
 import type { Io } from '../io.ts';
 
 /** In bytes; more than any model accepts. */
-const MOST = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Whether the input is a terminal, not a file or another program. */
 export function isTyped(input: Io['input']): boolean {
@@ -18,7 +18,7 @@ export async function readPiped({ input, signal }: Pick<Io, 'input' | 'signal'>)
     for await (const chunk of input) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > MOST) throw new Error('The piped input is larger than 16 MB.');
+      if (size > MAX_BYTES) throw new Error('The piped input is larger than 16 MB.');
       chunks.push(bytes);
     }
   } catch (thrown) {

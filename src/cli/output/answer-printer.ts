@@ -25,8 +25,8 @@ export class AnswerPrinter {
     await this.#printed;
     if (this.#broken !== undefined) throw this.#broken;
     const ending = answer?.ending;
-    const said = ending && sentenceOf(ending);
-    if (said !== undefined) await this.#io.err(`${said}\n`);
+    const endingText = ending && describeEnding(ending);
+    if (endingText !== undefined) await this.#io.err(`${endingText}\n`);
     return ending === undefined || ending.type === 'failed' ? 1 : ending.type === 'stopped' ? 130 : 0;
   }
 
@@ -45,7 +45,7 @@ export class AnswerPrinter {
   }
 }
 
-function sentenceOf(ending: Ending): string | undefined {
+function describeEnding(ending: Ending): string | undefined {
   switch (ending.type) {
     case 'stopped':
       return undefined;

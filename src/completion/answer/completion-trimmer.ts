@@ -160,7 +160,7 @@ export class CompletionTrimmer {
   /** True if the suggestion could end here: not inside brackets or a string. */
   #canEndHere(): boolean {
     if (this.#scanner.inShortString) return this.#context.tail.startsWith(this.#scanner.inside ?? ' ');
-    return this.#scanner.standsAtLineEnd();
+    return this.#scanner.isAtLineEnd();
   }
 
   #release(count: number): void {

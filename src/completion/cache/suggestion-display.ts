@@ -55,7 +55,7 @@ export function displayedSuggestion(
     replaceBefore: item?.before ?? 0,
     replaceAfter: replaceAfter + (item?.after ?? 0),
     growing: !answer.done,
-    asksOn: continues,
+    requestAfterAccept: continues,
   };
 }
 

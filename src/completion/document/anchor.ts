@@ -18,7 +18,7 @@ const PIECE = 1000;
 
 /** The anchor under which an answer for this position is stored. */
 export function anchorAt(document: DocumentText, position: Position): Anchor {
-  return startAt(document, position, pieceOf(position.character));
+  return startAt(document, position, pieceStart(position.character));
 }
 
 /**
@@ -26,7 +26,7 @@ export function anchorAt(document: DocumentText, position: Position): Anchor {
  * on up to `span` lines above.
  */
 export function* isAnchorBefore(document: DocumentText, position: Position, span: number): Generator<Anchor> {
-  const piece = pieceOf(position.character);
+  const piece = pieceStart(position.character);
   yield startAt(document, position, piece);
   if (piece > 0) {
     yield startAt(document, position, piece - PIECE);
@@ -67,6 +67,6 @@ function startAt(document: DocumentText, position: Position, character: number):
   };
 }
 
-function pieceOf(character: number): number {
+function pieceStart(character: number): number {
   return Math.max(0, (Math.floor(character / PIECE) - 1) * PIECE);
 }

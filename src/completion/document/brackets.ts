@@ -34,7 +34,7 @@ export class BracketScanner {
   }
 
   /** Call at the end of a line. True if the text could end here: only bodies are open. */
-  standsAtLineEnd(): boolean {
+  isAtLineEnd(): boolean {
     if (this.opensAtEnd) this.#bodies = this.waiting.length;
     return this.waiting.length === this.#bodies;
   }
@@ -126,10 +126,10 @@ function literalEnd(text: string, at: number, quotes: string): number {
 }
 
 /**
- * Reads text up to a caret. `torn`: the text starts in the middle of the caret's line, possibly inside a string. A
- * quote may then be the end of that string, so text that looks like a string up to the caret is treated as code.
+ * Reads text up to a caret. `mayStartInString`: the text starts in the middle of the caret's line. A quote may then be
+ * the end of a string, so text that looks like a string up to the caret is treated as code.
  */
-export function scanBracketsTo(text: string, language: Language, torn: boolean): BracketScanner {
+export function scanBracketsTo(text: string, language: Language, mayStartInString: boolean): BracketScanner {
   const scanner = new BracketScanner(language).read(text);
-  return torn && scanner.inShortString ? new BracketScanner(language) : scanner;
+  return mayStartInString && scanner.inShortString ? new BracketScanner(language) : scanner;
 }

@@ -30,7 +30,7 @@ export interface Suggestion {
   /** True while the answer is still streaming. */
   readonly growing: boolean;
   /** True if the editor should request again (with a manual trigger) as soon as all of it was accepted. */
-  readonly asksOn: boolean;
+  readonly requestAfterAccept: boolean;
 }
 
 /** An edit as reported by VS Code. Several carets make several changes. */

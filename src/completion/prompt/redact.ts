@@ -2,7 +2,7 @@ import {
   BLOCKS,
   isExpression,
   isPlaceholder,
-  LEAST_TOKEN,
+  MIN_TOKEN,
   NAMED,
   NAMING_LINE,
   SEPARATORS,
@@ -23,7 +23,7 @@ const WORD = /[A-Za-z0-9+/_=-]{24,}/g;
 /** Bits per character above which a word of letters and digits is not a name. Base64 has 6, English about 4. */
 const RANDOM_BITS = 4.2;
 /** Contains no digits, so that a stand-in is not detected as a secret again. */
-const STAND_IN = 'qxzjkvwyQXZJKVWY';
+const PLACEHOLDER = 'qxzjkvwyQXZJKVWY';
 /** A public digest in a lock file or a page (Subresource Integrity). */
 const INTEGRITY = /^sha(?:256|384|512)-/;
 const RANDOM_HEX = /^[0-9a-f]{32,}$/i;
@@ -32,18 +32,18 @@ const RANDOM_HEX = /^[0-9a-f]{32,}$/i;
 export function redact(text: string, secrets: Map<string, string> = new Map()): Redacted {
   const spans = secretSpans(text);
   if (spans.length === 0) return { text, secrets };
-  const standInOf = new Map([...secrets].map(([standIn, secret]) => [secret, standIn]));
+  const placeholderBySecret = new Map([...secrets].map(([placeholder, secret]) => [secret, placeholder]));
   let out = '';
   let at = 0;
   for (const [start, end] of spans) {
     const secret = text.slice(start, end);
-    let standIn = standInOf.get(secret);
-    if (standIn === undefined) {
-      standIn = createStandIn(secret, secrets, text);
-      secrets.set(standIn, secret);
-      standInOf.set(secret, standIn);
+    let placeholder = placeholderBySecret.get(secret);
+    if (placeholder === undefined) {
+      placeholder = createPlaceholder(secret, secrets, text);
+      secrets.set(placeholder, secret);
+      placeholderBySecret.set(secret, placeholder);
     }
-    out += text.slice(at, start) + standIn;
+    out += text.slice(at, start) + placeholder;
     at = end;
   }
   return { text: out + text.slice(at), secrets };
@@ -69,7 +69,7 @@ export class SecretRestorer {
   push(piece: string): string {
     if (this.#secrets.size === 0) return piece;
     let text = this.#held + piece;
-    for (const [standIn, secret] of this.#secrets) text = text.replaceAll(standIn, () => secret);
+    for (const [placeholder, secret] of this.#secrets) text = text.replaceAll(placeholder, () => secret);
     const keep = this.#longestStart(text);
     this.#held = text.slice(text.length - keep);
     return text.slice(0, text.length - keep);
@@ -83,9 +83,9 @@ export class SecretRestorer {
 
   #longestStart(text: string): number {
     let keep = 0;
-    for (const standIn of this.#secrets.keys()) {
-      for (let length = Math.min(standIn.length - 1, text.length); length > keep; length--) {
-        if (text.endsWith(standIn.slice(0, length))) keep = length;
+    for (const placeholder of this.#secrets.keys()) {
+      for (let length = Math.min(placeholder.length - 1, text.length); length > keep; length--) {
+        if (text.endsWith(placeholder.slice(0, length))) keep = length;
       }
     }
     return keep;
@@ -124,7 +124,7 @@ function* longRuns(text: string): Generator<readonly [number, string]> {
   let start = 0;
   for (let at = 0; at <= text.length; at++) {
     if (at < text.length && IS_SEPARATOR[text.charCodeAt(at)] !== true) continue;
-    if (at - start >= LEAST_TOKEN) yield [start, text.slice(start, at)];
+    if (at - start >= MIN_TOKEN) yield [start, text.slice(start, at)];
     start = at + 1;
   }
 }
@@ -184,14 +184,14 @@ function bitsPerCharacter(word: string): number {
 }
 
 /** Has the same length and line ends, is equal for equal secrets, and does not occur in the text. */
-function createStandIn(secret: string, taken: ReadonlyMap<string, string>, text: string): string {
+function createPlaceholder(secret: string, taken: ReadonlyMap<string, string>, text: string): string {
   for (let attempt = 0; ; attempt++) {
     let state = hash(`${secret}\0${attempt}`);
     let out = '';
     for (const character of secret) {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
 
-      out += /\s/.test(character) ? character : (STAND_IN[state >>> 28] ?? 'x').repeat(character.length);
+      out += /\s/.test(character) ? character : (PLACEHOLDER[state >>> 28] ?? 'x').repeat(character.length);
     }
     if (attempt > 20 || (!taken.has(out) && !text.includes(out))) return out;
   }

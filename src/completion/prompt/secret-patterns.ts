@@ -80,9 +80,9 @@ export const BLOCKS: readonly RegExp[] = [
   /["'`](?<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})["'`]/g,
 ];
 
-/** Characters that no token contains. A match of `SHAPES` is always inside a run of `LEAST_TOKEN` or more others. */
+/** Characters that no token contains. A match of `SHAPES` is always inside a run of `MIN_TOKEN` or more others. */
 export const SEPARATORS = ' \t\r\n"\'`<>()[],;';
-export const LEAST_TOKEN = 14;
+export const MIN_TOKEN = 14;
 
 /** The whole match is secret. */
 export const SHAPES: readonly RegExp[] = [

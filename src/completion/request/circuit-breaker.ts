@@ -12,7 +12,7 @@ export interface OpenCircuit {
   /** Time of the clock from which one request may be sent as a probe. */
   readonly until: number;
   /** True if only the user can solve the problem; waiting does not help. */
-  readonly needsPerson: boolean;
+  readonly needsUser: boolean;
 }
 
 /**
@@ -51,16 +51,16 @@ export class CircuitBreaker {
   }
 
   failed(error: SvcError): void {
-    const needsPerson = needsUserAction(error);
+    const needsUser = needsUserAction(error);
     // Requests sent before the first failure was known usually fail too: count them once.
     const within = this.#open !== undefined && !this.#probing;
     this.#probing = false;
     if (within) return;
-    const first = needsPerson ? USER_WINDOW_MS : FIRST_WINDOW_MS;
-    const longest = needsPerson ? MAX_USER_WINDOW_MS : MAX_WINDOW_MS;
+    const first = needsUser ? USER_WINDOW_MS : FIRST_WINDOW_MS;
+    const longest = needsUser ? MAX_USER_WINDOW_MS : MAX_WINDOW_MS;
     const window = Math.min(longest, first * 2 ** this.#failures);
     this.#failures++;
-    this.#open = { error, until: this.#clock.now() + Math.max(window, error.retryAfterMs ?? 0), needsPerson };
+    this.#open = { error, until: this.#clock.now() + Math.max(window, error.retryAfterMs ?? 0), needsUser: needsUser };
   }
 
   /** The user changed something (a key, the model) or requested a retry. */

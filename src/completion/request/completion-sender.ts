@@ -106,7 +106,7 @@ export class CompletionSender {
       reason: options.reason,
     };
     this.#log.sent(sent);
-    this.budget.sent();
+    this.budget.recordRequest();
     this.debounce.sent();
     this.#state.become({ kind: 'asking' });
     this.#start(place, prompt, sent, options.basis);
@@ -145,7 +145,7 @@ export class CompletionSender {
     if (outcome.firstText !== undefined) this.debounce.answered(outcome.firstText);
     this.#recordUsage(sent, model, outcome);
     if (error !== undefined) {
-      this.budget.failed();
+      this.budget.recordFailure();
       this.circuit.failed(error);
       // Do not cache a failure as an empty answer.
       if (answer.text === '') this.#cache.delete(answer);
@@ -158,7 +158,7 @@ export class CompletionSender {
   #recordUsage(sent: SentRequest, model: CompletionModel, outcome: RequestOutcome): void {
     const { error, usage, received, stopped, firstText } = outcome;
     const sentCharacters = sent.fimRequest.prefix.length + sent.fimRequest.suffix.length;
-    const cost = error === undefined ? this.budget.landed(model, usage, sentCharacters, received) : undefined;
+    const cost = error === undefined ? this.budget.recordAnswer(model, usage, sentCharacters, received) : undefined;
     this.#log.ended(sent, {
       result: error !== undefined ? 'failed' : stopped ? 'stopped' : 'answered',
       total: outcome.total,
@@ -174,7 +174,7 @@ export class CompletionSender {
     const open = this.circuit.open;
     if (open !== undefined) {
       const retryInMs = Math.max(0, open.until - this.#clock.now());
-      this.#state.become({ kind: 'problem', error: open.error, retryInMs, needsPerson: open.needsPerson });
+      this.#state.become({ kind: 'problem', error: open.error, retryInMs, needsUser: open.needsUser });
     } else if (this.inFlight.flights.size === 0) this.#state.become({ kind: 'ready' });
   }
 

@@ -47,18 +47,23 @@ export class UsageBudget {
     this.#clock = clock;
   }
 
-  sent(): void {
+  recordRequest(): void {
     this.#requests++;
   }
 
-  /** Without `usage`, tokens are estimated from the number of sent and generated characters. */
-  landed(model: CompletionModel, usage: Usage | undefined, sent: number, generated: number): number | undefined {
+  /** Without `usage`, tokens are estimated from the sent and generated characters. */
+  recordAnswer(
+    model: CompletionModel,
+    usage: Usage | undefined,
+    sentCharacters: number,
+    generatedCharacters: number,
+  ): number | undefined {
     if (usage === undefined) this.#estimated = true;
-    const input = usage?.input ?? Math.ceil(sent / CHARACTERS_PER_TOKEN);
-    const output = usage?.output ?? Math.ceil(generated / CHARACTERS_PER_TOKEN);
+    const input = usage?.input ?? Math.ceil(sentCharacters / CHARACTERS_PER_TOKEN);
+    const output = usage?.output ?? Math.ceil(generatedCharacters / CHARACTERS_PER_TOKEN);
     this.#input += input;
     this.#output += output;
-    this.#recent.push({ generated, accepted: 0 });
+    this.#recent.push({ generated: generatedCharacters, accepted: 0 });
     if (this.#recent.length > RECENT) this.#recent.shift();
     if (model.cost === undefined) {
       this.#priced = false;
@@ -70,15 +75,15 @@ export class UsageBudget {
     return cost;
   }
 
-  failed(): void {
+  recordFailure(): void {
     this.#failed++;
   }
 
-  showed(): void {
+  recordShown(): void {
     this.#shown++;
   }
 
-  accepted(characters: number): void {
+  recordAccepted(characters: number): void {
     this.#accepted += characters;
     const last = this.#recent.at(-1);
     if (last !== undefined) last.accepted += characters;
@@ -92,7 +97,7 @@ export class UsageBudget {
   }
 
   /** Milliseconds until the budget allows requests again. */
-  roomIn(budget: number): number {
+  waitMs(budget: number): number {
     let spent = this.#hour();
     for (const { at, cost } of this.#spent) {
       spent -= cost;

@@ -18,7 +18,7 @@ export function withProvider(text: string, form: ProviderForm, was?: string): st
   const at = (...path: string[]): string[] => ['provider', form.id, ...path];
   if (!isRecord(config.get(at()))) config.set(at(), {});
   config.set(at('name'), form.name === '' ? undefined : form.name);
-  config.set(at('npm'), packageOf(config.get(at('npm')), form));
+  config.set(at('npm'), choosePackage(config.get(at('npm')), form));
   config.set(at('fim'), form.fim === '' ? undefined : form.fim);
   config.set(at('options', 'baseURL'), form.baseURL);
   config.set(at('options', 'fimURL'), form.fimURL === '' ? undefined : form.fimURL);
@@ -29,7 +29,7 @@ export function withProvider(text: string, form: ProviderForm, was?: string): st
 }
 
 /** A different package with the same format (for example `@ai-sdk/mistral`) is the user's choice and is preserved. */
-function packageOf(before: unknown, form: ProviderForm): string {
+function choosePackage(before: unknown, form: ProviderForm): string {
   const known: readonly unknown[] = Object.values(API_PACKAGES);
   const foreign = typeof before === 'string' && !known.includes(before);
   return foreign && form.api === 'chat-completions' ? before : API_PACKAGES[form.api];

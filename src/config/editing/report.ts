@@ -63,7 +63,7 @@ function reportProvider(provider: ProviderSettings, settings: Settings) {
     ),
     trust: provider.trust ?? 'trusted',
     problem: provider.problem,
-    source: placeOf(provider.origin),
+    source: describePlace(provider.origin),
   };
   return withoutUndefined(fields);
 }
@@ -103,7 +103,7 @@ function reportModel(model: ModelSettings, provider: string, settings: Settings)
         : Object.fromEntries(
             [...model.variants].map(([name, fields]) => [name, fields === null ? null : freeForm(fields)]),
           ),
-    source: placeOf(model.origin),
+    source: describePlace(model.origin),
   };
   return withoutUndefined(fields);
 }
@@ -112,7 +112,7 @@ function reportModel(model: ModelSettings, provider: string, settings: Settings)
 function withoutSecrets(settings: Settings, path: readonly string[], value: unknown): unknown {
   if (value === undefined) return undefined;
   const secret = settings.values.at(path).find((each) => each.secret);
-  return secret === undefined ? value : { set: true, from: placeOf(secret.origin) };
+  return secret === undefined ? value : { set: true, from: describePlace(secret.origin) };
 }
 
 function maskedHeaders(headers: ReadonlyMap<string, Credential>): Record<string, Masked> {
@@ -120,7 +120,7 @@ function maskedHeaders(headers: ReadonlyMap<string, Credential>): Record<string,
 }
 
 function masked(credential: Credential | undefined): Masked {
-  return credential === undefined ? { set: false } : { set: true, from: placeOf(credential.origin) };
+  return credential === undefined ? { set: false } : { set: true, from: describePlace(credential.origin) };
 }
 
 /** `file:line:column`. Sources without a file have a name instead of a path. */
@@ -128,13 +128,13 @@ export function sourceLocation({ source, line, column }: Origin): string {
   return `${source.path}:${line}:${column}`;
 }
 
-function placeOf({ source, line }: Credential['origin']): string {
+function describePlace({ source, line }: Credential['origin']): string {
   return `${source.path}:${line}`;
 }
 
 function shown(located: Located<string> | undefined): string | Masked | undefined {
   if (located === undefined) return undefined;
-  return located.reference ? { set: true, from: placeOf(located.origin) } : located.value;
+  return located.reference ? { set: true, from: describePlace(located.origin) } : located.value;
 }
 
 /** Masks the query of an address: some users put a key there. */

@@ -6,7 +6,7 @@ import { removableEntry, validateSteps } from '../schema/validate.ts';
 import { buildSteps } from '../settings/build.ts';
 import type { Source } from '../settings/origin.ts';
 import type { Diagnostic, Settings } from '../settings/settings.ts';
-import { mergeTrees, type ObjectTree, type Place, type Replacement, replaceNodes, treeOf } from '../settings/tree.ts';
+import { mergeTrees, type ObjectTree, type Place, type Replacement, replaceNodes, toTree } from '../settings/tree.ts';
 import { decode, diagnosticAt, MAX_CONFIG_BYTES, type Parsed, parseSteps, withoutMark } from './parse.ts';
 import { type ReferenceScope, resolveReferences } from './references.ts';
 import { applySourceRules, brokenAddress, decidesAddress } from './source-rules.ts';
@@ -108,7 +108,7 @@ function managedProblem(layers: readonly Layer[]): string | undefined {
 async function readLayer(candidate: SourceCandidate, input: LoadInput, before: Remembered | undefined): Promise<Layer> {
   const { kind, path, trusted } = candidate;
   const source: Source = { kind, path, trusted, status: 'loaded' };
-  const read = await contentOf(candidate, source, before);
+  const read = await loadContent(candidate, source, before);
   if (read === undefined) {
     const missing: Source = { ...source, status: 'missing' };
     const message = `The file ${path} (from SVC_CONFIG) does not exist.`;
@@ -148,7 +148,7 @@ interface Content {
 }
 
 /** The parsed content, `undefined` if there is no file. */
-async function contentOf(
+async function loadContent(
   candidate: SourceCandidate,
   source: Source,
   before?: Remembered,
@@ -190,7 +190,7 @@ function unreadable(message: string, source: Source): Parsed {
 }
 
 function parsedValue(value: unknown, source: Source): Parsed {
-  const tree = treeOf(value, anchorAt(source));
+  const tree = toTree(value, anchorAt(source));
   return tree?.type === 'object' ? { tree, diagnostics: [] } : unreadable('These settings are not an object.', source);
 }
 

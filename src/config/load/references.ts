@@ -109,8 +109,8 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
     values.push({ path, node: undefined });
     diagnostics.push(diagnosticAt(place, outcome.severity, outcome.code, path.join('.'), outcome.message));
   }
-  const asked = [...files.keys()].filter((name) => name !== '').map((name) => referencedFile(name, scope));
-  return { tree: replaceNodes(tree, values), diagnostics, absent, files: asked };
+  const usedFiles = [...files.keys()].filter((name) => name !== '').map((name) => referencedFile(name, scope));
+  return { tree: replaceNodes(tree, values), diagnostics, absent, files: usedFiles };
 }
 
 function* bracedTexts(tree: ObjectTree): Steps<readonly BracedText[]> {

@@ -135,7 +135,7 @@ function managedFiles(input: LoadInput): SourceCandidate[] {
 
 async function projectFiles(input: LoadInput, cwd: string): Promise<SourceCandidate[]> {
   const starts = input.folders ?? (input.cwd === undefined ? [] : [cwd]);
-  const projects = await Promise.all(starts.map((start) => projectOf(path.resolve(start))));
+  const projects = await Promise.all(starts.map((start) => findProject(path.resolve(start))));
   const seen = new Set<string>();
   const found: SourceCandidate[] = [];
   for (const { root, folders } of projects) {
@@ -160,7 +160,7 @@ interface Project {
  * The Git worktree that contains the folder, otherwise the folder itself. The search does not continue above the
  * worktree.
  */
-async function projectOf(start: string): Promise<Project> {
+async function findProject(start: string): Promise<Project> {
   const upwards = [start];
   for (let above = path.dirname(start); above !== upwards.at(-1); above = path.dirname(above)) upwards.push(above);
   const worktrees = await Promise.all(upwards.map((folder) => exists(path.join(folder, '.git'))));

@@ -28,12 +28,12 @@ export function importProviders(tool: ImportTool, text: string): Imported {
   if (errors.length > 0) return { providers: [], notes: ['The file is not valid JSON.'] };
   switch (tool) {
     case 'continue':
-      return fromContinue(fieldsOf(value));
+      return fromContinue(readFields(value));
     case 'opencode':
     case 'kilo':
-      return fromOpencode(fieldsOf(value));
+      return fromOpencode(readFields(value));
     case 'cline':
-      return fromCline(fieldsOf(value));
+      return fromCline(readFields(value));
     case 'vscode':
       return fromCustomEndpoints(Array.isArray(value) ? value : []);
   }
@@ -63,7 +63,7 @@ function fromContinue(config: Fields): Imported {
   const providers = new Map<string, ProviderForm>();
   const completion = listOffered(config.tabAutocompleteModel ?? []);
   for (const entry of [...listOffered(config.models), ...completion]) {
-    const { title, provider, model, apiKey, apiBase, requestOptions } = fieldsOf(entry);
+    const { title, provider, model, apiKey, apiBase, requestOptions } = readFields(entry);
     const vendor = ownEntry(BASES, nonEmptyString(provider) ?? '');
     const baseURL = nonEmptyString(apiBase) ?? vendor?.baseURL;
     const id = nonEmptyString(model);
@@ -79,9 +79,9 @@ function fromContinue(config: Fields): Imported {
       name: vendor === undefined || apiBase !== undefined ? (nonEmptyString(provider) ?? '') : '',
       api: vendor?.api ?? 'chat-completions',
       baseURL: local(vendor?.id, baseURL),
-      key: keyOf(apiKey),
+      key: readKeyChoice(apiKey),
       models: [{ id, name: nonEmptyString(title) ?? '' }],
-      headers: headersOf(fieldsOf(requestOptions).headers),
+      headers: readHeaders(readFields(requestOptions).headers),
     });
   }
   return { providers: [...providers.values()], notes };
@@ -97,11 +97,11 @@ function local(id: string | undefined, baseURL: string): string {
 function fromOpencode(config: Fields): Imported {
   const notes: string[] = [];
   const providers: ProviderForm[] = [];
-  for (const [id, value] of Object.entries(fieldsOf(config.provider))) {
-    const provider = fieldsOf(value);
-    const options = fieldsOf(provider.options);
+  for (const [id, value] of Object.entries(readFields(config.provider))) {
+    const provider = readFields(value);
+    const options = readFields(provider.options);
     const npm = nonEmptyString(provider.npm) ?? API_PACKAGES['chat-completions'];
-    const api = apiOf(npm);
+    const api = findApi(npm);
     const vendor = ownEntry(BASES, id);
     const baseURL = nonEmptyString(options.baseURL) ?? nonEmptyString(provider.api) ?? vendor?.baseURL;
     if (api === undefined || baseURL === undefined) {
@@ -110,22 +110,22 @@ function fromOpencode(config: Fields): Imported {
       );
       continue;
     }
-    const models = Object.entries(fieldsOf(provider.models)).filter(([, model]) => isFields(model));
+    const models = Object.entries(readFields(provider.models)).filter(([, model]) => isFields(model));
     providers.push({
       ...EMPTY_FORM,
       id: proposedId(id),
       name: nonEmptyString(provider.name) ?? '',
       api: nonEmptyString(provider.npm) === undefined ? (vendor?.api ?? api) : api,
       baseURL: withoutTrailing(baseURL, '/'),
-      key: keyOf(options.apiKey),
-      models: models.map(([key, model]) => ({ id: key, name: nonEmptyString(fieldsOf(model).name) ?? '' })),
-      headers: headersOf(options.headers),
+      key: readKeyChoice(options.apiKey),
+      models: models.map(([key, model]) => ({ id: key, name: nonEmptyString(readFields(model).name) ?? '' })),
+      headers: readHeaders(options.headers),
     });
   }
   return { providers, notes };
 }
 
-function apiOf(npm: string): ProviderApi | undefined {
+function findApi(npm: string): ProviderApi | undefined {
   for (const api of ['chat-completions', 'responses', 'messages'] as const) if (API_PACKAGES[api] === npm) return api;
   return undefined;
 }
@@ -146,7 +146,7 @@ function fromCline(state: Fields): Imported {
     models: [...new Set(models.map(nonEmptyString))].flatMap((model) =>
       model === undefined ? [] : [{ id: model, name: '' }],
     ),
-    headers: headersOf(headers),
+    headers: readHeaders(headers),
   });
   const compatible = nonEmptyString(state.openAiBaseUrl);
   const ollama = nonEmptyString(state.ollamaBaseUrl);
@@ -171,12 +171,12 @@ function fromCustomEndpoints(groups: readonly unknown[]): Imported {
   const notes: string[] = [];
   const providers = new Map<string, ProviderForm>();
   for (const value of groups) {
-    const group = fieldsOf(value);
+    const group = readFields(value);
     const vendor = nonEmptyString(group.vendor) ?? '';
     if (!/^custom/i.test(vendor)) continue;
     const name = nonEmptyString(group.name) ?? vendor;
     for (const entry of listOffered(group.models)) {
-      const model = fieldsOf(entry);
+      const model = readFields(entry);
       const id = nonEmptyString(model.id);
       const url = nonEmptyString(model.url);
       if (id === undefined || url === undefined) {
@@ -190,9 +190,9 @@ function fromCustomEndpoints(groups: readonly unknown[]): Imported {
         name,
         api,
         baseURL,
-        key: keyOf(group.apiKey),
+        key: readKeyChoice(group.apiKey),
         models: [{ id, name: nonEmptyString(model.name) ?? '' }],
-        headers: headersOf(model.requestHeaders),
+        headers: readHeaders(model.requestHeaders),
       });
     }
   }
@@ -233,7 +233,7 @@ function add(providers: Map<string, ProviderForm>, form: ProviderForm): void {
 }
 
 /** A key in the file. The key stores of VS Code and other tools are not read. */
-function keyOf(value: unknown): KeyChoice {
+function readKeyChoice(value: unknown): KeyChoice {
   const text = nonEmptyString(value)?.trim();
   if (text === undefined || text === '') return { kind: 'none' };
   const variable = /^\{env:([^}]+)\}$/.exec(text)?.[1] ?? /^\$\{?env:(\w+)\}$/.exec(text)?.[1];
@@ -242,8 +242,8 @@ function keyOf(value: unknown): KeyChoice {
   return /^(\$\{|\{file:)/.test(text) ? { kind: 'none' } : { kind: 'typed', value: text };
 }
 
-function headersOf(value: unknown): ProviderForm['headers'] {
-  return Object.entries(fieldsOf(value)).flatMap(([name, text]) =>
+function readHeaders(value: unknown): ProviderForm['headers'] {
+  return Object.entries(readFields(value)).flatMap(([name, text]) =>
     typeof text === 'string' && text !== '' ? [{ name, value: text }] : [],
   );
 }
@@ -256,6 +256,6 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function fieldsOf(value: unknown): Fields {
+function readFields(value: unknown): Fields {
   return isFields(value) ? value : {};
 }

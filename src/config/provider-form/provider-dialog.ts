@@ -121,7 +121,7 @@ export function parseFromDialog(value: unknown): FromDialog | undefined {
 }
 
 /** More rows than a user creates, but few enough not to block the editor. */
-const MOST_ROWS = 5000;
+const MAX_ROWS = 5000;
 const LONGEST = 8192;
 
 function parseForm(value: unknown): ProviderForm | undefined {
@@ -155,7 +155,7 @@ function parseHeader(value: unknown): HeaderRow | undefined {
 }
 
 function parseRows<T>(value: unknown, parse: (row: unknown) => T | undefined): readonly T[] | undefined {
-  if (!Array.isArray(value) || value.length > MOST_ROWS) return undefined;
+  if (!Array.isArray(value) || value.length > MAX_ROWS) return undefined;
   const rows = value.map(parse).filter((row) => row !== undefined);
   return rows.length === value.length ? rows : undefined;
 }

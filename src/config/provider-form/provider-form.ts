@@ -103,7 +103,7 @@ export function formProblems(form: ProviderForm, context: FormContext): readonly
   ];
 }
 
-export function problemOf(problems: readonly FieldProblem[], field: FieldName): FieldProblem | undefined {
+export function findProblem(problems: readonly FieldProblem[], field: FieldName): FieldProblem | undefined {
   return problems.find((problem) => problem.field === field);
 }
 
@@ -207,13 +207,13 @@ export function isSecretHeader(name: string): boolean {
 }
 
 /** Normalizes a form: trims spaces, removes empty rows, and reads `{env:NAME}` in the key field as a reference. */
-export function tidied(form: ProviderForm): ProviderForm {
+export function normalizeForm(form: ProviderForm): ProviderForm {
   return {
     ...form,
     name: form.name.trim(),
     baseURL: withoutTrailing(form.baseURL.trim(), '/'),
     fimURL: withoutTrailing(form.fimURL.trim(), '/'),
-    key: tidiedKey(form.key),
+    key: normalizeKey(form.key),
     models: form.models
       .map((row) => ({ ...row, id: row.id.trim(), name: row.name.trim() }))
       .filter(({ id }) => id !== ''),
@@ -224,7 +224,7 @@ export function tidied(form: ProviderForm): ProviderForm {
 }
 
 /** Normalizes the key that the user typed. */
-function tidiedKey(key: KeyChoice): KeyChoice {
+function normalizeKey(key: KeyChoice): KeyChoice {
   if (key.kind === 'env') return key.name.trim() === '' ? { kind: 'none' } : { kind: 'env', name: key.name.trim() };
   if (key.kind !== 'typed') return key;
   const value = key.value.trim();

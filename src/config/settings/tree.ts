@@ -73,7 +73,7 @@ export function plain(tree: Tree): unknown {
 }
 
 /** Converts a JSON value (an editor setting, a property list) to a tree. Every node gets the position `place`. */
-export function treeOf(value: unknown, place: Place): Tree | undefined {
+export function toTree(value: unknown, place: Place): Tree | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
     return { type: 'scalar', place, value };
   }
@@ -81,13 +81,13 @@ export function treeOf(value: unknown, place: Place): Tree | undefined {
     return {
       type: 'array',
       place,
-      items: value.map((item) => treeOf(item, place)).filter((item) => item !== undefined),
+      items: value.map((item) => toTree(item, place)).filter((item) => item !== undefined),
     };
   }
   if (typeof value !== 'object') return undefined;
   const entries = new Map<string, Entry>();
   for (const [key, item] of Object.entries(value)) {
-    const node = treeOf(item, place);
+    const node = toTree(item, place);
     if (node !== undefined) entries.set(key, { key: place, value: node });
   }
   return { type: 'object', place, entries };

@@ -38,12 +38,12 @@ function choose(conversations: Conversations, workspace: string, query: string):
   picker.title = vscode.l10n.t('Conversations');
   picker.placeholder = vscode.l10n.t('Search titles and texts');
   picker.value = query;
-  let wanted = 0;
+  let latestQuery = 0;
   const refresh = async () => {
-    wanted += 1;
-    const mine = wanted;
+    latestQuery += 1;
+    const requested = latestQuery;
     const found = await conversations.history.search(picker.value);
-    if (mine === wanted) picker.items = createItems(found, workspace);
+    if (requested === latestQuery) picker.items = createItems(found, workspace);
   };
   let searching = Promise.resolve();
   const search = () => {

@@ -3,7 +3,7 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import { Exclusions, type IgnoreFile, type WorkspaceFolder } from '../../completion/prompt/exclusion.ts';
 import type { NotSent } from '../../completion/trigger/trigger.ts';
 
-const MOST_FILES = 500;
+const MAX_FILES = 500;
 
 /** Decides which files must not be sent. Follows changes of folders, .gitignore files and the setting. */
 export class ExcludedFiles implements vscode.Disposable {
@@ -45,12 +45,12 @@ export class ExcludedFiles implements vscode.Disposable {
 
   async #read(): Promise<void> {
     this.#reading += 1;
-    const mine = this.#reading;
+    const reading = this.#reading;
     // The previous rules may allow too much.
     this.#rules = undefined;
     const folders = await Promise.all((vscode.workspace.workspaceFolders ?? []).map(readFolder));
     // A later read has newer content.
-    if (mine !== this.#reading) return;
+    if (reading !== this.#reading) return;
     this.#folders = folders;
     this.#applyRules();
   }
@@ -64,7 +64,7 @@ export class ExcludedFiles implements vscode.Disposable {
 
 async function readFolder(folder: vscode.WorkspaceFolder): Promise<WorkspaceFolder> {
   const pattern = new vscode.RelativePattern(folder, '**/.gitignore');
-  const files = await vscode.workspace.findFiles(pattern, '**/node_modules/**', MOST_FILES);
+  const files = await vscode.workspace.findFiles(pattern, '**/node_modules/**', MAX_FILES);
   const below = await Promise.all(files.map((file) => readIgnore(folder, file)));
   const ignoreFiles = [...(await readAbove(folder.uri)), ...below.filter((each) => each !== undefined)];
   return { uri: folder.uri.toString(), ignoreFiles };

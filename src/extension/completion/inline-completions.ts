@@ -76,7 +76,7 @@ function createRequest(
 }
 
 function createItem(suggestion: Suggestion, position: vscode.Position): vscode.InlineCompletionItem {
-  const { insertText, replaceBefore, replaceAfter, asksOn } = suggestion;
+  const { insertText, replaceBefore, replaceAfter, requestAfterAccept } = suggestion;
   const range = new vscode.Range(position.translate(0, -replaceBefore), position.translate(0, replaceAfter));
-  return new vscode.InlineCompletionItem(insertText, range, asksOn ? AFTER_ACCEPTANCE : undefined);
+  return new vscode.InlineCompletionItem(insertText, range, requestAfterAccept ? AFTER_ACCEPTANCE : undefined);
 }

@@ -107,7 +107,7 @@ function aboutValue(
   const { t } = vscode.l10n;
   const lines = settings.values
     .at(path)
-    .slice(0, MOST_VALUES)
+    .slice(0, MAX_VALUES)
     .map(({ path: at, value, secret, origin }) => {
       const below = at.slice(path.length).join('.');
       const shown = secret ? t('set, not shown') : `\`${JSON.stringify(value).replaceAll('`', '´')}\``;
@@ -122,7 +122,7 @@ function aboutValue(
 }
 
 /** Maximum number of values in one hover. */
-const MOST_VALUES = 20;
+const MAX_VALUES = 20;
 
 function aboutProvider(provider: Provider, models: Models): vscode.MarkdownString {
   const { endpoint } = provider;

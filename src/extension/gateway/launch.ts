@@ -1,4 +1,4 @@
-/** The input for starting the local gateway. */
+/** The input for starting the local gateway. Does not import `vscode`, so that a test can start the gateway with it. */
 export interface LaunchPlace {
   /** Absolute path of the terminal program that ships with the extension. */
   readonly cli: string;

@@ -74,7 +74,7 @@ function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Us
   picker.busy = models.registry === undefined;
   picker.items = pickerItems({
     registry: models.registry,
-    suits: (model) => use === 'chat' || model.fim,
+    isEligible: (model) => use === 'chat' || model.fim,
     current: current?.ref,
     pinned: models.pinned,
     recent: models.recent(use),

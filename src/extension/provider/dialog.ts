@@ -6,7 +6,12 @@ import { UnreadableFile } from '../../config/editing/config-text.ts';
 import { withProvider } from '../../config/editing/edit-providers.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
 import { type FromDialog, parseFromDialog, type ToDialog } from '../../config/provider-form/provider-dialog.ts';
-import { EMPTY_FORM, formProblems, type ProviderForm, tidied } from '../../config/provider-form/provider-form.ts';
+import {
+  EMPTY_FORM,
+  formProblems,
+  normalizeForm,
+  type ProviderForm,
+} from '../../config/provider-form/provider-form.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { globalFile, readConfig, saveTargets, writeConfig } from '../configuration/files.ts';
@@ -112,7 +117,7 @@ export class ProviderDialog implements vscode.Disposable {
       case 'look-for-servers':
         return this.#lookForServers();
       case 'save':
-        return this.#save(tidied(message.form));
+        return this.#save(normalizeForm(message.form));
       case 'delete':
         return this.#delete();
       case 'open-file':
@@ -164,7 +169,7 @@ export class ProviderDialog implements vscode.Disposable {
   /** The form with its secrets for a request. */
   async #draft(raw: ProviderForm): Promise<ProviderDraft> {
     this.#keep(raw);
-    const form = tidied(raw);
+    const form = normalizeForm(raw);
     const kept = this.#edited?.headers ?? new Map<string, Secret>();
     const headers = new Map<string, Secret>();
     for (const { name, value, kept: same } of form.headers) {

@@ -57,7 +57,7 @@ export async function readProvider(deps: EditDeps, id: string): Promise<EditedPr
       baseURL,
       fimURL: nonEmptyString(options.fimURL) ?? (options.baseURL === undefined ? endpoint?.fimURL : undefined) ?? '',
       fim: nonEmptyString(written.fim) ?? '',
-      key: keyOf(inFile, stored !== undefined),
+      key: chooseKey(inFile, stored !== undefined),
       models: Object.entries(objectOrEmpty(written.models)).flatMap(modelRow),
       headers: headers.map(([name, value]) => headerRow(name, String(value))),
       target: source.path,
@@ -71,7 +71,7 @@ export async function readProvider(deps: EditDeps, id: string): Promise<EditedPr
   };
 }
 
-function keyOf(inFile: string | undefined, stored: boolean): KeyChoice {
+function chooseKey(inFile: string | undefined, stored: boolean): KeyChoice {
   const variable = /^\{env:([^}]+)\}$/.exec(inFile ?? '')?.[1];
   if (variable !== undefined) return { kind: 'env', name: variable };
   return inFile !== undefined || stored ? { kind: 'kept' } : { kind: 'none' };

@@ -60,7 +60,7 @@ export function optionalKey(context: RequestContext, keys: KeyCheck): Principal 
       'Check the key, or create one with “svc keys create”.',
     );
   }
-  context.facts.key = principal.name;
+  context.logFields.key = principal.name;
   return principal;
 }
 

@@ -42,7 +42,7 @@ export class KeyStore {
       this.#database
         .prepare('INSERT INTO keys (name, organization, budget, rpm, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)')
         .run(name, organization ?? null, budget ?? null, rpm ?? null, now, expiresAt ?? null);
-      return this.#mint(name, now);
+      return this.#issue(name, now);
     });
   }
 
@@ -55,7 +55,7 @@ export class KeyStore {
       this.#database
         .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
         .run(now + graceMs, name);
-      return this.#mint(name, now);
+      return this.#issue(name, now);
     });
   }
 
@@ -112,7 +112,7 @@ export class KeyStore {
     return this.#database.prepare('SELECT * FROM keys WHERE name = ?').get(name);
   }
 
-  #mint(name: string, now: number): string {
+  #issue(name: string, now: number): string {
     const key = `svc_${randomBytes(32).toString('base64url')}`;
     this.#database
       .prepare('INSERT INTO key_hashes (hash, name, created_at) VALUES (?, ?, ?)')

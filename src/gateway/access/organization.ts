@@ -29,7 +29,7 @@ export function requestedOrganization(
   if (organization === undefined) {
     throw invalidRequest('X-Organization-Id', `There is no organization “${id.slice(0, 100)}” at this gateway.`);
   }
-  context.facts.organization = organization.id;
+  context.logFields.organization = organization.id;
   return organization;
 }
 

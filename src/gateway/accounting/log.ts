@@ -70,7 +70,7 @@ function formatLine({ level, at, fields, message }: Line): string {
 }
 
 /** Bytes that may wait for a slow reader of the log. Further lines are lost. */
-const MOST_UNREAD = 16 * 1024 * 1024;
+const MAX_UNREAD = 16 * 1024 * 1024;
 /** Milliseconds before a full pipe is tried again. */
 const RETRY_MS = 100;
 /** Milliseconds that the last lines may take. */
@@ -92,7 +92,7 @@ class DescriptorWriter {
 
   write(text: string): void {
     const bytes = Buffer.from(text);
-    if (this.#unread + bytes.length > MOST_UNREAD) return;
+    if (this.#unread + bytes.length > MAX_UNREAD) return;
     this.#unread += bytes.length;
     this.#waiting.push(bytes);
     this.#next();

@@ -1,5 +1,5 @@
 import type { Endpoint, Model } from '../../catalog/model.ts';
-import { priceOf } from '../../catalog/price.ts';
+import { computePrice } from '../../catalog/price.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -24,15 +24,15 @@ const AN_EVENT = 200;
 /** Accounts for an answer. The cost counts immediately; the ledger row is written with the next batch. */
 export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs } = metered;
-  const { usage, estimated } = usageOf(deps, context, metered);
-  const cost = costOf(deps, context, metered, usage, estimated);
+  const { usage, estimated } = countUsage(deps, context, metered);
+  const cost = computeCost(deps, context, metered, usage, estimated);
   deps.ledger.record({
     at: Date.now(),
     requestId: context.id,
     key: caller.principal.name,
     account: caller.principal.account,
     organization: caller.organization?.id,
-    endpoint: context.facts.route ?? context.path,
+    endpoint: context.logFields.route ?? context.path,
     model: model.ref,
     byok,
     outcome,
@@ -51,7 +51,7 @@ interface Counted {
   readonly estimated: boolean;
 }
 
-function usageOf(deps: GatewayDeps, context: RequestContext, metered: Metered): Counted {
+function countUsage(deps: GatewayDeps, context: RequestContext, metered: Metered): Counted {
   const { usage: reported, outcome, characters, model } = metered;
   const known = reported && cappedUsage(reported, metered);
   if (known !== reported) {
@@ -88,14 +88,14 @@ function estimate({ sent, received, characters }: Metered): Usage {
  * USD; undefined if no price is known. The cost that OpenRouter reports overrides our prices. Otherwise the price is
  * that of the model, or of the model that answered in its place if that is higher (docs/gateway.md).
  */
-function costOf(
+function computeCost(
   deps: GatewayDeps,
   context: RequestContext,
   { model, answeredBy }: Metered,
   usage: Usage,
   estimated: boolean,
 ): number | undefined {
-  const own = model.cost && priceOf(model.cost, usage);
+  const own = model.cost && computePrice(model.cost, usage);
   if (model.endpoint.kind === 'openrouter' && usage.cost !== undefined) {
     const charged = cappedCost(usage.cost, usage);
     if (charged < usage.cost) {
@@ -105,8 +105,8 @@ function costOf(
     return estimated ? Math.max(charged, own ?? 0) : charged;
   }
   if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return own;
-  const other = deps.registry().costOf(model.provider, answeredBy);
-  return other === undefined ? own : Math.max(own ?? 0, priceOf(other, usage));
+  const other = deps.registry().findCost(model.provider, answeredBy);
+  return other === undefined ? own : Math.max(own ?? 0, computePrice(other, usage));
 }
 
 /** Vendors report the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`, `…-2411` for `…-latest`. */

@@ -13,8 +13,8 @@ export interface Bounds {
 /** For a model whose limits are not known. Most models have these limits or lower ones. */
 const UNKNOWN_LIMIT = { context: 200_000, output: 100_000 };
 /** USD per million tokens, more than the most expensive model costs; and USD for tools that the vendor runs. */
-const MOST_PER_MILLION = 1_000;
-const MOST_FOR_TOOLS = 1;
+const MAX_PER_MILLION = 1_000;
+const MAX_FOR_TOOLS = 1;
 
 /**
  * Limits the reported usage to what the request can cause. A text has at most as many tokens as bytes. Content that
@@ -48,5 +48,5 @@ export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: 
 
 /** Limits the cost that a provider reports to the maximum cost of the tokens. @param usage already capped. */
 export function cappedCost(cost: number, usage: Usage): number {
-  return Math.min(cost, ((usage.input + usage.output) * MOST_PER_MILLION) / 1_000_000 + MOST_FOR_TOOLS);
+  return Math.min(cost, ((usage.input + usage.output) * MAX_PER_MILLION) / 1_000_000 + MAX_FOR_TOOLS);
 }

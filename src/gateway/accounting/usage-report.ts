@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-export interface UsageQuestion {
+export interface UsageQuery {
   /** Unix milliseconds. */
   readonly since: number;
   readonly key?: string | undefined;
@@ -36,7 +36,7 @@ const SUMS = `count(*) AS requests, total(input) AS input_tokens, total(output) 
 const LABELS = { model: 'model', key: 'key', organization: 'organization', day: "date(at / 1000, 'unixepoch')" };
 
 /** Sums the ledger. The rows with the highest cost come first. */
-export function readUsageReport(database: DatabaseSync, { since, key, by }: UsageQuestion): UsageReport {
+export function readUsageReport(database: DatabaseSync, { since, key, by }: UsageQuery): UsageReport {
   const where = 'WHERE at >= ?1 AND (?2 IS NULL OR key = ?2)';
   const label = LABELS[by];
   const order = by === 'day' ? '1' : 'cost DESC, requests DESC, 1';
@@ -45,12 +45,12 @@ export function readUsageReport(database: DatabaseSync, { since, key, by }: Usag
     .all(since, key ?? null);
   const total = database.prepare(`SELECT ${SUMS} FROM usage ${where}`).get(since, key ?? null) ?? {};
   return {
-    rows: rows.map((row) => ({ [by]: row.label === null ? null : String(row.label), ...sumsOf(row) })),
-    total: sumsOf(total),
+    rows: rows.map((row) => ({ [by]: row.label === null ? null : String(row.label), ...readSums(row) })),
+    total: readSums(total),
   };
 }
 
-function sumsOf(row: Readonly<Record<string, unknown>>): UsageSums {
+function readSums(row: Readonly<Record<string, unknown>>): UsageSums {
   const number = (name: string) => Number(row[name] ?? 0);
   return {
     requests: number('requests'),

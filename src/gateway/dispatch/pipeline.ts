@@ -79,7 +79,7 @@ async function serveInference<M extends ServedModel>(
   const request = await route.read(context);
   // Model: 400.
   const requested = await request.model();
-  context.facts.model = requested.model.ref;
+  context.logFields.model = requested.model.ref;
   // Policy of the organization, budget of the key: 403, 402.
   admit(deps, caller, requested.model);
   request.check?.(requested.model);
@@ -130,7 +130,7 @@ function account(
   answer: RelayedAnswer,
 ): void {
   if (answer.error) noteFailure(deps, context, model, answer.error, byok);
-  if (answer.outcome === 'client-gone') context.facts.errorType = 'client_disconnect';
+  if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
   meter(deps, context, caller, { ...answer, model, byok });
 }
 
@@ -162,7 +162,7 @@ function noteFailure(
   error: SvcError,
   byok: boolean,
 ): void {
-  context.facts.errorType = error.errorType;
+  context.logFields.errorType = error.errorType;
   if (error.errorType === 'client_disconnect') return;
   deps.metrics.upstreamError(model.provider, error.errorType);
   const { upstreamStatus, code } = error;

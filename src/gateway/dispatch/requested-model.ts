@@ -13,7 +13,7 @@ export function requestedModel(deps: GatewayDeps, body: JsonObject): Candidate |
 /** Finds a model that the lists contain only later: just after the start, or because a server has added it since. */
 async function listedModel(deps: GatewayDeps, ref: string): Promise<Candidate> {
   const provider = deps.registry().providers.get(ref.slice(0, Math.max(0, ref.indexOf('/'))));
-  if (provider !== undefined) await deps.listing.lookAgain();
+  if (provider !== undefined) await deps.listing.refreshListings();
   const found = findModel(deps.registry(), ref);
   if (found) return found;
   throw unknownModel(ref);

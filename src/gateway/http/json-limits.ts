@@ -11,7 +11,7 @@ const HARMLESS_LENGTH = 4 * MAX_DEPTH;
  * Describes the limit that a JSON text exceeds; undefined if it exceeds none. One pass that skips strings and stops at
  * the limit: 10 MB of member names or brackets would block the parser, and all other requests, for seconds.
  */
-export function excessIn(json: string): string | undefined {
+export function findExceededLimit(json: string): string | undefined {
   if (json.length < HARMLESS_LENGTH) return undefined;
   let members = 0;
   let values = 0;
@@ -19,7 +19,7 @@ export function excessIn(json: string): string | undefined {
   for (let at = 0; at < json.length; at += 1) {
     switch (json.charCodeAt(at)) {
       case 0x22: // "
-        at = textEnd(json, at) - 1;
+        at = findStringEnd(json, at) - 1;
         break;
       case 0x3a: // :
         if (++members > MAX_MEMBERS) return `more than ${MAX_MEMBERS} members of objects`;
@@ -41,7 +41,7 @@ export function excessIn(json: string): string | undefined {
 }
 
 /** Index after the closing quote of the string that opens at `at`. */
-export function textEnd(json: string, at: number): number {
+export function findStringEnd(json: string, at: number): number {
   let end = json.indexOf('"', at + 1);
   while (end >= 0) {
     let backslashes = 0;

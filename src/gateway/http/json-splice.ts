@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { mustBeRewritten } from '../dispatch/model-fields.ts';
-import { textEnd } from './json-limits.ts';
+import { findStringEnd } from './json-limits.ts';
 import type { JsonBody } from './request-body.ts';
 
 /**
@@ -48,7 +48,7 @@ function memberValue(text: string, key: string): { start: number; end: number } 
     if (code === 0x7b || code === 0x5b) depth += 1;
     else if (code === 0x7d || code === 0x5d) depth -= 1;
     else if (code === 0x22) {
-      const end = textEnd(text, at);
+      const end = findStringEnd(text, at);
       if (depth === 1) {
         const value = valueAfterKey(text, end);
         if (value >= 0) {
@@ -56,7 +56,7 @@ function memberValue(text: string, key: string): { start: number; end: number } 
           if (name.includes('\\')) return undefined;
           if (name === key) {
             if (found !== undefined || text.charCodeAt(value) !== 0x22) return undefined;
-            found = { start: value, end: textEnd(text, value) };
+            found = { start: value, end: findStringEnd(text, value) };
           }
         }
       }

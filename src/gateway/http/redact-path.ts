@@ -5,7 +5,7 @@ const OWN_KEY = /svc[_-][\w-]{12,}/g;
 /** A part of a path that is long enough to be a key. */
 const WORD = /[^/?#&;,%\s"'<>]{16,}/g;
 const REDACTED = '[redacted]';
-const MOST_LOGGED = 200;
+const MAX_LOGGED = 200;
 /** A path that is percent-encoded more often than this is not decoded further and not logged. */
 const MAX_DECODINGS = 5;
 
@@ -19,7 +19,7 @@ export function withoutKeys(path: string, keys: KeyCheck): string {
     plain = decoded;
   }
   const clean = redact(plain, keys);
-  return (clean === plain ? path : clean).slice(0, MOST_LOGGED);
+  return (clean === plain ? path : clean).slice(0, MAX_LOGGED);
 }
 
 /** Finds keys of the gateway by their format. Fixed keys can be any text and are found by their hash. */

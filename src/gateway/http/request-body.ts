@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { excessIn } from './json-limits.ts';
+import { findExceededLimit } from './json-limits.ts';
 import type { RequestContext } from './request-context.ts';
 
 const NOT_UTF8 = 'The body is not valid UTF-8.';
@@ -10,7 +10,7 @@ const NOT_UTF8 = 'The body is not valid UTF-8.';
  * Reads a body of at most `limit` bytes.
  * @throws SvcError 413; 503 when all requests together hold too much memory; 499 when the client disconnected.
  */
-export function readBody({ request, turn, held }: RequestContext, limit: number): Promise<Buffer> {
+export function readBody({ request, tickBatch, held }: RequestContext, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) return Promise.reject(tooLarge(limit));
   return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ export function readBody({ request, turn, held }: RequestContext, limit: number)
     };
     request.on('data', take);
     const whole = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
-    request.on('end', () => turn.later(whole));
+    request.on('end', () => tickBatch.later(whole));
     request.on('error', () => reject(clientGone()));
     request.on('aborted', () => reject(clientGone()));
   });
@@ -48,7 +48,7 @@ export function parseBody(body: Buffer): JsonBody {
   // Decoding replaces invalid bytes. The checked body would then differ from the body that the upstream parses.
   if (!isUtf8(body)) throw new SvcError({ errorType: 'invalid_request', message: NOT_UTF8 });
   const text = body.toString('utf8');
-  const excess = excessIn(text);
+  const excess = findExceededLimit(text);
   if (excess !== undefined) {
     throw new SvcError({ errorType: 'invalid_request', message: `The body has ${excess}.` });
   }

@@ -39,7 +39,7 @@ export class RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Runs work together with the work of other requests of the same iteration of the event loop. */
-  readonly turn: TickBatch;
+  readonly tickBatch: TickBatch;
   /** The bytes that the request holds in memory. */
   readonly held: HeldBodies;
   /** Sent as `x-request-id` and written to each log line. */
@@ -51,15 +51,15 @@ export class RequestContext {
   /** The format of error bodies that the client expects. */
   format: FormatName | undefined;
   /** Fields for the log and the metrics. */
-  readonly facts: LogFields = {};
+  readonly logFields: LogFields = {};
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
 
-  constructor(request: IncomingMessage, response: ServerResponse, turn: TickBatch, held: HeldBodies, id: string) {
+  constructor(request: IncomingMessage, response: ServerResponse, tickBatch: TickBatch, held: HeldBodies, id: string) {
     this.request = request;
     this.held = held;
     this.response = response;
-    this.turn = turn;
+    this.tickBatch = tickBatch;
     this.id = id;
     const url = request.url ?? '/';
     const query = url.indexOf('?');
@@ -108,7 +108,7 @@ export class RequestContext {
 
   /** Sends an error as the response. After the first output, the error is an event of the stream instead. */
   sendError(error: SvcError): void {
-    this.facts.errorType = error.errorType;
+    this.logFields.errorType = error.errorType;
     const headers: Record<string, string> = {};
     if (error.status === 401) headers['www-authenticate'] = 'Bearer';
     if (error.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterMs / 1000));

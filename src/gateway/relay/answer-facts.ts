@@ -4,7 +4,7 @@ import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 
 /** The model that an answer, or one of its events, names. */
-export function modelOf(data: JsonObject): string | undefined {
+export function readModelName(data: JsonObject): string | undefined {
   return (
     nonEmptyString(data.model) ??
     nonEmptyString(objectOrEmpty(data.message).model) ??
@@ -17,7 +17,7 @@ const MODEL = Buffer.from('model"');
 const MAX_NAME = 200;
 
 /** The model that a whole answer names. The answer is parsed only if it contains `model"` more than once. */
-export function modelOfAnswer(body: Buffer): string | undefined {
+export function readAnswerModel(body: Buffer): string | undefined {
   const first = body.indexOf(MODEL);
   if (first < 0) return undefined;
   if (body.indexOf(MODEL, first + MODEL.length) < 0) {
@@ -25,11 +25,11 @@ export function modelOfAnswer(body: Buffer): string | undefined {
     const name = /^"model"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
     if (name !== undefined) return name;
   }
-  return modelOf(objectOrEmpty(parseJson(body.toString('utf8'))));
+  return readModelName(objectOrEmpty(parseJson(body.toString('utf8'))));
 }
 
 /** Number of characters in an event that vendors count as output. */
-export function charactersOf(event: Event): number {
+export function countCharacters(event: Event): number {
   switch (event.type) {
     case 'text':
     case 'reasoning':
@@ -44,9 +44,9 @@ export function charactersOf(event: Event): number {
   }
 }
 
-/** As `charactersOf`, for a whole answer. */
-export function charactersOfAnswer(format: FormatName, body: Buffer): number {
+/** As `countCharacters`, for a whole answer. */
+export function countAnswerCharacters(format: FormatName, body: Buffer): number {
   const value = parseJson(body.toString('utf8'));
   if (!isObject(value)) return body.length;
-  return FORMATS[format].readAnswer(value).reduce((sum, event) => sum + charactersOf(event), 0);
+  return FORMATS[format].readAnswer(value).reduce((sum, event) => sum + countCharacters(event), 0);
 }

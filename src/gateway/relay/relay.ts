@@ -203,7 +203,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (this.#decoder) return void this.#decoder.end();
     if (this.#body.isStream) return this.#end();
     this.#limits.stop();
-    this.#context.turn.later(() => this.#end());
+    this.#context.tickBatch.later(() => this.#end());
   }
 
   #end(): void {

@@ -2,7 +2,7 @@ import { objectOrEmpty, parseJson } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { readReportedUsage } from '../../wire/usage.ts';
-import { textEnd } from '../http/json-limits.ts';
+import { findStringEnd } from '../http/json-limits.ts';
 
 /** The first quote is omitted: quotes are frequent in JSON, and the search would stop at each of them. */
 const USAGE = Buffer.from('usage"');
@@ -73,7 +73,7 @@ function depthOf(json: string): number {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
-    if (code === 0x22) at = textEnd(json, at) - 1;
+    if (code === 0x22) at = findStringEnd(json, at) - 1;
     else if (code === 0x7b || code === 0x5b) depth += 1;
     else if (code === 0x7d || code === 0x5d) depth -= 1;
   }

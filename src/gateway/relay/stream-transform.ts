@@ -16,8 +16,8 @@ import type { Frame } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
 import { StreamUsage, usageInEvent } from '../../wire/usage.ts';
-import { excessIn } from '../http/json-limits.ts';
-import { charactersOfAnswer, modelOf, modelOfAnswer } from './answer-facts.ts';
+import { findExceededLimit } from '../http/json-limits.ts';
+import { countAnswerCharacters, readAnswerModel, readModelName } from './answer-facts.ts';
 import { bodyTail, mentionsUsage, usageOfAnswer } from './reported-usage.ts';
 import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 import { countText } from './streamed-text.ts';
@@ -88,13 +88,13 @@ export class StreamTransform implements ResponseTransform {
   }
 
   get characters(): number {
-    return this.#whole === undefined ? this.#characters : charactersOfAnswer(this.#format, this.#whole);
+    return this.#whole === undefined ? this.#characters : countAnswerCharacters(this.#format, this.#whole);
   }
 
   /** The model that is named in the chunk with the usage, else in the first chunk. */
   get model(): string | undefined {
-    if (this.#whole !== undefined) return modelOfAnswer(this.#whole);
-    return this.#model ?? modelOf(objectOrEmpty(parseJson(this.#opening)));
+    if (this.#whole !== undefined) return readAnswerModel(this.#whole);
+    return this.#model ?? readModelName(objectOrEmpty(parseJson(this.#opening)));
   }
 
   /** Takes whole frames. Returns the bytes for the client. */
@@ -170,7 +170,7 @@ export class StreamTransform implements ResponseTransform {
     this.#first = first;
     this.#opening = first.data;
     // An object that exceeds the limits can't be serialised again.
-    if (this.#format !== 'responses' || excessIn(first.data) !== undefined) return;
+    if (this.#format !== 'responses' || findExceededLimit(first.data) !== undefined) return;
     this.#answer = objectOrEmpty(objectOrEmpty(parseJson(first.data)).response);
   }
 
@@ -222,7 +222,7 @@ export class StreamTransform implements ResponseTransform {
     const chunk = frame.data.includes('"usage"') ? parseJson(frame.data) : undefined;
     if (!isObject(chunk) || !isObject(chunk.usage)) return frameText(frame);
     this.#usage.add(chunk.usage);
-    this.#model = modelOf(chunk) ?? this.#model;
+    this.#model = readModelName(chunk) ?? this.#model;
     const { usage, ...rest } = chunk;
     this.#lastChunk = JSON.stringify({ ...rest, choices: [], usage });
     return arrayOrEmpty(chunk.choices).length === 0 ? '' : frameText({ data: JSON.stringify(rest) });
@@ -239,7 +239,7 @@ export class StreamTransform implements ResponseTransform {
     const usage = usageInEvent(this.#format, data);
     if (!isObject(usage)) return;
     this.#usage.add(usage);
-    this.#model = modelOf(data) ?? this.#model;
+    this.#model = readModelName(data) ?? this.#model;
   }
 
   #lastNumber(): number {

@@ -74,7 +74,7 @@ function textOfObject(frames: Buffer, start: number): Counted {
       let next = end;
       while (frames[next] === SPACE) next += 1;
       if (frames[next] === COLON) {
-        key = kindOf(frames, at + 1, end - 1);
+        key = readKind(frames, at + 1, end - 1);
         if (inside === 0 && key === 'details') inside = depth;
       } else if (key !== undefined) {
         const length = Math.max(0, end - at - 2);
@@ -98,7 +98,7 @@ function stringEnd(frames: Buffer, start: number): number {
   return frames.length + 1;
 }
 
-function kindOf(frames: Buffer, start: number, end: number): Kind {
+function readKind(frames: Buffer, start: number, end: number): Kind {
   const known = BY_LENGTH.get(end - start);
   if (known === undefined) return undefined;
   for (const [name, kind] of known) {

@@ -4,8 +4,8 @@ import { answerCutShort, excessiveAnswer, invalidJson } from '../../wire/errors/
 import type { Event, Usage } from '../../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../../wire/format.ts';
 import { LineFrames, SseDecoder } from '../../wire/stream/sse.ts';
-import { excessIn } from '../http/json-limits.ts';
-import { charactersOf } from './answer-facts.ts';
+import { findExceededLimit } from '../http/json-limits.ts';
+import { countCharacters } from './answer-facts.ts';
 import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 
 /** Some formats repeat the text at the end, so it is kept in memory. This limits the bytes of a stream. */
@@ -109,7 +109,7 @@ export class TranslatingTransform implements ResponseTransform {
   #note(event: Event): void {
     if (event.type === 'usage') this.#usage = event.usage;
     else if (event.type === 'start') this.#model = event.model ?? this.#model;
-    else this.#characters += charactersOf(event);
+    else this.#characters += countCharacters(event);
   }
 
   #write(events: readonly Event[]): Buffer {
@@ -146,6 +146,6 @@ export class TranslatingTransform implements ResponseTransform {
 
 /** @throws SvcError for JSON that would block all other requests. */
 function refuseExcess(json: string): void {
-  const excess = excessIn(json);
+  const excess = findExceededLimit(json);
   if (excess !== undefined) throw excessiveAnswer(excess);
 }

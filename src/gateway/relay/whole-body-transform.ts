@@ -5,7 +5,7 @@ import { vendorError } from '../../wire/errors/vendor-errors.ts';
 import type { Usage } from '../../wire/event.ts';
 import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
 import { readChatUsage, readResponsesUsage } from '../../wire/usage.ts';
-import { modelOf } from './answer-facts.ts';
+import { readModelName } from './answer-facts.ts';
 import { mentionsUsage } from './reported-usage.ts';
 import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 import { countText } from './streamed-text.ts';
@@ -84,6 +84,6 @@ export class WholeBodyTransform implements ResponseTransform {
   #note(value: JsonObject): void {
     // Embeddings report usage as Chat Completions does, transcripts as Responses does.
     this.#usage = readChatUsage(value.usage) ?? readResponsesUsage(value.usage) ?? this.#usage;
-    this.#model = modelOf(value) ?? this.#model;
+    this.#model = readModelName(value) ?? this.#model;
   }
 }

@@ -101,14 +101,14 @@ function providers(deps: GatewayDeps, organization: OrganizationSettings | undef
     .map((provider) => ({
       id: provider.id,
       name: provider.name,
-      api: formatsOf(provider),
+      api: listFormats(provider),
       models: [...provider.models.values()].filter(({ ref }) => allows(organization, ref)).length,
       byok: organization?.byok.has(provider.id) === true,
     }));
 }
 
 /** The formats that the provider supports. Clients may use any format. */
-function formatsOf({ endpoint, models }: Provider): string[] {
+function listFormats({ endpoint, models }: Provider): string[] {
   const formats = [...models.values()].map((model) => model.endpoint.format);
   return [...new Set(formats.length > 0 ? formats : [endpoint.format])];
 }

@@ -11,7 +11,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { clientGone } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
-import { charactersOf } from '../relay/answer-facts.ts';
+import { countCharacters } from '../relay/answer-facts.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 
 /** `POST {fim_url}/completions`, where `{fim_url}` is `/fim`, next to the base path. */
@@ -48,28 +48,28 @@ async function complete(
   { fimRequest, stream }: ReturnType<typeof readFimRequest>,
   apiKey: string | undefined,
 ): Promise<Omit<RelayedAnswer, 'sent'>> {
-  const gone = new AbortController();
-  const leave = () => gone.abort();
+  const clientAbort = new AbortController();
+  const leave = () => clientAbort.abort();
   context.response.once('close', leave);
   const { model: asked, ...rest } = fimRequest;
   const watch = new Watch();
   const credential = apiKey === undefined ? {} : { apiKey };
-  const options = { transport, signal: gone.signal, stream, byok: apiKey !== undefined, ...credential };
+  const options = { transport, signal: clientAbort.signal, stream, byok: apiKey !== undefined, ...credential };
   const events = watch.over(completeCode(model, rest, options));
   const answer = { id: context.id, model: asked, created: Math.floor(Date.now() / 1000) };
   try {
     if (stream) await streamed(context, events, new FimStreamWriter(answer));
     else context.sendJson(200, writeFimAnswer(answer, await all(events)));
   } catch (thrown) {
-    if (!gone.signal.aborted) throw thrown;
+    if (!clientAbort.signal.aborted) throw thrown;
   } finally {
     context.response.off('close', leave);
   }
   const { usage, firstByteMs, characters, model: answeredBy } = watch;
   // An answer that ended before its first character was not served.
-  if (gone.signal.aborted && characters === 0) throw clientGone();
-  const error = gone.signal.aborted ? undefined : watch.failure;
-  const outcome = gone.signal.aborted ? 'client-gone' : error === undefined ? 'complete' : 'failed';
+  if (clientAbort.signal.aborted && characters === 0) throw clientGone();
+  const error = clientAbort.signal.aborted ? undefined : watch.failure;
+  const outcome = clientAbort.signal.aborted ? 'client-gone' : error === undefined ? 'complete' : 'failed';
   const received = characters * MAX_BYTES_PER_CHARACTER;
   return { usage, outcome, error, firstByteMs, received, characters, answeredBy };
 }
@@ -92,7 +92,7 @@ class Watch {
       if (this.firstByteMs === 0) this.firstByteMs = performance.now() - startedAt;
       if (event.type === 'usage') this.usage = event.usage;
       if (event.type === 'start') this.model = event.model;
-      this.characters += charactersOf(event);
+      this.characters += countCharacters(event);
       if (event.type === 'error') this.failure = event.error;
       yield event;
     }

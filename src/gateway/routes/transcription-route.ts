@@ -36,7 +36,7 @@ async function readJson(deps: GatewayDeps, context: RequestContext): Promise<Inf
     send: ({ model }, credential) => {
       const { base64, format } = inputAudio(value);
       const boundary = newBoundary();
-      const pieces = fieldsOf(value).map(([name, text]) => textPart(boundary, name, text));
+      const pieces = formFields(value).map(([name, text]) => textPart(boundary, name, text));
       pieces.push(textPart(boundary, 'model', model.id));
       pieces.push(filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
       const body = Buffer.concat([...pieces, Buffer.from(base64, 'base64'), multipartEnd(boundary)]);
@@ -112,7 +112,7 @@ function inputAudio(body: JsonObject): { base64: string; format: string } {
 }
 
 /** All members except model and file, as form fields. */
-function fieldsOf(body: JsonObject): [string, string][] {
+function formFields(body: JsonObject): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (name === 'model' || name === 'input_audio' || value === undefined || value === null) return [];
     if (Array.isArray(value)) return value.map((item) => [`${name}[]`, String(item)]);

@@ -18,10 +18,10 @@ export function contentDecoder(encoding: string, provider?: string): Transform {
     case 'br':
       return createBrotliDecompress({ flush: constants.BROTLI_OPERATION_FLUSH });
   }
-  const who = provider ?? 'The provider';
+  const providerName = provider ?? 'The provider';
   throw new SvcError({
     errorType: 'upstream_invalid_response',
-    message: msg('{0} answered in the encoding {1}, which was not requested.', who, encoding.slice(0, 40)),
+    message: msg('{0} answered in the encoding {1}, which was not requested.', providerName, encoding.slice(0, 40)),
     ...(provider === undefined ? {} : { provider }),
   });
 }

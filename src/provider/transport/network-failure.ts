@@ -45,7 +45,7 @@ export function networkError(thrown: unknown, url: string): SvcError {
   const trust = code !== undefined && /CERT|VERIFY|TLS|SSL/.test(code);
   return new SvcError({
     errorType: 'network_error',
-    message: networkMessage(thrown, hostOf(url), code, trust),
+    message: networkMessage(thrown, hostName(url), code, trust),
     retryable: !trust,
     ...(code === undefined ? {} : { code }),
     action: trust
@@ -79,7 +79,7 @@ export function disconnectError(thrown: unknown): SvcError {
   return answerCutShort({ code, cause: thrown });
 }
 
-function hostOf(url: string): string {
+function hostName(url: string): string {
   try {
     return new URL(url).host;
   } catch {

@@ -34,7 +34,7 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
     bodyTimeout: 0,
     connect: { timeout: 30_000 },
   };
-  const proxies = proxiesOf(options.env ?? process.env);
+  const proxies = readProxies(options.env ?? process.env);
   // `EnvHttpProxyAgent` checks for a proxy at each request, which costs 5 % of the gateway's throughput.
   const dispatcher = proxies === undefined ? new Agent(agent) : new EnvHttpProxyAgent({ ...agent, ...proxies });
   const followed = sameOrigin({ send: (request) => send(dispatcher, request) });
@@ -48,7 +48,7 @@ export function undiciTransport(options: UndiciOptions = {}): UndiciTransport {
 }
 
 /** Lower-case variables override upper-case ones, as in curl. */
-function proxiesOf(env: Readonly<Record<string, string | undefined>>) {
+function readProxies(env: Readonly<Record<string, string | undefined>>) {
   const variable = (name: string) => env[name.toLowerCase()] ?? env[name] ?? '';
   const httpProxy = variable('HTTP_PROXY');
   const httpsProxy = variable('HTTPS_PROXY');
@@ -63,7 +63,7 @@ async function send(dispatcher: Dispatcher, request: TransportRequest): Promise<
   let response: Dispatcher.ResponseData;
   try {
     const { origin, pathname, search } = new URL(url);
-    const sent = body === undefined ? null : bodyOf(body);
+    const sent = body === undefined ? null : toUndiciBody(body);
     response = await dispatcher.request({ origin, path: pathname + search, method, headers, body: sent, signal });
   } catch (thrown) {
     signal.throwIfAborted();
@@ -91,7 +91,7 @@ function decoded({ body, headers }: Dispatcher.ResponseData): AsyncIterable<Uint
   }
 }
 
-function bodyOf(body: NonNullable<TransportRequest['body']>): string | Uint8Array | Readable {
+function toUndiciBody(body: NonNullable<TransportRequest['body']>): string | Uint8Array | Readable {
   return typeof body === 'string' || body instanceof Uint8Array ? body : Readable.from(body);
 }
 

@@ -11,7 +11,7 @@ export async function attachFile(file: File, link: HostLink): Promise<void> {
   const refuse = (why: 'too-large' | 'kind') => link.post({ type: 'attach-refused', name, why });
   if (file.type === 'application/pdf') {
     if (file.size > MAX_MEDIA_BYTES) return refuse('too-large');
-    link.post({ type: 'attach-media', name, mediaType: file.type, base64: await base64Of(file) });
+    link.post({ type: 'attach-media', name, mediaType: file.type, base64: await encodeBase64(file) });
     return;
   }
   const picture = file.type.startsWith('image/') ? await createImageBitmap(file).catch(() => undefined) : undefined;
@@ -25,7 +25,7 @@ export async function attachFile(file: File, link: HostLink): Promise<void> {
     type: 'attach-media',
     name,
     mediaType: sent.type,
-    base64: await base64Of(sent),
+    base64: await encodeBase64(sent),
     preview,
   });
 }
@@ -38,10 +38,10 @@ async function scaled(picture: ImageBitmap, most: number): Promise<{ blob: Blob;
   );
   canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height);
   const blob = await canvas.convertToBlob({ type: 'image/png' });
-  return { blob, text: base64Of(blob).then((base64) => `data:image/png;base64,${base64}`) };
+  return { blob, text: encodeBase64(blob).then((base64) => `data:image/png;base64,${base64}`) };
 }
 
-function base64Of(blob: Blob): Promise<string> {
+function encodeBase64(blob: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));

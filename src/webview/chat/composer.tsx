@@ -145,16 +145,16 @@ interface Completion {
 /** Completions for `@` and `/` in a list above the input. The input keeps the focus. */
 function useCompletion(input: { readonly current: HTMLTextAreaElement | null }): Completion {
   const { link, state } = usePanel();
-  const [asked, setAsked] = useState<Trigger | undefined>();
+  const [openTrigger, setOpenTrigger] = useState<Trigger | undefined>();
   const [active, setActive] = useState(0);
   const query = useRef(0);
   const { query: answered, items } = state.completions.value;
-  const shown = asked !== undefined && answered === query.current ? items : [];
-  const close = () => setAsked(undefined);
+  const shown = openTrigger !== undefined && answered === query.current ? items : [];
+  const close = () => setOpenTrigger(undefined);
   const look = () => {
     const area = input.current;
     const trigger = area ? triggerAt(area.value, area.selectionStart) : undefined;
-    setAsked(trigger);
+    setOpenTrigger(trigger);
     setActive(0);
     if (!trigger) return;
     query.current += 1;
@@ -162,13 +162,13 @@ function useCompletion(input: { readonly current: HTMLTextAreaElement | null }):
   };
   const choose = (item: CompletionItem, write: (text: string) => void) => {
     const area = input.current;
-    if (!area || !asked) return;
+    if (!area || !openTrigger) return;
     const after = area.value.slice(area.selectionStart);
-    write(area.value.slice(0, asked.from) + item.insert + after);
+    write(area.value.slice(0, openTrigger.from) + item.insert + after);
     if (item.insert === '') link.post({ type: 'attach-item', item: item.id });
     close();
     area.focus();
-    const caret = asked.from + item.insert.length;
+    const caret = openTrigger.from + item.insert.length;
     requestAnimationFrame(() => area.setSelectionRange(caret, caret));
   };
   return {

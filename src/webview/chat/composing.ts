@@ -1,4 +1,7 @@
-/** True while an input method is composing. Enter then only ends the composition (Windows reports key code 229). */
+/**
+ * True while an input method is composing. Enter then only ends the composition (Windows reports key code 229). Used by
+ * the composer and by the transcript.
+ */
 export function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229;
 }

@@ -46,6 +46,6 @@ export function StatusLine() {
 
 /** Alternates two texts, because a screen reader does not repeat an unchanged one. */
 function progress(before: string): string {
-  const going = t('The answer continues.');
-  return before === going ? `${going} …` : going;
+  const continuing = t('The answer continues.');
+  return before === continuing ? `${continuing} …` : continuing;
 }

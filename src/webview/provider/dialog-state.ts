@@ -13,9 +13,9 @@ import {
   formProblems,
   freeId,
   isAddress,
+  normalizeForm,
   type ProviderForm,
   proposedId,
-  tidied,
 } from '../../config/provider-form/provider-form.ts';
 import type { HostLink } from './host-link.ts';
 
@@ -26,7 +26,7 @@ export type Listing =
   | { readonly kind: 'failed'; readonly reason: DialogFailure }
   | { readonly kind: 'stopped' };
 
-export type Trial =
+export type TestState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'busy'; readonly model: string }
   | ({ readonly kind: 'done' } & Extract<ToDialog, { type: 'tested' }>);
@@ -48,7 +48,7 @@ export class DialogState {
   /** Fields that lost the focus or were saved: only these show problems. The id shows them while it is typed. */
   readonly touched = signal<ReadonlySet<string>>(new Set());
   readonly listing = signal<Listing>({ kind: 'idle' });
-  readonly trial = signal<Trial>({ kind: 'idle' });
+  readonly testState = signal<TestState>({ kind: 'idle' });
   readonly servers = signal<{ readonly busy: boolean; readonly found?: readonly FoundServer[] }>({ busy: false });
   readonly failure = signal<DialogFailure | null>(null);
   readonly saving = signal(false);
@@ -58,7 +58,7 @@ export class DialogState {
   readonly editing = computed(() => this.opened.value?.mode === 'edit');
 
   readonly problems = computed<readonly FieldProblem[]>(() =>
-    formProblems(tidiedForCheck(this.form.value), {
+    formProblems(normalizeForCheck(this.form.value), {
       taken: this.opened.value?.taken ?? [],
       projectTargets: this.targets.value.flatMap(({ path, project }) => (project ? [path] : [])),
       keyOrigin: this.opened.value?.keyOrigin,
@@ -99,7 +99,7 @@ export class DialogState {
         if (message.request === this.#requests.list) this.listing.value = { kind: 'failed', reason: message.reason };
         return;
       case 'tested':
-        if (message.request === this.#requests.test) this.trial.value = { kind: 'done', ...message };
+        if (message.request === this.#requests.test) this.testState.value = { kind: 'done', ...message };
         return;
       case 'servers':
         this.servers.value = { busy: false, found: message.servers };
@@ -153,7 +153,7 @@ export class DialogState {
   /** @param addressChanged the list on display belongs to another address. */
   #listSoon(addressChanged: boolean): void {
     clearTimeout(this.#timer);
-    this.trial.value = { kind: 'idle' };
+    this.testState.value = { kind: 'idle' };
     if (addressChanged) {
       this.#requests.list++;
       this.listing.value = { kind: 'idle' };
@@ -174,14 +174,14 @@ export class DialogState {
     this.#requests.test++;
     this.#link.post({ type: 'stop' });
     if (this.listing.value.kind === 'busy') this.listing.value = { kind: 'stopped' };
-    this.trial.value = { kind: 'idle' };
+    this.testState.value = { kind: 'idle' };
   }
 
   test(): void {
     const model = this.testModel.value;
     if (model === undefined) return;
     this.#requests.test++;
-    this.trial.value = { kind: 'busy', model };
+    this.testState.value = { kind: 'busy', model };
     this.#link.post({ type: 'test', request: this.#requests.test, form: this.form.value, model });
   }
 
@@ -215,6 +215,6 @@ export class DialogState {
 }
 
 /** Tidies the key only. Rows keep their indexes, because a problem refers to its field by index. */
-function tidiedForCheck(value: ProviderForm): ProviderForm {
-  return { ...value, key: tidied(value).key };
+function normalizeForCheck(value: ProviderForm): ProviderForm {
+  return { ...value, key: normalizeForm(value).key };
 }

@@ -4,12 +4,12 @@ import { useDialog } from './dialog-context.ts';
 /** The target file, the result of a test, and the buttons. Always visible. */
 export function Footer() {
   const { link, state } = useDialog();
-  const { editing, failure, form, problems, saving, targets, testModel, touched, trial } = state;
-  const busy = trial.value.kind === 'busy';
+  const { editing, failure, form, problems, saving, targets, testModel, touched, testState } = state;
+  const busy = testState.value.kind === 'busy';
   const open = problems.value.filter(({ field }) => touched.value.has(field)).length;
   return (
     <footer>
-      <TrialState />
+      <TestStatus />
       {failure.value ? (
         <div class="reason" role="alert">
           <p>
@@ -69,29 +69,32 @@ export function Footer() {
   );
 }
 
-function TrialState() {
-  const trial = useDialog().state.trial.value;
-  switch (trial.kind) {
+function TestStatus() {
+  const testState = useDialog().state.testState.value;
+  switch (testState.kind) {
     case 'idle':
       return null;
     case 'busy':
       return (
         <p class="trial" role="status">
           <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
-          {t('Sending a test request to {0} …', trial.model)}
+          {t('Sending a test request to {0} …', testState.model)}
         </p>
       );
     case 'done': {
-      const figures = [trial.status === undefined ? [] : [`HTTP ${trial.status}`], [`${trial.milliseconds} ms`]].flat();
-      if (!trial.ok) {
+      const figures = [
+        testState.status === undefined ? [] : [`HTTP ${testState.status}`],
+        [`${testState.milliseconds} ms`],
+      ].flat();
+      if (!testState.ok) {
         return (
           <div class="reason" role="alert" id="trial">
             <p>
               <span class="codicon codicon-error" aria-hidden="true" />
               {figures.join(' · ')}
             </p>
-            <p>{trial.reason?.message ?? ''}</p>
-            {trial.reason?.action ? <p>{trial.reason.action}</p> : null}
+            <p>{testState.reason?.message ?? ''}</p>
+            {testState.reason?.action ? <p>{testState.reason.action}</p> : null}
           </div>
         );
       }
@@ -99,7 +102,7 @@ function TrialState() {
         <p class="trial ok" role="status" id="trial">
           <span class="codicon codicon-pass-filled" aria-hidden="true" />
           {t('It works: {0}', figures.join(' · '))}
-          {trial.answer ? <span class="detail"> “{trial.answer}”</span> : null}
+          {testState.answer ? <span class="detail"> “{testState.answer}”</span> : null}
         </p>
       );
     }

@@ -41,7 +41,7 @@ function ListState() {
         </div>
       );
     case 'stopped':
-      return <Again text={t('The list could not be fetched.')} />;
+      return <FetchAgain text={t('The list could not be fetched.')} />;
     case 'failed':
       return (
         <div class="reason" role="alert">
@@ -50,7 +50,7 @@ function ListState() {
             {listing.reason.message}
           </p>
           {listing.reason.action ? <p>{listing.reason.action}</p> : null}
-          <Again text={t('You can add models manually below.')} />
+          <FetchAgain text={t('You can add models manually below.')} />
         </div>
       );
     case 'done':
@@ -70,13 +70,13 @@ function ListState() {
               </button>
             </div>
           ) : null}
-          {listing.models.length === 0 ? <Again text={t('The provider lists no models.')} /> : null}
+          {listing.models.length === 0 ? <FetchAgain text={t('The provider lists no models.')} /> : null}
         </>
       );
   }
 }
 
-function Again({ text }: { text: string }) {
+function FetchAgain({ text }: { text: string }) {
   const { state } = useDialog();
   return (
     <div class="row status">
@@ -157,8 +157,8 @@ function addModels(state: DialogState, models: readonly OfferedModel[]): void {
 }
 
 function removeModels(state: DialogState, models: readonly OfferedModel[]): void {
-  const gone = new Set(models.map(({ id }) => id));
-  state.change({ models: state.form.value.models.filter(({ id }) => !gone.has(id.trim())) });
+  const removedIds = new Set(models.map(({ id }) => id));
+  state.change({ models: state.form.value.models.filter(({ id }) => !removedIds.has(id.trim())) });
 }
 
 function Rows({ rows }: { rows: readonly ModelRow[] }) {

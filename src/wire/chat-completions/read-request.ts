@@ -90,11 +90,11 @@ function readStop(value: unknown): readonly string[] | undefined {
 }
 
 function readReasoning(body: JsonObject): Conversation['reasoning'] {
-  const asked = objectOrEmpty(body.reasoning);
-  const effort = nonEmptyString(body.reasoning_effort) ?? nonEmptyString(asked.effort);
-  const budgetTokens = finiteNumber(asked.max_tokens);
+  const options = objectOrEmpty(body.reasoning);
+  const effort = nonEmptyString(body.reasoning_effort) ?? nonEmptyString(options.effort);
+  const budgetTokens = finiteNumber(options.max_tokens);
   const mode =
-    asked.enabled === false ? ('disabled' as const) : asked.enabled === true ? ('enabled' as const) : undefined;
+    options.enabled === false ? ('disabled' as const) : options.enabled === true ? ('enabled' as const) : undefined;
   if (effort === undefined && budgetTokens === undefined && mode === undefined) return undefined;
   return defined({ effort, budgetTokens, mode });
 }

@@ -18,7 +18,7 @@ interface Call {
 }
 
 /** Maximum length of arguments that are neither an object nor a list. */
-const MOST_PLAIN_CHARACTERS = 100;
+const MAX_PLAIN_CHARACTERS = 100;
 
 /**
  * Joins the tool-call fragments of a Chat Completions stream. Vendors differ: complete calls in one chunk, no `index`,
@@ -108,7 +108,7 @@ export class ChatToolCalls {
     if (id !== undefined && last.id !== undefined && name !== undefined) return this.#make(index);
     // A fragment with a name but without id and index is a new call if the previous call is complete.
     if (id === undefined && index === undefined && name !== undefined && last.name !== undefined) {
-      return last.name !== name || isWhole(last) ? this.#make(index) : last;
+      return last.name !== name || hasCompleteArguments(last) ? this.#make(index) : last;
     }
     return last;
   }
@@ -134,10 +134,10 @@ export class ChatToolCalls {
  * Whether the call's arguments are complete JSON. They are parsed only once, after their brackets are closed, because
  * this is checked for each fragment.
  */
-function isWhole(call: Call): boolean {
+function hasCompleteArguments(call: Call): boolean {
   const { nesting } = call;
   if (nesting.ended === undefined) {
-    return call.arguments.length <= MOST_PLAIN_CHARACTERS && parseJson(call.arguments) !== undefined;
+    return call.arguments.length <= MAX_PLAIN_CHARACTERS && parseJson(call.arguments) !== undefined;
   }
   if (!nesting.ended || nesting.trailing) return false;
   call.valid ??= parseJson(call.arguments) !== undefined;

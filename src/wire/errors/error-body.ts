@@ -32,7 +32,7 @@ function typeFor(format: FormatName | undefined, status: number): string {
   return MESSAGES_TYPES[status] ?? 'api_error';
 }
 
-function messageOf(error: SvcError): string {
+function clientMessage(error: SvcError): string {
   return error.action === undefined ? error.message : `${error.message} ${error.action}`;
 }
 
@@ -41,7 +41,7 @@ function messageOf(error: SvcError): string {
  * for Anthropic's, and `error_type` for clients that match on it.
  */
 export function errorBody(error: SvcError, format?: FormatName): Record<string, unknown> {
-  const message = messageOf(error);
+  const message = clientMessage(error);
   const body = {
     error: {
       message,

@@ -72,23 +72,23 @@ const LIMIT_WORDS = [
 /** Converts an upstream's error answer to an `SvcError` (spec 7, statuses in docs/errors.md). */
 export function vendorError(failure: VendorFailure): SvcError {
   const body = parseJson(failure.bodyText);
-  const said = describe(body, failure.bodyText);
-  const status = effectiveStatus(failure.status, said);
+  const fields = describe(body, failure.bodyText);
+  const status = effectiveStatus(failure.status, fields);
   const base = defined({
     provider: failure.provider,
     upstreamStatus: failure.status,
-    code: said.code,
-    param: said.param,
+    code: fields.code,
+    param: fields.param,
     retryAfterMs: failure.header ? retryAfterMs(failure.header, Date.now()) : undefined,
   });
   const make = (init: SvcErrorInit): SvcError => new SvcError({ ...base, ...init });
-  if (saysContextExceeded(said, status)) return make(contextExceeded(said));
+  if (isContextExceeded(fields, status)) return make(contextExceeded(fields));
   // An error inside a stream has its own status. A redirect or a 304 is reported with its status.
   const message =
-    said.message === undefined
+    fields.message === undefined
       ? fallbackMessage(failure.provider, failure.status === 200 ? status : failure.status)
-      : verbatim(said.message);
-  if (status === 402 || said.code === 'insufficient_quota')
+      : verbatim(fields.message);
+  if (status === 402 || fields.code === 'insufficient_quota')
     return make(paymentProblem(failure, formatMessage(message)));
   switch (status) {
     case 401:
@@ -112,7 +112,7 @@ export function vendorError(failure: VendorFailure): SvcError {
       return make({ errorType: 'temporarily_unavailable', message, retryable: true });
   }
   if (status >= 500) return make({ errorType: 'upstream_error', message, retryable: true });
-  if (said.code === 'content_filter' || said.type === 'content_filter') {
+  if (fields.code === 'content_filter' || fields.type === 'content_filter') {
     return make({ errorType: 'content_filtered', message });
   }
   if (status >= 400) return make({ errorType: 'invalid_request', message });
@@ -124,7 +124,7 @@ export function vendorErrorValue(error: unknown, provider = ''): SvcError {
   return vendorError({ provider, status: 200, bodyText: JSON.stringify({ error }), byok: true });
 }
 
-interface Said {
+interface ErrorFields {
   readonly message?: string;
   readonly type?: string;
   readonly code?: string;
@@ -134,14 +134,14 @@ interface Said {
 }
 
 /** Reads {error:{…}}, {error:"…"}, {message}, {detail}, [{error}], {errors:[…]}, {object:"error"}. */
-function describe(body: unknown, text: string): Said {
+function describe(body: unknown, text: string): ErrorFields {
   let outer = body;
   // Not recursive: nested lists could exceed the stack.
   while (Array.isArray(outer)) outer = outer[0];
   return isObject(outer) ? describeObject(outer) : describeText(text);
 }
 
-function describeObject(body: JsonObject): Said {
+function describeObject(body: JsonObject): ErrorFields {
   const inner = body.error ?? (Array.isArray(body.errors) ? body.errors[0] : undefined);
   const error: JsonObject = isObject(inner) ? inner : typeof inner === 'string' ? { ...body, message: inner } : body;
   const message =
@@ -175,7 +175,7 @@ function detailMessage(detail: unknown): string | undefined {
   return lines.length > 0 ? lines.join('; ') : undefined;
 }
 
-function describeText(text: string): Said {
+function describeText(text: string): ErrorFields {
   const trimmed = text.trim();
   if (trimmed === '' || /^<(?:!doctype|html|\?xml)/i.test(trimmed)) return {};
   return defined({ message: clean(trimmed) });
@@ -204,20 +204,20 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-function effectiveStatus(status: number, said: Said): number {
+function effectiveStatus(status: number, fields: ErrorFields): number {
   if (status >= 400) return status;
-  if (said.status !== undefined && said.status >= 400 && said.status < 600) return said.status;
-  return ownEntry(STATUS_OF_TYPE, said.type ?? '') ?? ownEntry(STATUS_OF_TYPE, said.code ?? '') ?? 500;
+  if (fields.status !== undefined && fields.status >= 400 && fields.status < 600) return fields.status;
+  return ownEntry(STATUS_OF_TYPE, fields.type ?? '') ?? ownEntry(STATUS_OF_TYPE, fields.code ?? '') ?? 500;
 }
 
-function saysContextExceeded(said: Said, status: number): boolean {
-  if (CONTEXT_CODES.has(said.code ?? '') || CONTEXT_CODES.has(said.type ?? '')) return true;
+function isContextExceeded(fields: ErrorFields, status: number): boolean {
+  if (CONTEXT_CODES.has(fields.code ?? '') || CONTEXT_CODES.has(fields.type ?? '')) return true;
   if (status !== 400 && status !== 413 && status !== 422 && status !== 500) return false;
-  const message = said.message;
+  const message = fields.message;
   return message !== undefined && CONTEXT_WORDS.some((words) => words.test(message));
 }
 
-function contextExceeded({ message }: Said): SvcErrorInit {
+function contextExceeded({ message }: ErrorFields): SvcErrorInit {
   const limit = LIMIT_WORDS.map((words) => words.exec(message ?? '')?.[1]).find((found) => found !== undefined);
   return {
     errorType: 'context_length_exceeded',

@@ -88,7 +88,7 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#begin();
     this.#index++;
     this.#deltaHeads.clear();
-    this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(blockOf(event))}`);
+    this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(writeBlock(event))}`);
   }
 
   #add(event: PartEvent): void {
@@ -134,7 +134,7 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#begin();
     this.#sequence.end();
     const usage = JSON.stringify(writeMessagesUsage(this.#usage ?? { input: 0, output: 0 }));
-    this.#push('message_delta', `"delta":${JSON.stringify(stopOf(reason, stopSequence))},"usage":${usage}`);
+    this.#push('message_delta', `"delta":${JSON.stringify(writeStopReason(reason, stopSequence))},"usage":${usage}`);
     this.#frames.push({ event: 'message_stop', data: '{"type":"message_stop"}' });
   }
 }
@@ -144,7 +144,7 @@ function isForeign(event: PartEvent): boolean {
   return event.type === 'reasoning-seal' && event.seal.vendor !== 'messages';
 }
 
-function blockOf(event: PartEvent): Record<string, unknown> {
+function writeBlock(event: PartEvent): Record<string, unknown> {
   switch (event.type) {
     case 'text':
     case 'refusal':
@@ -163,7 +163,10 @@ function blockOf(event: PartEvent): Record<string, unknown> {
   }
 }
 
-function stopOf(reason: Exclude<FinishReason, 'closed'>, stopSequence: string | undefined): Record<string, unknown> {
+function writeStopReason(
+  reason: Exclude<FinishReason, 'closed'>,
+  stopSequence: string | undefined,
+): Record<string, unknown> {
   if (reason === 'stop' && stopSequence !== undefined) {
     return { stop_reason: 'stop_sequence', stop_sequence: stopSequence };
   }
@@ -192,7 +195,7 @@ export function writeMessagesAnswer(context: AnswerContext, events: readonly Eve
     role: 'assistant',
     model: context.model,
     content: answer.parts.flatMap(writePart),
-    ...stopOf(answer.finish, answer.stopSequence),
+    ...writeStopReason(answer.finish, answer.stopSequence),
     usage: writeMessagesUsage(answer.usage ?? { input: 0, output: 0 }),
   };
 }

@@ -87,11 +87,11 @@ export function readResponsesRequest(body: JsonObject): Conversation {
 }
 
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {
-  const asked = objectOrEmpty(body.reasoning);
+  const options = objectOrEmpty(body.reasoning);
   const includeEncrypted = arrayOrEmpty(body.include).includes('reasoning.encrypted_content') ? true : undefined;
   const reasoning = defined({
-    effort: nonEmptyString(asked.effort),
-    summary: nonEmptyString(asked.summary),
+    effort: nonEmptyString(options.effort),
+    summary: nonEmptyString(options.summary),
     includeEncrypted,
   });
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;

@@ -67,7 +67,7 @@ export class ResponsesStreamReader implements StreamReader {
     const usage = readResponsesUsage(response.usage);
     if (usage) events.push({ type: 'usage', usage });
     this.#over = true;
-    events.push(this.#verdict(response));
+    events.push(this.#finishEvent(response));
     return events;
   }
 
@@ -134,7 +134,7 @@ export class ResponsesStreamReader implements StreamReader {
   #item(value: JsonObject): Item {
     const index = finiteNumber(value.output_index);
     if (index !== undefined && index === this.#lastIndex && this.#lastItem !== undefined) return this.#lastItem;
-    const item = this.#itemOf(
+    const item = this.#findItem(
       String(index ?? nonEmptyString(value.item_id) ?? nonEmptyString(objectOrEmpty(value.item).id) ?? 0),
     );
     if (index !== undefined) {
@@ -144,7 +144,7 @@ export class ResponsesStreamReader implements StreamReader {
     return item;
   }
 
-  #itemOf(key: string): Item {
+  #findItem(key: string): Item {
     const present = this.#items.get(key);
     if (present) return present;
     const item: Item = { parts: new Map(), summary: undefined, emitted: false, done: false };
@@ -238,13 +238,13 @@ export class ResponsesStreamReader implements StreamReader {
       const annotations = arrayOrEmpty(part.annotations);
       if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part(value, index), text: refusal });
       else if (text !== undefined) {
-        const said = annotations.length > 0 ? { text, annotations } : { text };
-        events.push({ type: 'text', part: this.#part(value, index), ...said });
+        const annotated = annotations.length > 0 ? { text, annotations } : { text };
+        events.push({ type: 'text', part: this.#part(value, index), ...annotated });
       }
     });
   }
 
-  #verdict(response: JsonObject): Event {
+  #finishEvent(response: JsonObject): Event {
     if (isObject(response.error)) return { type: 'error', error: vendorErrorValue(response.error) };
     if (response.status === 'failed' || response.status === 'cancelled') {
       const error = vendorErrorValue({ code: 503 });

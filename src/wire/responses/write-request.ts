@@ -45,12 +45,12 @@ export function writeResponsesRequest(conversation: Conversation): Body {
 }
 
 function writeReasoning(conversation: Conversation): Body | undefined {
-  const asked = conversation.reasoning;
+  const requested = conversation.reasoning;
   const effort =
-    asked?.mode === 'disabled' ? 'none' : (asked?.effort ?? effortForBudget(asked, conversation.maxTokens));
+    requested?.mode === 'disabled' ? 'none' : (requested?.effort ?? effortForBudget(requested, conversation.maxTokens));
   const summary =
-    asked?.summary === 'auto' || asked?.summary === 'concise' || asked?.summary === 'detailed'
-      ? asked.summary
+    requested?.summary === 'auto' || requested?.summary === 'concise' || requested?.summary === 'detailed'
+      ? requested.summary
       : undefined;
   const reasoning = defined({ effort, summary });
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
@@ -110,7 +110,7 @@ function writePart(part: UserPart): Body {
     case 'text':
       return writeText(part);
     case 'image':
-      return defined({ type: 'input_image', ...imageOf(part.media), detail: part.detail });
+      return defined({ type: 'input_image', ...writeImage(part.media), detail: part.detail });
     case 'file':
       return defined({ type: 'input_file', filename: part.filename, ...writeFile(part.media, part.filename) });
     case 'audio':
@@ -122,7 +122,7 @@ function writePart(part: UserPart): Body {
   }
 }
 
-function imageOf(media: Media): Body {
+function writeImage(media: Media): Body {
   return media.kind === 'id' ? { file_id: media.id } : { image_url: mediaUrl(media) };
 }
 

@@ -63,7 +63,7 @@ export function plain(fill: CompletionRequest, clock: Clock): Contestant {
       if (event.type === 'text') insertText += event.text;
     }
     if (insertText.trim() === '') return [];
-    return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false, asksOn: false }];
+    return [{ id: id++, insertText, replaceBefore: 0, replaceAfter: 0, growing: false, requestAfterAccept: false }];
   }
   return { suggest, edited: () => undefined, onDidGrow: () => () => undefined };
 }

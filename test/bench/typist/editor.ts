@@ -90,7 +90,7 @@ export class Editor {
     if (ghost === undefined) return;
     const whole = text === ghost.text;
     this.edit(text, { over: whole ? ghost.suggestion.replaceAfter : 0 });
-    if (whole && ghost.suggestion.asksOn) this.#ask(0);
+    if (whole && ghost.suggestion.requestAfterAccept) this.#ask(0);
   }
 
   get position(): Position {

@@ -60,7 +60,7 @@ describe('tools of the chat in a workspace with links', () => {
   const run = (name: string, input: Record<string, unknown>): Promise<ToolOutcome> =>
     tool(name).run(input, new AbortController().signal);
   const asks = async (name: string, input: Record<string, unknown>) => {
-    const answer = await tool(name).asks(input);
+    const answer = await tool(name).requiredConfirmation(input);
     return typeof answer === 'boolean' ? answer : answer.kind;
   };
 
@@ -121,7 +121,10 @@ describe('tools of the chat in a workspace with links', () => {
 
   it('run no command that has control characters', async () => {
     for (const command of ['echo a\u0015touch x', 'echo a\rtouch x', '\u0001touch x', 'a\u001b[2J', '']) {
-      await assert.rejects(async () => tool('run_in_terminal').asks({ command }), /control character|empty/);
+      await assert.rejects(
+        async () => tool('run_in_terminal').requiredConfirmation({ command }),
+        /control character|empty/,
+      );
       await assert.rejects(run('run_in_terminal', { command }), /control character|empty/);
     }
   });

@@ -6,7 +6,7 @@ import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { Attach } from './attach.ts';
 
-const MOST = 12;
+const MAX_ITEMS = 12;
 const PROMPTS = '{.github/prompts,.svc/prompts}/*.prompt.md';
 
 interface Special {
@@ -32,11 +32,11 @@ export class Complete {
    */
   async items(trigger: '@' | '/', text: string, show: (items: readonly CompletionItem[]) => void): Promise<void> {
     this.#query += 1;
-    const mine = this.#query;
+    const query = this.#query;
     let items: readonly CompletionItem[] = [];
     for (const more of trigger === '/' ? [this.#commands(text)] : this.#mentions(text)) {
-      items = [...items, ...(await more)].slice(0, MOST);
-      if (mine !== this.#query) return;
+      items = [...items, ...(await more)].slice(0, MAX_ITEMS);
+      if (query !== this.#query) return;
       show(items);
     }
   }
@@ -110,12 +110,12 @@ export class Complete {
     const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
     const uris = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
     const matching = [...uris.values()].filter((uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted));
-    const files = matching.slice(0, MOST - 4).map((uri) => {
+    const files = matching.slice(0, MAX_ITEMS - 4).map((uri) => {
       const path = workspaceRelativePath(uri);
       const label = path.slice(path.lastIndexOf('/') + 1);
       return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', insert: '' };
     });
-    return [...(await this.#folders(wanted)), ...files].slice(0, MOST - 3);
+    return [...(await this.#folders(wanted)), ...files].slice(0, MAX_ITEMS - 3);
   }
 
   /** Finds folders by name. Only folders with files, because an empty one has no listing to attach. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 
 const SEVERITIES = ['error', 'warning', 'information', 'hint'];
-const MOST = 200;
+const MAX_PROBLEMS = 200;
 
 /** The problems in VS Code, one per line, most severe first; of one file or of all. */
 export function problemsText(uri?: vscode.Uri): string {
@@ -10,7 +10,7 @@ export function problemsText(uri?: vscode.Uri): string {
   const rows = all.flatMap(([file, problems]) => problems.map((problem) => ({ file, problem })));
   rows.sort((a, b) => a.problem.severity - b.problem.severity);
   return rows
-    .slice(0, MOST)
+    .slice(0, MAX_PROBLEMS)
     .map(({ file, problem }) => problemText(file, problem))
     .join('\n');
 }

@@ -24,7 +24,7 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
     origin: toolOrigin(name, tags),
     changes: true,
     // They may access files: one that contains secrets or controls what runs needs confirmation each time.
-    asks: (input) => cautionInArguments(input) ?? true,
+    requiredConfirmation: (input) => cautionInArguments(input) ?? true,
     run: (input, signal) => invoke(name, input, signal),
   };
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { readRegularFile } from '../../../base/regular-file.ts';
 import { lineSearch } from '../../../chat/tools/search-lines.ts';
-import type { Asks, ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
+import type { ChatTool, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
 import { problemsText } from '../attachments/problems.ts';
@@ -30,7 +30,7 @@ function tool(
   run: ChatTool['run'],
 ): ChatTool {
   const parameters = { type: 'object', properties, required, additionalProperties: false };
-  return { name, description, parameters, origin: ORIGIN, changes: false, asks: () => false, run };
+  return { name, description, parameters, origin: ORIGIN, changes: false, requiredConfirmation: () => false, run };
 }
 
 /** Tools that only read the workspace. They need no confirmation, except for files that may contain secrets. */
@@ -48,7 +48,7 @@ export function readingTools(): readonly ChatTool[] {
         ['path'],
         readFile,
       ),
-      asks: (input) => findCaution(input, 'read'),
+      requiredConfirmation: (input) => findCaution(input, 'read'),
     },
     tool(
       'list_files',
@@ -122,7 +122,7 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
     {
       ...edit,
       changes: true,
-      asks: async (input) => (await findCaution(input, 'write')) || true,
+      requiredConfirmation: async (input) => (await findCaution(input, 'write')) || true,
       preview: async (input) => {
         const { target, after } = await editedText(input);
         await proposals.show(target, after);
@@ -131,7 +131,7 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
     {
       ...terminal,
       changes: true,
-      asks: (input) => {
+      requiredConfirmation: (input) => {
         requireReadable(stringInput(input, 'command'));
         return true;
       },
@@ -139,7 +139,7 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
   ];
 }
 
-async function findCaution(input: Input, access: 'read' | 'write'): Promise<Asks> {
+async function findCaution(input: Input, access: 'read' | 'write'): Promise<RequiredConfirmation> {
   const path = stringInput(input, 'path');
   return cautionFor(await workspaceFile(path), path, access) ?? false;
 }

@@ -1,10 +1,10 @@
 import type * as vscode from 'vscode';
-import type { StandingPermissions } from '../../../chat/tools/tools.ts';
+import type { SavedPermissions } from '../../../chat/tools/tools.ts';
 
 const KEY = 'svc.chat.allowedTools';
 
 /** Tools that the user always allows in this workspace. */
-export class StoredPermissions implements StandingPermissions {
+export class StoredPermissions implements SavedPermissions {
   readonly #memory: vscode.Memento;
 
   constructor(memory: vscode.Memento) {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { disabledTools, MOST_TOOLS, offeredTools, toolGroups } from '../../../chat/tools/tool-choice.ts';
+import { disabledTools, MAX_TOOLS, offeredTools, toolGroups } from '../../../chat/tools/tool-choice.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
 import { editorTools } from './editor-tools.ts';
 import { changingTools, readingTools, type ToolPlaces } from './own-tools.ts';
@@ -49,7 +49,7 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
   picker.items = createItems(tools);
   picker.selectedItems = picker.items.filter(({ tool }) => tool !== undefined && !off.includes(tool));
   const count = () => {
-    picker.title = vscode.l10n.t('Tools ({0} of at most {1})', picker.selectedItems.length, MOST_TOOLS);
+    picker.title = vscode.l10n.t('Tools ({0} of at most {1})', picker.selectedItems.length, MAX_TOOLS);
   };
   count();
   return new Promise((resolve) => {

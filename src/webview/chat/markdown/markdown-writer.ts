@@ -23,7 +23,7 @@ export class MarkdownWriter {
   /** The nodes of the last block. */
   #tail: ChildNode[] = [];
   #open = '';
-  #carriage = '';
+  #heldReturn = '';
   #fence: { readonly writer: FenceWriter; readonly code: HTMLElement; readonly language: string } | undefined;
 
   constructor(root: HTMLElement) {
@@ -32,9 +32,9 @@ export class MarkdownWriter {
 
   append(text: string): void {
     // A carriage return at the end may be the first half of a line break.
-    const whole = this.#carriage + text;
-    this.#carriage = whole.endsWith('\r') ? '\r' : '';
-    const kept = this.#carriage === '' ? whole : whole.slice(0, -1);
+    const whole = this.#heldReturn + text;
+    this.#heldReturn = whole.endsWith('\r') ? '\r' : '';
+    const kept = this.#heldReturn === '' ? whole : whole.slice(0, -1);
     this.#take(kept.replace(/\r\n?/g, '\n'));
   }
 
@@ -50,8 +50,8 @@ export class MarkdownWriter {
 
   /** The text is complete: shows the text that is not shown yet. */
   end(): void {
-    if (this.#carriage !== '') this.#take('\n');
-    this.#carriage = '';
+    if (this.#heldReturn !== '') this.#take('\n');
+    this.#heldReturn = '';
     if (this.#fence) {
       this.#fence.writer.end();
       this.#closeFence();

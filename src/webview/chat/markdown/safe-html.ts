@@ -29,7 +29,7 @@ const markdown = new Marked({
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
     image: ({ href, text }: Tokens.Image) =>
-      `<span class="image-chip" title="${escapeHtml(href)}">${escapeHtml(text || 'image')} · ${escapeHtml(hostOf(href))}</span>`,
+      `<span class="image-chip" title="${escapeHtml(href)}">${escapeHtml(text || 'image')} · ${escapeHtml(linkHost(href))}</span>`,
     code: ({ text, lang, codeBlockStyle }: Tokens.Code) => {
       // If the last line of a fence is empty, marked adds a line break that the source does not have.
       const source = codeBlockStyle !== 'indented' && text.endsWith('\n') ? text.slice(0, -1) : text;
@@ -44,7 +44,7 @@ export function fenceLanguage(info: string | undefined): string {
   return plain.split(/\s/, 1)[0] ?? '';
 }
 
-function hostOf(href: string): string {
+function linkHost(href: string): string {
   const url = URL.canParse(href) ? new URL(href) : undefined;
   return url?.host || href.slice(0, 60);
 }

@@ -9,10 +9,10 @@ type ReasoningPart = Extract<Part, { type: 'reasoning' }>;
 /** The reasoning, folded at first. Its text is in the document only while it is unfolded. */
 export function Reasoning({ part, whole }: { part: ReasoningPart; whole: boolean }) {
   const [open, setOpen] = useState(false);
-  const going = part.ms === undefined && !whole;
-  if (part.text === '' && !going && part.ms === undefined) return null;
+  const running = part.ms === undefined && !whole;
+  if (part.text === '' && !running && part.ms === undefined) return null;
   const tokens = tokensText(Math.ceil(part.text.length / 4));
-  const label = going
+  const label = running
     ? t('Reasoning…')
     : part.ms === undefined
       ? t('Reasoning')
@@ -20,7 +20,7 @@ export function Reasoning({ part, whole }: { part: ReasoningPart; whole: boolean
   return (
     <details class="fold reasoning" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <Icon name={going ? 'loading' : 'lightbulb'} spin={going} />
+        <Icon name={running ? 'loading' : 'lightbulb'} spin={running} />
         <span>{label}</span>
         {part.text === '' ? null : <span class="figures">{t('about {0} tokens', tokens)}</span>}
       </summary>
