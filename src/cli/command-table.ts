@@ -59,6 +59,6 @@ export const COMMANDS: readonly Command[] = [
     usage: 'bash|zsh|fish',
     summary: 'Print a shell script that completes commands, options and models.',
     words: ['bash', 'zsh', 'fish'],
-    load: async () => ({ run: (await import('./shell-completion.ts')).completing(COMMANDS) }),
+    load: async () => ({ run: (await import('./shell-completion.ts')).createCompletionCommand(COMMANDS) }),
   },
 ];

@@ -4,7 +4,7 @@ import type { Command } from './options.ts';
 import { listOptions, type NamedOption } from './options.ts';
 
 /** `svc completion SHELL`: prints a script for the shell to source, generated from the table of commands. */
-export function completing(commands: readonly Command[]): Run {
+export function createCompletionCommand(commands: readonly Command[]): Run {
   return async (args, io) => {
     const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
     const [shell, ...more] = positionals;

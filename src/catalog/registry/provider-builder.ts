@@ -182,12 +182,12 @@ export class ProviderBuilder {
     const key = fim ?? '';
     const present = shareable ? this.#placed.get(key) : undefined;
     if (present !== undefined) return present;
-    const placed = { endpoint: this.#place({ id, settings, known }, address, fim), address };
+    const placed = { endpoint: this.#buildEndpoint({ id, settings, known }, address, fim), address };
     if (shareable) this.#placed.set(key, placed);
     return placed;
   }
 
-  #place(unresolved: UnresolvedModel, address: Address, fim: FimDialect | undefined): Endpoint {
+  #buildEndpoint(unresolved: UnresolvedModel, address: Address, fim: FimDialect | undefined): Endpoint {
     const provider = this.#provider;
     const { apiKey, headers, withheld } = this.#releaseCredentials(unresolved, address);
     const configured = this.#input.settings.managedProblem ?? provider?.problem;

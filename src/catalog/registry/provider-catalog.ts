@@ -32,7 +32,7 @@ export class ProviderCatalog {
     this.#provider = provider;
     this.listed = catalogProvider(catalog, id);
     const borrowed = findVendor(id)?.catalog;
-    this.served = borrowed === undefined ? this.listed : codestralOf(catalogProvider(catalog, borrowed));
+    this.served = borrowed === undefined ? this.listed : findCodestral(catalogProvider(catalog, borrowed));
   }
 
   /**
@@ -65,7 +65,7 @@ export class ProviderCatalog {
 }
 
 /** Codestral's own address offers only these models. */
-function codestralOf(lender: CatalogProvider | undefined): CatalogProvider | undefined {
+function findCodestral(lender: CatalogProvider | undefined): CatalogProvider | undefined {
   if (lender === undefined) return undefined;
   const models = Object.entries(lender.models).filter(([key]) => key.startsWith('codestral'));
   return { ...lender, models: Object.fromEntries(models) };

@@ -13,7 +13,7 @@ export interface Caution {
 }
 
 /** Files that cause programs to run, or that control what runs and what is allowed, as `.gitignore` patterns. */
-const GUARDED: readonly (readonly [CautionKind, readonly string[]])[] = [
+const PROTECTED_FILES: readonly (readonly [CautionKind, readonly string[]])[] = [
   [
     'git',
     [
@@ -66,7 +66,7 @@ const GUARDED: readonly (readonly [CautionKind, readonly string[]])[] = [
   ],
 ];
 
-const GUARDS = GUARDED.map(([kind, patterns]) => {
+const PROTECTED_PATTERNS = PROTECTED_FILES.map(([kind, patterns]) => {
   const anywhere = patterns.map((pattern) => (pattern.includes('/') ? `**/${pattern}` : pattern));
   return { kind, patterns: new IgnorePatterns(anywhere.join('\n')) };
 });
@@ -75,7 +75,7 @@ const GUARDS = GUARDED.map(([kind, patterns]) => {
 export function cautionKind(path: string, access: 'read' | 'write'): CautionKind | undefined {
   if (access === 'write') {
     const plain = plainSegments(path).join('/');
-    const guard = GUARDS.find(({ patterns }) => plain !== '' && patterns.ignores(plain));
+    const guard = PROTECTED_PATTERNS.find(({ patterns }) => plain !== '' && patterns.ignores(plain));
     if (guard) return guard.kind;
   }
   return isSecretFile(path) ? 'secret' : undefined;

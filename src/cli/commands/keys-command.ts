@@ -47,7 +47,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   }
 }
 
-interface Wanted {
+interface NewKey {
   readonly name?: string | undefined;
   readonly org?: string | undefined;
   readonly budget?: string | undefined;
@@ -55,7 +55,7 @@ interface Wanted {
   readonly expires?: string | undefined;
 }
 
-async function create(store: KeyStore, { name, org, budget, rpm, expires }: Wanted, io: Io): Promise<void> {
+async function create(store: KeyStore, { name, org, budget, rpm, expires }: NewKey, io: Io): Promise<void> {
   if (name === undefined || !/^[\w.@-]{1,100}$/.test(name) || name === 'operator') {
     throw new UsageError(
       '--name must be 1 to 100 letters, digits, dots, hyphens, underscores or @, and not “operator”.',

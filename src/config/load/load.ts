@@ -28,7 +28,7 @@ export interface Loaded {
   readonly settings: Settings;
   readonly memory: Memory;
   /** Sources with content in `previous` but without content now: they were deleted, or a save is in progress. */
-  readonly vanished: readonly string[];
+  readonly removedSources: readonly string[];
   /** Files that references use. */
   readonly referenced: readonly string[];
 }
@@ -79,8 +79,8 @@ export async function load(input: LoadInput, previous?: Memory): Promise<Loaded>
   const sources = new Map<string, Remembered>();
   for (const { source, remembered } of layers) if (remembered !== undefined) sources.set(source.path, remembered);
   const referenced = layers.flatMap((layer) => layer.referenced ?? []);
-  const vanished = layers.filter(({ source, remembered }) => hadContent(previous, source) && isBlank(remembered));
-  return { settings, memory: { sources }, vanished: vanished.map(({ source }) => source.path), referenced };
+  const removedSources = layers.filter(({ source, remembered }) => hadContent(previous, source) && isBlank(remembered));
+  return { settings, memory: { sources }, removedSources: removedSources.map(({ source }) => source.path), referenced };
 }
 
 const NOWHERE: Source = { kind: 'built-in', path: 'built-in', trusted: true, status: 'loaded' };

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../settings/settings.ts';
 import {
   child,
   type Entry,
-  entriesOf,
+  getEntries,
   nodeAt,
   type ObjectTree,
   type Place,
@@ -53,9 +53,9 @@ export function applySourceRules(tree: ObjectTree, trusted: boolean): Restricted
     const headers = lowerHeaders(node, path, diagnostics);
     if (headers !== undefined) replacements.push({ path, node: headers });
   };
-  for (const [id, { value }] of entriesOf(child(allowed, 'provider'))) {
+  for (const [id, { value }] of getEntries(child(allowed, 'provider'))) {
     lower(nodeAt(value, ['options', 'headers']), ['provider', id, 'options', 'headers']);
-    for (const [key, model] of entriesOf(child(value, 'models'))) {
+    for (const [key, model] of getEntries(child(value, 'models'))) {
       lower(child(model.value, 'headers'), ['provider', id, 'models', key, 'headers']);
     }
   }
@@ -77,8 +77,8 @@ function dropUntrusted(tree: ObjectTree, diagnostics: Diagnostic[]): ObjectTree 
       'A project cannot configure the gateway; put this setting into your global svc.jsonc.',
     );
   }
-  for (const [id, { value }] of entriesOf(child(tree, 'provider'))) {
-    const env = entriesOf(value).get('env');
+  for (const [id, { value }] of getEntries(child(tree, 'provider'))) {
+    const env = getEntries(value).get('env');
     if (env === undefined) continue;
     const message = 'A project cannot name environment variables to read; put this setting into your global svc.jsonc.';
     drop(['provider', id, 'env'], env.key, 'untrusted-env', message);

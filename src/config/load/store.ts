@@ -85,7 +85,7 @@ export class SettingsStore implements Disposable {
     // Load the parsers and the schema on demand: creating a store does not need them.
     const { load } = await import('./load.ts');
     let loaded = await load(this.#input(), this.#memory);
-    if (loaded.vanished.length > 0) loaded = await this.#settled(load);
+    if (loaded.removedSources.length > 0) loaded = await this.#settled(load);
     this.#memory = loaded.memory;
     this.#current = loaded.settings;
     this.#referenced = loaded.referenced;

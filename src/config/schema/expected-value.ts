@@ -7,8 +7,8 @@ type Schema = JSONSchema.BaseSchema;
 export function schemaAt(root: Schema, path: readonly string[]): Schema {
   return path.reduce((schema, key) => {
     const { properties, additionalProperties, items } = objectSchema(schema);
-    if (properties !== undefined && Object.hasOwn(properties, key)) return schemaOf(properties[key]);
-    return schemaOf(additionalProperties ?? (Array.isArray(items) ? undefined : items));
+    if (properties !== undefined && Object.hasOwn(properties, key)) return resolveSchema(properties[key]);
+    return resolveSchema(additionalProperties ?? (Array.isArray(items) ? undefined : items));
   }, root);
 }
 
@@ -19,17 +19,17 @@ export function knownKeys(root: Schema, path: readonly string[]): readonly strin
 
 /** The object schema in `object | null`. */
 function objectSchema(schema: Schema): Schema {
-  return schema.anyOf?.map(schemaOf).find(({ type }) => type === 'object') ?? schema;
+  return schema.anyOf?.map(resolveSchema).find(({ type }) => type === 'object') ?? schema;
 }
 
-function schemaOf(schema: Schema | boolean | undefined): Schema {
+function resolveSchema(schema: Schema | boolean | undefined): Schema {
   return typeof schema === 'object' ? schema : {};
 }
 
 /** A description of the expected value. */
 export function expectedValue(schema: Schema): string {
   if (typeof schema.expected === 'string') return schema.expected;
-  if (schema.anyOf !== undefined) return schema.anyOf.map(schemaOf).map(expectedValue).join(' or ');
+  if (schema.anyOf !== undefined) return schema.anyOf.map(resolveSchema).map(expectedValue).join(' or ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
   if (schema.minLength !== undefined) return 'non-empty text';

@@ -47,7 +47,7 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
   let describe: Describe | undefined;
   for (const section of sectionsOf(tree)) {
     yield;
-    const issues = issuesOf(section);
+    const issues = findIssues(section);
     if (issues.length === 0) continue;
     describe ??= describeIssues(tree);
     const seen = new Set<string>();
@@ -94,7 +94,7 @@ export function removableEntry(path: readonly string[]): readonly string[] {
 }
 
 /** The issues of a section. A single `undefined` means that there are too many to collect. */
-function issuesOf({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
+function findIssues({ path, tree }: Section): readonly ($ZodIssue | undefined)[] {
   const value = path.reduceRight<unknown>((inner, key) => ({ [escapedKey(key)]: inner }), toPlainValue(tree));
   try {
     return configSchema.safeParse(value).error?.issues ?? [];

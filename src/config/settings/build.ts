@@ -4,7 +4,7 @@ import { credential, credentials, flag, located, number, text, texts } from './f
 import { readGateway } from './gateway-settings.ts';
 import { readModels } from './model-settings.ts';
 import type { ProviderSettings, Settings } from './settings.ts';
-import { child, entriesOf, isNull, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
+import { child, getEntries, isNull, nodeAt, type ObjectTree, plain, type Tree } from './tree.ts';
 import { SetValues } from './values.ts';
 
 /** Default of `timeout` in milliseconds (spec 8). */
@@ -54,7 +54,7 @@ function refreshes(node: Tree | undefined): boolean {
 }
 
 function providerIds(tree: ObjectTree): Iterable<string> {
-  return entriesOf(child(tree, 'provider')).keys();
+  return getEntries(child(tree, 'provider')).keys();
 }
 
 const providerIn = (tree: ObjectTree, id: string) => child(child(tree, 'provider'), id);

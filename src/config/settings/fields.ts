@@ -1,6 +1,6 @@
 import type { Credential, Located } from './origin.ts';
 import { ReferencedSecret, Secret } from './secret.ts';
-import { entriesOf, type Tree } from './tree.ts';
+import { getEntries, type Tree } from './tree.ts';
 
 /** The value if it is text, including text from a reference. */
 export function text(value: unknown): string | undefined {
@@ -41,7 +41,7 @@ export function credential(node: Tree | undefined): Credential | undefined {
 /** Reads each text of an object as a credential, for example headers or keys by provider. */
 export function credentials(node: Tree | undefined): ReadonlyMap<string, Credential> {
   const found = new Map<string, Credential>();
-  for (const [name, { value }] of entriesOf(node)) {
+  for (const [name, { value }] of getEntries(node)) {
     const each = credential(value);
     if (each !== undefined) found.set(name, each);
   }

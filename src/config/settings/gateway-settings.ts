@@ -1,7 +1,7 @@
 import { defined, objectOrEmpty } from '../../base/json.ts';
 import { credentials, number, text, texts } from './fields.ts';
 import type { GatewaySettings, OrganizationSettings } from './settings.ts';
-import { child, entriesOf, plain, type Tree } from './tree.ts';
+import { child, getEntries, plain, type Tree } from './tree.ts';
 
 /** The `gateway` section with its defaults. */
 export function readGateway(node: Tree | undefined): GatewaySettings {
@@ -14,7 +14,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     allowedOrigins: texts(fields.allowedOrigins) ?? [],
     allowedHosts: texts(fields.allowedHosts) ?? [],
     organizations: new Map(
-      [...entriesOf(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
+      [...getEntries(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
     ),
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);

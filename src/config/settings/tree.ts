@@ -46,7 +46,7 @@ export function nodeAt(tree: Tree | undefined, path: readonly string[]): Tree | 
   return at;
 }
 
-export function entriesOf(tree: Tree | undefined): ReadonlyMap<string, Entry> {
+export function getEntries(tree: Tree | undefined): ReadonlyMap<string, Entry> {
   return tree?.type === 'object' ? tree.entries : new Map();
 }
 
@@ -125,10 +125,10 @@ interface Branch {
  * quadratic time for a large object.
  */
 export function replaceNodes(tree: ObjectTree, replacements: readonly Replacement[]): ObjectTree {
-  return replacements.length === 0 ? tree : replaceMembers(tree, branchesOf(replacements));
+  return replacements.length === 0 ? tree : replaceMembers(tree, groupReplacements(replacements));
 }
 
-function branchesOf(replacements: readonly Replacement[]): Branch {
+function groupReplacements(replacements: readonly Replacement[]): Branch {
   const root: Branch = { below: new Map() };
   for (const replacement of replacements) {
     let at = root;

@@ -1,5 +1,5 @@
 import type { Origin } from './origin.ts';
-import { entriesOf, nodeAt, type ObjectTree, type Place, type ScalarTree, type Tree } from './tree.ts';
+import { getEntries, nodeAt, type ObjectTree, type Place, type ScalarTree, type Tree } from './tree.ts';
 
 /** An active value. */
 export interface SetValue {
@@ -33,7 +33,7 @@ export class SetValues {
 
   /** The position of a member's key, `undefined` if there is no active value. */
   keyAt(path: readonly string[]): Place | undefined {
-    return entriesOf(nodeAt(this.#tree, path.slice(0, -1))).get(path.at(-1) ?? '')?.key;
+    return getEntries(nodeAt(this.#tree, path.slice(0, -1))).get(path.at(-1) ?? '')?.key;
   }
 
   all(): readonly SetValue[] {
@@ -44,7 +44,7 @@ export class SetValues {
 function* below(node: Tree, path: readonly string[]): Iterable<SetValue> {
   if (node.type === 'scalar') yield setValue(node, path);
   else if (node.type === 'array') for (const [at, item] of node.items.entries()) yield* below(item, [...path, `${at}`]);
-  else for (const [key, { value }] of entriesOf(node)) yield* below(value, [...path, key]);
+  else for (const [key, { value }] of getEntries(node)) yield* below(value, [...path, key]);
 }
 
 function setValue({ value, place: origin, reference }: ScalarTree, path: readonly string[]): SetValue {

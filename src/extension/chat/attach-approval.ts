@@ -8,14 +8,14 @@ import { fileAt, workspaceRelativePath } from './tools/workspace-path.ts';
  * link in the workspace whose target is outside.
  */
 export async function mayAttach(uri: vscode.Uri): Promise<boolean> {
-  const question = await questionAbout(uri);
+  const question = await confirmationText(uri);
   if (question === undefined) return true;
   const attach = vscode.l10n.t('Attach');
   const detail = vscode.l10n.t('Its text is sent to the provider of the model.');
   return (await vscode.window.showWarningMessage(question, { modal: true, detail }, attach)) === attach;
 }
 
-async function questionAbout(uri: vscode.Uri): Promise<string | undefined> {
+async function confirmationText(uri: vscode.Uri): Promise<string | undefined> {
   if (uri.scheme === 'untitled') return undefined;
   const name = workspaceRelativePath(uri);
   const real = uri.scheme === 'file' ? await findRealPath(uri.fsPath) : uri.path;

@@ -28,8 +28,8 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
   shown(vscode.window.activeTextEditor);
   const lifetime = vscode.Disposable.from(
     refresh,
-    suggester.onDidGrow((uri) => here(uri) && refresh.soon('grown')),
-    suggester.onDidReopen((uri) => here(uri) && refresh.soon('automatic')),
+    suggester.onDidGrow((uri) => here(uri) && refresh.refreshInBackground('grown')),
+    suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
       suggester.documentChanged({

@@ -47,7 +47,7 @@ export class InlineRefresh implements vscode.Disposable {
   }
 
   /** Like `again`, without waiting. Errors are ignored, because the editor may be closed by then. */
-  soon(trigger: SuggestRequest['trigger']): void {
+  refreshInBackground(trigger: SuggestRequest['trigger']): void {
     this.again(trigger).catch(() => undefined);
   }
 

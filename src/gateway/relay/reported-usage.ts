@@ -54,7 +54,7 @@ function usageIn(format: FormatName, text: string): Usage | undefined {
     if (code === 0x7b) depth += 1;
     else if (code === 0x7d && --depth === 0) {
       // A nested member (`metadata` of the request, which some upstreams return) is not the usage.
-      if (depthOf(text.slice(end + 1)) !== -1) return undefined;
+      if (findDepth(text.slice(end + 1)) !== -1) return undefined;
       return readReportedUsage(format, parseJson(text.slice(open, end + 1)));
     }
   }
@@ -69,7 +69,7 @@ function isBetween(code: number): boolean {
 }
 
 /** Number of objects and lists that a piece of JSON opens, minus the number that it closes. */
-function depthOf(json: string): number {
+function findDepth(json: string): number {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);

@@ -35,7 +35,10 @@ const NOTHING = Buffer.alloc(0);
 const ERROR_WITHIN = 200;
 /** The last events of each format, and bytes that each frame with such an event contains. */
 const LAST_EVENTS = { messages: ['message_stop'], responses: lastEvents() } as const;
-const LAST_MARKS = { messages: marksOf(LAST_EVENTS.messages), responses: marksOf(LAST_EVENTS.responses) } as const;
+const LAST_MARKS = {
+  messages: createMarks(LAST_EVENTS.messages),
+  responses: createMarks(LAST_EVENTS.responses),
+} as const;
 
 export interface StreamTransformOptions {
   readonly format: FormatName;
@@ -54,7 +57,7 @@ export class StreamTransform implements ResponseTransform {
   readonly #options: StreamTransformOptions;
   readonly #format: FormatName;
   readonly #usage: StreamUsage;
-  #usageOfWhole: Usage | undefined;
+  #readWholeUsage: Usage | undefined;
   /** A Chat Completions chunk with usage, sent at the end of the stream. */
   #lastChunk: string | undefined;
   /** The upstream has sent the event that completes an answer. */
@@ -83,8 +86,8 @@ export class StreamTransform implements ResponseTransform {
   /** The usage of a whole answer is read on demand, after the client has its answer. */
   get usage(): Usage | undefined {
     if (this.#whole === undefined) return this.#usage.total;
-    this.#usageOfWhole ??= usageOfAnswer(this.#format, this.#whole, bodyTail(this.#whole));
-    return this.#usageOfWhole;
+    this.#readWholeUsage ??= usageOfAnswer(this.#format, this.#whole, bodyTail(this.#whole));
+    return this.#readWholeUsage;
   }
 
   get characters(): number {
@@ -270,7 +273,7 @@ function lastEvents(): readonly string[] {
   return ['completed', 'incomplete', 'failed'].map((name) => `response.${name}`);
 }
 
-function marksOf(names: readonly string[]): readonly Buffer[] {
+function createMarks(names: readonly string[]): readonly Buffer[] {
   return names.map((name) => Buffer.from(name));
 }
 

@@ -13,17 +13,17 @@ const PROGRESS_MS = 4000;
 export function StatusLine() {
   const { state } = usePanel();
   const [text, setText] = useState('');
-  const heard = useRef(false);
+  const hasNews = useRef(false);
   const running = state.running.value;
   useEffect(() => {
     if (running) {
-      heard.current = true;
+      hasNews.current = true;
       setText(t('The answer begins.'));
       const timer = setInterval(() => setText((before) => progress(before)), PROGRESS_MS);
       return () => clearInterval(timer);
     }
-    if (!heard.current) return undefined;
-    heard.current = false;
+    if (!hasNews.current) return undefined;
+    hasNews.current = false;
     const last = state.path.peek().at(-1);
     const message = last && state.message(last.id)?.peek();
     // The error card announces a failure itself.
@@ -31,7 +31,7 @@ export function StatusLine() {
     return undefined;
   }, [running, state]);
   useEffect(() => {
-    heard.current = state.running.peek();
+    hasNews.current = state.running.peek();
     setText('');
   }, [state.session.value, state]);
   const waiting = state.path.value.some(({ id }) =>

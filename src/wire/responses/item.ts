@@ -65,14 +65,14 @@ export function doneItem(open: OpenItem, text: string): Item {
 
 /** The event name of each delta, and its JSON before the sequence number and after the text. */
 export const DELTAS = {
-  message: deltaOf('response.output_text.delta', ',"logprobs":[]}'),
-  refusal: deltaOf('response.refusal.delta', '}'),
-  reasoning: deltaOf('response.reasoning_summary_text.delta', '}'),
-  call: deltaOf('response.function_call_arguments.delta', '}'),
+  message: deltaEvent('response.output_text.delta', ',"logprobs":[]}'),
+  refusal: deltaEvent('response.refusal.delta', '}'),
+  reasoning: deltaEvent('response.reasoning_summary_text.delta', '}'),
+  call: deltaEvent('response.function_call_arguments.delta', '}'),
 } as const;
 
 /** The constant parts of all deltas of a kind. */
-function deltaOf(event: string, end: string) {
+function deltaEvent(event: string, end: string) {
   return { event, start: `{"type":"${event}","sequence_number":`, end };
 }
 

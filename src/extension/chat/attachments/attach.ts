@@ -35,7 +35,7 @@ export class Attach {
     const found = await this[name]();
     // If an editor is open, the user has just declined to attach its file.
     const refusedFile = name === 'selection' && vscode.window.visibleTextEditors.length > 0;
-    if (found.length === 0 && !refusedFile) void vscode.window.showInformationMessage(nothingOf(name));
+    if (found.length === 0 && !refusedFile) void vscode.window.showInformationMessage(describeMissing(name));
     return found;
   }
 
@@ -146,7 +146,7 @@ export function refused(name: string, why: 'too-large' | 'kind'): void {
   void vscode.window.showWarningMessage(text);
 }
 
-function nothingOf(name: Named): string {
+function describeMissing(name: Named): string {
   switch (name) {
     case 'selection':
       return vscode.l10n.t('Open a file first.');
