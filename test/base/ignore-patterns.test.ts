@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { IgnorePatterns } from '../../src/base/ignore-patterns.ts';
 import { Exclusions } from '../../src/completion/prompt/exclusion.ts';
-import { assertLinear } from '../growth.ts';
+import { assertLinear } from '../linear-time.ts';
 
 const NAMES = ['a', 'b', 'ab', 'dist', 'x.log', 'keep.log'];
 const name = fc.constantFrom(...NAMES);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { modelFacts, modelGroups, variantChoices } from '../../src/catalog/model-groups.ts';
-import { registryOf } from './registry-of.ts';
+import { registryOf } from './test-registry.ts';
 
 const local = (models: Readonly<Record<string, unknown>>, more = {}) => ({
   options: { baseURL: 'http://127.0.0.1:1/v1' },

@@ -14,7 +14,7 @@ import {
   refreshCatalog,
 } from '../../src/catalog/public/refresh.ts';
 import { loadSnapshot } from '../../src/catalog/public/snapshot.ts';
-import { CATALOG } from './registry-of.ts';
+import { CATALOG } from './test-registry.ts';
 
 /** A public catalog on loopback, and a cache folder. */
 class PublicCatalog {

@@ -3,7 +3,7 @@ import { providersToList } from '../../src/catalog/live-registry.ts';
 import type { Endpoint, Model } from '../../src/catalog/model.ts';
 import { matchesModelPattern } from '../../src/catalog/model-pattern.ts';
 import { formatMessage } from '../../src/wire/errors/svc-error.ts';
-import { type Given, registryOf } from './registry-of.ts';
+import { type Given, registryOf } from './test-registry.ts';
 
 function problemOf(endpoint: Endpoint | undefined): string {
   return endpoint?.problem === undefined ? '' : formatMessage(endpoint.problem);

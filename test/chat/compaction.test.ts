@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { messageText } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { scripted, sessionAt, toolNamed } from './sessions.ts';
+import { scripted, sessionAt, toolNamed } from './test-session.ts';
 
 describe('compaction', () => {
   let upstream: Upstream;

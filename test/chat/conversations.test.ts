@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { History } from '../../src/chat/history/history.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
-import { LABEL, modelAt, whenPatch } from './sessions.ts';
-import { waitingConversations } from './waiting-conversations.ts';
+import { waitingConversations } from './paused-conversations.ts';
+import { LABEL, modelAt, whenPatch } from './test-session.ts';
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 const HEAD = { type: 'head', version: 1, id: 'c1', createdAt: 5, workspace: 'w' };

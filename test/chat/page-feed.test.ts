@@ -5,7 +5,7 @@ import { PageFeed, transcriptForPage } from '../../src/chat/page/page-feed.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { ChatSession } from '../../src/chat/session/session.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { LABEL, modelAt } from './sessions.ts';
+import { LABEL, modelAt } from './test-session.ts';
 
 const UPSTREAM = { url: 'http://127.0.0.1:1' };
 

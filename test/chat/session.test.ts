@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ChatSession } from '../../src/chat/session/session.ts';
 import { messageText, versionsIn } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { scripted, sessionAt, whenPatch } from './sessions.ts';
+import { scripted, sessionAt, whenPatch } from './test-session.ts';
 
 describe('a chat session', () => {
   let upstream: Upstream;

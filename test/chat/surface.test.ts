@@ -8,7 +8,7 @@ import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
-import { waitingConversations } from './waiting-conversations.ts';
+import { waitingConversations } from './paused-conversations.ts';
 
 /** A page of the panel as VS Code hands it to the host. */
 describe('a page and its conversation', () => {

@@ -3,7 +3,7 @@ import type { Caution } from '../../src/chat/tools/caution.ts';
 import { ToolRunner } from '../../src/chat/tools/tool-runner.ts';
 import type { ToolDecision } from '../../src/chat/tools/tools.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
-import { toolNamed } from './sessions.ts';
+import { toolNamed } from './test-session.ts';
 
 const call = (part: number, name: string) => ({ part, id: `call_${part}`, name, text: '{}' });
 

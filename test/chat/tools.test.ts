@@ -4,7 +4,7 @@ import type { ChatTool, ToolDecision } from '../../src/chat/tools/tools.ts';
 import type { Part, ToolState } from '../../src/chat/transcript.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { scripted, sessionAt, toolNamed, whenPatch } from './sessions.ts';
+import { scripted, sessionAt, toolNamed, whenPatch } from './test-session.ts';
 
 const CALL = { id: 'call_1', name: 'weather', arguments: ['{"city":', '"Oslo"}'] };
 

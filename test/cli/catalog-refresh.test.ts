@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ProjectFolder } from '../config/project-folder.ts';
-import { svc, svcProcess } from './terminal.ts';
+import { svc, svcProcess } from './run-svc.ts';
 
 const MODEL = { id: 'brand-new', name: 'Brand New', modalities: { input: ['text'], output: ['text'] }, limit: {} };
 const CATALOG = { openai: { name: 'OpenAI', npm: '@ai-sdk/openai', env: [], models: { 'brand-new': MODEL } } };

@@ -9,7 +9,7 @@ import type { Io } from '../../src/cli/io.ts';
 import { main } from '../../src/cli/main.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { svc } from './terminal.ts';
+import { svc } from './run-svc.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const SCENARIOS = ['text', 'reasoning-only', 'length', 'status-401', 'stall-mid-stream', 'reset-mid-stream'];

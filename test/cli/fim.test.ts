@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { svc } from './terminal.ts';
+import { svc } from './run-svc.ts';
 
 /** A FIM answer as Mistral streams it. */
 function answer(response: ServerResponse, text: string, reason = 'stop'): void {

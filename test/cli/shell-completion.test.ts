@@ -5,7 +5,7 @@ import path from 'node:path';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { listOptions } from '../../src/cli/options.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
-import { svc } from './terminal.ts';
+import { svc } from './run-svc.ts';
 
 describe('svc completion', () => {
   /** What bash would offer for the last word of a line. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { hash } from '../bench/typist/oracle.ts';
-import { Person } from './person.ts';
+import { Person } from './editor-harness.ts';
 
 const FILE = `import { a } from './a.ts';
 

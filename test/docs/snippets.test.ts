@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { startSimulatedProvider } from '../../scripts/simulated-provider/server.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { main } from '../../src/cli/main.ts';
-import { svc, svcProcess } from '../cli/terminal.ts';
+import { svc, svcProcess } from '../cli/run-svc.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { blocks, commands, PAGES, ROOT } from './pages.ts';
 

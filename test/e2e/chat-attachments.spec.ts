@@ -4,7 +4,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, extensionReady, saying, setChatDesk } from './chat-desk.ts';
+import { type ChatDesk, ended, extensionReady, saying, setChatDesk } from './chat-harness.ts';
 
 /** A picture of one pixel. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openFile, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, fresh, halting, openList, saying, sendIn, setChatDesk } from './chat-desk.ts';
+import { type ChatDesk, ended, fresh, halting, openList, saying, sendIn, setChatDesk } from './chat-harness.ts';
 
 describe('a conversation in the editor', () => {
   let desk: ChatDesk;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, openList, saying, sendIn, setChatDesk } from './chat-desk.ts';
+import { type ChatDesk, ended, openList, saying, sendIn, setChatDesk } from './chat-harness.ts';
 
 const TWELVE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const CHANGED = TWELVE.map((line) => (line === 'line 2' || line === 'line 11' ? `${line}, changed` : line));

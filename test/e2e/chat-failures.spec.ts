@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
-import { type Answer, type ChatDesk, extensionReady, failing, halting, saying, setChatDesk } from './chat-desk.ts';
+import { type Answer, type ChatDesk, extensionReady, failing, halting, saying, setChatDesk } from './chat-harness.ts';
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, letGo, openList, saying, setChatDesk } from './chat-desk.ts';
+import { type ChatDesk, ended, letGo, openList, saying, setChatDesk } from './chat-harness.ts';
 
 describe('the list of conversations', () => {
   let desk: ChatDesk;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFile, runCommand } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
-import { type ChatDesk, ended, saying, setChatDesk } from './chat-desk.ts';
+import { type ChatDesk, ended, saying, setChatDesk } from './chat-harness.ts';
 
 describe('tools and code in the editor', () => {
   let desk: ChatDesk;

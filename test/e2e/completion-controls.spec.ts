@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { runCommand } from '../host/workbench.ts';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
 
 const ROWS = '.quick-input-list .monaco-list-row';
 const ITEM = '[id="svc.svc.svc.completion"]';

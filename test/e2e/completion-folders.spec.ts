@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
 
 describe('completions in a workspace of several folders', () => {
   let at: CompletionDesk;

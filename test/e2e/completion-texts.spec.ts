@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
 
 /** A file as it is, what is typed at its end, what the model says, and the file with that accepted. */
 const TEXTS = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../host/workbench.ts';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
 
 describe('what completions send, and when', () => {
   let at: CompletionDesk;

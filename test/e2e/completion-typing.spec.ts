@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { runCommand } from '../host/workbench.ts';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-desk.ts';
+import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
 
 describe('ghost text while a person types', () => {
   let at: CompletionDesk;

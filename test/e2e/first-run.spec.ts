@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { pickTyped, screenshot, webviewFrame } from '../host/workbench.ts';
-import { type Desk, setDesk } from './desk.ts';
+import { type Desk, setDesk } from './vscode-harness.ts';
 
 describe('a first run', () => {
   let desk: Desk;

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { blocks } from '../docs/pages.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type Desk, setDesk } from './desk.ts';
+import { type Desk, setDesk } from './vscode-harness.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
 import { pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { type Desk, setDesk } from './desk.ts';
+import { type Desk, setDesk } from './vscode-harness.ts';
 
 const KEY = 'sk-typed-by-hand-0123456789';
 

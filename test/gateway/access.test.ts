@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Client } from 'undici';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
-import { ask, said } from './asking.ts';
+import { ask, said } from './chat-request.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
 
 describe('who may do what', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { streamFrames, type Wire, wholeBody } from '../upstream/answers.ts';
-import { ask } from './asking.ts';
+import { ask } from './chat-request.ts';
 import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
 
 const SECRET = 'sk-of-the-house/31d7e2';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { Socket } from 'node:net';
 import { parseBody } from '../../src/gateway/http/request-body.ts';
-import { assertLinear } from '../growth.ts';
-import { ask, type ErrorAnswer, said } from './asking.ts';
+import { assertLinear } from '../linear-time.ts';
+import { ask, type ErrorAnswer, said } from './chat-request.ts';
 import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
 
 const many = <T>(count: number, item: T): T[] => new Array<T>(count).fill(item);

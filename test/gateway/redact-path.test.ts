@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Account } from '../../src/gateway/access/account.ts';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { withoutKeys } from '../../src/gateway/http/redact-path.ts';
-import { assertLinear } from '../growth.ts';
+import { assertLinear } from '../linear-time.ts';
 import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
 
 const OWN = 'svc_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmF';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask, said } from './asking.ts';
+import { ask, said } from './chat-request.ts';
 import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
 
 describe('what is refused whatever the model', () => {

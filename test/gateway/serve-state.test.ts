@@ -6,7 +6,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { KEY, Served } from './served.ts';
+import { KEY, Served } from './serve-harness.ts';
 
 describe('the state of svc serve', () => {
   let served: Served;

@@ -6,7 +6,7 @@ import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { gatewayLaunch } from '../../src/extension/gateway/launch.ts';
 import { play } from '../upstream/scenarios.ts';
-import { CLI, KEY, Served } from './served.ts';
+import { CLI, KEY, Served } from './serve-harness.ts';
 
 describe('svc serve', () => {
   let served: Served;

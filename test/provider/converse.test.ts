@@ -10,7 +10,7 @@ import { type FoldedAnswer, foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { ask, credential, modelAt } from './models.ts';
+import { ask, credential, modelAt } from './test-model.ts';
 
 const FORMATS: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 const SAID = 'Hello, wörld 👋.';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CredentialFilter } from '../../src/provider/credential-filter.ts';
-import { assertLinear } from '../growth.ts';
+import { assertLinear } from '../linear-time.ts';
 
 const KEY = 'sk-canary/8f2d1c+slash==';
 const OTHER = 'canary-of-a-header-31d7e2';

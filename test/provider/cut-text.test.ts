@@ -3,7 +3,7 @@ import { completeCode } from '../../src/provider/complete-code.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { startUpstream } from '../upstream/upstream.ts';
-import { ask, modelAt } from './models.ts';
+import { ask, modelAt } from './test-model.ts';
 
 describe('a text that was cut inside of an emoji', () => {
   it('makes a request that every server can read', async () => {

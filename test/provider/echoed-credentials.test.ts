@@ -10,7 +10,7 @@ import type { Event } from '../../src/wire/event.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { ask, credential, modelAt } from './models.ts';
+import { ask, credential, modelAt } from './test-model.ts';
 
 /** Some keys are Base64, whose slash some servers escape in JSON. */
 const KEY = 'sk-canary/8f2d1c+slash==';

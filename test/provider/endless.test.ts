@@ -5,7 +5,7 @@ import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts'
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { ask, modelAt } from './models.ts';
+import { ask, modelAt } from './test-model.ts';
 
 /** What it begins with, what follows for ever. */
 const ENDLESS: readonly (readonly [what: string, status: number, type: string, head: string, errorType: string])[] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { listModels, testConnection } from '../../src/provider/list-models.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { modelAt } from './models.ts';
+import { modelAt } from './test-model.ts';
 
 describe('the models of an endpoint', () => {
   let upstream: Upstream;

@@ -20,7 +20,7 @@ import { foldEvents } from '../../src/wire/fold.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { streamFrames } from '../upstream/answers.ts';
-import { ask, modelAt } from './models.ts';
+import { ask, modelAt } from './test-model.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const certificate = (name: string) => fileURLToPath(new URL(`./certificates/${name}`, import.meta.url));

@@ -5,7 +5,7 @@ import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts'
 import type { Transport } from '../../src/provider/transport/transport.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { modelAt } from './models.ts';
+import { modelAt } from './test-model.ts';
 
 const BODY = '{"prompt":"private"}';
 

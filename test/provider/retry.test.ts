@@ -8,7 +8,7 @@ import type { Event } from '../../src/wire/event.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import { play } from '../upstream/scenarios.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { ask, modelAt } from './models.ts';
+import { ask, modelAt } from './test-model.ts';
 
 const failure = (more: Partial<SvcErrorInit> = {}) =>
   new SvcError({ status: 503, errorType: 'upstream_error', message: 'x', retryable: true, ...more });

@@ -11,7 +11,7 @@ import { Oracle } from '../bench/typist/oracle.ts';
 import { oracleFill } from '../bench/typist/oracle-fill.ts';
 import { type Task, tasksOf } from '../bench/typist/truth.ts';
 import { Typist } from '../bench/typist/typist.ts';
-import { sessionAt } from '../chat/sessions.ts';
+import { sessionAt } from '../chat/test-session.ts';
 import { VirtualClock } from '../completion/virtual-clock.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { atMost, count, random, type SoakPart, type SoakRow } from './part.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
-import { type Desk, setDesk } from '../e2e/desk.ts';
+import { type Desk, setDesk } from '../e2e/vscode-harness.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { atLeast, atMost, count, random, type SoakPart, type SoakRow } from './part.ts';

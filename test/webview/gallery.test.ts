@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ARTIFACTS } from '../host/workbench.ts';
+import { longHistory, STATES } from './gallery-states.ts';
 import { type OpenOptions, type PanelHost, snapshot, startPanelHost, transcriptOf } from './panel-page.ts';
-import { longHistory, STATES } from './states.ts';
 
 const PICTURES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'chat');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Patch } from '../../src/chat/transcript.ts';
+import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
-import { STATES } from './states.ts';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
 const user = { role: 'user' as const, parts: [text('Question')] };

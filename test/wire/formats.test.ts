@@ -5,7 +5,17 @@ import { foldEvents } from '../../src/wire/fold.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { frameText, SseDecoder } from '../../src/wire/stream/sse.ts';
 import { streamFrames } from '../upstream/answers.ts';
-import { CONTEXT, eventsOf, FORMAT_LIST, PAIRS, SCRIPTS, streamedEvents, WIRE, wholeEvents, written } from './carry.ts';
+import {
+  CONTEXT,
+  eventsOf,
+  FORMAT_LIST,
+  PAIRS,
+  SCRIPTS,
+  streamedEvents,
+  WIRE,
+  wholeEvents,
+  written,
+} from './format-pairs.ts';
 
 describe('a whole answer is a folded stream', () => {
   for (const format of FORMAT_LIST) {

@@ -17,7 +17,7 @@ import {
   toolResult,
   toolUse,
   user,
-} from './lossy-shown.ts';
+} from './lossy-values.ts';
 
 const pictureMoved: NonNullable<Shown['becomes']> = (written) => {
   const [, , result, moved] = Array.isArray(written.messages) ? written.messages : [];

@@ -12,7 +12,7 @@ import {
   type Shown,
   text,
   user,
-} from './lossy-shown.ts';
+} from './lossy-values.ts';
 
 /** What the system is told, wherever the format says it. */
 function systemIs(words: string): NonNullable<Shown['becomes']> {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
-import { CONTEXT } from './carry.ts';
+import { CONTEXT } from './format-pairs.ts';
 import { LOSSES, type Loss } from './losses.ts';
 import { CONTENT } from './lossy-content.ts';
 import { FIELDS } from './lossy-fields.ts';
-import type { Shown } from './lossy-shown.ts';
+import type { Shown } from './lossy-values.ts';
 
 const ROWS: Readonly<Record<string, readonly Shown[]>> = { ...FIELDS, ...CONTENT };
 

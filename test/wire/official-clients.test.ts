@@ -9,7 +9,7 @@ import type { Format } from '../../src/wire/format.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { frameText } from '../../src/wire/stream/sse.ts';
 import type { Script } from '../upstream/answers.ts';
-import { CONTEXT, FORMAT_LIST, SCRIPTS, streamedEvents, wholeEvents, written } from './carry.ts';
+import { CONTEXT, FORMAT_LIST, SCRIPTS, streamedEvents, wholeEvents, written } from './format-pairs.ts';
 
 /** What an official client made of an answer. */
 interface Seen {

@@ -4,7 +4,7 @@ import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
-import { CONTEXT, FORMAT_LIST, kinds, streamedEvents, written } from './carry.ts';
+import { CONTEXT, FORMAT_LIST, kinds, streamedEvents, written } from './format-pairs.ts';
 
 const ANSWER: readonly Event[] = [
   { type: 'start', id: 'x' },

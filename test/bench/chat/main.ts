@@ -7,7 +7,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { PageFeed } from '../../../src/chat/page/page-feed.ts';
 import type { ToPage } from '../../../src/chat/page/page-messages.ts';
 import { ChatSession } from '../../../src/chat/session/session.ts';
-import { LABEL, modelAt } from '../../chat/sessions.ts';
+import { LABEL, modelAt } from '../../chat/test-session.ts';
 import {
   COMPLETE,
   type Panel,

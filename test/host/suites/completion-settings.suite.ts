@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type Coder, edit, startCoder, take } from './coder.ts';
+import { type Coder, edit, startCoder, take } from './completion-provider.ts';
 import { writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;

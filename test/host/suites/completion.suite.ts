@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Coder, edit, startCoder, take } from './coder.ts';
+import { type Coder, edit, startCoder, take } from './completion-provider.ts';
 import { until, writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;

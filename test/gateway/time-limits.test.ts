@@ -6,7 +6,7 @@ import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts'
 import type { Transport } from '../../src/provider/transport/transport.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
-import { ask, modelAt } from '../provider/models.ts';
+import { ask, modelAt } from '../provider/test-model.ts';
 import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import type { Responder } from '../upstream/upstream.ts';
 import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';

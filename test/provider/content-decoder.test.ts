@@ -7,7 +7,7 @@ import { undiciTransport } from '../../src/provider/transport/undici-transport.t
 import { foldEvents } from '../../src/wire/fold.ts';
 import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { ask, modelAt } from './models.ts';
+import { ask, modelAt } from './test-model.ts';
 
 const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
 const SAID = 'Hello, wörld 👋.';

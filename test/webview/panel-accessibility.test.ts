@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { errorCard } from '../../src/chat/page/error-card.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
+import { STATES } from './gallery-states.ts';
 import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
-import { STATES } from './states.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { selectModel } from '../../src/catalog/model-selection.ts';
-import { registryOf, settingsOf } from './registry-of.ts';
+import { registryOf, settingsOf } from './test-registry.ts';
 
 const MINE = {
   model: 'one/a',

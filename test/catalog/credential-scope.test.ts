@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { originDecisionKey } from '../../src/catalog/credential-scope.ts';
 import type { Endpoint } from '../../src/catalog/model.ts';
 import { formatMessage } from '../../src/wire/errors/svc-error.ts';
-import { type Given, registryOf, secret } from './registry-of.ts';
+import { type Given, registryOf, secret } from './test-registry.ts';
 
 function problemOf(endpoint: Endpoint | undefined): string {
   return endpoint?.problem === undefined ? '' : formatMessage(endpoint.problem);

@@ -6,8 +6,8 @@ import { completeCode } from '../../src/provider/complete-code.ts';
 import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts';
 import { Oracle } from '../bench/typist/oracle.ts';
 import { type OracleServer, startOracle } from '../bench/typist/oracle-server.ts';
-import { modelAt } from '../provider/models.ts';
-import { Paper } from './person.ts';
+import { modelAt } from '../provider/test-model.ts';
+import { Paper } from './editor-harness.ts';
 
 const FILE = `/** Adds what the items of a cart cost. */
 export function total(items) {

@@ -8,7 +8,7 @@ import { load } from '../../src/config/load/load.ts';
 import { BoundedLexer } from '../../src/webview/chat/markdown/bounded-lexer.ts';
 import { vendorError } from '../../src/wire/errors/vendor-errors.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
-import { assertLinear } from '../growth.ts';
+import { assertLinear } from '../linear-time.ts';
 
 const NOTHING = { providers: () => [], models: () => [], refs: () => [], variants: () => [], environment: () => [] };
 const provider = (options: unknown, over: object = {}) => JSON.stringify({ provider: { p: { options, ...over } } });

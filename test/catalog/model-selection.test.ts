@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type SelectionRequest, selectCompletionModel, selectModel } from '../../src/catalog/model-selection.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
-import { type Given, registryOf, settingsOf } from './registry-of.ts';
+import { type Given, registryOf, settingsOf } from './test-registry.ts';
 
 const base: Given = {
   mine: { provider: { openai: { blacklist: ['gpt-4o'] }, anthropic: {}, mistral: {} } },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AnswerWriter } from '../../src/chat/session/answer-writer.ts';
 import { applyPatch, EMPTY_TRANSCRIPT, type Message, type Patch } from '../../src/chat/transcript.ts';
 import type { Event } from '../../src/wire/event.ts';
-import { modelAt, toolNamed } from './sessions.ts';
+import { modelAt, toolNamed } from './test-session.ts';
 
 describe('writing an answer', () => {
   function written(...events: readonly Event[]): Message['parts'] {

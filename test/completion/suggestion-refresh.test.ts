@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DEFAULT_COMPLETION_SETTINGS } from '../../src/completion/document/completion-settings.ts';
 import type { NotSent } from '../../src/completion/trigger/trigger.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
-import { MODEL, Person } from './person.ts';
+import { MODEL, Person } from './editor-harness.ts';
 
 /** As the face does it: the editor is asked again where nothing could be suggested. */
 function reopens(person: Person): string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { History } from '../../src/chat/history/history.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
-import { LABEL, modelAt } from './sessions.ts';
+import { LABEL, modelAt } from './test-session.ts';
 
 /** Conversations kept in `folder`, whose model says nothing until `goOn` and then ends. */
 export function waitingConversations(folder: string, workspace = '') {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { lastUsedFile, lastUsedStore } from '../../src/cli/input/last-used.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
-import { svc, svcProcess } from './terminal.ts';
+import { svc, svcProcess } from './run-svc.ts';
 
 const TWO = {
   provider: {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Exclusions } from '../../src/completion/prompt/exclusion.ts';
 import { insideSecret, redact, SecretRestorer } from '../../src/completion/prompt/redact.ts';
 import { SECRET_KINDS } from '../hostile/secret-kinds.ts';
-import { Person } from './person.ts';
+import { Person } from './editor-harness.ts';
 
 const KEY = `sk-${'aB3dE5fG7hJ9kL1mN3pQ'}`;
 

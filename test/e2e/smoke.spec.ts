@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
-import { showsGhost } from './completion-desk.ts';
-import { type Desk, setDesk } from './desk.ts';
+import { showsGhost } from './completion-harness.ts';
+import { type Desk, setDesk } from './vscode-harness.ts';
 
 describe('first light', () => {
   let desk: Desk;

@@ -5,7 +5,7 @@ import { upstreamHeaders } from '../../src/provider/request/headers.ts';
 import { joinURL, upstreamURL } from '../../src/provider/request/url.ts';
 import type { Conversation } from '../../src/wire/conversation.ts';
 import { msg, SvcError } from '../../src/wire/errors/svc-error.ts';
-import { ask, credential, modelAt } from './models.ts';
+import { ask, credential, modelAt } from './test-model.ts';
 
 const endpoint = (over: Partial<Endpoint>): Endpoint => modelAt('https://x.test/v1', over).endpoint;
 

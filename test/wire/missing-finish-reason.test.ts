@@ -4,7 +4,7 @@ import type { Event } from '../../src/wire/event.ts';
 import { FimReader } from '../../src/wire/fim/fim-answer.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { messages } from '../../src/wire/messages/format.ts';
-import { CONTEXT, eventsOf, FORMAT_LIST } from './carry.ts';
+import { CONTEXT, eventsOf, FORMAT_LIST } from './format-pairs.ts';
 
 const chunk = (delta: unknown, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] })}`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Person } from './person.ts';
+import { Person } from './editor-harness.ts';
 
 describe('a suggestion while typing', () => {
   it('is shown when its first line is there, and grows at its end', async () => {

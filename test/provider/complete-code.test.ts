@@ -6,7 +6,7 @@ import type { Event } from '../../src/wire/event.ts';
 import type { FimDialect, FimRequest } from '../../src/wire/fim/fim-request.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { modelAt } from './models.ts';
+import { modelAt } from './test-model.ts';
 
 const HOLE = { prefix: 'let a = ', suffix: ';\n', maxTokens: 64, temperature: 0.2, stop: ['\n\n'] };
 

@@ -7,8 +7,8 @@ import { responses } from '../../src/wire/responses/format.ts';
 import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
 import { SseDecoder } from '../../src/wire/stream/sse.ts';
 import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tool-call-repair.ts';
-import { assertLinear } from '../growth.ts';
-import { CONTEXT, FORMAT_LIST, wholeEvents, written } from './carry.ts';
+import { assertLinear } from '../linear-time.ts';
+import { CONTEXT, FORMAT_LIST, wholeEvents, written } from './format-pairs.ts';
 
 type Body = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fitAnswer as fitRest } from '../../src/completion/answer/fit-answer.ts';
 import { findLanguage } from '../../src/completion/document/languages.ts';
-import { Person } from './person.ts';
+import { Person } from './editor-harness.ts';
 
 describe('what stands behind the caret', () => {
   const cases: readonly (readonly [string, string, string, string, string | undefined, string | undefined])[] = [

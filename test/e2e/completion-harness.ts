@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
-import { type Desk, type DeskOptions, setDesk } from './desk.ts';
+import { type Desk, type DeskOptions, setDesk } from './vscode-harness.ts';
 
 /** Ghost text has a class of its own while an item of the list of suggestions is previewed. */
 const GHOST = '.ghost-text-decoration, .ghost-text-decoration-preview, .ghost-text';

@@ -2,7 +2,7 @@ import { estimateTranscript } from '../../src/gateway/accounting/transcript-usag
 import { mustBeRewritten, refuseOtherModels } from '../../src/gateway/dispatch/model-fields.ts';
 import { countAnswerCharacters, readAnswerModel } from '../../src/gateway/relay/answer-facts.ts';
 import { countText } from '../../src/gateway/relay/streamed-text.ts';
-import { assertLinear } from '../growth.ts';
+import { assertLinear } from '../linear-time.ts';
 
 const text = (unit: string) => (size: number) => Buffer.from(unit.repeat(size));
 const answer = (size: number) =>

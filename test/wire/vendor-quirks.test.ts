@@ -4,7 +4,7 @@ import type { Event } from '../../src/wire/event.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
-import { eventsOf, kinds, written } from './carry.ts';
+import { eventsOf, kinds, written } from './format-pairs.ts';
 
 const done = 'data: [DONE]';
 
