@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { originDecisionKey } from '../../src/catalog/credential-scope.ts';
 import type { Endpoint } from '../../src/catalog/model.ts';
 import { formatMessage } from '../../src/wire/errors/svc-error.ts';
-import { type Given, registryOf, secret } from './test-registry.ts';
+import { buildTestRegistry, secret, type TestRegistryOptions } from './test-registry.ts';
 
 function problemOf(endpoint: Endpoint | undefined): string {
   return endpoint?.problem === undefined ? '' : formatMessage(endpoint.problem);
@@ -20,8 +20,8 @@ const mine = (options: object = {}, over: object = {}) => ({
 });
 const project = (p: object) => ({ provider: { p } });
 
-async function endpointOf(given: Given, ref = 'p/m'): Promise<Endpoint> {
-  const registry = await registryOf(given);
+async function endpointOf(given: TestRegistryOptions, ref = 'p/m'): Promise<Endpoint> {
+  const registry = await buildTestRegistry(given);
   const model = registry.find(ref);
   assert.ok(model !== undefined, `${ref} is not there`);
   return model.endpoint;
@@ -169,10 +169,10 @@ describe('credential scope', () => {
       ),
       project: project({ options: { baseURL: EVIL } }),
     };
-    const model = (await registryOf(given)).find('p/m');
+    const model = (await buildTestRegistry(given)).find('p/m');
     assert.deepEqual([model?.options, model?.endpoint.options], [{ b: 1 }, {}]);
     assert.deepEqual([...(model?.variants ?? [])], [['v', { c: [] }]]);
-    const home = (await registryOf({ ...given, project: {} })).find('p/m');
+    const home = (await buildTestRegistry({ ...given, project: {} })).find('p/m');
     assert.deepEqual(home?.endpoint.options, { note: `x${KEY}` });
   });
 
@@ -192,7 +192,7 @@ describe('credential scope', () => {
   });
 
   it('credential: the provider states that a credential was withheld', async () => {
-    const registry = await registryOf({
+    const registry = await buildTestRegistry({
       mine: mine(),
       project: project({ models: { n: { provider: { api: EVIL } } } }),
     });
@@ -211,12 +211,12 @@ describe('credential scope', () => {
     };
     assert.equal((await endpointOf(given)).baseURL, GOOD);
     const brought = { provider: { evil: { options: { baseURL: EVIL }, models: { m: {} } } } };
-    const registry = await registryOf({ mine: mine(), project: brought, trustedWorkspace: false });
+    const registry = await buildTestRegistry({ mine: mine(), project: brought, trustedWorkspace: false });
     assert.match(problemOf(registry.find('evil/m')?.endpoint), /not trusted/);
   });
 
   it('Secret: no printed form of the registry contains it', async () => {
-    const registry = await registryOf({ mine: mine(), env: { OPENAI_API_KEY: KEY } });
+    const registry = await buildTestRegistry({ mine: mine(), env: { OPENAI_API_KEY: KEY } });
     const printed = [
       inspect(registry, { depth: 20 }),
       JSON.stringify([...registry.models.values()]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { modelFacts, modelGroups, variantChoices } from '../../src/catalog/model-groups.ts';
-import { registryOf } from './test-registry.ts';
+import { buildTestRegistry } from './test-registry.ts';
 
 const local = (models: Readonly<Record<string, unknown>>, more = {}) => ({
   options: { baseURL: 'http://127.0.0.1:1/v1' },
@@ -10,7 +10,7 @@ const local = (models: Readonly<Record<string, unknown>>, more = {}) => ({
 
 describe('modelGroups', () => {
   const names = 'one two three four five six'.split(' ');
-  const registry = registryOf({
+  const registry = buildTestRegistry({
     mine: {
       provider: {
         a: local(Object.fromEntries(names.map((name) => [name, {}]))),
@@ -66,7 +66,7 @@ describe('modelGroups', () => {
 
 describe('modelFacts', () => {
   const facts = async (model: Readonly<Record<string, unknown>>, more = {}) => {
-    const registry = await registryOf({ mine: { provider: { a: local({ m: model }, more) } } });
+    const registry = await buildTestRegistry({ mine: { provider: { a: local({ m: model }, more) } } });
     const found = registry.find('a/m');
     assert.ok(found);
     return modelFacts(found);
@@ -97,7 +97,7 @@ describe('modelFacts', () => {
 describe('variantChoices', () => {
   it('variantChoices: the model without a variant is first, and the current one is marked', async () => {
     const variants = { high: { effort: 'high' }, low: { effort: 'low' }, off: { disabled: true } };
-    const registry = await registryOf({ mine: { provider: { a: local({ m: { variants } }) } } });
+    const registry = await buildTestRegistry({ mine: { provider: { a: local({ m: { variants } }) } } });
     const model = registry.find('a/m');
     assert.ok(model);
     const shown = (current?: string) => variantChoices(model, current).map(({ name, current }) => [name, current]);

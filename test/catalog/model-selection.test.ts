@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { type SelectionRequest, selectCompletionModel, selectModel } from '../../src/catalog/model-selection.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
-import { type Given, registryOf, settingsOf } from './test-registry.ts';
+import { buildTestRegistry, loadTestSettings, type TestRegistryOptions } from './test-registry.ts';
 
-const base: Given = {
+const base: TestRegistryOptions = {
   mine: { provider: { openai: { blacklist: ['gpt-4o'] }, anthropic: {}, mistral: {} } },
 };
 
-async function ask(over: Partial<SelectionRequest> = {}, given: Given = base): Promise<SelectionRequest> {
-  return { settings: await settingsOf(given), registry: await registryOf(given), ...over };
+async function ask(over: Partial<SelectionRequest> = {}, given: TestRegistryOptions = base): Promise<SelectionRequest> {
+  return { settings: await loadTestSettings(given), registry: await buildTestRegistry(given), ...over };
 }
 
-const withModel = (model: string, key = 'model'): Given => ({ mine: { ...base.mine, [key]: model } });
+const withModel = (model: string, key = 'model'): TestRegistryOptions => ({ mine: { ...base.mine, [key]: model } });
 
 describe('selectModel', () => {
   it('selectModel: flag overrides configuration, then last used, then priority', async () => {
@@ -60,7 +60,7 @@ describe('selectModel', () => {
   });
 
   it('selectModel: skips last used models that are missing, hidden or not callable', async () => {
-    const given: Given = {
+    const given: TestRegistryOptions = {
       mine: { provider: { openai: { blacklist: ['gpt-4o'] }, p: { models: { m: {} } }, mistral: {} } },
     };
     const lastUsed = ['gone/x', 'openai/gpt-4o', 'p/m', 'nonsense', 'openai/gpt-5'];
@@ -92,7 +92,7 @@ describe('selectModel', () => {
       },
     };
     assert.equal(selectModel(await ask({}, { mine: simulated })).model?.ref, 'b/plain');
-    const brought: Given = {
+    const brought: TestRegistryOptions = {
       mine: { provider: { b: { options, models: { plain: {} } } } },
       project: { provider: { a: { options, models: { 'claude-sonnet': {} } } } },
     };
@@ -100,7 +100,7 @@ describe('selectModel', () => {
   });
 
   it('selectModel: the result does not depend on the order of the catalog', async () => {
-    const given = (models: string[]): Given => ({
+    const given = (models: string[]): TestRegistryOptions => ({
       mine: {
         provider: {
           p: { options: { baseURL: 'http://127.0.0.1:1' }, models: Object.fromEntries(models.map((key) => [key, {}])) },

@@ -3,14 +3,14 @@ import { providersToList } from '../../src/catalog/live-registry.ts';
 import type { Endpoint, Model } from '../../src/catalog/model.ts';
 import { matchesModelPattern } from '../../src/catalog/model-pattern.ts';
 import { formatMessage } from '../../src/wire/errors/svc-error.ts';
-import { type Given, registryOf } from './test-registry.ts';
+import { buildTestRegistry, type TestRegistryOptions } from './test-registry.ts';
 
 function problemOf(endpoint: Endpoint | undefined): string {
   return endpoint?.problem === undefined ? '' : formatMessage(endpoint.problem);
 }
 
-async function modelOf(ref: string, given: Given): Promise<Model> {
-  const model = (await registryOf(given)).find(ref);
+async function modelOf(ref: string, given: TestRegistryOptions): Promise<Model> {
+  const model = (await buildTestRegistry(given)).find(ref);
   assert.ok(model !== undefined, `${ref} is not there`);
   return model;
 }
@@ -21,7 +21,7 @@ const local = (over: object) => ({
 
 describe('Registry: providers', () => {
   it('Registry: contains configured providers, then those with a stored key or a variable', async () => {
-    const registry = await registryOf({
+    const registry = await buildTestRegistry({
       mine: { provider: { anthropic: {} } },
       env: { OPENAI_API_KEY: 'k', MISTRAL_API_KEY: '  ' },
     });
@@ -30,12 +30,12 @@ describe('Registry: providers', () => {
   });
 
   it('Registry: omits disabled providers', async () => {
-    const registry = await registryOf({ mine: { provider: { openai: null } }, env: { OPENAI_API_KEY: 'k' } });
+    const registry = await buildTestRegistry({ mine: { provider: { openai: null } }, env: { OPENAI_API_KEY: 'k' } });
     assert.equal(registry.providers.size, 0);
   });
 
   it('Registry: a provider without a known address has a problem instead', async () => {
-    const registry = await registryOf({
+    const registry = await buildTestRegistry({
       mine: { provider: { p: { models: { m: {} } } } },
       env: { AWS_KEY: 'k', ACCOUNT_KEY: 'k' },
     });
@@ -65,7 +65,7 @@ describe('Registry: providers', () => {
   });
 
   it('Registry: marks a simulated provider', async () => {
-    const registry = await registryOf(local({ options: { baseURL: 'http://127.0.0.1:1', simulated: true } }));
+    const registry = await buildTestRegistry(local({ options: { baseURL: 'http://127.0.0.1:1', simulated: true } }));
     assert.equal(registry.providers.get('p')?.simulated, true);
   });
 });
@@ -132,7 +132,7 @@ describe('Registry: models', () => {
   });
 
   it('Registry: contains a deprecated model only if it is configured', async () => {
-    assert.equal((await registryOf({ mine: { provider: { openai: {} } } })).find('openai/gpt-3'), undefined);
+    assert.equal((await buildTestRegistry({ mine: { provider: { openai: {} } } })).find('openai/gpt-3'), undefined);
     assert.equal(
       (await modelOf('openai/gpt-3', { mine: { provider: { openai: { models: { 'gpt-3': {} } } } } })).limit.context,
       4_096,
@@ -145,7 +145,10 @@ describe('Registry: models', () => {
 
   it('Registry: a model may have the name constructor', async () => {
     assert.equal((await modelOf('p/constructor', local({ models: { constructor: {} } }))).limit.context, 0);
-    assert.equal((await registryOf({ mine: { provider: { openai: {} } } })).find('openai/constructor'), undefined);
+    assert.equal(
+      (await buildTestRegistry({ mine: { provider: { openai: {} } } })).find('openai/constructor'),
+      undefined,
+    );
   });
 
   it("Registry: the catalog's efforts are variants in the model's format, and the user's override them", async () => {
@@ -199,7 +202,7 @@ describe('Registry: filters', () => {
   const keys = async (filters: object) =>
     [
       ...(
-        await registryOf({ mine: { provider: { openai: { models: { mine: { id: 'gpt-5' } }, ...filters } } } })
+        await buildTestRegistry({ mine: { provider: { openai: { models: { mine: { id: 'gpt-5' } }, ...filters } } } })
       ).models.values(),
     ].map(({ key }) => key);
   const cases: readonly [object, string[]][] = [
@@ -302,7 +305,9 @@ describe('Registry: code completion', () => {
 
 describe('Registry: listed models', () => {
   it('Registry: adds listed models that pass the filters, without changing configured ones', async () => {
-    const registry = await registryOf({ mine: { provider: { lmstudio: { blacklist: ['no*'] }, openai: {}, p: {} } } });
+    const registry = await buildTestRegistry({
+      mine: { provider: { lmstudio: { blacklist: ['no*'] }, openai: {}, p: {} } },
+    });
     assert.deepEqual(
       providersToList(registry).map(({ id }) => id),
       ['lmstudio'],
@@ -312,7 +317,7 @@ describe('Registry: listed models', () => {
     const model = filled.find('lmstudio/qwen2.5-coder');
     assert.deepEqual([model?.source, model?.fim, model?.endpoint.kind], ['listed', true, 'lmstudio']);
     assert.equal(registry.find('lmstudio/qwen2.5-coder'), undefined);
-    const configured = await registryOf({ mine: { provider: { lmstudio: { models: { a: { name: 'A' } } } } } });
+    const configured = await buildTestRegistry({ mine: { provider: { lmstudio: { models: { a: { name: 'A' } } } } } });
     assert.equal(configured.withListedModels('lmstudio', ['a', 'b']).find('lmstudio/a')?.name, 'A');
   });
 });

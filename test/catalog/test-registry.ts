@@ -6,14 +6,14 @@ import type { EditorSettings } from '../../src/config/load/sources.ts';
 import { Secret } from '../../src/config/settings/secret.ts';
 
 /** Settings from memory: `mine` is trusted, `project` is what a workspace brings. */
-export interface Given extends Partial<Omit<RegistryInput, 'settings' | 'env'>> {
+export interface TestRegistryOptions extends Partial<Omit<RegistryInput, 'settings' | 'env'>> {
   readonly mine?: Readonly<Record<string, unknown>>;
   readonly project?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly trustedWorkspace?: boolean;
 }
 
-export async function settingsOf({ mine = {}, project, env = {}, trustedWorkspace = true }: Given) {
+export async function loadTestSettings({ mine = {}, project, env = {}, trustedWorkspace = true }: TestRegistryOptions) {
   const editor: EditorSettings = project === undefined ? { user: mine } : { user: mine, workspace: project };
   return loadSettings({
     env: { ...env, SVC_MANAGED_CONFIG_DIR: '/nowhere' },
@@ -24,9 +24,9 @@ export async function settingsOf({ mine = {}, project, env = {}, trustedWorkspac
   });
 }
 
-export async function registryOf(given: Given): Promise<Registry> {
+export async function buildTestRegistry(given: TestRegistryOptions): Promise<Registry> {
   const { mine: _mine, project: _project, env = {}, trustedWorkspace: _trusted, ...rest } = given;
-  return buildRegistry({ catalog: CATALOG, ...rest, settings: await settingsOf(given), env });
+  return buildRegistry({ catalog: CATALOG, ...rest, settings: await loadTestSettings(given), env });
 }
 
 export const NO_CATALOG: CatalogData = EMPTY_CATALOG;

@@ -4,7 +4,7 @@ import { applyPatch, EMPTY_TRANSCRIPT, type Message, type Patch } from '../../sr
 import type { Event } from '../../src/wire/event.ts';
 import { modelAt, toolNamed } from './test-session.ts';
 
-describe('writing an answer', () => {
+describe('AnswerWriter', () => {
   function written(...events: readonly Event[]): Message['parts'] {
     const message: Message = { id: 'a', role: 'assistant', parts: [], createdAt: 0 };
     const patches: Patch[] = [];
@@ -19,7 +19,7 @@ describe('writing an answer', () => {
     return transcript.messages[0]?.parts ?? [];
   }
 
-  it('leaves no hole where a stream skips a number', () => {
+  it('AnswerWriter: leaves no gap if a stream skips a part number', () => {
     const parts = written({ type: 'reasoning', part: 1, text: 'Hm.' }, { type: 'text', part: 4, text: 'Yes.' });
     assert.deepEqual(
       parts.map((part) => part.type),
@@ -27,7 +27,7 @@ describe('writing an answer', () => {
     );
   });
 
-  it('loses no text where a vendor gives two kinds one number', () => {
+  it('AnswerWriter: keeps all text if a vendor gives two kinds of parts the same number', () => {
     const parts = written(
       { type: 'reasoning', part: 0, text: 'Hm.' },
       { type: 'text', part: 0, text: 'Yes, ' },
@@ -40,7 +40,7 @@ describe('writing an answer', () => {
     );
   });
 
-  it('pays no heed to arguments of a call that never began', () => {
+  it('AnswerWriter: ignores arguments of a call that never started', () => {
     const parts = written(
       { type: 'tool-arguments', part: 3, json: '{}' },
       { type: 'tool-call', part: 1, id: 'c', name: 'look' },
@@ -52,7 +52,7 @@ describe('writing an answer', () => {
     );
   });
 
-  it('reads a history that lost a line of its middle', () => {
+  it('AnswerWriter: reads a history with a missing line in the middle', () => {
     const message: Message = { id: 'a', role: 'assistant', parts: [], createdAt: 0 };
     const begun = applyPatch(EMPTY_TRANSCRIPT, { type: 'add', message });
     const read = applyPatch(begun, { type: 'append', message: 'a', part: 2, kind: 'text', text: 'Kept.' });

@@ -13,10 +13,10 @@ const WRITES: Readonly<Record<string, string>> = {
 };
 const FREE = 'src/a.ts README.md .gitignore package-lock.json.md .github/CODEOWNERS src/git/config.ts vscode/x.json';
 
-describe('a write that is asked for each time', () => {
+describe('caution: writes that always need approval', () => {
   for (const [kind, paths] of Object.entries(WRITES)) {
     for (const path of paths.split(' ')) {
-      it(`${path}: ${kind}`, () => {
+      it(`caution: ${path} is ${kind}`, () => {
         assert.equal(cautionKind(path, 'write'), kind);
         assert.equal(cautionKind(`/work/x/${path}`, 'write'), kind);
         assert.equal(cautionKind(`C:\\work\\${path.replaceAll('/', '\\')}`, 'write'), kind);
@@ -30,17 +30,18 @@ describe('a write that is asked for each time', () => {
     '.v\u017fcode/tasks.json',
     '.vscode::$INDEX_ALLOCATION/tasks.json',
   ]) {
-    it(`${JSON.stringify(path)}, as a file system reads it`, () => assert.ok(cautionKind(path, 'write')));
+    it(`caution: ${JSON.stringify(path)} is recognised as the file system resolves it`, () =>
+      assert.ok(cautionKind(path, 'write')));
   }
   for (const path of FREE.split(' ')) {
-    it(`is not ${path}`, () => assert.equal(cautionKind(`/work/x/${path}`, 'write'), undefined));
+    it(`caution: none for ${path}`, () => assert.equal(cautionKind(`/work/x/${path}`, 'write'), undefined));
   }
-  it('is a read only where the file holds secrets', () => {
+  it('caution: a read needs approval only if the file contains secrets', () => {
     assert.equal(cautionKind('package.json', 'read'), undefined);
     assert.equal(cautionKind('.git/config', 'read'), 'secret');
     assert.equal(cautionKind('.env', 'read'), 'secret');
   });
-  it('is found in the arguments of tools of others', () => {
+  it('caution: paths are found in the arguments of tools of other extensions', () => {
     assert.equal(cautionInArguments({ files: [{ uri: 'file:///w/.env' }] })?.kind, 'shell');
     assert.equal(cautionInArguments({ path: '/w/.vscode/tasks.json', text: 'x' })?.kind, 'editor');
     assert.equal(cautionInArguments({ path: 'src/a.ts', text: 'a\n.env' }), undefined);

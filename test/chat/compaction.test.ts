@@ -12,7 +12,7 @@ describe('compaction', () => {
 
   const bodies = () => upstream.requests.map(({ body }) => JSON.stringify(body));
 
-  it('summarizes the history once it has outgrown the window, and shows it', async () => {
+  it('compaction: summarizes a history that exceeds the window, and shows the summary', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
     upstream.respond(
       scripted(
@@ -36,7 +36,7 @@ describe('compaction', () => {
     assert.equal(session.messages.map(messageText)[0], 'About apples', 'the original stays in the transcript');
   });
 
-  it('goes by limit.input where it is set', async () => {
+  it('compaction: uses limit.input if it is set', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 1_000_000, output: 100, input: 800 } });
     upstream.respond(scripted({ text: ['x'], usage: { input: 690, output: 20 } }, { text: ['Sum.'] }, { text: ['y'] }));
     await session.send({ text: 'One' });
@@ -44,7 +44,7 @@ describe('compaction', () => {
     assert.equal(session.messages.filter(({ role }) => role === 'summary').length, 1);
   });
 
-  it('never happens by itself where no limit is known', async () => {
+  it('compaction: never starts automatically without a known limit', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 0, output: 0 } });
     upstream.respond(scripted({ text: ['x'], usage: { input: 5_000_000, output: 100 } }));
     await session.send({ text: 'One' });
@@ -52,7 +52,7 @@ describe('compaction', () => {
     assert.equal(session.messages.filter(({ role }) => role === 'summary').length, 0);
   });
 
-  it('counts from the summary on afterwards: it does not summarize again at once', async () => {
+  it('compaction: counts from the summary, so that it does not start again immediately', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
     upstream.respond(
       scripted(
@@ -65,7 +65,7 @@ describe('compaction', () => {
     assert.equal(session.messages.filter(({ role }) => role === 'summary').length, 1);
   });
 
-  it('happens between the steps of an answer that works with tools', async () => {
+  it('compaction: can start between the steps of an answer with tool calls', async () => {
     const call = { id: 'call_1', name: 'look', arguments: ['{}'] };
     const { session } = sessionAt(
       upstream,
@@ -84,7 +84,7 @@ describe('compaction', () => {
     assert.equal(session.messages.map(messageText).at(-1), 'Done.');
   });
 
-  it('shows its own failure, keeps the question and sends nothing further', async () => {
+  it('compaction: a failure is shown, keeps the question and sends no further request', async () => {
     const { session } = sessionAt(upstream, { limit: { context: 1000, output: 200 } });
     upstream.respond(scripted({ text: ['x'], usage: { input: 700, output: 200 } }));
     await session.send({ text: 'One' });
@@ -96,7 +96,7 @@ describe('compaction', () => {
     assert.equal(upstream.requests.length, 2);
   });
 
-  it('happens by hand, and for a conversation that the provider found too long', async () => {
+  it('compaction: starts manually, and if the provider rejects a conversation as too long', async () => {
     const { session } = sessionAt(upstream);
     upstream.respond(scripted({ text: ['x'] }, { text: ['Sum.'] }));
     await session.send({ text: 'One' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { History } from '../../src/chat/history/history.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
-import { waitingConversations } from './paused-conversations.ts';
+import { pausedConversations } from './paused-conversations.ts';
 import { LABEL, modelAt, whenPatch } from './test-session.ts';
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
@@ -20,7 +20,7 @@ const REST: readonly Patch[] = [
   { type: 'end', message: 'a1', ending: { type: 'finished', reason: 'stop', outcome: 'complete' } },
 ];
 
-describe('a conversation that another window streams into', () => {
+describe('a conversation that another window streams', () => {
   let folder: string;
   let file: string;
   let ahead: number;
@@ -49,7 +49,7 @@ describe('a conversation that another window streams into', () => {
   });
   const isEnd = (patch: Patch) => patch.type === 'end';
 
-  it('is read along, and not written again', async () => {
+  it('conversation in two windows: the answer is shown but not written a second time', async () => {
     const { session, kept } = await conversations.open('c1').then((open) => ({
       session: open.session,
       kept: () => open.kept(),
@@ -64,7 +64,7 @@ describe('a conversation that another window streams into', () => {
     assert.equal(readFileSync(file, 'utf8'), written);
   });
 
-  it('is ended with the truth once nobody writes any more', async () => {
+  it('conversation in two windows: the answer is marked as interrupted once no window writes it', async () => {
     const { session } = await conversations.open('c1');
     ahead = 60_000;
     await whenPatch(session, isEnd);
@@ -73,7 +73,7 @@ describe('a conversation that another window streams into', () => {
     assert.deepEqual(parts, [{ type: 'text', text: 'Half' }]);
   });
 
-  it('is ended at once where the file has long been quiet', async () => {
+  it('conversation in two windows: an old unfinished answer is marked as interrupted immediately', async () => {
     ahead = 60_000;
     const { session } = await conversations.open('c1');
     assert.equal(session.messages.at(-1)?.ending?.type, 'finished');
@@ -82,19 +82,19 @@ describe('a conversation that another window streams into', () => {
 
 describe('conversations', () => {
   let folder: string;
-  let goOn: () => void;
+  let resume: () => void;
   let conversations: Conversations;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-windows-'));
-    ({ conversations, goOn } = waitingConversations(folder, 'w'));
+    ({ conversations, resume } = pausedConversations(folder, 'w'));
   });
   afterEach(() => {
-    goOn();
+    resume();
     conversations.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are named without undoing what another window writes at that moment', async () => {
+  it('conversations: a rename keeps changes that another window writes at the same time', async () => {
     const file = join(folder, 'c1.jsonl');
     writeFileSync(file, [HEAD, ...OPEN].map(line).join(''));
     const listed = await conversations.history.load('c1');
@@ -106,13 +106,13 @@ describe('conversations', () => {
     assert.deepEqual(transcript?.messages.at(-1)?.parts, [{ type: 'text', text: 'Half and whole.' }]);
   });
 
-  it('go on answering when nobody shows them, and are closed then', async () => {
+  it('conversations: a hidden conversation finishes its answer and is then closed', async () => {
     const open = conversations.create();
     open.shown = 1;
     const sent = open.session.send({ text: 'Hi' });
     conversations.release(open);
     assert.equal(conversations.find(open.session.id), open);
-    goOn();
+    resume();
     await sent;
     assert.equal(conversations.find(open.session.id), undefined);
     await open.kept();
@@ -122,13 +122,13 @@ describe('conversations', () => {
     );
   });
 
-  it('stay open when they are shown again before they have answered', async () => {
+  it('conversations: a conversation stays open if it is shown again before its answer ends', async () => {
     const open = conversations.create();
     open.shown = 1;
     const sent = open.session.send({ text: 'Hi' });
     conversations.release(open);
     open.shown += 1;
-    goOn();
+    resume();
     await sent;
     assert.equal(conversations.find(open.session.id), open);
   });

@@ -21,7 +21,7 @@ async function handles(): Promise<{ write: (bytes: Buffer, offset: number) => Pr
   return Object.getPrototypeOf(handle);
 }
 
-describe('history on a disk that fills up in the middle of a write', () => {
+describe('history on a disk that becomes full during a write', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-history-'));
@@ -39,7 +39,7 @@ describe('history on a disk that fills up in the middle of a write', () => {
     return failures;
   }
 
-  it('has each step once when there is room again, wherever it stopped', async () => {
+  it('history on a full disk: contains each step once after space is free, for any position of the failure', async () => {
     const prototype = await handles();
     const { write } = prototype;
     const room = { left: Number.POSITIVE_INFINITY };
@@ -69,7 +69,7 @@ describe('history on a disk that fills up in the middle of a write', () => {
 
   // A limit of the process on the size of its files breaks writes as a full disk does; prlimit lifts it.
   if (process.platform === 'linux') {
-    it('does so too where the kernel takes a part of a write', () => {
+    it('history on a full disk: contains each step once after a partial write of the kernel', () => {
       const history = new URL('../../src/chat/history/history.ts', import.meta.url);
       const program = `
         import { execFileSync } from 'node:child_process';

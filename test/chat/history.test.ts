@@ -50,14 +50,14 @@ describe('history', () => {
     return join(folder, `${head.id}.jsonl`);
   }
 
-  it('gives back what was held', async () => {
+  it('history: reads the conversation that it wrote', async () => {
     await keep(PATCHES);
     const stored = await new History(folder).load('c1');
     assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY_TRANSCRIPT));
     assert.deepEqual([stored?.createdAt, stored?.workspace], [5, 'w']);
   });
 
-  it('reads a conversation that version 0.1.0 wrote', async () => {
+  it('history: reads a conversation of version 0.1.0', async () => {
     const error = {
       errorType: 'temporarily_unavailable',
       status: 503,
@@ -88,7 +88,7 @@ describe('history', () => {
     assert.deepEqual(answer?.ending, { type: 'failed', error });
   });
 
-  it('survives a crash at any byte: the torn last line is dropped and nothing else', async () => {
+  it('history: a crash at any byte loses only the incomplete last line', async () => {
     const file = await keep(PATCHES);
     const bytes = readFileSync(file);
     for (let length = bytes.length; length >= 0; length--) {
@@ -110,7 +110,7 @@ describe('history', () => {
     }
   });
 
-  it('goes on after a torn line without losing what comes next', async () => {
+  it('history: appends after an incomplete line without data loss', async () => {
     const file = await keep(PATCHES);
     const { length } = readFileSync(file);
     truncateSync(file, length - 10);
@@ -119,7 +119,7 @@ describe('history', () => {
     assert.deepEqual(stored?.transcript.messages.map(messageText), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
   });
 
-  it('reads past lines that are not its own', async () => {
+  it('history: skips unknown lines', async () => {
     const file = await keep(PATCHES);
     appendFileSync(
       file,
@@ -130,7 +130,7 @@ describe('history', () => {
     assert.deepEqual(stored?.transcript.messages.map(messageText), ['Is this – kept? 👋', 'Yes, it is.', 'Next']);
   });
 
-  it('lets two windows write into one conversation', async () => {
+  it('history: two windows can write to one conversation', async () => {
     const [one, two] = [new History(folder).writer(HEAD, fail), new History(folder).writer(HEAD, fail)];
     one.write(add('u1', 'From one'));
     await one.flush();
@@ -141,7 +141,7 @@ describe('history', () => {
     assert.deepEqual(stored?.transcript.messages.map(messageText), ['From one, more', 'From two']);
   });
 
-  it('loses nothing while the disk can’t be written to, and says so', async () => {
+  it('history: keeps data in memory while the disk is not writable, and reports it', async () => {
     const place = join(folder, 'not-a-folder');
     writeFileSync(place, '');
     const failures: unknown[] = [];
@@ -157,7 +157,7 @@ describe('history', () => {
     assert.deepEqual(stored?.transcript, PATCHES.reduce(applyPatch, EMPTY_TRANSCRIPT));
   });
 
-  it('keeps steps in their order while the disk can’t be written to, and each once', async () => {
+  it('history: keeps steps in order and without duplicates while the disk is not writable', async () => {
     const place = join(folder, 'not-a-folder');
     writeFileSync(place, '');
     const writer = new History(place).writer(HEAD, () => undefined);
@@ -177,7 +177,7 @@ describe('history', () => {
     );
   });
 
-  it('keeps in the file what another window writes at the same moment', async () => {
+  it('history: keeps lines that another window writes at the same time', async () => {
     const writers = Array.from({ length: 4 }, () => new History(folder).writer(HEAD, fail));
     await keep([add('u1', 'First')]);
     for (let n = 0; n < 50; n++) {
@@ -188,7 +188,7 @@ describe('history', () => {
     assert.equal(stored?.transcript.messages.length, 201);
   });
 
-  it('says when and where it was held, also behind a damaged line', async () => {
+  it('history: lists date and workspace of a conversation, even after a damaged line', async () => {
     const file = await keep(PATCHES);
     const rows = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, ['{"type":"head","ver', ...rows].join('\n'));
@@ -199,7 +199,7 @@ describe('history', () => {
     assert.equal((await new History(folder).load('c1'))?.transcript.title, 'Kept');
   });
 
-  it('lists pinned ones first, then the latest, and finds words in titles and texts', async () => {
+  it('history: lists pinned conversations first, then the latest, and searches titles and texts', async () => {
     await keep([add('u1', 'About apples'), { type: 'title', title: 'Fruit' }], { ...HEAD, id: 'old' });
     await keep([add('u1', 'About trains'), { type: 'title', title: 'Rails' }, { type: 'pin', pinned: true }], {
       ...HEAD,
@@ -218,7 +218,7 @@ describe('history', () => {
     assert.deepEqual(await history.search('apples trains'), []);
   });
 
-  it('is readable by nobody else on the machine', async () => {
+  it('history: other users of the machine cannot read it', async () => {
     const history = new History(join(folder, 'own'));
     const writer = history.writer(HEAD, fail);
     for (const patch of PATCHES) writer.write(patch);
@@ -229,7 +229,7 @@ describe('history', () => {
     for (const file of [join(folder, 'own'), ...files]) assert.equal(statSync(file).mode & 0o077, 0, file);
   });
 
-  it('deletes a conversation with its draft', async () => {
+  it('history: deletes a conversation together with its draft', async () => {
     await keep(PATCHES);
     const history = new History(folder);
     await history.keepDraft('c1', { text: 'half', attachments: [] });
@@ -237,7 +237,7 @@ describe('history', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('keeps a draft with its attachments, and none for a damaged file', async () => {
+  it('history: stores a draft with its attachments, and ignores a damaged draft', async () => {
     const history = new History(folder);
     const draft = {
       text: 'half a que',
@@ -249,12 +249,12 @@ describe('history', () => {
     assert.deepEqual(await new History(folder).draft('c1'), { text: '', attachments: [] });
   });
 
-  it('never leaves its folder, whatever an id says', async () => {
+  it('history: no id can leave its folder', async () => {
     await keep(PATCHES, { ...HEAD, id: '../../evil' });
     assert.deepEqual(readdirSync(folder), ['______evil.jsonl']);
   });
 
-  it('takes back what it exported, and refuses anything else', () => {
+  it('history: imports its own export and rejects other files', () => {
     const transcript: Transcript = PATCHES.reduce(applyPatch, EMPTY_TRANSCRIPT);
     assert.deepEqual(importJson(exportJson(transcript)), transcript);
     for (const text of ['', '{}', '[]', '{"svcConversation":1,"transcript":{"messages":[{}]}}']) {

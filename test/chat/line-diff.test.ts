@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { applyHunks, lineDiff } from '../../src/chat/tools/line-diff.ts';
 
-describe('the difference of two texts', () => {
+describe('lineDiff', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd'), { maxLength: 12 }).map((lines) => lines.join('\n'));
   const all = (hunks: readonly unknown[]) => new Set(hunks.keys());
 
-  it('makes one out of the other, or leaves it as it is', () => {
+  it('lineDiff: applying all changes gives the new text, applying none the old one', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const hunks = lineDiff(before, after);
@@ -16,7 +16,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('changes no more lines than it has to', () => {
+  it('lineDiff: changes as few lines as possible', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const changed = lineDiff(before, after).reduce((sum, hunk) => sum + hunk.before.length + hunk.after.length, 0);
@@ -26,7 +26,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('takes each change by itself', () => {
+  it('lineDiff: each change can be applied alone', () => {
     const before = 'one\ntwo\nthree\nfour\nfive';
     const hunks = lineDiff(before, 'one\nTWO\nthree\nfour\nfour and a half\nfive');
     assert.deepEqual(hunks, [
@@ -36,7 +36,7 @@ describe('the difference of two texts', () => {
     assert.equal(applyHunks(before, hunks, new Set([1])), 'one\ntwo\nthree\nfour\nfour and a half\nfive');
   });
 
-  it('finds small changes that are far apart in a large file', () => {
+  it('lineDiff: finds small changes that are far apart in a large file', () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}`);
     const after = lines.with(10, 'first').with(19_990, 'last');
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('is one change where two texts have nothing in common', () => {
+  it('lineDiff: texts without a common line are one change', () => {
     const before = Array.from({ length: 5000 }, (_, index) => `old ${index}`).join('\n');
     const after = Array.from({ length: 5000 }, (_, index) => `new ${index}`).join('\n');
     const hunks = lineDiff(before, after);

@@ -34,7 +34,7 @@ const PROPOSED = [
 describe('the manifest of the chat', () => {
   const { capabilities, contributes, engines } = manifest;
 
-  it('runs where pictures for models are stable, and uses nothing that is only proposed', () => {
+  it('manifest: requires a VS Code version with stable images for models and uses no proposed API', () => {
     assert.match(engines.vscode, /^\^1\.106/);
     assert.equal('enabledApiProposals' in manifest, false);
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
@@ -46,7 +46,7 @@ describe('the manifest of the chat', () => {
     assert.deepEqual(used, []);
   });
 
-  it('keeps settings that choose where text goes out of the reach of a workspace that is not trusted', () => {
+  it('manifest: an untrusted workspace cannot set settings that choose where text is sent', () => {
     assert.equal(capabilities.untrustedWorkspaces.supported, 'limited');
     for (const name of ['svc.chat.model', 'svc.completion.model']) {
       assert.ok(capabilities.untrustedWorkspaces.restrictedConfigurations.includes(name), name);
@@ -54,7 +54,7 @@ describe('the manifest of the chat', () => {
     assert.equal(capabilities.virtualWorkspaces.supported, 'limited');
   });
 
-  it('leads from the list of models in VS Code to a command that there is', () => {
+  it('manifest: the management command of the VS Code model list exists', () => {
     const commands = new Set(contributes.commands.map(({ command }) => command));
     const [provider] = contributes.languageModelChatProviders;
     assert.equal(provider?.vendor, 'svc');

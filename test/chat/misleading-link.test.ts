@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isMisleadingLink } from '../../src/chat/page/misleading-link.ts';
 
-describe('a link in an answer', () => {
+describe('isMisleading', () => {
   for (const [href, shown, expected] of [
     ['https://example.com/docs', 'the documentation', false],
     ['https://example.com/docs', 'https://example.com/', false],
@@ -15,7 +15,7 @@ describe('a link in an answer', () => {
     ['https://xn--exmple-cua.com/', 'the documentation', true],
     ['https://exаmple.com/', 'the documentation', true],
   ] as const) {
-    it(`${expected ? 'misleads' : 'is what it says'}: “${shown}” to ${href}`, () => {
+    it(`misleading link: “${shown}” to ${href} is ${expected ? 'misleading' : 'not misleading'}`, () => {
       assert.equal(isMisleadingLink(href, shown), expected);
     });
   }

@@ -43,8 +43,8 @@ function scriptedSession() {
 
 type Step = 'text' | 'reasoning' | 'seal' | 'flush' | 'reload' | 'hide' | 'lose' | 'repeat' | 'send' | 'stop' | 'edit';
 
-describe('a page that follows a session', () => {
-  it('shows the same transcript whatever happens in between', async () => {
+describe('PageFeed', () => {
+  it('PageFeed: the page shows the transcript of the session for any sequence of events', async () => {
     const steps = fc.constantFrom<Step>(
       'text',
       'text',
@@ -151,7 +151,7 @@ describe('a page that follows a session', () => {
     );
   });
 
-  it('sends a fast stream in few messages', async () => {
+  it('PageFeed: sends a fast stream in few messages', async () => {
     const { session, say } = scriptedSession();
     const sent: ToPage[] = [];
     const feed = new PageFeed(session, (message) => sent.push(message));
@@ -167,7 +167,7 @@ describe('a page that follows a session', () => {
     session.dispose();
   });
 
-  it('keeps bytes and texts of attachments in the host', async () => {
+  it('PageFeed: bytes and texts of attachments remain in the host', async () => {
     const { session } = scriptedSession();
     const sent: ToPage[] = [];
     const feed = new PageFeed(session, (message) => sent.push(message));

@@ -3,8 +3,8 @@ import { History } from '../../src/chat/history/history.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { LABEL, modelAt } from './test-session.ts';
 
-/** Conversations kept in `folder`, whose model says nothing until `goOn` and then ends. */
-export function waitingConversations(folder: string, workspace = '') {
+/** Conversations kept in `folder`, whose model says nothing until `resume` and then ends. */
+export function pausedConversations(folder: string, workspace = '') {
   const gate = Promise.withResolvers<void>();
   let id = 0;
   const conversations = new Conversations({
@@ -22,5 +22,5 @@ export function waitingConversations(folder: string, workspace = '') {
     onRemove: async () => undefined,
     onError: (what) => assert.fail(what),
   });
-  return { conversations, goOn: gate.resolve };
+  return { conversations, resume: gate.resolve };
 }

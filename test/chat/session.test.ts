@@ -4,7 +4,7 @@ import { messageText, versionsIn } from '../../src/chat/transcript.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { scripted, sessionAt, whenPatch } from './test-session.ts';
 
-describe('a chat session', () => {
+describe('ChatSession', () => {
   let upstream: Upstream;
   beforeEach(async () => {
     upstream = await startUpstream();
@@ -13,7 +13,7 @@ describe('a chat session', () => {
 
   const say = (scenario: string) => ({ text: `Hi [[scenario:${scenario}]]` });
 
-  it('keeps the text, the usage and the price of an answer', async () => {
+  it('ChatSession: stores text, usage and price of an answer', async () => {
     const { session } = sessionAt(upstream, { cost: { input: 3, output: 15, cacheRead: 0.3 } });
     upstream.respond(scripted({ text: ['One', ' two'], usage: { input: 1000, output: 200, cached: 900 } }));
     await session.send({ text: 'Hi' });
@@ -32,7 +32,7 @@ describe('a chat session', () => {
     ['no-terminator', { type: 'finished', reason: 'closed', outcome: 'interrupted' }, 'Hello, wörld '],
   ] as const;
   for (const [scenario, ending, text] of ENDINGS) {
-    it(`says the truth about how an answer ended: ${scenario}`, async () => {
+    it(`ChatSession: shows how an answer ended: ${scenario}`, async () => {
       const { session } = sessionAt(upstream);
       await session.send(say(scenario));
       const answer = session.messages.at(-1);
@@ -41,7 +41,7 @@ describe('a chat session', () => {
     });
   }
 
-  it('keeps what was received when the connection breaks', async () => {
+  it('ChatSession: keeps the received text if the connection breaks', async () => {
     const { session } = sessionAt(upstream);
     await session.send(say('reset-mid-stream'));
     const answer = session.messages.at(-1);
@@ -49,7 +49,7 @@ describe('a chat session', () => {
     assert.equal(answer?.ending?.type === 'failed' && answer.ending.error.action, 'retry');
   });
 
-  it('stops the socket and keeps the text when it is stopped', async () => {
+  it('ChatSession: stop closes the socket and keeps the text', async () => {
     const { session } = sessionAt(upstream);
     const sent = session.send(say('stall-mid-stream'));
     await whenPatch(session, (patch) => patch.type === 'append' && patch.text.includes('wörld'));
@@ -61,7 +61,7 @@ describe('a chat session', () => {
     assert.equal(await (await upstream.request(0)).closed, true);
   });
 
-  it('goes on from where an answer was cut, telling the model so', async () => {
+  it('ChatSession: continues a cut answer and tells the model so', async () => {
     const { session } = sessionAt(upstream);
     upstream.respond(scripted({ text: ['A, B'], finish: 'length' }, { text: [', C'] }));
     await session.send({ text: 'List' });
@@ -76,7 +76,7 @@ describe('a chat session', () => {
     assert.equal(session.messages.at(-2)?.auto, true);
   });
 
-  it('makes a branch of an edit, keeps the old one, and sends only the branch that is shown', async () => {
+  it('ChatSession: an edit creates a branch, keeps the old one, and only the shown branch is sent', async () => {
     const { session } = sessionAt(upstream);
     upstream.respond(scripted({ text: ['first'] }, { text: ['second'] }, { text: ['third'] }));
     await session.send({ text: 'Old question' });
@@ -92,7 +92,7 @@ describe('a chat session', () => {
     assert.doesNotMatch(JSON.stringify((await upstream.request(2)).body), /New question/);
   });
 
-  it('makes a branch of a second answer, and comes back to the newest below a version', async () => {
+  it('ChatSession: a second answer is a branch, and returning to a version shows its newest branch', async () => {
     const { session } = sessionAt(upstream);
     upstream.respond(scripted({ text: ['first'] }, { text: ['follow-up'] }, { text: ['second'] }));
     await session.send({ text: 'Question' });
@@ -104,7 +104,7 @@ describe('a chat session', () => {
     assert.deepEqual(session.messages.map(messageText), ['Question', 'first', 'More', 'follow-up']);
   });
 
-  it('counts no version for a failure that said nothing', async () => {
+  it('ChatSession: a failure without text is not a version', async () => {
     const { session } = sessionAt(upstream);
     await session.send(say('status-401'));
     upstream.respond(scripted({ text: ['now'] }));
@@ -113,7 +113,7 @@ describe('a chat session', () => {
     assert.equal(answer && versionsIn(session.transcript)(answer).length, 1);
   });
 
-  it('says that there is no model, and sends nothing', async () => {
+  it('ChatSession: reports a missing model and sends nothing', async () => {
     const { session } = sessionAt(upstream, {}, { model: () => undefined });
     await session.send({ text: 'Hi' });
     const ending = session.messages.at(-1)?.ending;
@@ -132,7 +132,7 @@ describe('a chat session', () => {
     ['html', 'upstream_invalid_response', 'open-settings'],
   ] as const;
   for (const [scenario, errorType, action] of CARDS) {
-    it(`gives a failure one thing to do: ${scenario}`, async () => {
+    it(`ChatSession: a failure has one main action: ${scenario}`, async () => {
       const { session } = sessionAt(upstream);
       await session.send(say(scenario));
       const ending = session.messages.at(-1)?.ending;
@@ -143,7 +143,7 @@ describe('a chat session', () => {
     });
   }
 
-  it('ends with the truth what a crash left open', async () => {
+  it('ChatSession: an answer that a crash left unfinished is marked as interrupted', async () => {
     const { session } = sessionAt(upstream);
     const sent = session.send(say('stall-mid-stream'));
     await whenPatch(session, (patch) => patch.type === 'append');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningCommand, shellArguments, startShellCommand } from '../../src/chat/tools/shell-command.ts';
 
-describe('a command in a shell', () => {
+describe('shell command', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'svc-shell-'));
@@ -34,21 +34,21 @@ describe('a command in a shell', () => {
     ['set -o | grep -c "history *on"', '0\n'],
     ['echo é 漢 👋', 'é 漢 👋\n'],
   ] as const) {
-    it(`is one argument, taken as it is: ${JSON.stringify(command)}`, async () =>
+    it(`shell command: is passed unchanged as one argument: ${JSON.stringify(command)}`, async () =>
       assert.equal((await run(command)).output, expected));
   }
 
-  it('that begins like an option is a command', async () => {
+  it('shell command: a command that starts like an option is a command', async () => {
     assert.equal((await run('-i')).code, 127);
     assert.equal((await run('+x; echo on')).output.endsWith('on\n'), true);
   });
 
-  it('gives its exit code, or the signal that ended it, and both outputs', async () => {
+  it('shell command: returns the exit code or signal, and both outputs', async () => {
     assert.deepEqual(await run('echo out; echo err >&2; exit 3'), { code: 3, output: 'out\nerr\n' });
     assert.equal((await run('kill -9 $$')).code, 'SIGKILL');
   });
 
-  it('is killed with all that it started', async () => {
+  it('shell command: stop kills all processes that it started', async () => {
     const { code, output } = await run('sleep 1000 & echo "$!."; wait', (running, soFar) => {
       if (soFar.includes('.')) running.kill();
     });
@@ -57,20 +57,20 @@ describe('a command in a shell', () => {
     assert.ok(!existsSync(status) || /State:\s+Z/.test(readFileSync(status, 'utf8')));
   });
 
-  it('ends when its shell does, whatever it left running', async () => {
+  it('shell command: ends with its shell, even if background processes remain', async () => {
     const { code, output } = await run('sleep 1000 & echo $!');
     assert.equal(code, 0);
     process.kill(Number(output));
   });
 
-  it('reads what the user types', async () => {
+  it('shell command: reads the input of the user', async () => {
     const { output } = await run('echo ?; read name; echo "Hello $name"', (running, soFar) => {
       if (soFar === '?\n') running.input('Ada\n');
     });
     assert.equal(output, '?\nHello Ada\n');
   });
 
-  it('gets nothing of the environment that is the editor’s own', async () => {
+  it('shell command: does not receive the environment variables of the editor', async () => {
     process.env.VSCODE_SECRET_HOOK = 'x';
     process.env.ELECTRON_RUN_AS_NODE = '1';
     const { output } = await run('env');
@@ -80,12 +80,12 @@ describe('a command in a shell', () => {
     assert.match(output, /^PATH=/m);
   });
 
-  it('fails where there is no such shell', async () => {
+  it('shell command: fails if the shell does not exist', async () => {
     const options = { shell: '/no/such/shell', command: 'true', cwd: folder, env: {}, onOutput: () => undefined };
     await assert.rejects(startShellCommand(options).ended, /ENOENT/);
   });
 
-  it('is passed to each shell in its own way', () => {
+  it('shell command: uses the arguments of each kind of shell', () => {
     const decoded = Buffer.from(shellArguments('C:\\x\\pwsh.exe', 'a "b"').args.at(-1) ?? '', 'base64');
     assert.equal(decoded.toString('utf16le'), 'a "b"');
     assert.deepEqual(shellArguments('C:\\Windows\\cmd.exe', 'dir "a"').args, ['/d', '/s', '/c', '"dir "a""']);

@@ -8,16 +8,16 @@ import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { messageText } from '../../src/chat/transcript.ts';
 import type { Conversations, OpenConversation } from '../../src/extension/chat/conversations.ts';
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
-import { waitingConversations } from './paused-conversations.ts';
+import { pausedConversations } from './paused-conversations.ts';
 
 /** A page of the panel as VS Code hands it to the host. */
-describe('a page and its conversation', () => {
+describe('ChatSurface', () => {
   const NOTHING = async () => [];
   let folder: string;
   let conversation: OpenConversation;
   let posted: ToPage[];
   let failures: unknown[];
-  let goOn: () => void;
+  let resume: () => void;
   let conversations: Conversations;
   let say: (message: unknown) => void;
   let promptFile: SurfaceHost['promptFile'];
@@ -27,7 +27,7 @@ describe('a page and its conversation', () => {
     posted = [];
     failures = [];
     promptFile = async () => undefined;
-    ({ conversations, goOn } = waitingConversations(folder));
+    ({ conversations, resume } = pausedConversations(folder));
     conversation = conversations.create();
     const webview = {
       postMessage: async (message: ToPage) => posted.push(message) > 0,
@@ -59,7 +59,7 @@ describe('a page and its conversation', () => {
     new Surface(webview, host, conversation);
   });
   afterEach(() => {
-    goOn();
+    resume();
     conversations.dispose();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -70,7 +70,7 @@ describe('a page and its conversation', () => {
   };
   const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
 
-  it('gives back what is sent while an answer streams: another page of it may have begun one', async () => {
+  it('ChatSurface: returns a message that is sent while another page streams an answer', async () => {
     void conversation.session.send({ text: 'First' });
     conversation.draft = { text: 'Second', attachments: [NOTE] };
     say({ type: 'send', text: 'Second' });
@@ -84,7 +84,7 @@ describe('a page and its conversation', () => {
     assert.equal(conversation.draft.text, 'Second');
   });
 
-  it('gives back what can’t be sent, with what was typed since, and says why', async () => {
+  it('ChatSurface: returns a message that cannot be sent, together with newer input, and the reason', async () => {
     const reading = Promise.withResolvers<undefined>();
     promptFile = () => reading.promise;
     conversation.draft = { text: '/review this', attachments: [NOTE] };
@@ -100,14 +100,14 @@ describe('a page and its conversation', () => {
     assert.equal(conversation.session.messages.length, 0);
   });
 
-  it('tells the person of whatever else fails', async () => {
+  it('ChatSurface: reports other failures to the user', async () => {
     promptFile = () => Promise.reject(new Error('No.'));
     say({ type: 'edit', message: 'x', text: '/nothing' });
     while (failures.length === 0) await new Promise(setImmediate);
     assert.match(String(failures[0]), /No\./);
   });
 
-  it('keeps what is attached when the history is summarized: that is no message', async () => {
+  it('ChatSurface: a summary keeps the attachments of the draft', async () => {
     conversation.draft = { text: '/compact', attachments: [NOTE] };
     say({ type: 'send', text: '/compact' });
     assert.deepEqual(conversation.draft, { text: '', attachments: [NOTE] });
@@ -119,7 +119,7 @@ describe('a page and its conversation', () => {
     );
   });
 
-  it('keeps nothing of what was sent', async () => {
+  it('ChatSurface: clears the draft after sending', async () => {
     conversation.draft = { text: 'Hello', attachments: [NOTE] };
     say({ type: 'send', text: 'Hello' });
     while (conversation.session.messages.length === 0) await new Promise(setImmediate);

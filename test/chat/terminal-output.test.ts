@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { plainOutput } from '../../src/chat/tools/terminal-output.ts';
 
-describe('what a terminal printed', () => {
+describe('terminal output', () => {
   for (const [what, raw, plain] of [
     ['colours', '\u001b[1;32mok\u001b[0m and \u001b[38;2;1;2;3mmore\u001b[m', 'ok and more'],
     ['titles and marks of the shell', '\u001b]0;title\u0007a\u001b]633;D;0\u001b\\b', 'ab'],
@@ -10,7 +10,7 @@ describe('what a terminal printed', () => {
     ['a line that ends with its beginning', 'done\r', 'done'],
     ['indentation and empty lines', '\n  a\n\n  b\n\n', '\n  a\n\n  b'],
   ] as const) {
-    it(`is read without: ${what}`, () => {
+    it(`terminal output: is read without ${what}`, () => {
       assert.equal(plainOutput(raw), plain);
     });
   }

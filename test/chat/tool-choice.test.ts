@@ -9,24 +9,24 @@ const tool = (name: string, origin = 'Svc'): ChatTool => ({
 });
 const names = (tools: readonly ChatTool[]) => tools.map(({ name }) => name);
 
-describe('which tools a model is offered', () => {
+describe('tool choice', () => {
   const READ = tool('read_file');
   const SEARCH = tool('search_text');
   const USAGES = tool('usages', 'VS Code');
 
-  it('is all but those that are turned off', () => {
+  it('offeredTools: contains all tools that are not disabled', () => {
     assert.deepEqual(names(offeredTools([READ, SEARCH, USAGES], [])), ['read_file', 'search_text', 'usages']);
     assert.deepEqual(names(offeredTools([READ, SEARCH, USAGES], ['search_text'])), ['read_file', 'usages']);
   });
 
-  it('is no more than a request can carry, counting those that are on', () => {
-    const many = Array.from({ length: MAX_TOOLS + 5 }, (_, index) => tool(`t${index}`));
+  it('offeredTools: contains at most as many tools as a request can have, not counting disabled ones', () => {
+    const many = Array.from({ length: MOST_TOOLS + 5 }, (_, index) => tool(`t${index}`));
     const offered = names(offeredTools(many, ['t0', 't2']));
     assert.equal(offered.length, MAX_TOOLS);
     assert.deepEqual([offered[0], offered[1], offered.at(-1)], ['t1', 't3', `t${MAX_TOOLS + 1}`]);
   });
 
-  it('is chosen under who offers them, wherever they stand', () => {
+  it('toolGroups: groups tools by origin for any order', () => {
     assert.deepEqual(
       toolGroups([READ, USAGES, SEARCH]).map(({ origin, tools }) => [origin, names(tools)]),
       [
@@ -36,7 +36,7 @@ describe('which tools a model is offered', () => {
     );
   });
 
-  it('is remembered as what was turned off: a tool that is new is offered', () => {
+  it('disabledTools: stores disabled tools, so that a new tool is enabled', () => {
     assert.deepEqual(disabledTools([READ, SEARCH, USAGES], new Set(['usages']), []), ['read_file', 'search_text']);
     assert.deepEqual(
       disabledTools([READ, SEARCH, USAGES], new Set(['read_file', 'search_text', 'usages']), ['usages']),
@@ -44,7 +44,7 @@ describe('which tools a model is offered', () => {
     );
   });
 
-  it('leaves alone what is not there just now', () => {
+  it('disabledTools: keeps tools that are currently not available', () => {
     assert.deepEqual(disabledTools([READ], new Set(['read_file']), ['mcp_db_query', 'read_file']), ['mcp_db_query']);
   });
 });

@@ -41,18 +41,18 @@ async function run(names: readonly string[], decide: (name: string) => ToolDecis
   return { ran, asked, states: patches.flatMap((patch) => (patch.type === 'tool' ? [patch.state] : [])) };
 }
 
-describe('what a person allowed', () => {
-  it('for a conversation holds for that tool and for no other', async () => {
+describe('tool permissions', () => {
+  it('tool permission: for the conversation is valid for that tool only', async () => {
     const { asked, ran } = await run(['write', 'write', 'delete', 'write'], () => ({ type: 'session' }));
     assert.deepEqual(asked, ['write', 'delete']);
     assert.deepEqual(ran, ['write', 'write', 'delete', 'write']);
   });
 
-  it('once holds once', async () => {
+  it('tool permission: “once” is valid once', async () => {
     assert.deepEqual((await run(['write', 'write'], () => ({ type: 'once' }))).asked, ['write', 'write']);
   });
 
-  it('is over with Stop: nothing behind it runs, not even what need not ask', async () => {
+  it('tool permission: after Stop no further call runs, not even one without a question', async () => {
     const { ran, states } = await run(['write', 'read', 'delete'], () => 'stop');
     assert.deepEqual(ran, []);
     assert.deepEqual(
@@ -61,7 +61,7 @@ describe('what a person allowed', () => {
     );
   });
 
-  it('gives the model a long output cut, and says so', async () => {
+  it('tool output: a long output is cut for the model and marked as cut', async () => {
     const { states } = await run(['read'], () => 'stop', 'x'.repeat(70_000));
     const last = states.at(-1);
     assert.equal(last?.type, 'done');
@@ -69,7 +69,7 @@ describe('what a person allowed', () => {
   });
 
   for (const type of ['session', 'always'] as const) {
-    it(`for ${type} does not cover what is asked for each time`, async () => {
+    it(`tool permission: “${type}” does not cover calls that always need approval`, async () => {
       const stored = new Set<string>(['Test/write']);
       const asked: (Caution | undefined)[] = [];
       let ran = 0;
@@ -96,7 +96,7 @@ describe('what a person allowed', () => {
     });
   }
 
-  it('does not hold for another file than the one that was shown', async () => {
+  it('tool permission: is not valid if the file changed after it was shown', async () => {
     let path = 'a.ts';
     const states: ToolState[] = [];
     let ran = 0;
@@ -120,7 +120,7 @@ describe('what a person allowed', () => {
     assert.equal(ran, 0);
   });
 
-  it('is not asked of a call that can’t run', async () => {
+  it('tool permission: is not requested for a call that cannot run', async () => {
     const states: ToolState[] = [];
     const asks = async () => {
       throw new Error('It is not inside the workspace.');

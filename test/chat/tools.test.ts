@@ -21,7 +21,7 @@ describe('tools in a conversation', () => {
   const waiting = ({ type, ...patch }: { type: string; state?: ToolState }) =>
     type === 'tool' && patch.state?.type === 'waiting';
 
-  it('runs what only reads without asking and gives the model the result', async () => {
+  it('tools: a call that only reads runs without a question, and the model gets its result', async () => {
     const { session, patches } = held(toolNamed('weather'));
     await session.send({ text: 'Weather?' });
     const [call] = calls(session.messages.at(-1)?.parts);
@@ -43,7 +43,7 @@ describe('tools in a conversation', () => {
     );
   });
 
-  it('waits for the person, and runs nothing before', async () => {
+  it('tools: a call that changes something does not run before the user allows it', async () => {
     let ran = 0;
     const tool = toolNamed('weather', {
       requiredConfirmation: () => true,
@@ -58,7 +58,7 @@ describe('tools in a conversation', () => {
     assert.equal(ran, 1);
   });
 
-  it('tells the model why a call was denied, and does not run it', async () => {
+  it('tools: the model gets the reason of a denied call, which does not run', async () => {
     let ran = 0;
     const tool = toolNamed('weather', {
       requiredConfirmation: () => true,
@@ -79,7 +79,7 @@ describe('tools in a conversation', () => {
     ['always', 1, true],
   ];
   for (const [type, asked, always] of DECISIONS) {
-    it(`asks again after "${type}" as often as it says`, async () => {
+    it(`tools: “${type}” asks again as often as it states`, async () => {
       upstream.respond(
         scripted(
           { tools: [CALL] },
@@ -102,7 +102,7 @@ describe('tools in a conversation', () => {
     });
   }
 
-  it('stops with a call that waits, and with one that pays no heed', async () => {
+  it('tools: stop ends a waiting call and a call that ignores the signal', async () => {
     for (const tool of [
       toolNamed('weather', { requiredConfirmation: () => true }),
       toolNamed('weather', { run: () => new Promise(() => undefined) }),
@@ -119,11 +119,11 @@ describe('tools in a conversation', () => {
     }
   });
 
-  describe('leaves no call open once the answer is over', () => {
+  describe('tools: no call remains open after the answer', () => {
     const states = (messages: readonly { readonly parts: readonly Part[] }[]) =>
       calls(messages.at(-1)?.parts).map((part) => part.type === 'tool' && part.state.type);
 
-    it('stopped while the call was being written', async () => {
+    it('tools: a call is closed if the answer is stopped while the call is received', async () => {
       const frames = streamFrames('chat', { tools: [CALL] });
       upstream.respond((_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -137,7 +137,7 @@ describe('tools in a conversation', () => {
       assert.deepEqual(states(session.messages), ['stopped']);
     });
 
-    it('cut off by the output limit', async () => {
+    it('tools: a call is closed if the output limit cuts it', async () => {
       upstream.respond(scripted({ tools: [CALL], finish: 'length' }));
       const { session } = held(toolNamed('weather'));
       await session.send({ text: 'Weather?' });
@@ -145,14 +145,14 @@ describe('tools in a conversation', () => {
       assert.deepEqual(states(session.messages), ['stopped']);
     });
 
-    it('repeated until it was stopped', async () => {
+    it('tools: calls of a repeating model are closed when it is stopped', async () => {
       upstream.respond(scripted({ tools: [CALL] }));
       const { session } = held(toolNamed('weather'));
       await session.send({ text: 'Weather?' });
       assert.deepEqual(states(session.messages), ['done', 'done', 'stopped']);
     });
 
-    it('waiting for the person when VS Code was killed', async () => {
+    it('tools: a waiting call is closed after VS Code was killed', async () => {
       upstream.respond(scripted({ tools: [CALL] }));
       const { session } = held(toolNamed('weather', { requiredConfirmation: () => true }));
       const sent = session.send({ text: 'Weather?' });
@@ -170,7 +170,7 @@ describe('tools in a conversation', () => {
     });
   });
 
-  it('tells the model of a tool that fails, is unknown, or gets no object', async () => {
+  it('tools: the model gets an error for a failed tool, an unknown tool and arguments that are no object', async () => {
     const failing = toolNamed('weather', { run: () => Promise.reject(new Error('No satellite.')) });
     const outputs: unknown[] = [];
     for (const [tool, args] of [
@@ -191,7 +191,7 @@ describe('tools in a conversation', () => {
     ]);
   });
 
-  it('stops a model that asks for the same over and over, and says so', async () => {
+  it('tools: a model that repeats the same call is stopped with a message', async () => {
     upstream.respond(scripted({ tools: [CALL] }));
     const { session } = held(toolNamed('weather'));
     await session.send({ text: 'Weather?' });
@@ -199,7 +199,7 @@ describe('tools in a conversation', () => {
     assert.equal(upstream.requests.length, 3);
   });
 
-  it('offers no tool to a model that can’t call any', async () => {
+  it('tools: a model without tool support gets no tools', async () => {
     upstream.respond(scripted({ text: ['Hello.'] }));
     const { session } = sessionAt(upstream, { toolCall: false }, { tools: () => [toolNamed('weather')] });
     await session.send({ text: 'Hi' });

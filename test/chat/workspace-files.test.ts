@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cautionFor, findInWorkspace } from '../../src/chat/tools/workspace-files.ts';
 
-describe('a path that a model wrote', () => {
+describe('workspace paths from a model', () => {
   let base: string;
   let root: string;
 
@@ -63,7 +63,7 @@ describe('a path that a model wrote', () => {
     'second/x.ts',
     'src/a.ts\0.png',
   ]) {
-    it(`does not leave the workspace: ${JSON.stringify(written)}`, async () =>
+    it(`workspace path: cannot leave the workspace: ${JSON.stringify(written)}`, async () =>
       assert.equal(await find(written), undefined));
   }
 
@@ -76,7 +76,7 @@ describe('a path that a model wrote', () => {
     ['src/new/deep.ts', 'src/new/deep.ts'],
     ['', ''],
   ] as const) {
-    it(`is the file that it leads to: ${JSON.stringify(written)}`, async () => {
+    it(`workspace path: resolves to its real file: ${JSON.stringify(written)}`, async () => {
       assert.equal((await find(written))?.relative, relative);
       assert.equal((await find(written, path.join(base, 'alias')))?.relative, relative);
       assert.equal((await find(path.join(root, written)))?.relative, relative);
@@ -96,7 +96,7 @@ describe('a path that a model wrote', () => {
     ['src/a.ts', undefined, undefined],
     ['new.ts', undefined, undefined],
   ] as const) {
-    it(`is asked for by the file that it leads to: ${JSON.stringify(written)}`, async () => {
+    it(`workspace path: the approval names its real file: ${JSON.stringify(written)}`, async () => {
       const file = await find(written);
       assert.ok(file);
       assert.equal(cautionFor(file, written, 'read')?.kind, read);
@@ -104,7 +104,7 @@ describe('a path that a model wrote', () => {
     });
   }
 
-  it('may name the folder first where there are several', async () => {
+  it('workspace path: may start with the name of a folder if there are several', async () => {
     const roots = [
       { name: 'project', path: root },
       { name: 'second', path: path.join(base, 'second') },

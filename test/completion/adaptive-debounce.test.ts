@@ -13,17 +13,17 @@ async function typed(gap: number, keys = 10): Promise<AdaptiveDebounce> {
   return pace;
 }
 
-describe('the debounce of completions', () => {
-  it('does not wait for the first key after a pause', async () => {
+describe('AdaptiveDebounce', () => {
+  it('AdaptiveDebounce: does not delay the first key after a pause', async () => {
     assert.equal((await typed(100, 1)).wait(0, false), 0);
   });
 
-  it('waits a fifth of the usual gap between keys while answers are of use', async () => {
+  it('AdaptiveDebounce: waits a fifth of the usual key interval while answers are used', async () => {
     assert.equal((await typed(100)).wait(0, false), 20);
     assert.equal((await typed(200)).wait(0, false), 40);
   });
 
-  it('waits longer than a gap when answers are not used, up to a limit', async () => {
+  it('AdaptiveDebounce: waits longer than a key interval while answers are not used, up to a limit', async () => {
     const pace = await typed(200);
     for (let answers = 0; answers < 10; answers++) pace.judged(false);
     assert.equal(pace.wait(0, false), 300);
@@ -32,16 +32,16 @@ describe('the debounce of completions', () => {
     assert.equal(slow.wait(0, false), 400);
   });
 
-  it('waits three times as long near the budget, after a pause too', async () => {
+  it('AdaptiveDebounce: triples the delay near the budget, also after a pause', async () => {
     assert.ok(Math.abs((await typed(100)).wait(0, true) - 60) < 1e-9);
     assert.ok((await typed(100, 1)).wait(0, true) > 0);
   });
 
-  it('never waits less than the floor of the settings', async () => {
+  it('AdaptiveDebounce: never waits less than the configured minimum', async () => {
     assert.equal((await typed(100)).wait(250, false), 250);
   });
 
-  it('does not count a pause as a gap', async () => {
+  it('AdaptiveDebounce: ignores pauses as key intervals', async () => {
     const clock = new VirtualClock();
     const pace = new AdaptiveDebounce(clock);
     for (const gap of [100, 100, 100, 5_000, 100, 100]) {
@@ -52,7 +52,7 @@ describe('the debounce of completions', () => {
     assert.equal(pace.wait(0, false), 20);
   });
 
-  it('takes the connection for closed before the first request and after 30 seconds without one', async () => {
+  it('AdaptiveDebounce: the connection counts as closed before the first request and after 30 seconds', async () => {
     const clock = new VirtualClock();
     const pace = new AdaptiveDebounce(clock);
     assert.equal(pace.cold, true);
@@ -63,7 +63,7 @@ describe('the debounce of completions', () => {
     assert.equal(pace.cold, true);
   });
 
-  it('gives up on an answer after four times the median latency, and not before 1.5 seconds', async () => {
+  it('AdaptiveDebounce: the answer times out after four times the median latency, at least 1.5 seconds', async () => {
     const pace = new AdaptiveDebounce(new VirtualClock());
     assert.equal(pace.overdueAfter, 1_600);
     for (const latency of [900, 1_000, 5_000]) pace.answered(latency);

@@ -6,8 +6,8 @@ import { VirtualClock } from './virtual-clock.ts';
 const busy = new SvcError({ errorType: 'temporarily_unavailable', message: 'Busy.', retryable: true });
 const noKey = new SvcError({ errorType: 'authentication_required', message: 'No key.' });
 
-describe('the circuit breaker', () => {
-  it('admits requests until one fails, and none during the window after it', async () => {
+describe('CircuitBreaker', () => {
+  it('CircuitBreaker: admits requests until one fails, then none until the window ends', async () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     assert.ok(circuit.admits() && circuit.admits());
@@ -18,7 +18,7 @@ describe('the circuit breaker', () => {
     assert.equal(circuit.admits(), true);
   });
 
-  it('admits one probe after the window, and everything after the probe has succeeded', async () => {
+  it('CircuitBreaker: admits one probe after the window, and all requests after a successful probe', async () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     circuit.failed(busy);
@@ -28,7 +28,7 @@ describe('the circuit breaker', () => {
     assert.deepEqual([circuit.open, circuit.admits(), circuit.admits()], [undefined, true, true]);
   });
 
-  it('admits another probe when the first was stopped', async () => {
+  it('CircuitBreaker: admits another probe if the first one was cancelled', async () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     circuit.failed(busy);
@@ -38,7 +38,7 @@ describe('the circuit breaker', () => {
     assert.ok(circuit.admits());
   });
 
-  it('doubles the window with each failed probe, up to two minutes', async () => {
+  it('CircuitBreaker: each failed probe doubles the window, up to two minutes', async () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     const windows: number[] = [];
@@ -51,14 +51,14 @@ describe('the circuit breaker', () => {
     assert.deepEqual(windows, [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 120_000, 120_000]);
   });
 
-  it('counts requests that fail within the window once', () => {
+  it('CircuitBreaker: several failures within the window count once', () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     for (let failures = 0; failures < 3; failures++) circuit.failed(busy);
     assert.equal(circuit.open?.until, 2_000);
   });
 
-  it('waits a minute where only the user can help, and as long as the provider asks for', () => {
+  it('CircuitBreaker: waits a minute if the user must act, and otherwise as long as Retry-After', () => {
     const clock = new VirtualClock();
     const circuit = new CircuitBreaker(clock);
     circuit.failed(noKey);

@@ -23,7 +23,7 @@ function settled(answer: string, site: Partial<InsertionContext> = {}, whole = t
   return settling.text;
 }
 
-describe('what is kept of an answer', () => {
+describe('CompletionTrimmer', () => {
   const cases: readonly (readonly [string, string, Partial<InsertionContext>, string, boolean?])[] = [
     ['a whole answer', 'return 1;', {}, 'return 1;'],
     ['CRLF and lone CR as LF', 'a();\r\nb();\rc();', {}, 'a();\nb();\nc();'],
@@ -73,10 +73,10 @@ describe('what is kept of an answer', () => {
     ['one line where one is asked for', 'a();\nb();', { singleLine: true }, 'a();'],
   ];
   for (const [name, answer, site, expected, whole] of cases) {
-    it(name, () => assert.equal(settled(answer, site, whole), expected));
+    it(`CompletionTrimmer: ${name}`, () => assert.equal(settled(answer, site, whole), expected));
   }
 
-  it('only grows, and ends the same however it was cut into pieces', () => {
+  it('CompletionTrimmer: its text only grows, and is the same for any split of the answer', () => {
     const line = fc.constantFrom(
       'a();',
       'if (b) {',

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { DocumentText } from '../../src/completion/document/document-text.ts';
 import { SimilarSnippets } from '../../src/completion/prompt/context.ts';
 
-interface Paper extends DocumentText {
+interface TestDocument extends DocumentText {
   read: number;
 }
 
-function paper(name: string, lines: readonly string[], version = 1): Paper {
-  const document: Paper = {
+function testDocument(name: string, lines: readonly string[], version = 1): TestDocument {
+  const document: TestDocument = {
     uri: `file:///w/${name}`,
     path: name,
     languageId: 'typescript',
@@ -25,49 +25,53 @@ function paper(name: string, lines: readonly string[], version = 1): Paper {
 
 const filler = (count: number) => Array.from({ length: count }, (_, at) => `const filler${at} = nothing${at};`);
 
-describe('the piece of another file that is most like this place', () => {
+describe('SimilarSnippets', () => {
   const near = 'const price = basket.total() + shipping';
 
-  it('is the window of 24 lines with most words in common', () => {
-    const document = paper('basket.ts', [...filler(30), 'export const shipping = basket.total();', ...filler(40)]);
+  it('SimilarSnippets: returns the window of 24 lines with most common words', () => {
+    const document = testDocument('basket.ts', [
+      ...filler(30),
+      'export const shipping = basket.total();',
+      ...filler(40),
+    ]);
     const [found] = new SimilarSnippets(8).find([document], near);
     assert.equal(found?.line, 24);
     assert.match(found?.text ?? '', /shipping = basket\.total/);
     assert.equal(found?.document, document);
   });
 
-  it('is none where no word is the same', () => {
-    assert.deepEqual(new SimilarSnippets(8).find([paper('other.ts', ['while (true) return;'])], near), []);
-    assert.deepEqual(new SimilarSnippets(8).find([paper('other.ts', ['basket'])], ''), []);
+  it('SimilarSnippets: returns nothing without a common word', () => {
+    assert.deepEqual(new SimilarSnippets(8).find([testDocument('other.ts', ['while (true) return;'])], near), []);
+    assert.deepEqual(new SimilarSnippets(8).find([testDocument('other.ts', ['basket'])], ''), []);
   });
 
-  it('is looked for without reading a file again that has not changed', () => {
+  it('SimilarSnippets: does not read an unchanged file again', () => {
     const alike = new SimilarSnippets(8);
-    const document = paper('basket.ts', ['basket shipping']);
+    const document = testDocument('basket.ts', ['basket shipping']);
     const first = alike.find([document], near);
     assert.equal(document.read, 1);
     assert.deepEqual(alike.find([document], near), first);
     assert.equal(document.read, 1);
-    const [changed] = alike.find([paper('basket.ts', ['basket total price'], 2)], near);
+    const [changed] = alike.find([testDocument('basket.ts', ['basket total price'], 2)], near);
     assert.equal(changed?.text, 'basket total price');
   });
 
-  it('is looked for in a start of a file that is huge or wide, and few files are remembered', () => {
+  it('SimilarSnippets: reads only the start of a huge or wide file, and caches few files', () => {
     const alike = new SimilarSnippets(2);
-    const wide = paper(
+    const wide = testDocument(
       'wide.ts',
       Array.from({ length: 5_000 }, () => `${'x '.repeat(50_000)}`),
     );
     alike.find([wide], near);
     assert.ok(wide.read <= 400, `${wide.read} lines`);
-    const papers = ['a', 'b', 'c'].map((name) => paper(name, ['basket']));
-    alike.find(papers, near);
-    alike.find(papers.slice(1), near);
+    const documents = ['a', 'b', 'c'].map((name) => testDocument(name, ['basket']));
+    alike.find(documents, near);
+    alike.find(documents.slice(1), near);
     assert.deepEqual(
-      papers.map(({ read }) => read),
+      documents.map(({ read }) => read),
       [1, 1, 1],
     );
-    alike.find(papers.slice(0, 1), near);
-    assert.equal(papers[0]?.read, 2);
+    alike.find(documents.slice(0, 1), near);
+    assert.equal(documents[0]?.read, 2);
   });
 });

@@ -14,7 +14,7 @@ import { VirtualClock } from './virtual-clock.ts';
 export const MODEL: CompletionModel = { ref: 'oracle/fim', contextTokens: 32_000, cost: { input: 1, output: 2 } };
 
 /** A document that is typed in, with a caret. Ends of line are LF inside; `eol` is what it claims. */
-export class Paper {
+export class EditorFile {
   before: string;
   after: string;
   version = 1;
@@ -48,9 +48,9 @@ export class Paper {
 }
 
 /** A person at the keyboard: a document, an engine and a model that answers what it is told to. */
-export class Person {
+export class EditorHarness {
   readonly clock = new VirtualClock();
-  readonly asked: { fimRequest: SendFimRequest; stopped: boolean }[] = [];
+  readonly requests: { fimRequest: SendFimRequest; stopped: boolean }[] = [];
   readonly grown: string[] = [];
   readonly log: string[] = [];
   settings: CompletionSettings = { ...DEFAULT_COMPLETION_SETTINGS, speculation: 'off' };
@@ -60,12 +60,12 @@ export class Person {
   pieceMs = 20;
   finish: 'stop' | 'length' = 'stop';
   readonly suggester: Suggester;
-  paper: Paper;
+  file: EditorFile;
   visible: readonly Suggestion[] = [];
   #controller = new AbortController();
 
   constructor(text: string, deps: Partial<SuggesterDeps> = {}) {
-    this.paper = new Paper(text);
+    this.file = new EditorFile(text);
     this.suggester = new Suggester({
       fill: () => this.fill,
       model: () => MODEL,
@@ -76,17 +76,17 @@ export class Person {
     });
     this.suggester.onDidGrow((uri) => {
       this.grown.push(uri);
-      this.ask({ trigger: 'grown' });
+      this.requestSuggestion({ trigger: 'grown' });
     });
   }
 
   readonly fill: CompletionRequest = async function* (
-    this: Person,
+    this: EditorHarness,
     fimRequest: SendFimRequest,
     signal: AbortSignal,
   ): AsyncGenerator<Event> {
     const entry = { fimRequest, stopped: false };
-    this.asked.push(entry);
+    this.requests.push(entry);
     signal.addEventListener('abort', () => {
       entry.stopped = true;
     });
@@ -109,19 +109,19 @@ export class Person {
   }
 
   /** What the file would be with what is on screen accepted. */
-  get picture(): string {
+  get preview(): string {
     const [first] = this.visible;
-    return this.paper.before + (first?.insertText ?? '') + this.paper.after.slice(first?.replaceAfter ?? 0);
+    return this.file.before + (first?.insertText ?? '') + this.file.after.slice(first?.replaceAfter ?? 0);
   }
 
   /** As VS Code does it: the call before is cancelled, an answer in the same tick is on screen at once. */
-  ask(options: Partial<SuggestRequest> = {}): void {
+  requestSuggestion(options: Partial<SuggestRequest> = {}): void {
     this.#controller.abort();
     const controller = new AbortController();
     this.#controller = controller;
     const request: SuggestRequest = {
-      document: this.paper.document,
-      position: this.paper.position,
+      document: this.file.document,
+      position: this.file.position,
       trigger: 'automatic',
       ...options,
     };
@@ -139,19 +139,19 @@ export class Person {
   /** Replaces `deleted` characters before and `over` behind the caret by `text`, and `behind` after it. */
   edit(text: string, how: { deleted?: number; over?: number; behind?: string } = {}): void {
     this.suggester.documentChanged(this.change(text, how));
-    this.ask();
+    this.requestSuggestion();
   }
 
   /** As `edit`, where the editor has told nobody yet. */
   change(text: string, { deleted = 0, over = 0, behind = '' } = {}): DocumentChange {
-    const end = this.paper.position;
-    this.paper.before = this.paper.before.slice(0, this.paper.before.length - deleted);
-    const start = this.paper.position;
-    this.paper.before += text;
-    this.paper.after = behind + this.paper.after.slice(over);
-    this.paper.version++;
+    const end = this.file.position;
+    this.file.before = this.file.before.slice(0, this.file.before.length - deleted);
+    const start = this.file.position;
+    this.file.before += text;
+    this.file.after = behind + this.file.after.slice(over);
+    this.file.version++;
     return {
-      uri: this.paper.uri,
+      uri: this.file.uri,
       changes: [{ start, end: { line: end.line, character: end.character + over }, text: text + behind }],
     };
   }

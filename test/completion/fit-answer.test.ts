@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { fitAnswer as fitRest } from '../../src/completion/answer/fit-answer.ts';
 import { findLanguage } from '../../src/completion/document/languages.ts';
-import { Person } from './editor-harness.ts';
+import { EditorHarness } from './editor-harness.ts';
 
-describe('what stands behind the caret', () => {
+describe('fitAnswer', () => {
   const cases: readonly (readonly [string, string, string, string, string | undefined, string | undefined])[] = [
     // name, head, tail, rest, below, the line(s) that come of it
     ['a closer is written over', 'foo(', ')', 'a, b);', undefined, 'foo(a, b);'],
@@ -28,18 +28,18 @@ describe('what stands behind the caret', () => {
   }
 });
 
-describe('a line of 100,000 characters', () => {
+describe('long lines', () => {
   for (const [name, line] of [
     ['that ends in code behind a string', `const wide = "${'x y '.repeat(25_000)}" + `],
     ['of code', `f(${'1, '.repeat(33_000)}`],
   ] as const) {
-    it(`${name} is completed like any other`, async () => {
-      const person = new Person(`${line}|\n`);
-      person.answers = () => ['answer();'];
-      person.ask();
-      await person.clock.pass(1000);
-      assert.equal(person.ghost, 'answer();');
-      assert.ok((person.asked[0]?.fimRequest.prefix.length ?? 0) < 14_000);
+    it(`long line: ${name} is completed in a line of 100,000 characters`, async () => {
+      const editor = new EditorHarness(`${line}|\n`);
+      editor.answers = () => ['answer();'];
+      editor.requestSuggestion();
+      await editor.clock.pass(1000);
+      assert.equal(editor.ghost, 'answer();');
+      assert.ok((editor.requests[0]?.fimRequest.prefix.length ?? 0) < 14_000);
     });
   }
 });

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { Exclusions } from '../../src/completion/prompt/exclusion.ts';
 import { insideSecret, redact, SecretRestorer } from '../../src/completion/prompt/redact.ts';
 import { SECRET_KINDS } from '../hostile/secret-kinds.ts';
-import { Person } from './editor-harness.ts';
+import { EditorHarness } from './editor-harness.ts';
 
 const KEY = `sk-${'aB3dE5fG7hJ9kL1mN3pQ'}`;
 
-describe('secrets in what is sent', () => {
+describe('secrets in completion requests', () => {
   for (const [name, text, secret] of SECRET_KINDS) {
-    it(`masks at the same length: ${name}`, () => {
+    it(`redact: masks at the same length: ${name}`, () => {
       const masked = redact(text).text;
       assert.ok(!masked.includes(secret), masked);
       assert.equal(masked.length, text.length);
@@ -43,9 +43,9 @@ describe('secrets in what is sent', () => {
     "max_tokens: 'length',",
     'https://example.com/a/b?page=2&sort=name',
   ];
-  for (const text of plain) it(`leaves alone: ${text}`, () => assert.equal(redact(text).text, text));
+  for (const text of plain) it(`redact: does not mask ${text}`, () => assert.equal(redact(text).text, text));
 
-  it('come back in the answer, however it was cut into pieces', () => {
+  it('redact: restores secrets in an answer that is split at any position', () => {
     const { text, secrets } = redact(`a = '${KEY}'; password = "correct-horse9"`);
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (sizes) => {
@@ -61,24 +61,24 @@ describe('secrets in what is sent', () => {
     );
   });
 
-  it('are not asked for while they are being written', async () => {
+  it('redact: no request is sent while a secret is typed', async () => {
     assert.ok(insideSecret(KEY, 12));
     assert.ok(!insideSecret(`${KEY}'`, KEY.length));
-    const person = new Person(`const key = '${KEY.slice(0, 20)}|${KEY.slice(20)}';`);
-    person.ask({ trigger: 'invoke' });
-    await person.clock.pass(2_000);
-    assert.equal(person.asked.length, 0);
+    const editor = new EditorHarness(`const key = '${KEY.slice(0, 20)}|${KEY.slice(20)}';`);
+    editor.requestSuggestion({ trigger: 'invoke' });
+    await editor.clock.pass(2_000);
+    assert.equal(editor.requests.length, 0);
   });
 
-  it('never leave in a request, and are in the suggestion again', async () => {
-    const person = new Person(`const key = '${KEY}';\nconst copy = |`);
-    person.answers = (fimRequest) => [/'([^']+)'/.exec(fimRequest.prefix)?.[0] ?? ''];
-    person.ask();
-    await person.clock.pass(2_000);
-    assert.ok(!JSON.stringify(person.asked).includes(KEY));
-    assert.ok(!JSON.stringify(person.suggester.lastRequest).includes(KEY));
-    assert.equal(person.ghost, `'${KEY}'`);
-    assert.match(person.log[0] ?? '', /masked 1/);
+  it('redact: a secret is not in the request but in the suggestion', async () => {
+    const editor = new EditorHarness(`const key = '${KEY}';\nconst copy = |`);
+    editor.answers = (fimRequest) => [/'([^']+)'/.exec(fimRequest.prefix)?.[0] ?? ''];
+    editor.requestSuggestion();
+    await editor.clock.pass(2_000);
+    assert.ok(!JSON.stringify(editor.requests).includes(KEY));
+    assert.ok(!JSON.stringify(editor.suggester.lastRequest).includes(KEY));
+    assert.equal(editor.ghost, `'${KEY}'`);
+    assert.match(editor.log[0] ?? '', /masked 1/);
   });
 });
 
@@ -120,10 +120,11 @@ describe('files that are never sent', () => {
     ['.env', true],
   ];
   for (const [path, refused] of cases) {
-    it(`${refused ? 'refuses' : 'takes'} ${path}`, () => assert.equal(exclusions.reason(path) !== undefined, refused));
+    it(`excluded files: ${refused ? 'excludes' : 'includes'} ${path}`, () =>
+      assert.equal(exclusions.reason(path) !== undefined, refused));
   }
 
-  it('sends from a folder that was opened by name, though the repository around it ignores it', () => {
+  it('excluded files: an opened folder is included even if the repository around it ignores it', () => {
     const folder = 'file:///repo/.cache/sample';
     const above = { directory: '', down: '.cache/sample', content: '.cache/\n*.local\n' };
     const inside = new Exclusions([{ uri: folder, ignoreFiles: [above] }], []);
@@ -131,7 +132,7 @@ describe('files that are never sent', () => {
     assert.notEqual(inside.reason(`${folder}/src/a.local`), undefined);
   });
 
-  it('are those of each folder of the workspace, on this machine or another, and of the repository above', () => {
+  it('excluded files: uses the ignore files of each workspace folder, local or remote, and of the repository above', () => {
     const remote = 'vscode-remote://ssh-remote%2Bhost';
     const several = new Exclusions(
       [
@@ -156,26 +157,26 @@ describe('files that are never sent', () => {
     );
   });
 
-  it('are not sent as the file nor as context', async () => {
-    const secret = new Person('a = |', { excluded: (path) => exclusions.reason(path) });
-    secret.paper.uri = 'file:///c%3A/work/.env';
-    secret.ask({ trigger: 'invoke' });
+  it('excluded files: are sent neither as the document nor as context', async () => {
+    const secret = new EditorHarness('a = |', { excluded: (path) => exclusions.reason(path) });
+    secret.file.uri = 'file:///c%3A/work/.env';
+    secret.requestSuggestion({ trigger: 'invoke' });
     await secret.clock.pass(2_000);
-    assert.equal(secret.asked.length, 0);
+    assert.equal(secret.requests.length, 0);
     assert.equal(secret.suggester.state.kind, 'silent');
 
     const snippet = { kind: 'open-tab' as const, line: 0, text: 'API_KEY=1' };
-    const person = new Person('a = |', {
+    const editor = new EditorHarness('a = |', {
       excluded: (path) => exclusions.reason(path),
       context: async () => [
         { ...snippet, path: '.env' },
         { ...snippet, path: 'src/b.ts', text: 'export const b = 1;' },
       ],
     });
-    person.paper.uri = 'file:///c%3A/work/a.ts';
-    person.ask();
-    await person.clock.pass(2_000);
-    const prefix = person.asked[0]?.fimRequest.prefix ?? '';
+    editor.file.uri = 'file:///c%3A/work/a.ts';
+    editor.requestSuggestion();
+    await editor.clock.pass(2_000);
+    const prefix = editor.requests[0]?.fimRequest.prefix ?? '';
     assert.equal(prefix, '// Path: src/b.ts\nexport const b = 1;\n\n// Path: a.ts\na = ');
   });
 });

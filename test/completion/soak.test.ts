@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { editorPart } from '../soak/editor-part.ts';
 
-describe('typing and chatting through bad weather', () => {
-  it('leaves nothing running, asks nobody in vain and keeps memory flat (seconds of `npm run soak`)', async function () {
+describe('completion soak test', () => {
+  it('completion soak: no leaks, no useless requests and constant memory (seconds of `npm run soak`)', async function () {
     this.timeout(90_000);
     const rows = await editorPart.run({ seconds: 0, seed: 7, scale: 'short', progress: () => undefined });
     assert.deepEqual(

@@ -7,7 +7,7 @@ import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts'
 import { Oracle } from '../bench/typist/oracle.ts';
 import { type OracleServer, startOracle } from '../bench/typist/oracle-server.ts';
 import { modelAt } from '../provider/test-model.ts';
-import { Paper } from './editor-harness.ts';
+import { EditorFile } from './editor-harness.ts';
 
 const FILE = `/** Adds what the items of a cart cost. */
 export function total(items) {
@@ -17,7 +17,7 @@ export function total(items) {
 }
 `;
 
-describe('the engine over HTTP', () => {
+describe('Suggester over HTTP', () => {
   let server: OracleServer;
   let suggester: Suggester;
   const never = new AbortController().signal;
@@ -40,9 +40,9 @@ describe('the engine over HTTP', () => {
   });
 
   /** Asks, and waits until the suggestion has stopped growing. */
-  async function whole(paper: Paper): Promise<readonly Suggestion[]> {
+  async function whole(file: EditorFile): Promise<readonly Suggestion[]> {
     const ask = (): ReturnType<Suggester['suggest']> =>
-      suggester.suggest({ document: paper.document, position: paper.position, trigger: 'automatic' }, never);
+      suggester.suggest({ document: file.document, position: file.position, trigger: 'automatic' }, never);
     let items = await ask();
     while (items[0]?.growing === true) {
       await new Promise<void>((resolve) => {
@@ -57,10 +57,10 @@ describe('the engine over HTTP', () => {
     return items;
   }
 
-  it('shows the whole function, and counts what the server says it cost', async () => {
+  it('Suggester over HTTP: shows the whole function and counts the cost that the server reports', async () => {
     const at = FILE.indexOf('export');
-    const paper = new Paper(`${FILE.slice(0, at)}|`);
-    const [first] = await whole(paper);
+    const file = new EditorFile(`${FILE.slice(0, at)}|`);
+    const [first] = await whole(file);
     assert.equal(first?.insertText, FILE.slice(at).trimEnd());
     assert.equal(server.seen.length, 1);
     assert.equal(suggester.counts.outputTokens, server.seen[0]?.tokens);
@@ -68,14 +68,14 @@ describe('the engine over HTTP', () => {
     assert.equal(server.seen[0]?.body.max_tokens, 240);
   });
 
-  it('says once that there are no credits, and asks no more', async () => {
+  it('Suggester over HTTP: reports missing credit once and sends no further request', async () => {
     server.options.refuse = { status: 402, body: { error: { message: 'No credits.', type: 'insufficient_credits' } } };
     const states: string[] = [];
     suggester.onDidChangeState((state) => states.push(state.kind));
-    const paper = new Paper(`${FILE.slice(0, 60)}|`);
+    const file = new EditorFile(`${FILE.slice(0, 60)}|`);
     for (const character of 'tion total(items) { let sum = 0;') {
-      paper.before += character;
-      await suggester.suggest({ document: paper.document, position: paper.position, trigger: 'automatic' }, never);
+      file.before += character;
+      await suggester.suggest({ document: file.document, position: file.position, trigger: 'automatic' }, never);
     }
     assert.equal(server.seen.length, 1);
     assert.deepEqual(states, ['asking', 'problem']);
@@ -83,6 +83,6 @@ describe('the engine over HTTP', () => {
     assert.ok(state.kind === 'problem' && state.error.status === 402 && state.needsUser);
     delete server.options.refuse;
     suggester.reconsider();
-    assert.notEqual((await whole(paper)).length, 0);
+    assert.notEqual((await whole(file)).length, 0);
   });
 });

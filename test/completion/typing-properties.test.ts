@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { hash } from '../bench/typist/oracle.ts';
-import { Person } from './editor-harness.ts';
+import { EditorHarness } from './editor-harness.ts';
 
 const FILE = `import { a } from './a.ts';
 
@@ -45,10 +45,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 );
 
 /** A person in FILE from a line on, and a model that continues it, wrongly at some places. */
-function writer(wrongPercent: number): Person {
+function writer(wrongPercent: number): EditorHarness {
   const start = FILE.indexOf('export function total');
-  const person = new Person(`${FILE.slice(0, start)}|`);
-  person.answers = (fimRequest) => {
+  const editor = new EditorHarness(`${FILE.slice(0, start)}|`);
+  editor.answers = (fimRequest) => {
     const offset = FILE.indexOf(fimRequest.prefix.slice(-20)) + 20;
     if (offset < 20 || hash(`${offset}`) % 100 < wrongPercent) return ['const wrong = guess();\n', 'return wrong;'];
     return (
@@ -57,28 +57,28 @@ function writer(wrongPercent: number): Person {
         .match(/[\s\S]{1,9}/gu) ?? []
     );
   };
-  return person;
+  return editor;
 }
 
-function nextOf(person: Person): string {
-  const rest = FILE.slice(person.paper.before.length);
+function nextOf(editor: EditorHarness): string {
+  const rest = FILE.slice(editor.file.before.length);
   return String.fromCodePoint(rest.codePointAt(0) ?? 32);
 }
 
-describe('whatever a person does at the keyboard', () => {
-  it('what is on screen never changes under them: it shrinks as it is typed and grows at its end', async () => {
+describe('typing properties', () => {
+  it('typing: the visible text never changes, it only shrinks when typed and grows at its end', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(act, { minLength: 5, maxLength: 40 }),
         fc.constantFrom(0, 15, 40),
         async (acts, wrong) => {
-          const person = writer(wrong);
+          const editor = writer(wrong);
           const seen: { ghost: string; before: string }[] = [];
           /** Every state of the screen, checked against the one before. */
           const look = (): void => {
             const last = seen.at(-1);
-            const ghost = person.ghost ?? '';
-            const { before } = person.paper;
+            const ghost = editor.ghost ?? '';
+            const { before } = editor.file;
             if (last !== undefined && last.ghost !== '' && before.startsWith(last.before)) {
               const typed = before.slice(last.before.length);
               if (last.ghost.startsWith(typed)) {
@@ -92,97 +92,97 @@ describe('whatever a person does at the keyboard', () => {
           const forget = (): void => {
             seen.length = 0;
           };
-          person.suggester.onDidGrow(look);
+          editor.suggester.onDidGrow(look);
           for (const one of acts) {
             if (one.do === 'type') {
               for (let i = 0; i < one.count; i++) {
-                person.edit(nextOf(person));
+                editor.edit(nextOf(editor));
                 look();
-                await person.clock.pass(70);
+                await editor.clock.pass(70);
                 look();
               }
-            } else if (one.do === 'typo') person.edit(one.text);
+            } else if (one.do === 'typo') editor.edit(one.text);
             else if (one.do === 'delete') {
-              for (let i = 0; i < one.count && person.paper.before.length > 40; i++) {
+              for (let i = 0; i < one.count && editor.file.before.length > 40; i++) {
                 forget();
-                const pair = /[\ud800-\udbff][\udc00-\udfff]$/.test(person.paper.before);
-                person.edit('', { deleted: pair ? 2 : 1 });
+                const pair = /[\ud800-\udbff][\udc00-\udfff]$/.test(editor.file.before);
+                editor.edit('', { deleted: pair ? 2 : 1 });
               }
             } else if (one.do === 'accept') {
               forget();
-              person.accept();
+              editor.accept();
             } else if (one.do === 'word') {
-              const word = /^\s*\S+/u.exec(person.ghost ?? '')?.[0];
-              if (word !== undefined) person.edit(word);
+              const word = /^\s*\S+/u.exec(editor.ghost ?? '')?.[0];
+              if (word !== undefined) editor.edit(word);
             } else if (one.do === 'dismiss') {
               forget();
-              person.suggester.dismissed();
-              person.visible = [];
+              editor.suggester.dismissed();
+              editor.visible = [];
             } else if (one.do === 'invoke') {
               // While it waits for an alternative nothing is taken from the screen: the editor keeps what it shows.
-              const shown = person.visible;
-              person.ask({ trigger: 'invoke' });
-              if (person.visible.length === 0) person.visible = shown;
-            } else await person.clock.pass(one.ms);
+              const shown = editor.visible;
+              editor.requestSuggestion({ trigger: 'invoke' });
+              if (editor.visible.length === 0) editor.visible = shown;
+            } else await editor.clock.pass(one.ms);
             look();
           }
-          person.suggester.dispose();
+          editor.suggester.dispose();
         },
       ),
       { numRuns: 150 },
     );
   });
 
-  it('what was dismissed stays away while they go on typing or deleting a little there', async () => {
+  it('typing: a dismissed suggestion remains hidden during small edits at its position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 7 }), async (skip, more) => {
-        const person = writer(0);
-        person.paper.before += FILE.slice(person.paper.before.length, person.paper.before.length + skip);
-        person.ask();
-        await person.clock.pass(3_000);
-        if (person.ghost === undefined) return;
-        person.suggester.dismissed();
-        person.visible = [];
-        const asked = person.asked.length;
-        for (let i = 0; i < more && nextOf(person) !== '\n'; i++) {
-          person.edit(nextOf(person));
-          assert.equal(person.ghost, undefined);
+        const editor = writer(0);
+        editor.file.before += FILE.slice(editor.file.before.length, editor.file.before.length + skip);
+        editor.requestSuggestion();
+        await editor.clock.pass(3_000);
+        if (editor.ghost === undefined) return;
+        editor.suggester.dismissed();
+        editor.visible = [];
+        const asked = editor.requests.length;
+        for (let i = 0; i < more && nextOf(editor) !== '\n'; i++) {
+          editor.edit(nextOf(editor));
+          assert.equal(editor.ghost, undefined);
         }
-        await person.clock.pass(2_000);
-        assert.equal(person.ghost, undefined);
-        assert.equal(person.asked.length, asked);
-        person.ask({ trigger: 'invoke' });
-        await person.clock.pass(5_000);
-        assert.notEqual(person.ghost, undefined);
-        person.suggester.dispose();
+        await editor.clock.pass(2_000);
+        assert.equal(editor.ghost, undefined);
+        assert.equal(editor.requests.length, asked);
+        editor.requestSuggestion({ trigger: 'invoke' });
+        await editor.clock.pass(5_000);
+        assert.notEqual(editor.ghost, undefined);
+        editor.suggester.dispose();
       }),
       { numRuns: 60 },
     );
   });
 
-  it('one request serves every key that agrees with its answer', async () => {
+  it('typing: one request serves all keys that match its answer', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 20, max: 200 }),
         fc.integer({ min: 30, max: 400 }),
         async (keys, firstTextMs) => {
-          const person = writer(0);
-          person.settings = { ...person.settings, maxLines: 40 };
-          person.firstTextMs = firstTextMs;
-          person.ask();
+          const editor = writer(0);
+          editor.settings = { ...editor.settings, maxLines: 40 };
+          editor.firstTextMs = firstTextMs;
+          editor.requestSuggestion();
           for (let i = 0; i < keys; i++) {
-            await person.clock.pass(60);
-            person.edit(nextOf(person));
+            await editor.clock.pass(60);
+            editor.edit(nextOf(editor));
           }
-          assert.equal(person.asked.length, 1);
-          person.suggester.dispose();
+          assert.equal(editor.requests.length, 1);
+          editor.suggester.dispose();
         },
       ),
       { numRuns: 40 },
     );
   });
 
-  it('sends no storm while the server refuses, whatever the reason', async () => {
+  it('typing: few requests are sent while the server refuses them, for any reason', async () => {
     const statuses = [
       [401, 'authentication_required'],
       [402, 'insufficient_credits'],
@@ -191,22 +191,22 @@ describe('whatever a person does at the keyboard', () => {
       [503, 'temporarily_unavailable'],
     ] as const;
     for (const [status, errorType] of statuses) {
-      const person = writer(0);
+      const editor = writer(0);
       const retryable = status === 429 || status === 503;
       const init = { status, errorType, message: 'No.', retryable, ...(retryable ? { retryAfterMs: 60_000 } : {}) };
-      person.answers = () => new SvcError(init);
-      person.ask();
+      editor.answers = () => new SvcError(init);
+      editor.requestSuggestion();
       for (let i = 0; i < 200; i++) {
-        await person.clock.pass(140);
-        person.edit(nextOf(person));
+        await editor.clock.pass(140);
+        editor.edit(nextOf(editor));
       }
-      assert.equal(person.asked.length, 1, `${status}`);
-      const { state } = person.suggester;
-      assert.ok(state.kind === 'problem' && state.error.status === status && state.needsUser === !retryable);
-      await person.clock.pass(60_000);
-      await person.type('ab', 400);
-      assert.equal(person.asked.length, 2, `${status}: one probe`);
-      person.suggester.dispose();
+      assert.equal(editor.requests.length, 1, `${status}`);
+      const { state } = editor.suggester;
+      assert.ok(state.kind === 'problem' && state.error.status === status && state.needsPerson === !retryable);
+      await editor.clock.pass(60_000);
+      await editor.type('ab', 400);
+      assert.equal(editor.requests.length, 2, `${status}: one probe`);
+      editor.suggester.dispose();
     }
   });
 });

@@ -9,8 +9,8 @@ const PRICED: CompletionModel = { ref: 'p/m', contextTokens: 0, cost: { input: 1
 const UNPRICED: CompletionModel = { ref: 'p/n', contextTokens: 0 };
 const usage = (input: number) => ({ input, output: 0 });
 
-describe('the budget of completions', () => {
-  it('is normal below 70 % of the hour, slow from there, and stops when it is spent', () => {
+describe('UsageBudget', () => {
+  it('UsageBudget: is normal below 70 %, slow above it, and stops at the limit', () => {
     const governor = new UsageBudget(new VirtualClock());
     const levels = [690_000, 10_000, 290_000, 10_000].map((tokens) => {
       governor.recordAnswer(PRICED, usage(tokens), 0, 0);
@@ -19,13 +19,13 @@ describe('the budget of completions', () => {
     assert.deepEqual(levels, ['normal', 'slow', 'slow', 'stop']);
   });
 
-  it('of 0 limits nothing', () => {
+  it('UsageBudget: a limit of 0 means no limit', () => {
     const governor = new UsageBudget(new VirtualClock());
     governor.recordAnswer(PRICED, usage(1e9), 0, 0);
     assert.equal(governor.level(0), 'normal');
   });
 
-  it('has room again when enough of what was spent is an hour old', async () => {
+  it('UsageBudget: recovers when enough usage is older than an hour', async () => {
     const clock = new VirtualClock();
     const governor = new UsageBudget(clock);
     governor.recordAnswer(PRICED, usage(600_000), 0, 0);
@@ -36,7 +36,7 @@ describe('the budget of completions', () => {
     assert.equal(governor.level(1), 'normal');
   });
 
-  it('estimates tokens that a provider does not count, at four characters each', () => {
+  it('UsageBudget: estimates missing token counts with four characters per token', () => {
     const governor = new UsageBudget(new VirtualClock());
     governor.recordRequest();
     assert.equal(governor.recordAnswer(PRICED, undefined, 400, 10), 103 / 1_000_000);
@@ -52,14 +52,14 @@ describe('the budget of completions', () => {
     );
   });
 
-  it('knows no cost once a model without a price has answered', () => {
+  it('UsageBudget: the cost is unknown after an answer of a model without a price', () => {
     const governor = new UsageBudget(new VirtualClock());
     governor.recordAnswer(PRICED, usage(1), 0, 0);
     assert.equal(governor.recordAnswer(UNPRICED, usage(1), 0, 0), undefined);
     assert.equal(governor.counts().cost, undefined);
   });
 
-  it('tells the cost of a character that was accepted', () => {
+  it('UsageBudget: computes the cost per accepted character', () => {
     const governor = new UsageBudget(new VirtualClock());
     governor.recordAnswer(PRICED, usage(1_000_000), 0, 10);
     assert.equal(governor.counts().costPerAcceptedCharacter, undefined);
@@ -67,7 +67,7 @@ describe('the budget of completions', () => {
     assert.equal(governor.counts().costPerAcceptedCharacter, 0.25);
   });
 
-  it('tells the share of recent answers that was accepted, after three of them', () => {
+  it('UsageBudget: computes the share of accepted answers, after at least three answers', () => {
     const governor = new UsageBudget(new VirtualClock());
     for (let answers = 0; answers < 2; answers++) {
       governor.recordAnswer(PRICED, usage(1), 0, 10);

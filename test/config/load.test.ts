@@ -35,7 +35,7 @@ describe('configuration file', () => {
     ['a byte order mark', '\ufeff{"model":"a/b"}'],
     ['CRLF, comments and trailing commas', '// x\r\n{\r\n/* y */ "model": "a/b",\r\n}\r\n'],
   ] as const) {
-    it(`accepts ${name} in both names`, async () => {
+    it(`configuration file: accepts ${name} in both names`, async () => {
       for (const file of ['svc.json', 'svc.jsonc']) {
         using folder = new ProjectFolder();
         folder.global(content, file);
@@ -47,7 +47,7 @@ describe('configuration file', () => {
   }
 
   for (const content of ['', ' \n', '// nothing yet\n', '/* x */']) {
-    it(`takes ${JSON.stringify(content)} as an empty object`, async () => {
+    it(`configuration file: ${JSON.stringify(content)} is an empty object`, async () => {
       using folder = new ProjectFolder();
       folder.global(content);
       assert.deepEqual((await folder.load()).diagnostics, []);
@@ -80,7 +80,7 @@ describe('configuration file', () => {
     assert.equal(Object.getPrototypeOf(found?.options), Object.prototype);
   });
 
-  it('warns of an unknown key with a near miss and applies everything else', async () => {
+  it('configuration file: an unknown key gets a suggestion, and all other keys are applied', async () => {
     using folder = new ProjectFolder();
     folder.global({ ...provider({ modles: {}, name: 'kept' }), modle: 'a/b' });
     const settings = await folder.load();
@@ -130,7 +130,7 @@ describe('configuration file', () => {
     ['an address that is no URL', { options: { baseURL: 'h/v1' } }, 'provider.p.options.baseURL'],
   ];
   for (const [name, over, key] of wrong) {
-    it(`reports ${name} by its key`, async () => {
+    it(`configuration file: reports ${name} by its key`, async () => {
       using folder = new ProjectFolder();
       folder.global({ provider: { p: over, q: { name: 'q' } } });
       const settings = await folder.load();
@@ -160,7 +160,7 @@ describe('configuration file', () => {
     ]);
   });
 
-  it('accepts each part of limit by itself, timeout false and an empty modality list', async () => {
+  it('configuration file: accepts partial limits, timeout false and an empty modality list', async () => {
     using folder = new ProjectFolder();
     folder.global({
       provider: {

@@ -7,10 +7,10 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const MANIFEST = readFileSync(join(ROOT, 'package.json'), 'utf8');
 
 /** `node scripts/localization.ts` gathers the texts and says what a translation lacks. */
-describe('the texts of the editor', () => {
+describe('localization', () => {
   const texts = shownTexts();
 
-  it('are found in the sources', () => {
+  it('localization: finds the texts in the sources', () => {
     for (const text of [
       'Add Custom Provider',
       'Completions are off in {0}.',
@@ -22,18 +22,18 @@ describe('the texts of the editor', () => {
     }
   });
 
-  it('are all in the bundle and all in German, with the same placeholders', () => {
+  it('localization: each text is in the bundle and in German, with the same placeholders', () => {
     assert.deepEqual(faults(texts, bundle('l10n/bundle.l10n.json')), []);
     assert.deepEqual(faults(texts, bundle('l10n/bundle.l10n.de.json')), []);
   });
 
-  it('of the manifest are all there in both languages', () => {
+  it('localization: each text of the manifest exists in both languages', () => {
     const keys = [...MANIFEST.matchAll(/"%([\w.-]+)%"/g)].map(([, key = '']) => key).sort();
     assert.deepEqual(Object.keys(bundle('package.nls.json')).sort(), keys);
     assert.deepEqual(Object.keys(bundle('package.nls.de.json')).sort(), keys);
   });
 
-  it('of the walkthrough call commands that there are, and show files that there are', () => {
+  it('localization: commands and files of the walkthrough exist', () => {
     const manifest: unknown = JSON.parse(MANIFEST);
     const commands = new Set([...MANIFEST.matchAll(/"command": "(svc\.[\w.]+)"/g)].map(([, command]) => command));
     for (const file of ['package.nls.json', 'package.nls.de.json']) {

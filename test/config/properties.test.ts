@@ -116,8 +116,8 @@ const REAL = `// my settings
 }
 `;
 
-describe('properties of the configuration', () => {
-  it('merging is associative where files agree on what is an object', () => {
+describe('configuration with random input', () => {
+  it('merge: is associative if files agree on which values are objects', () => {
     fc.assert(
       fc.property(layer, layer, layer, (x, y, z) => {
         const [a, b, c] = [objectTree(x), objectTree(y), objectTree(z)];
@@ -126,7 +126,7 @@ describe('properties of the configuration', () => {
     );
   });
 
-  it('merging with itself or with nothing changes nothing', () => {
+  it('merge: with itself or with nothing changes nothing', () => {
     fc.assert(
       fc.property(layer, (x) => {
         const tree = objectTree(x);
@@ -137,7 +137,7 @@ describe('properties of the configuration', () => {
     );
   });
 
-  it('any bytes are read or refused with a place, never thrown at', () => {
+  it('loading: any bytes are read or rejected with a position, without an exception', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), readAll), { numRuns: 500 });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => readAll(Buffer.from(text))),
@@ -145,7 +145,7 @@ describe('properties of the configuration', () => {
     );
   });
 
-  it('any JSON value in any place is read or refused with a place', () => {
+  it('loading: any JSON value at any position is read or rejected with a position', () => {
     const value = fc.jsonValue();
     const config = fc.record({
       model: value,
@@ -159,7 +159,7 @@ describe('properties of the configuration', () => {
     );
   });
 
-  it('10,000 mutations of a real file are read or refused with a place', () => {
+  it('loading: 10,000 mutations of a real file are read or rejected with a position', () => {
     const bytes = Buffer.from(REAL);
     const position = fc.nat({ max: bytes.length - 1 });
     const tokens = [
@@ -200,7 +200,7 @@ describe('properties of the configuration', () => {
     );
   });
 
-  it('TextReader reports what visit of jsonc-parser reports, for any text', () => {
+  it('TextReader: reports the same as visit of jsonc-parser for any text', () => {
     const tokens = [
       ...[
         '{',
@@ -251,13 +251,13 @@ describe('properties of the configuration', () => {
     );
   });
 
-  it('the unchanged file is read without a complaint', () => {
+  it('loading: the unmodified file has no diagnostics', () => {
     const parsed = parse(REAL, SOURCE);
     assert.ok(parsed.tree !== undefined);
     assert.deepEqual(validate(parsed.tree).diagnostics, []);
   });
 
-  it('megabytes on one line, in one string or without a string are read like others', () => {
+  it('loading: megabytes on one line, in one string or without a string are read', () => {
     const urls = Array.from({ length: 100_000 }, (_, n) => `"https://example.com/${n}"`).join(',');
     const texts = [
       `{"a":[${urls},]}`,

@@ -60,7 +60,7 @@ describe('references in trusted files', () => {
     ['{file:empty}', undefined, 'file-reference'],
   ];
   for (const [reference, expected, code] of cases) {
-    it(`${reference} yields ${[expected === undefined ? '' : JSON.stringify(expected), code ?? ''].join(' ').trim()}`, async () => {
+    it(`reference: ${reference} yields ${[expected === undefined ? '' : JSON.stringify(expected), code ?? ''].join(' ').trim()}`, async () => {
       using folder = new ProjectFolder();
       Object.assign(folder.env, env);
       folder.write('home/.config/svc/k', '\ufeff  from file\r\n');
@@ -132,14 +132,14 @@ describe('references in trusted files', () => {
     assert.deepEqual(settings.diagnostics, []);
   });
 
-  it('resolve in SVC_CONFIG_CONTENT relative to the working directory', async () => {
+  it('references: paths in SVC_CONFIG_CONTENT are relative to the working directory', async () => {
     using folder = new ProjectFolder();
     folder.write('project/k', 'here');
     folder.env.SVC_CONFIG_CONTENT = JSON.stringify(withKey('{file:k}'));
     assert.equal((await folder.load()).providers.get('p')?.apiKey?.secret.reveal(), 'here');
   });
 
-  it('resolve in any text, headers and addresses too', async () => {
+  it('references: are resolved in any text, headers and addresses', async () => {
     using folder = new ProjectFolder();
     folder.env.A = 'aa';
     folder.global({ provider: { p: { options: { baseURL: 'http://{env:A}/v1', headers: { x: 'Token {env:A}' } } } } });
@@ -188,7 +188,7 @@ describe('references in project files', () => {
     });
   }
 
-  it('read a file inside the root, from a folder below it too, and by its absolute path', async () => {
+  it('project references: read a file inside the root, also from a subfolder and by its absolute path', async () => {
     using folder = new ProjectFolder();
     const file = folder.write('project/secrets/k', 'inside\n');
     folder.write('project/..hidden', 'dots');
@@ -258,14 +258,14 @@ describe('references in project files', () => {
     assert.equal((await load(folder, '{file:\u2024\u2024/outside}')).key, undefined);
   });
 
-  it('never wait for a FIFO inside the project', async () => {
+  it('project references: a FIFO inside the project does not block', async () => {
     using folder = new ProjectFolder();
     execFileSync('mkfifo', [path.join(folder.project, 'pipe')]);
     assert.deepEqual(codes((await load(folder, '{file:pipe}')).settings), ['project-file-refused']);
     assert.match((await load(folder, '{file:pipe}')).settings.diagnostics[0]?.message ?? '', /regular file/);
   });
 
-  it('never wait for a configuration file that is a FIFO', async () => {
+  it('configuration file: a FIFO does not block', async () => {
     using folder = new ProjectFolder();
     execFileSync('mkfifo', [path.join(folder.project, 'svc.json')]);
     assert.deepEqual(codes(await folder.load()), ['unreadable']);
@@ -348,7 +348,7 @@ describe('paths of references on each platform', () => {
     ['linux', '..x/key', '/work/Project/..x/key', true],
   ];
   for (const [platform, name, expected, inside] of rows) {
-    it(`${platform}: ${name} is ${inside ? 'inside' : 'outside'}`, () => {
+    it(`reference path: ${platform}: ${name} is ${inside ? 'inside' : 'outside'}`, () => {
       const root = platform === 'win32' ? windows : posix;
       const home = platform === 'win32' ? 'C:\\Users\\ann' : '/home/ann';
       const file = referencedFile(name, { platform, folder: root.opened, home });

@@ -8,14 +8,14 @@ import { validate } from '../../src/config/schema/validate.ts';
 const SOURCE = { kind: 'global', path: 'svc.jsonc', trusted: true, status: 'loaded' } as const;
 
 describe('the schema', () => {
-  it('is the committed file (node scripts/config-schema.ts)', () => {
+  it('schema: equals the committed file (node scripts/config-schema.ts)', () => {
     const committed: unknown = JSON.parse(
       readFileSync(new URL('../../schemas/svc.schema.json', import.meta.url), 'utf8'),
     );
     assert.deepEqual(committed, JSON.parse(JSON.stringify(jsonSchema())));
   });
 
-  it('describes every key', () => {
+  it('schema: has a description for each key', () => {
     const undescribed: string[] = [];
     const walk = (node: unknown, path: string): void => {
       if (typeof node !== 'object' || node === null) return;
@@ -35,7 +35,7 @@ describe('the schema', () => {
     assert.deepEqual(undescribed, []);
   });
 
-  it('has its tables in docs/configuration.md (node scripts/configuration-tables.ts)', () => {
+  it('schema: docs/configuration.md has its tables (node scripts/configuration-tables.ts)', () => {
     const docs = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
     // The formatter pads columns.
     const bare = (text: string) => text.replaceAll(' ', '').replaceAll(/-{3,}/g, '---');
@@ -44,7 +44,7 @@ describe('the schema', () => {
     }
   });
 
-  it('finds no fault in the examples of docs/configuration.md', () => {
+  it('schema: accepts the examples of docs/configuration.md', () => {
     const docs = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
     const examples = [...docs.matchAll(/```jsonc\n([\s\S]*?)```/g)].map(([, text]) => text ?? '');
     assert.ok(examples.length >= 3);

@@ -94,7 +94,7 @@ describe('configuration sources', () => {
     assert.equal((await folder.load()).model?.value, 'p/home');
   });
 
-  it('warn of a missing SVC_CONFIG by path and load the rest', async () => {
+  it('sources: a missing SVC_CONFIG is a warning with its path, and the other sources are loaded', async () => {
     using folder = new ProjectFolder();
     folder.global({ model: 'p/m' });
     folder.env.SVC_CONFIG = '/nowhere/x.json';
@@ -105,13 +105,13 @@ describe('configuration sources', () => {
     assert.match(diagnostic?.message ?? '', /\/nowhere\/x\.json/);
   });
 
-  it('say so when SVC_CONFIG is a folder', async () => {
+  it('sources: reports an SVC_CONFIG that is a folder', async () => {
     using folder = new ProjectFolder();
     folder.env.SVC_CONFIG = folder.home;
     assert.match((await folder.load()).diagnostics[0]?.message ?? '', /not a regular file/);
   });
 
-  it('take an empty SVC_CONFIG_CONTENT as unset and name the variable when it is wrong', async () => {
+  it('sources: an empty SVC_CONFIG_CONTENT counts as unset, and errors name the variable', async () => {
     using folder = new ProjectFolder();
     folder.env.SVC_CONFIG_CONTENT = '';
     assert.deepEqual((await folder.load()).diagnostics, []);
@@ -120,7 +120,7 @@ describe('configuration sources', () => {
     assert.deepEqual([diagnostic?.path, diagnostic?.line, diagnostic?.column], ['SVC_CONFIG_CONTENT', 1, 11]);
   });
 
-  it('accept a byte order mark in SVC_CONFIG_CONTENT, as in files', async () => {
+  it('sources: SVC_CONFIG_CONTENT and files may start with a byte order mark', async () => {
     using folder = new ProjectFolder();
     folder.env.SVC_CONFIG_CONTENT = '\ufeff{"model": "p/m"}';
     const settings = await folder.load();

@@ -79,7 +79,7 @@ describe('validate', () => {
     ],
   ];
   for (const [text, ...expected] of cases) {
-    it(`reports ${expected.length === 0 ? 'nothing' : expected.join(' and ')} for ${text}`, () => {
+    it(`validate: reports ${expected.length === 0 ? 'nothing' : expected.join(' and ')} for ${text}`, () => {
       const found = validated(text).diagnostics.map(
         ({ column, code, key, message }) => `${column} ${code} ${key}: ${message}`,
       );
@@ -94,14 +94,14 @@ describe('validate', () => {
     });
   }
 
-  it('removes the smallest entry around an error and nothing else', () => {
+  it('validate: removes only the smallest entry that contains the error', () => {
     const { tree } = validated(
       '{"model": 1, "provider": {"p": {"name": "P", "models": {"m": {"limit": 1}, "n": {}}, "options": {"timeout": "x", "a": 1}}}}',
     );
     assert.deepEqual(plain(tree), { provider: { p: { name: 'P', models: { n: {} }, options: { a: 1 } } } });
   });
 
-  it('reports a list with more errors than zod can collect, and removes its provider', () => {
+  it('validate: reports a list with more errors than zod can collect, and removes its provider', () => {
     const { tree, diagnostics } = validated(provider(`"name": "P", "whitelist": [${'1,'.repeat(400_000)}1]`));
     assert.deepEqual(
       diagnostics.map(({ code, key }) => [code, key]),

@@ -61,7 +61,7 @@ describe('dependencies', () => {
   const where = (wrong: (entry: Locked, name: string) => boolean) =>
     locked.filter(([path, entry]) => wrong(entry, nameOf(path))).map(([path]) => path);
 
-  it('are all in docs/dependencies.md with a reason, and none that is gone', () => {
+  it('dependencies: docs/dependencies.md lists each one with a reason, and no others', () => {
     const rows = [...read('docs/dependencies.md').matchAll(/^\| `([^`]+)` \| (?:yes|no) \| \S/gm)].map(
       ([, name]) => name,
     );
@@ -69,7 +69,7 @@ describe('dependencies', () => {
     assert.equal(json('package.json').dependencies, undefined);
   });
 
-  it('come from the registry with a hash each', () => {
+  it('dependencies: each comes from the registry with a hash', () => {
     assert.ok(locked.length > 100);
     assert.deepEqual(
       where(({ integrity }) => !integrity?.startsWith('sha512-')),
@@ -81,7 +81,7 @@ describe('dependencies', () => {
     );
   });
 
-  it('run no install script but that of node, which fetches its binary', () => {
+  it('dependencies: only node has an install script, which downloads its binary', () => {
     const scripts: Readonly<Record<string, boolean>> = json('package.json').allowScripts;
     assert.deepEqual(
       where(({ hasInstallScript }) => hasInstallScript === true)
@@ -95,7 +95,7 @@ describe('dependencies', () => {
     );
   });
 
-  it('are under terms that allow their use, each of them', () => {
+  it('dependencies: each has a license that allows its use', () => {
     const allowed = (terms: string) => terms.split(' AND ').every((term) => LICENSES.has(term));
     const refused = where(({ license }, name) => {
       if (license === undefined || license.startsWith('SEE LICENSE')) return !NAMED.test(name);
@@ -107,14 +107,14 @@ describe('dependencies', () => {
     assert.deepEqual(refused, []);
   });
 
-  it('are none that their authors have given up', () => {
+  it('dependencies: none is deprecated by its authors', () => {
     assert.deepEqual(
       where(({ deprecated }) => deprecated !== undefined),
       [],
     );
   });
 
-  it('are in no version that a known advisory names', () => {
+  it('dependencies: no version is listed in a known advisory', () => {
     const named = ADVISORIES.flatMap(([name, advisory, ...mended]) =>
       locked
         .filter(([path, { version }]) => nameOf(path) === name && isBefore(version, mended))

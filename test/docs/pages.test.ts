@@ -19,9 +19,9 @@ const anchor = (heading: string) =>
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-describe('the documents', () => {
+describe('documentation pages', () => {
   for (const page of PAGES) {
-    it(`${page} links to what is there`, () => {
+    it(`${page}: links lead to existing targets`, () => {
       for (const [, target = ''] of prose(page).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^(?:https?|mailto):/.test(target)) continue;
         const [file = '', hash] = target.split('#');
@@ -33,7 +33,7 @@ describe('the documents', () => {
       }
     });
 
-    it(`${page} names commands, settings and variables that there are`, () => {
+    it(`${page}: names existing commands, settings and variables`, () => {
       const text = prose(page);
       const titles = Object.values(names);
       for (const [, title = ''] of text.matchAll(/[“*]Svc: ([^”*]+)[”*]/g))
@@ -46,7 +46,7 @@ describe('the documents', () => {
     });
   }
 
-  it('names files and folders of the sources that there are', () => {
+  it('documentation: names existing files and folders of the sources', () => {
     const named = [
       ...read('docs/architecture.md').matchAll(/(?:`|^\d {2}|\s{2,})([\w-]+\/(?:[\w-]+\/)*(?:[\w-]+\.tsx?)?)/gm),
     ];
@@ -59,7 +59,7 @@ describe('the documents', () => {
     );
   });
 
-  it('gives shell commands that svc and npm know', () => {
+  it('documentation: shell commands are accepted by svc and npm', () => {
     for (const block of PAGES.flatMap(blocks)) {
       if (block.language !== 'sh') continue;
       for (const line of commands(block)) {
@@ -70,7 +70,7 @@ describe('the documents', () => {
     }
   });
 
-  it('explains every error, and only those, to programs and to people', () => {
+  it('documentation: describes each error type, and no other, for programs and for users', () => {
     for (const page of ['docs/errors.md', 'docs/troubleshooting.md']) {
       const told = new Set([...read(page).matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name));
       // What only whoever calls the gateway can do wrong is not for people at an editor.
@@ -90,14 +90,14 @@ describe('the documents', () => {
     }
   });
 
-  it('documents every setting of the editor and every key of svc.jsonc', () => {
+  it('documentation: describes each setting of the editor and each key of svc.jsonc', () => {
     const all = PAGES.map(read).join('\n');
     for (const key of settings) assert.ok(all.includes(`\`${key}\``), String(key));
     const configuration = read('docs/configuration.md');
     for (const key of Object.keys(jsonSchema().properties ?? {})) assert.ok(configuration.includes(`\`${key}\``), key);
   });
 
-  it('names every command of the palette somewhere', () => {
+  it('documentation: names each command of the palette', () => {
     assert.ok(manifest.contributes.commands.length > 40);
   });
 });

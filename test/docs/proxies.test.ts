@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { gatewayUnderTest, KEY, providers, type UnderTest } from '../gateway/gateway-under-test.ts';
+import { KEY, providers, startTestGateway, type TestGateway } from '../gateway/gateway-under-test.ts';
 import { type Program, serverPath } from '../host/debian.ts';
 import { blocks } from './pages.ts';
 
@@ -57,7 +57,7 @@ const SETUPS: readonly Setup[] = [
 describe('the proxies of docs/gateway.md', () => {
   for (const { program, text: written, around } of SETUPS) {
     describe(program.name, () => {
-      let under: UnderTest;
+      let gateway: TestGateway;
       let proxy: ChildProcess;
       let port: number;
       const folder = mkdtempSync(join(tmpdir(), 'svc-proxy-'));
@@ -65,11 +65,11 @@ describe('the proxies of docs/gateway.md', () => {
       before(async function () {
         this.timeout(300_000);
         const path = serverPath(program);
-        under = await gatewayUnderTest({
+        gateway = await startTestGateway({
           config: (url) => ({ provider: providers(url), gateway: { allowedHosts: [HOST] } }),
         });
         port = await freePort();
-        const here = written.replace('127.0.0.1:4180', new URL(under.url).host);
+        const here = written.replace('127.0.0.1:4180', new URL(gateway.url).host);
         assert.notEqual(here, written);
         const env = { PATH: process.env.PATH, HOME: folder };
         proxy = spawn(path, around({ folder, port, text: here }), { stdio: ['ignore', 'ignore', 'pipe'], env });
@@ -77,7 +77,7 @@ describe('the proxies of docs/gateway.md', () => {
       });
       after(async () => {
         proxy?.kill();
-        await under?.close();
+        await gateway?.close();
         rmSync(folder, { recursive: true, force: true });
       });
 
@@ -90,26 +90,26 @@ describe('the proxies of docs/gateway.md', () => {
           messages: [{ role: 'user', content: `Hi [[scenario:${scenario}]]` }],
         });
 
-      it('hands on each part of an answer as it comes, and that the client has left', async () => {
+      it(`${program.name}: forwards each chunk of an answer as it arrives, and the disconnection of the client`, async () => {
         const answer = await ask('/v1/chat/completions', question('stall-mid-stream'));
         assert.equal(answer.statusCode, 200);
         await new Promise<void>((resolve) => answer.on('data', (part) => String(part).includes('Hello') && resolve()));
         answer.destroy();
-        assert.equal(await under.upstream.requests.at(-1)?.closed, true);
+        assert.equal(await gateway.upstream.requests.at(-1)?.closed, true);
       });
 
-      it('lets the gateway see the name that the client asked for', async () => {
+      it(`${program.name}: forwards the requested host name to the gateway`, async () => {
         assert.match(await text(await ask('/v1/models')), /chat\/m/);
         const other = await ask('/v1/models', undefined, 'evil.example');
         assert.doesNotMatch(await text(other), /chat\/m/);
       });
 
-      it('keeps the metrics closed', async () => {
-        assert.equal((await under.get('/metrics')).status, 200);
+      it(`${program.name}: does not expose the metrics`, async () => {
+        assert.equal((await gateway.get('/metrics')).status, 200);
         assert.equal((await ask('/metrics')).statusCode, 401);
       });
 
-      it('leaves it to the gateway to refuse what is too large', async () => {
+      it(`${program.name}: the gateway rejects bodies that are too large`, async () => {
         const answer = await ask('/v1/chat/completions', JSON.stringify({ model: 'x'.repeat(24.5 * 2 ** 20) }));
         assert.equal(answer.statusCode, 413);
         assert.ok(JSON.parse(await text(answer)).error_type);

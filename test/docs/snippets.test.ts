@@ -12,8 +12,8 @@ import { blocks, commands, PAGES, ROOT } from './pages.ts';
 
 const all = PAGES.flatMap(blocks);
 
-describe('snippets of the documents', () => {
-  it('are of kinds that are tried here', () => {
+describe('snippets in the documentation', () => {
+  it('snippets: each has a kind that this test checks', () => {
     const known = new Set(['sh', 'json', 'jsonc', 'ini', 'dockerfile', 'nginx', '']);
     assert.deepEqual(
       all.filter(({ language }) => !known.has(language)).map(({ page, line }) => `${page}:${line}`),
@@ -22,7 +22,7 @@ describe('snippets of the documents', () => {
   });
 
   for (const { page, line, text } of all.filter(({ language }) => language === 'jsonc')) {
-    it(`${page}:${line} is a configuration without a mistake`, async () => {
+    it(`${page}:${line}: the configuration is valid`, async () => {
       using folder = new ProjectFolder();
       for (const [, name = ''] of text.matchAll(/\{env:([^}]+)\}/g)) folder.env[name] = 'value';
       for (const [, file = ''] of text.matchAll(/\{file:~\/([^}]+)\}/g)) folder.write(join('home', file), 'value');
@@ -35,12 +35,12 @@ describe('snippets of the documents', () => {
     });
   }
 
-  it('of JSON are JSON', () => {
+  it('snippets: JSON is valid', () => {
     for (const { language, text } of all) if (language === 'json') JSON.parse(text);
   });
 
   for (const block of all.filter(({ language, text }) => language === 'sh' && /^(?:svc|curl) /m.test(text))) {
-    it(`${block.page}:${block.line} runs as it stands, against a real gateway`, async function () {
+    it(`${block.page}:${block.line}: runs unchanged against a real gateway`, async function () {
       this.timeout(60_000);
       using folder = new ProjectFolder();
       const provider = await startSimulatedProvider({ workspace: join(ROOT, 'scripts', 'sample-workspace'), pace: 0 });
@@ -59,7 +59,7 @@ describe('snippets of the documents', () => {
     });
   }
 
-  it('of systemd and containers start what there is, with options that there are', () => {
+  it('snippets: systemd units and containers start existing programs with existing options', () => {
     const { text: unit = '' } = all.find(({ language }) => language === 'ini') ?? {};
     const [, args = ''] = /^ExecStart=\/usr\/bin\/svc (.+)$/m.exec(unit) ?? [];
     const serves = COMMANDS.find(({ name }) => name === 'serve');
@@ -76,7 +76,7 @@ describe('snippets of the documents', () => {
     assert.equal(`./${JSON.parse(entry)[1]}`, bin.svc);
   });
 
-  it('of README start and test the product with scripts that there are', () => {
+  it('snippets: commands of README use existing scripts', () => {
     for (const file of ['scripts/start.ts', 'test/run.ts']) assert.ok(existsSync(join(ROOT, file)));
   });
 });

@@ -4,29 +4,29 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, extensionReady, saying, setChatDesk } from './chat-harness.ts';
+import { answerWith, type ChatHarness, extensionReady, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
 
 /** A picture of one pixel. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
 
 describe('what is attached in the editor', () => {
-  let desk: ChatDesk;
+  let harness: ChatHarness;
   before(async () => {
-    desk = await setChatDesk();
-    desk.write('broken.json', '{ "a": }');
-    desk.write('.github/prompts/review.prompt.md', '---\nmode: ask\n---\nReview this as a stranger would.\n');
-    const git = (...args: string[]) => execFileSync('git', args, { cwd: desk.workspace });
+    harness = await startChatHarness();
+    harness.write('broken.json', '{ "a": }');
+    harness.write('.github/prompts/review.prompt.md', '---\nmode: ask\n---\nReview this as a stranger would.\n');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: harness.workspace });
     git('init', '-q');
     git('add', '.');
     git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'Begin');
-    desk.write('README.md', 'A changed line.\n');
-    await openFile(desk.page, 'receipt.ts');
+    harness.write('README.md', 'A changed line.\n');
+    await openFile(harness.page, 'receipt.ts');
   });
-  after(() => desk.close());
+  after(() => harness.close());
   beforeEach(async () => {
-    desk.answer(saying({ text: ['I see.'] }));
-    await desk.fresh();
+    harness.answer(answerWith({ text: ['I see.'] }));
+    await harness.newConversation();
   });
 
   async function complete(frame: Frame, typed: string, label: string | RegExp): Promise<void> {
@@ -41,13 +41,13 @@ describe('what is attached in the editor', () => {
     const before = await answers.count();
     await frame.getByRole('button', { name: 'Send' }).click();
     await answers.nth(before).waitFor();
-    await ended(frame);
+    await waitForAnswerEnd(frame);
     assert.equal(await frame.locator('.composer .chip').count(), 0);
-    return desk.lastBody();
+    return harness.lastBody();
   }
 
   it('takes a file, a folder and the changes in Git by @', async () => {
-    const frame = await desk.panel();
+    const frame = await harness.panel();
     await complete(frame, 'Look at @bask', /^basket\.ts/);
     await chip(frame, /basket\.ts\d+ tokens/);
     await complete(frame, ' and @sr', /^src\//);
@@ -62,10 +62,10 @@ describe('what is attached in the editor', () => {
   });
 
   it('asks before it takes a file that holds secrets, by a link to one too', async () => {
-    desk.write('deploy.env', 'TOKEN=needle\n');
-    symlinkSync('deploy.env', join(desk.workspace, 'harmless.txt'));
-    const frame = await desk.panel();
-    const dialog = desk.page.locator('.monaco-dialog-box');
+    harness.write('deploy.env', 'TOKEN=needle\n');
+    symlinkSync('deploy.env', join(harness.workspace, 'harmless.txt'));
+    const frame = await harness.panel();
+    const dialog = harness.page.locator('.monaco-dialog-box');
     for (const name of ['deploy.env', 'harmless.txt']) {
       await complete(frame, ` @${name.slice(0, 6)}`, name);
       await dialog.getByText(`${name} may contain secrets. Attach it?`).waitFor();
@@ -80,19 +80,19 @@ describe('what is attached in the editor', () => {
   });
 
   it('takes a symbol by its name, with all that belongs to it', async () => {
-    const frame = await desk.panel();
+    const frame = await harness.panel();
     await complete(frame, '@lineTot', /^lineTotal/);
     await chip(frame, 'lineTotal');
     assert.match(await sent(frame), /function lineTotal/);
   });
 
   it('takes what is selected, and the problems that the editor knows', async () => {
-    await openFile(desk.page, 'broken.json');
-    await desk.page.locator('.squiggly-error').first().waitFor();
-    await openFile(desk.page, 'receipt.ts');
-    await desk.page.keyboard.press('ControlOrMeta+A');
-    await runCommand(desk.page, 'Svc: Ask About Selection');
-    const frame = await desk.panel();
+    await openFile(harness.page, 'broken.json');
+    await harness.page.locator('.squiggly-error').first().waitFor();
+    await openFile(harness.page, 'receipt.ts');
+    await harness.page.keyboard.press('ControlOrMeta+A');
+    await runCommand(harness.page, 'Svc: Ask About Selection');
+    const frame = await harness.panel();
     await chip(frame, /receipt\.ts:1-\d+/);
     await complete(frame, '@prob', '@problems');
     await chip(frame, 'Problems');
@@ -102,7 +102,7 @@ describe('what is attached in the editor', () => {
   });
 
   it('takes a pasted picture and a dropped PDF, shows both, and lets one be removed', async () => {
-    const frame = await desk.panel();
+    const frame = await harness.panel();
     await give(frame, 'paste', 'dot.png', 'image/png', PIXEL);
     await frame.locator('.composer .chip img').waitFor();
     await give(frame, 'drop', 'page.pdf', 'application/pdf', PDF);
@@ -118,7 +118,7 @@ describe('what is attached in the editor', () => {
   });
 
   it('words out a prompt file of the workspace, and brings the open file along for a command', async () => {
-    const frame = await desk.panel();
+    const frame = await harness.panel();
     await complete(frame, '/rev', '/review');
     assert.match(await sent(frame), /Review this as a stranger would\./);
     await frame.locator('.composer textarea').fill('/tests');
@@ -126,18 +126,18 @@ describe('what is attached in the editor', () => {
   });
 
   it('keeps a draft with its attachment through hiding and through a restart of the window', async () => {
-    const frame = await desk.panel();
+    const frame = await harness.panel();
     await complete(frame, 'What is @sel', '@selection');
     await chip(frame, 'receipt.ts');
-    await desk.page.keyboard.press('ControlOrMeta+Shift+E');
-    await desk.page.locator('.explorer-folders-view').waitFor();
-    await runCommand(desk.page, 'Svc: Open Chat');
-    await webviewFrame(desk.page, '.composer .chip');
-    await desk.kept('"text":"What is "');
-    await desk.page.reload();
-    await extensionReady(desk.page);
-    await runCommand(desk.page, 'Svc: Open Chat');
-    const restored = await webviewFrame(desk.page, '.composer .chip');
+    await harness.page.keyboard.press('ControlOrMeta+Shift+E');
+    await harness.page.locator('.explorer-folders-view').waitFor();
+    await runCommand(harness.page, 'Svc: Open Chat');
+    await webviewFrame(harness.page, '.composer .chip');
+    await harness.waitForSaved('"text":"What is "');
+    await harness.page.reload();
+    await extensionReady(harness.page);
+    await runCommand(harness.page, 'Svc: Open Chat');
+    const restored = await webviewFrame(harness.page, '.composer .chip');
     assert.equal(await restored.locator('.composer textarea').inputValue(), 'What is ');
     assert.match(await sent(restored), /A receipt as plain text/);
   });

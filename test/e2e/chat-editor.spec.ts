@@ -4,36 +4,43 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type ChatDesk, ended, openList, saying, sendIn, setChatDesk } from './chat-harness.ts';
+import {
+  answerWith,
+  type ChatHarness,
+  openList,
+  sendMessage,
+  startChatHarness,
+  waitForAnswerEnd,
+} from './chat-harness.ts';
 
 const TWELVE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const CHANGED = TWELVE.map((line) => (line === 'line 2' || line === 'line 11' ? `${line}, changed` : line));
 
 describe('the chat in the rest of the editor', () => {
-  let desk: ChatDesk;
+  let harness: ChatHarness;
   before(async () => {
-    desk = await setChatDesk({
+    harness = await startChatHarness({
       settings: {
         'terminal.integrated.defaultProfile.linux': 'bash',
         // The text of the terminal is in the page only when it is not drawn by the graphics card.
         'terminal.integrated.gpuAcceleration': 'off',
       },
     });
-    desk.write('lines.txt', `${TWELVE.join('\n')}\n`);
-    const git = (...args: string[]) => execFileSync('git', args, { cwd: desk.workspace });
+    harness.write('lines.txt', `${TWELVE.join('\n')}\n`);
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: harness.workspace });
     git('init', '-q');
     git('add', '.');
     git('-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'Begin');
   });
-  after(() => desk.close());
+  after(() => harness.close());
   beforeEach(async () => {
-    desk.answer(saying({ text: ['I see.'] }));
-    await desk.fresh();
+    harness.answer(answerWith({ text: ['I see.'] }));
+    await harness.newConversation();
   });
 
-  const row = (text: string | RegExp) => desk.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
-  const dialog = () => desk.page.locator('.monaco-dialog-box');
-  const lines = () => readFileSync(join(desk.workspace, 'lines.txt'), 'utf8');
+  const row = (text: string | RegExp) => harness.page.locator('.quick-input-list .monaco-list-row', { hasText: text });
+  const dialog = () => harness.page.locator('.monaco-dialog-box');
+  const lines = () => readFileSync(join(harness.workspace, 'lines.txt'), 'utf8');
 
   async function complete(frame: Frame, typed: string, label: string): Promise<void> {
     await frame.locator('.composer textarea').fill('');
@@ -42,89 +49,89 @@ describe('the chat in the rest of the editor', () => {
   }
 
   it('says so when there is nothing to attach', async () => {
-    const frame = await desk.panel();
+    const frame = await harness.panel();
     await complete(frame, '@prob', '@problems');
     await complete(frame, '@term', '@terminal');
     await frame.getByRole('button', { name: 'Attach' }).click();
     await row('Changes in Git').click();
     // Under its test driver VS Code keeps notifications in their center.
-    await runCommand(desk.page, 'Notifications: Show Notifications');
-    const said = desk.page.locator('.notifications-center .notification-list-item-message');
+    await runCommand(harness.page, 'Notifications: Show Notifications');
+    const said = harness.page.locator('.notifications-center .notification-list-item-message');
     await said.filter({ hasText: 'There are no problems to attach.' }).waitFor();
     await said.filter({ hasText: 'No terminal output is available' }).waitFor();
     await said.filter({ hasText: 'There are no changes in Git to attach.' }).waitFor();
     assert.equal(await frame.locator('.composer .chip').count(), 0);
-    await runCommand(desk.page, 'Notifications: Clear All Notifications');
+    await runCommand(harness.page, 'Notifications: Clear All Notifications');
   });
 
   it('runs a command in the terminal when it is confirmed, and attaches what it printed', async () => {
-    desk.answer(saying({ text: ['```sh\necho sum-$((40 + 2))\n```'] }, { text: ['I see.'] }));
-    const frame = await desk.send('How much?');
-    await ended(frame);
+    harness.answer(answerWith({ text: ['```sh\necho sum-$((40 + 2))\n```'] }, { text: ['I see.'] }));
+    const frame = await harness.send('How much?');
+    await waitForAnswerEnd(frame);
     await frame.getByRole('button', { name: 'Run in terminal' }).click();
     await dialog().getByText('echo sum-$((40 + 2))').waitFor();
     await dialog().getByRole('button', { name: 'Run', exact: true }).click();
-    await desk.page.locator('.xterm-rows', { hasText: 'sum-42' }).waitFor();
-    await desk.page.locator('.xterm-rows', { hasText: '[exit code 0]' }).waitFor();
+    await harness.page.locator('.xterm-rows', { hasText: 'sum-42' }).waitFor();
+    await harness.page.locator('.xterm-rows', { hasText: '[exit code 0]' }).waitFor();
     await frame.getByRole('button', { name: 'Attach' }).click();
     await row('Last output of the terminal').click();
     await frame.locator('.composer .chip', { hasText: 'Terminal' }).waitFor();
-    await desk.send('And?');
+    await harness.send('And?');
     await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
-    assert.match(desk.lastBody(), /\$ echo sum-\$\(\(40 \+ 2\)\)\\nsum-42\\n\[exit code 0\]/);
-    await runCommand(desk.page, 'Terminal: Kill All Terminals');
+    assert.match(harness.lastBody(), /\$ echo sum-\$\(\(40 \+ 2\)\)\\nsum-42\\n\[exit code 0\]/);
+    await runCommand(harness.page, 'Terminal: Kill All Terminals');
   });
 
   it('makes the chosen changes of a proposal, and only those', async () => {
-    desk.answer(saying({ text: [`\`\`\`text\n${CHANGED.join('\n')}\n\`\`\``] }));
-    await openFile(desk.page, 'lines.txt');
-    await runCommand(desk.page, 'Svc: Open Chat');
-    const frame = await desk.send('Change two lines');
-    await ended(frame);
+    harness.answer(answerWith({ text: [`\`\`\`text\n${CHANGED.join('\n')}\n\`\`\``] }));
+    await openFile(harness.page, 'lines.txt');
+    await runCommand(harness.page, 'Svc: Open Chat');
+    const frame = await harness.send('Change two lines');
+    await waitForAnswerEnd(frame);
     await frame.getByRole('button', { name: 'Compare and apply' }).click();
-    await desk.page.locator('.editor.modified .view-line', { hasText: 'line 11, changed' }).waitFor();
-    await openList(desk.page, 'Svc: Choose Changes to Apply', 'Changes to apply');
+    await harness.page.locator('.editor.modified .view-line', { hasText: 'line 11, changed' }).waitFor();
+    await openList(harness.page, 'Svc: Choose Changes to Apply', 'Changes to apply');
     await row('line 11, changed').click();
-    await desk.page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).click();
-    await desk.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
+    await harness.page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).click();
+    await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
     assert.equal(lines(), `${TWELVE.join('\n')}\n`.replace('line 2\n', 'line 2, changed\n'));
   });
 
   it('changes what is selected as it is told, after showing the change', async () => {
-    desk.answer(saying({ text: ['```text\nonly this\n```'] }));
-    await openFile(desk.page, 'lines.txt');
+    harness.answer(answerWith({ text: ['```text\nonly this\n```'] }));
+    await openFile(harness.page, 'lines.txt');
     const before = lines();
-    await desk.page.keyboard.press('ControlOrMeta+End');
-    await desk.page.keyboard.press('ControlOrMeta+Shift+Home');
-    const input = await openList(desk.page, 'Svc: Change Selection…', 'Change the selection');
+    await harness.page.keyboard.press('ControlOrMeta+End');
+    await harness.page.keyboard.press('ControlOrMeta+Shift+Home');
+    const input = await openList(harness.page, 'Svc: Change Selection…', 'Change the selection');
     await input.fill('Make it short');
-    await desk.page.keyboard.press('Enter');
-    await desk.page.locator('.editor.modified .view-line', { hasText: 'only this' }).waitFor();
-    assert.match(desk.lastBody(), /<selection>line 1\\n[\s\S]*Change: Make it short/);
+    await harness.page.keyboard.press('Enter');
+    await harness.page.locator('.editor.modified .view-line', { hasText: 'only this' }).waitFor();
+    assert.match(harness.lastBody(), /<selection>line 1\\n[\s\S]*Change: Make it short/);
     assert.equal(lines(), before);
-    await runCommand(desk.page, 'Svc: Apply All Changes');
-    await desk.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
+    await runCommand(harness.page, 'Svc: Apply All Changes');
+    await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
     assert.equal(lines(), 'only this');
   });
 
   it('writes the message of a commit from what has changed', async () => {
-    desk.answer(saying({ text: ['Shorten the lines'] }));
-    desk.write('lines.txt', 'shorter\n');
-    await runCommand(desk.page, 'Svc: Write Commit Message');
-    await runCommand(desk.page, 'Source Control: Focus on Changes View');
-    await desk.page.locator('.scm-editor .view-line', { hasText: 'Shorten the lines' }).waitFor();
-    assert.match(desk.lastBody(), /\+shorter/);
+    harness.answer(answerWith({ text: ['Shorten the lines'] }));
+    harness.write('lines.txt', 'shorter\n');
+    await runCommand(harness.page, 'Svc: Write Commit Message');
+    await runCommand(harness.page, 'Source Control: Focus on Changes View');
+    await harness.page.locator('.scm-editor .view-line', { hasText: 'Shorten the lines' }).waitFor();
+    assert.match(harness.lastBody(), /\+shorter/);
   });
 
   it('goes on in a window of its own', async () => {
-    const frame = await desk.send('Begin here');
-    await ended(frame);
-    const opening = desk.page.context().waitForEvent('page');
-    await runCommand(desk.page, 'Svc: Move Conversation to New Window');
+    const frame = await harness.send('Begin here');
+    await waitForAnswerEnd(frame);
+    const opening = harness.page.context().waitForEvent('page');
+    await runCommand(harness.page, 'Svc: Move Conversation to New Window');
     const window = await opening;
     const moved = await webviewFrame(window, '.message.assistant');
-    desk.answer(saying({ text: ['From the other window.'] }));
-    await sendIn(moved, 'And here?');
+    harness.answer(answerWith({ text: ['From the other window.'] }));
+    await sendMessage(moved, 'And here?');
     await moved.locator('.markdown', { hasText: 'From the other window.' }).waitFor();
     await frame.locator('.transcript .empty').waitFor();
     await window.close();
@@ -134,14 +141,14 @@ describe('the chat in the rest of the editor', () => {
     const call = (id: string, path: string) => ({
       tools: [{ id, name: 'edit_file', arguments: [JSON.stringify({ path, old_text: '', new_text: 'made' })] }],
     });
-    desk.answer(saying(call('c1', 'one.txt'), { text: ['One.'] }));
-    const frame = await desk.send('Make one');
+    harness.answer(answerWith(call('c1', 'one.txt'), { text: ['One.'] }));
+    const frame = await harness.send('Make one');
     await frame.getByRole('button', { name: 'Always allow' }).click();
     await frame.locator('.markdown', { hasText: 'One.' }).waitFor();
-    await desk.fresh();
-    desk.answer(saying(call('c2', 'two.txt'), { text: ['Two.'] }));
-    await desk.send('Make two');
+    await harness.newConversation();
+    harness.answer(answerWith(call('c2', 'two.txt'), { text: ['Two.'] }));
+    await harness.send('Make two');
     await frame.locator('.markdown', { hasText: 'Two.' }).waitFor();
-    assert.ok(existsSync(join(desk.workspace, 'two.txt')));
+    assert.ok(existsSync(join(harness.workspace, 'two.txt')));
   });
 });

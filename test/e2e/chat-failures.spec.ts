@@ -1,34 +1,42 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { runCommand, webviewFrame, workbenchReady } from '../host/workbench.ts';
-import { type Answer, type ChatDesk, extensionReady, failing, halting, saying, setChatDesk } from './chat-harness.ts';
+import {
+  type Answer,
+  answerWith,
+  type ChatHarness,
+  extensionReady,
+  failWith,
+  pausedAnswer,
+  startChatHarness,
+} from './chat-harness.ts';
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
 
 /** What a provider says, the title of the card, and its first button. */
 const CARDS: Readonly<Record<string, readonly [Answer, RegExp, RegExp]>> = {
-  'no key': [failing(401, openAi('authentication_error', 'Invalid key.')), /The key was not accepted/, /Set key/],
+  'no key': [failWith(401, openAi('authentication_error', 'Invalid key.')), /The key was not accepted/, /Set key/],
   'no funds': [
-    failing(402, openAi('insufficient_quota', 'Pay first.', 'insufficient_quota')),
+    failWith(402, openAi('insufficient_quota', 'Pay first.', 'insufficient_quota')),
     /out of funds/,
     /Choose another model/,
   ],
   'no such model': [
-    failing(404, openAi('invalid_request_error', 'No such model.', 'model_not_found')),
+    failWith(404, openAi('invalid_request_error', 'No such model.', 'model_not_found')),
     /The model was not found/,
     /Choose another model/,
   ],
   'too many requests': [
-    failing(429, openAi('rate_limit_error', 'Slow down.'), { 'retry-after': '600' }),
+    failWith(429, openAi('rate_limit_error', 'Slow down.'), { 'retry-after': '600' }),
     /Too many requests/,
     /Try again in \d+ s/,
   ],
   'too long': [
-    failing(400, openAi('invalid_request_error', 'Too many tokens.', 'context_length_exceeded')),
+    failWith(400, openAi('invalid_request_error', 'Too many tokens.', 'context_length_exceeded')),
     /too long for this model/,
     /Summarize and try again/,
   ],
-  'a bad request': [failing(400, openAi('invalid_request_error', 'Bad field.')), /refused the request/, /Show log/],
+  'a bad request': [failWith(400, openAi('invalid_request_error', 'Bad field.')), /refused the request/, /Show log/],
   'no sense': [
     (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
@@ -40,20 +48,20 @@ const CARDS: Readonly<Record<string, readonly [Answer, RegExp, RegExp]>> = {
 };
 
 describe('failures of a conversation in the editor', () => {
-  let desk: ChatDesk;
+  let harness: ChatHarness;
   before(async () => {
-    desk = await setChatDesk();
+    harness = await startChatHarness();
   });
-  after(() => desk.close());
+  after(() => harness.close());
   beforeEach(async () => {
-    desk.answer(saying({ text: ['Hello there.'] }));
-    await desk.fresh();
+    harness.answer(answerWith({ text: ['Hello there.'] }));
+    await harness.newConversation();
   });
 
   for (const [name, [answer, title, button]] of Object.entries(CARDS)) {
     it(`shows a card with one main thing to do: ${name}`, async () => {
-      desk.answer(answer);
-      const frame = await desk.send('Hi');
+      harness.answer(answer);
+      const frame = await harness.send('Hi');
       const card = frame.locator('.card.error');
       await card.waitFor();
       assert.match(await card.locator('h2').innerText(), title);
@@ -66,23 +74,23 @@ describe('failures of a conversation in the editor', () => {
   }
 
   it('keeps what came before the connection was lost, and goes on from there', async () => {
-    desk.answer((_request, response) => {
+    harness.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const chunk = { id: '1', choices: [{ index: 0, delta: { content: 'Half of it' }, finish_reason: null }] };
       response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => response.socket?.destroy());
     });
-    const frame = await desk.send('Hi');
+    const frame = await harness.send('Hi');
     await frame.locator('.card.error, .note.warning').waitFor();
     assert.match(await frame.locator('.markdown').innerText(), /Half of it/);
-    desk.answer(saying({ text: [' and the rest.'] }));
+    harness.answer(answerWith({ text: [' and the rest.'] }));
     await frame.getByRole('button', { name: 'Continue' }).click();
     await frame.locator('.markdown', { hasText: 'and the rest.' }).waitFor();
-    assert.match(desk.lastBody(), /Half of it.*Continue exactly/);
+    assert.match(harness.lastBody(), /Half of it.*Continue exactly/);
   });
 
   it('asks the rest of an answer that reached its limit', async () => {
-    desk.answer(saying({ text: ['One, two'], finish: 'length' }, { text: [', three.'] }));
-    const frame = await desk.send('Count');
+    harness.answer(answerWith({ text: ['One, two'], finish: 'length' }, { text: [', three.'] }));
+    const frame = await harness.send('Count');
     await frame.getByText('This answer may be incomplete').waitFor();
     await frame.getByRole('button', { name: 'Continue' }).click();
     await frame.locator('.markdown', { hasText: ', three.' }).waitFor();
@@ -90,39 +98,39 @@ describe('failures of a conversation in the editor', () => {
 
   it('has the whole conversation after the extension host was killed in the middle of an answer', async () => {
     await streamed('first');
-    killExtensionHost(desk.hostPort());
-    await desk.page.reload();
-    await workbenchReady(desk.page);
-    await extensionReady(desk.page);
+    killExtensionHost(harness.hostPort());
+    await harness.page.reload();
+    await workbenchReady(harness.page);
+    await extensionReady(harness.page);
     await survived('first');
   });
 
   it('has it after all of VS Code was killed, too', async () => {
     await streamed('second');
-    await desk.crash();
+    await harness.crash();
     await survived('second');
   });
 
   /** A question, half an answer and a draft that are on disk. */
   async function streamed(name: string): Promise<void> {
-    desk.answer(halting({ text: [`Said before the ${name} kill.`, ' Never said.'] }).answer);
-    const frame = await desk.send(`A ${name} question`);
+    harness.answer(pausedAnswer({ text: [`Said before the ${name} kill.`, ' Never said.'] }).answer);
+    const frame = await harness.send(`A ${name} question`);
     await frame.locator('.markdown', { hasText: `the ${name} kill.` }).waitFor();
     await frame.locator('.composer textarea').fill(`A ${name} draft`);
-    await desk.kept(`A ${name} draft`, `Said before the ${name} kill.`);
+    await harness.waitForSaved(`A ${name} draft`, `Said before the ${name} kill.`);
   }
 
   async function survived(name: string): Promise<void> {
-    await runCommand(desk.page, 'Svc: Open Chat');
-    const frame = await webviewFrame(desk.page, '.message.assistant');
+    await runCommand(harness.page, 'Svc: Open Chat');
+    const frame = await webviewFrame(harness.page, '.message.assistant');
     await frame.getByText('The connection closed early.').waitFor();
     assert.match(await frame.locator('.message.user').innerText(), new RegExp(`A ${name} question`));
     assert.match(await frame.locator('.markdown').innerText(), new RegExp(`Said before the ${name} kill`));
     assert.equal(await frame.locator('.composer textarea').inputValue(), `A ${name} draft`);
-    desk.answer(saying({ text: ['And so it goes on.'] }));
+    harness.answer(answerWith({ text: ['And so it goes on.'] }));
     await frame.getByRole('button', { name: 'Continue' }).click();
     await frame.locator('.markdown', { hasText: 'And so it goes on.' }).waitFor();
-    assert.match(desk.lastBody(), new RegExp(`Said before the ${name} kill`));
+    assert.match(harness.lastBody(), new RegExp(`Said before the ${name} kill`));
   }
 });
 

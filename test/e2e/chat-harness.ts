@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 export type Answer = (request: ReceivedRequest, response: ServerResponse) => void;
 
-export interface ChatDeskOptions {
+export interface ChatHarnessOptions {
   /** Models by their key; absent: one that takes everything. */
   readonly models?: Readonly<Record<string, unknown>>;
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -34,14 +34,14 @@ const LARGE = {
 
 const SMALL = { name: 'Small', limit: { context: 8000, output: 1000 }, cost: { input: 0, output: 0 } };
 
-export type ChatDesk = Awaited<ReturnType<typeof setChatDesk>>;
+export type ChatHarness = Awaited<ReturnType<typeof startChatHarness>>;
 
 /** A person at the chat: a provider that says what the test wants, VS Code, a folder, a page. */
-export async function setChatDesk(options: ChatDeskOptions = {}) {
+export async function startChatHarness(options: ChatHarnessOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'svc-chat-'));
   const workspace = join(root, 'workspace');
   cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
-  let answer: Answer = saying({ text: ['Hello', ' there.'] });
+  let answer: Answer = answerWith({ text: ['Hello', ' there.'] });
   const upstream = await startUpstream((request, response) => answer(request, response));
   const provider = {
     up: {
@@ -88,7 +88,7 @@ export async function setChatDesk(options: ChatDeskOptions = {}) {
     },
     hostPort: () => host.port,
     /** Resolves when each of the texts is on disk with the conversations. */
-    kept: async (...texts: readonly string[]) => {
+    waitForSaved: async (...texts: readonly string[]) => {
       const storage = join(root, 'user', 'User', 'globalStorage');
       for (;;) {
         const files = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -104,8 +104,8 @@ export async function setChatDesk(options: ChatDeskOptions = {}) {
     },
     requests: () => upstream.requests.filter(({ method }) => method === 'POST'),
     lastBody: () => JSON.stringify(upstream.requests.findLast(({ method }) => method === 'POST')?.body),
-    fresh: () => fresh(page),
-    send: async (text: string) => sendIn(await panel(), text),
+    newConversation: () => fresh(page),
+    send: async (text: string) => sendMessage(await panel(), text),
     close: async () => {
       await browser.close();
       await host.close();
@@ -128,7 +128,7 @@ export async function extensionReady(page: Page): Promise<void> {
 }
 
 /** Answers with scripts, one a request, the last from then on. */
-export function saying(...scripts: readonly Script[]): Answer {
+export function answerWith(...scripts: readonly Script[]): Answer {
   let at = 0;
   return (_request, response) => {
     const script = scripts[Math.min(at, scripts.length - 1)] ?? {};
@@ -143,7 +143,7 @@ export function saying(...scripts: readonly Script[]): Answer {
 }
 
 /** Says the first frames at once and the rest when the test lets it. */
-export function halting(script: Script, frames = 2): { readonly answer: Answer; readonly goOn: () => void } {
+export function pausedAnswer(script: Script, frames = 2): { readonly answer: Answer; readonly resume: () => void } {
   const gate = Promise.withResolvers<void>();
   const all = streamFrames('chat', script);
   return {
@@ -153,32 +153,33 @@ export function halting(script: Script, frames = 2): { readonly answer: Answer; 
       await gate.promise;
       response.end(`${all.slice(frames).join('\n\n')}\n\n`);
     },
-    goOn: () => gate.resolve(),
+    resume: () => gate.resolve(),
   };
 }
 
 /** Fails as a provider does. */
-export function failing(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function failWith(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(body));
   };
 }
 
-export async function sendIn(frame: Frame, text: string): Promise<Frame> {
+export async function sendMessage(frame: Frame, text: string): Promise<Frame> {
   await frame.locator('.composer textarea').fill(text);
   await frame.locator('.composer textarea').press('Enter');
   return frame;
 }
 
 /** The last answer is whole, or has failed. */
-export const ended = (frame: Frame) => frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
+export const waitForAnswerEnd = (frame: Frame) =>
+  frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
 /**
  * No page of ours has the focus: when one has it again, it was asked to. VS Code gives the focus back to a page some
  * time after the palette is gone, which closes a list that the command has opened by then.
  */
-export async function letGo(page: Page): Promise<void> {
+export async function releaseFocus(page: Page): Promise<void> {
   for (const frame of page.frames()) {
     await frame
       .evaluate(() => document.activeElement instanceof HTMLTextAreaElement && document.activeElement.blur())
@@ -189,7 +190,7 @@ export async function letGo(page: Page): Promise<void> {
 
 /** A new conversation whose page has the focus that it asked for: what comes next keeps its own. */
 export async function fresh(page: Page): Promise<Frame> {
-  await letGo(page);
+  await releaseFocus(page);
   await runCommand(page, 'Svc: New Conversation');
   const frame = await webviewFrame(page, '.transcript .empty');
   await frame.locator('.composer textarea:focus').waitFor();
@@ -198,7 +199,7 @@ export async function fresh(page: Page): Promise<Frame> {
 
 /** Opens a list of ours and gives its input. */
 export async function openList(page: Page, command: string, title: string): Promise<Locator> {
-  await letGo(page);
+  await releaseFocus(page);
   await runCommand(page, command);
   await page.locator('.quick-input-title', { hasText: title }).waitFor();
   return page.locator('.quick-input-widget input.input');

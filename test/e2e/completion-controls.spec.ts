@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { runCommand } from '../host/workbench.ts';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
+import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 const ROWS = '.quick-input-list .monaco-list-row';
 const ITEM = '[id="svc.svc.svc.completion"]';
 const LANGUAGE = '[id="status.languageStatus"]';
 
 describe('the controls of completions', () => {
-  let at: CompletionDesk;
+  let at: CompletionHarness;
 
   before(async () => {
-    at = await setCompletionDesk({
+    at = await startCompletionHarness({
       providers: {
         svc: {
           name: 'Gateway',

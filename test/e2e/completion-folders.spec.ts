@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
+import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 describe('completions in a workspace of several folders', () => {
-  let at: CompletionDesk;
+  let at: CompletionHarness;
 
   before(async () => {
-    at = await setCompletionDesk({ folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' } });
+    at = await startCompletionHarness({ folders: { workspace: '*.one.ts\n', second: '*.two.ts\n' } });
   });
   after(() => at.close());
   afterEach(function () {

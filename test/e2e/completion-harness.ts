@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
-import { type Desk, type DeskOptions, setDesk } from './vscode-harness.ts';
+import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
 
 /** Ghost text has a class of its own while an item of the list of suggestions is previewed. */
 const GHOST = '.ghost-text-decoration, .ghost-text-decoration-preview, .ghost-text';
@@ -19,8 +19,8 @@ interface Seen {
 }
 
 /** A person at a real editor, and a model that says what it is told to. */
-export interface CompletionDesk {
-  readonly desk: Desk;
+export interface CompletionHarness {
+  readonly vscode: VSCodeHarness;
   readonly page: Page;
   /** The pieces of the answers to come; a promise among them holds back what follows. */
   answer: Pieces | ((prompt: string) => Pieces);
@@ -44,16 +44,16 @@ export interface CompletionDesk {
   close(): Promise<void>;
 }
 
-interface CompletionDeskOptions extends Pick<DeskOptions, 'settings' | 'folders'> {
+interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders'> {
   /** Beside the one that is asked. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
 
-export async function setCompletionDesk(options: CompletionDeskOptions = {}): Promise<CompletionDesk> {
+export async function startCompletionHarness(options: CompletionHarnessOptions = {}): Promise<CompletionHarness> {
   const upstream = await startUpstream((request, response) => say(self, request, response));
   const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
   const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
-  const desk = await setDesk({
+  const harness = await startVSCodeHarness({
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
     config: () => ({
@@ -61,17 +61,17 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
       completionModel: 'model/coder',
     }),
   });
-  const page = await desk.open();
+  const page = await harness.open();
   page.setDefaultTimeout(15_000);
   const gone = () => page.locator(GHOST).first().waitFor({ state: 'detached' });
-  const self: CompletionDesk = {
-    desk,
+  const self: CompletionHarness = {
+    vscode: harness,
     page,
     answer: [],
     status: 200,
     asked: () => upstream.requests.filter(({ path }) => path.includes('/fim/')),
     edit: async (name, content, beside) => {
-      const file = join(desk.workspace, ...(beside === undefined ? [] : ['..', beside]), name);
+      const file = join(harness.workspace, ...(beside === undefined ? [] : ['..', beside]), name);
       writeFileSync(file, content);
       await openFile(page, file);
       await page.keyboard.press('ControlOrMeta+End');
@@ -88,11 +88,11 @@ export async function setCompletionDesk(options: CompletionDeskOptions = {}): Pr
     saved: async (name) => {
       await page.keyboard.press('ControlOrMeta+S');
       await page.locator(`.tab.active:not(.dirty)[data-resource-name="${name}"]`).waitFor();
-      return readFileSync(join(desk.workspace, name), 'utf8');
+      return readFileSync(join(harness.workspace, name), 'utf8');
     },
     watch: () => watch(page),
     close: async () => {
-      await desk.close();
+      await harness.close();
       await upstream.close();
     },
   };
@@ -105,7 +105,7 @@ async function nextFrame(page: Page): Promise<void> {
 }
 
 /** Closes the editor without saving, for the next test; keeps a picture of a test that failed. */
-export async function clear(each: CompletionDesk, test: Mocha.Test | undefined): Promise<void> {
+export async function clear(each: CompletionHarness, test: Mocha.Test | undefined): Promise<void> {
   if (test?.state === 'failed') await screenshot(each.page, `failed-${test.title.replaceAll(/\W+/g, '-')}`);
   each.status = 200;
   each.answer = [];
@@ -162,20 +162,20 @@ async function watch(page: Page): Promise<Seen> {
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-async function say(desk: CompletionDesk, request: ReceivedRequest, response: ServerResponse): Promise<void> {
+async function say(harness: CompletionHarness, request: ReceivedRequest, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ object: 'list', data: [{ id: 'coder', object: 'model' }] }));
     return;
   }
-  if (desk.status !== 200) {
-    response.writeHead(desk.status, { 'content-type': 'application/json' });
+  if (harness.status !== 200) {
+    response.writeHead(harness.status, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'Payment required: no credit left.' } }));
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const { prompt } = request.body;
-  for (const piece of typeof desk.answer === 'function' ? desk.answer(`${prompt}`) : desk.answer) {
+  for (const piece of typeof harness.answer === 'function' ? harness.answer(`${prompt}`) : harness.answer) {
     if (typeof piece === 'string') response.write(chunk({ delta: { content: piece }, finish_reason: null }));
     else await piece;
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
+import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 /** A file as it is, what is typed at its end, what the model says, and the file with that accepted. */
 const TEXTS = [
@@ -46,10 +46,10 @@ const TEXTS = [
 ] as const;
 
 describe('ghost text fits into a file with', () => {
-  let at: CompletionDesk;
+  let at: CompletionHarness;
 
   before(async () => {
-    at = await setCompletionDesk();
+    at = await startCompletionHarness();
   });
   after(() => at.close());
   afterEach(function () {

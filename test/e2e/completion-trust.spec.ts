@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../host/workbench.ts';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
+import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 describe('what completions send, and when', () => {
-  let at: CompletionDesk;
+  let at: CompletionHarness;
 
   before(async () => {
-    at = await setCompletionDesk({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
+    at = await startCompletionHarness({ settings: { 'svc.completion.exclude': ['confidential/', '*.private.ts'] } });
   });
   after(() => at.close());
   afterEach(function () {
@@ -16,7 +16,7 @@ describe('what completions send, and when', () => {
   });
 
   it('nothing of files that hold secrets, that git ignores or that a setting excludes, not even as context', async () => {
-    writeFileSync(join(at.desk.workspace, '.gitignore'), 'ignored.ts\n');
+    writeFileSync(join(at.vscode.workspace, '.gitignore'), 'ignored.ts\n');
     at.answer = ['leaked'];
     for (const name of ['.env', 'key.pem', 'ignored.ts', 'plan.private.ts']) {
       await at.edit(name, 'const sesame = openDoor(');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { runCommand } from '../host/workbench.ts';
-import { type CompletionDesk, clear, setCompletionDesk } from './completion-harness.ts';
+import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
 describe('ghost text while a person types', () => {
-  let at: CompletionDesk;
+  let at: CompletionHarness;
 
   before(async () => {
-    at = await setCompletionDesk();
+    at = await startCompletionHarness();
   });
   after(() => at.close());
   afterEach(function () {

@@ -3,17 +3,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { pickTyped, screenshot, webviewFrame } from '../host/workbench.ts';
-import { type Desk, setDesk } from './vscode-harness.ts';
+import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 describe('a first run', () => {
-  let desk: Desk;
+  let harness: VSCodeHarness;
   let page: Page;
   let home: string;
 
   before(async () => {
-    desk = await setDesk({ config: () => ({}), settings: { 'window.dialogStyle': 'custom' } });
-    home = dirname(desk.workspace);
-    page = await desk.open();
+    harness = await startVSCodeHarness({ config: () => ({}), settings: { 'window.dialogStyle': 'custom' } });
+    home = dirname(harness.workspace);
+    page = await harness.open();
     page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
@@ -21,7 +21,7 @@ describe('a first run', () => {
     if (this.currentTest?.state === 'failed')
       await screenshot(page, `first-run-failed-${this.currentTest.title.slice(0, 9)}`);
   });
-  after(() => desk.close());
+  after(() => harness.close());
 
   /** Runs a command that opens something which keeps the quick input open. */
   async function run(command: string): Promise<void> {

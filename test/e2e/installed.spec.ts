@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { blocks } from '../docs/pages.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
-import { type Desk, setDesk } from './vscode-harness.ts';
+import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -25,20 +25,20 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** What a person gets: the VSIX in a fresh profile, and the tarball from an empty folder. Nothing of the sources. */
 describe('the package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-package-'));
-  let desk: Desk;
+  let harness: VSCodeHarness;
   let page: Page;
   let installed: string;
 
   before(async function () {
     this.timeout(240_000);
     execFileSync(process.execPath, [join(ROOT, 'scripts', 'package.ts')], { cwd: ROOT, stdio: 'pipe' });
-    desk = await setDesk({ vsix: join(ROOT, `svc-${version}.vsix`) });
-    const [found] = readdirSync(desk.host.extensionsDir).filter((name) => name.startsWith('svc.svc-'));
-    installed = join(desk.host.extensionsDir, String(found));
-    page = await desk.open();
+    harness = await startVSCodeHarness({ vsix: join(ROOT, `svc-${version}.vsix`) });
+    const [found] = readdirSync(harness.host.extensionsDir).filter((name) => name.startsWith('svc.svc-'));
+    installed = join(harness.host.extensionsDir, String(found));
+    page = await harness.open();
   });
   after(async () => {
-    await desk?.close();
+    await harness?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -79,9 +79,9 @@ describe('the package', () => {
   });
 
   it('brings `svc` into the terminals of VS Code', async () => {
-    const file = join(desk.workspace, 'models.txt');
+    const file = join(harness.workspace, 'models.txt');
     const written = new Promise<void>((resolve) => {
-      const watcher = watch(desk.workspace, () => {
+      const watcher = watch(harness.workspace, () => {
         if (!existsSync(file) || !readFileSync(file, 'utf8').includes('done')) return;
         watcher.close();
         resolve();

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
 import { pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
-import { type Desk, setDesk } from './vscode-harness.ts';
+import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-typed-by-hand-0123456789';
 
 describe('the provider dialog', () => {
   let upstream: Upstream;
-  let desk: Desk;
+  let harness: VSCodeHarness;
   let page: Page;
   let config: string;
   /** Holds an answer back until it is called. */
@@ -19,9 +19,9 @@ describe('the provider dialog', () => {
 
   before(async () => {
     upstream = await startUpstream(answer);
-    desk = await setDesk({ settings: { 'window.dialogStyle': 'custom' } });
-    config = join(dirname(desk.workspace), 'config', 'svc', 'svc.jsonc');
-    page = await desk.open();
+    harness = await startVSCodeHarness({ settings: { 'window.dialogStyle': 'custom' } });
+    config = join(dirname(harness.workspace), 'config', 'svc', 'svc.jsonc');
+    page = await harness.open();
     page.setDefaultTimeout(30_000);
     await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
   });
@@ -29,7 +29,7 @@ describe('the provider dialog', () => {
     if (this.currentTest?.state === 'failed') await screenshot(page, 'provider-dialog-failed');
   });
   after(async () => {
-    await desk.close();
+    await harness.close();
     await upstream.close();
   });
 

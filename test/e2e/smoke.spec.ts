@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import { showsGhost } from './completion-harness.ts';
-import { type Desk, setDesk } from './vscode-harness.ts';
+import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 describe('first light', () => {
-  let desk: Desk;
+  let harness: VSCodeHarness;
   let page: Page;
 
   before(async () => {
-    desk = await setDesk();
-    page = await desk.open();
+    harness = await startVSCodeHarness();
+    page = await harness.open();
   });
-  after(() => desk.close());
+  after(() => harness.close());
 
   it('shows ghost text for what is typed and puts it into the file with Tab', async () => {
     await openFile(page, 'receipt.ts');
@@ -38,7 +38,7 @@ describe('first light', () => {
     await page.locator('.tab.active.dirty[data-resource-name="receipt.ts"]').waitFor();
     await page.keyboard.press('ControlOrMeta+S');
     await page.locator('.tab.active:not(.dirty)[data-resource-name="receipt.ts"]').waitFor();
-    const saved = readFileSync(join(desk.workspace, 'src', 'receipt.ts'), 'utf8');
+    const saved = readFileSync(join(harness.workspace, 'src', 'receipt.ts'), 'utf8');
     assert.ok(saved.endsWith(`export function formatPrice(cents${rest}`), saved);
   });
 

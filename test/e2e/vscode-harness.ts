@@ -11,7 +11,7 @@ import { openWorkbench, workbenchReady } from '../host/workbench.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Everything that a person sits in front of: provider, gateway, VS Code and a folder. */
-export interface Desk {
+export interface VSCodeHarness {
   readonly browser: Browser;
   readonly host: CodeServer;
   readonly gateway: LocalGateway;
@@ -20,7 +20,7 @@ export interface Desk {
   close(): Promise<void>;
 }
 
-export interface DeskOptions {
+export interface VSCodeHarnessOptions {
   /** Several folders that are open, each with its .gitignore; the one named `workspace` is the desk's own. */
   readonly folders?: Readonly<Record<string, string>>;
   /** The user's settings.json. */
@@ -31,8 +31,8 @@ export interface DeskOptions {
   readonly config?: (gateway: LocalGateway) => unknown;
 }
 
-export async function setDesk(options: DeskOptions = {}): Promise<Desk> {
-  const root = mkdtempSync(join(tmpdir(), 'svc-desk-'));
+export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Promise<VSCodeHarness> {
+  const root = mkdtempSync(join(tmpdir(), 'svc-vscode-'));
   const workspace = join(root, 'workspace');
   cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
   const provider = await startSimulatedProvider({ workspace, pace: 1 });

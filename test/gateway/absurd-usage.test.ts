@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
+import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
 /** What upstreams say of tokens in the fields of each format, as JSON text, since not all of it is a number here. */
@@ -13,13 +13,13 @@ const USAGES = {
   'an object': '{"__proto__":{"a":1}}',
 } as const;
 
-describe('usage that can’t be', () => {
-  let under: UnderTest;
+describe('absurd usage', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   /** An answer of one format whose counts are all `count`. */
   function answer(wire: string, count: string, stream: boolean): string {
@@ -44,25 +44,25 @@ describe('usage that can’t be', () => {
   }
 
   for (const [what, count] of Object.entries(USAGES)) {
-    it(`keeps no other row of the ledger waiting and no budget from counting: ${what}`, async () => {
-      under.upstream.respond((request, response) => {
+    it(`absurd usage: neither blocks other ledger rows nor stops budgets: ${what}`, async () => {
+      gateway.upstream.respond((request, response) => {
         const stream = request.body.stream === true;
         const type = stream ? 'text/event-stream' : 'application/json';
         response.writeHead(200, { 'content-type': type }).end(answer(request.wire, count, stream));
       });
-      const before = under.rows().length;
+      const before = gateway.rows().length;
       let asked = 0;
       for (const { path, body } of FORMATS) {
         for (const up of UPSTREAMS) {
           for (const stream of [true, false]) {
-            const response = await under.post(path, { model: `${up}/m`, ...body, stream });
+            const response = await gateway.post(path, { model: `${up}/m`, ...body, stream });
             assert.equal(response.status, 200, `${path} over ${up}, stream ${stream}: ${await response.text()}`);
             asked += 1;
           }
         }
       }
-      const rows = under.rows().slice(before);
-      assert.deepEqual([rows.length, under.ledger.waiting, under.ledger.broken], [asked, 0, false]);
+      const rows = gateway.rows().slice(before);
+      assert.deepEqual([rows.length, gateway.ledger.waiting, gateway.ledger.broken], [asked, 0, false]);
       for (const row of rows) {
         const { input, output, cost } = row;
         assert.ok(Number.isSafeInteger(input) && Number.isSafeInteger(output), JSON.stringify(row));

@@ -6,11 +6,11 @@ export interface ErrorAnswer {
 }
 
 /** A body that Chat Completions and Messages both take. */
-export const ask = (model: string, over: Record<string, unknown> = {}) => ({
+export const chatRequest = (model: string, over: Record<string, unknown> = {}) => ({
   model,
   max_tokens: 100,
   messages: [{ role: 'user', content: 'Hi' }],
   ...over,
 });
 
-export const said = async (response: Response) => (await response.json()) as ErrorAnswer;
+export const readError = async (response: Response) => (await response.json()) as ErrorAnswer;

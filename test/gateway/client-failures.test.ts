@@ -7,12 +7,12 @@ import { type LanguageModel, streamText } from 'ai';
 import OpenAI from 'openai';
 import { streamFrames, type Wire } from '../upstream/answers.ts';
 import type { ReceivedRequest } from '../upstream/upstream.ts';
-import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
+import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
 
 interface Question {
-  readonly under: UnderTest;
+  readonly gateway: TestGateway;
   readonly model: string;
   readonly prompt: string;
   /** Is told each piece of text that the client shows. */
@@ -21,7 +21,7 @@ interface Question {
 /** Why the answer ended, as the client says it. Throws what the client throws or hands to its error callback. */
 type Client = (question: Question) => Promise<unknown>;
 
-const options = ({ under }: Question, path = '/v1') => ({ baseURL: under.url + path, apiKey: KEY, maxRetries: 0 });
+const options = ({ gateway }: Question, path = '/v1') => ({ baseURL: gateway.url + path, apiKey: KEY, maxRetries: 0 });
 
 const aiSdk =
   (face: (question: Question) => LanguageModel): Client =>
@@ -76,10 +76,10 @@ const ERROR_FRAME: Readonly<Record<string, string>> = {
 
 /** What the upstream does after its words so far, and what a person must read of it. */
 const FAULTS = {
-  'says an error': /The engine overheated\./,
+  'sends an error': /The engine overheated\./,
   'resets the connection': /closed the connection before the answer was complete/,
   'ends the connection': /closed the connection before the answer was complete/,
-  'says nothing more': /sent nothing for 1 s/,
+  'sends nothing more': /sent nothing for 1 s/,
 } as const;
 
 const begun = (wire: Wire) => {
@@ -88,10 +88,10 @@ const begun = (wire: Wire) => {
 };
 const joined = (frames: readonly string[]) => frames.map((frame) => `${frame}\n\n`).join('');
 
-describe('what a person sees in each client when an answer breaks off', () => {
-  let under: UnderTest;
+describe('interrupted answers in each client', () => {
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => {
         const hasty = Object.entries(providers(url)).map(([id, provider]) => {
           const { options: own, ...rest } = JSON.parse(JSON.stringify(provider));
@@ -101,7 +101,7 @@ describe('what a person sees in each client when an answer breaks off', () => {
       },
     });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   /** What one client shows, and what it fails with. `shown` resolves when it has shown the words so far. */
   async function ask(name: string, model: string, shown?: (name: string) => void) {
@@ -112,7 +112,7 @@ describe('what a person sees in each client when an answer breaks off', () => {
     };
     const client = CLIENTS[name] ?? assert.fail(name);
     try {
-      const finish = await client({ under, model, prompt: `Hi [[client:${name}]]`, show });
+      const finish = await client({ gateway, model, prompt: `Hi [[client:${name}]]`, show });
       return { text, finish, error: undefined };
     } catch (error) {
       return { text, finish: undefined, error };
@@ -122,18 +122,18 @@ describe('what a person sees in each client when an answer breaks off', () => {
 
   for (const up of UPSTREAMS) {
     for (const [fault, words] of Object.entries(FAULTS)) {
-      it(`a ${up} upstream ${fault}: the words so far, and why there are no more`, async () => {
+      it(`interrupted answer: clients show the received text and the reason if a ${up} upstream ${fault}`, async () => {
         const waits = new Map(Object.keys(CLIENTS).map((name) => [name, Promise.withResolvers<void>()]));
-        under.upstream.respond(async (request, response) => {
+        gateway.upstream.respond(async (request, response) => {
           response.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun(request.wire));
-          if (fault === 'says an error') response.end(`${ERROR_FRAME[request.wire]}\n\n`);
+          if (fault === 'sends an error') response.end(`${ERROR_FRAME[request.wire]}\n\n`);
           if (fault === 'ends the connection') response.end();
           if (fault !== 'resets the connection') return;
           // A reset throws away what has not been read.
           await waits.get(clientOf(request))?.promise;
           response.socket?.resetAndDestroy();
         });
-        const model = `${fault === 'says nothing more' ? 'hasty-' : ''}${up}/m`;
+        const model = `${fault === 'sends nothing more' ? 'hasty-' : ''}${up}/m`;
         const check = async (name: string) => {
           const { text, finish, error } = await ask(name, model, () => waits.get(name)?.resolve());
           assert.deepEqual([text, finish], ['Hello, wörld ', undefined], name);
@@ -144,8 +144,8 @@ describe('what a person sees in each client when an answer breaks off', () => {
     }
   }
 
-  it('a chat upstream that never says why it ended, but that it did, has given an answer', async () => {
-    under.upstream.respond(({ wire }, response) => {
+  it('ending: an answer with [DONE] but without a finish reason is complete in each client', async () => {
+    gateway.upstream.respond(({ wire }, response) => {
       assert.equal(wire, 'chat');
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`${begun(wire)}data: [DONE]\n\n`);
@@ -167,13 +167,13 @@ describe('what a person sees in each client when an answer breaks off', () => {
       'tool_calls',
     ],
   ] as const) {
-    it(`is told the reason that a chat upstream leaves out: ${what}`, async () => {
-      under.upstream.respond((_request, response) => {
+    it(`ending: clients receive a finish reason that a chat upstream omits: ${what}`, async () => {
+      gateway.upstream.respond((_request, response) => {
         const chunks = deltas.map((delta) => `{"id": "x", "choices": [{"index": 0, "delta": ${delta}}]}`);
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(joined([...chunks, '[DONE]'].map((data) => `data: ${data}`)));
       });
-      const answer = await under.post('/chat/completions', {
+      const answer = await gateway.post('/chat/completions', {
         model: 'chat/m',
         stream: true,
         messages: [{ role: 'user', content: 'Hi' }],

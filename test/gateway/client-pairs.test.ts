@@ -16,7 +16,7 @@ import {
 } from 'ai';
 import OpenAI from 'openai';
 import { play } from '../upstream/scenarios.ts';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
 const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
@@ -38,13 +38,13 @@ interface Answered {
   readonly text: string;
 }
 /** Asks with an image, tools and a schema, sends the tools' results back and reads the answer. */
-type Client = (under: UnderTest, model: string, stream: boolean) => Promise<Answered>;
+type Client = (gateway: TestGateway, model: string, stream: boolean) => Promise<Answered>;
 
 const resultOf = (name: string) => RESULTS[name] ?? assert.fail(name);
-const options = (under: UnderTest, path = '/v1') => ({ baseURL: under.url + path, apiKey: KEY, maxRetries: 0 });
+const options = (gateway: TestGateway, path = '/v1') => ({ baseURL: gateway.url + path, apiKey: KEY, maxRetries: 0 });
 
-const openaiChat: Client = async (under, model, stream) => {
-  const client = new OpenAI(options(under));
+const openaiChat: Client = async (gateway, model, stream) => {
+  const client = new OpenAI(options(gateway));
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     {
       role: 'user',
@@ -83,8 +83,8 @@ function toolMessage(tool_call_id: string, name: string): OpenAI.ChatCompletionT
   return { role: 'tool', tool_call_id, content: resultOf(name) };
 }
 
-const openaiResponses: Client = async (under, model, stream) => {
-  const client = new OpenAI(options(under));
+const openaiResponses: Client = async (gateway, model, stream) => {
+  const client = new OpenAI(options(gateway));
   const input: OpenAI.Responses.ResponseInput = [
     {
       role: 'user',
@@ -119,8 +119,8 @@ const openaiResponses: Client = async (under, model, stream) => {
   return { calls: calls.map(({ name, arguments: said }) => [name, JSON.parse(said)]), text: output_text };
 };
 
-const anthropicMessages: Client = async (under, model, stream) => {
-  const client = new Anthropic(options(under, ''));
+const anthropicMessages: Client = async (gateway, model, stream) => {
+  const client = new Anthropic(options(gateway, ''));
   const source = { type: 'base64' as const, media_type: 'image/png' as const, data: IMAGE };
   const messages: Anthropic.MessageParam[] = [
     {
@@ -160,8 +160,8 @@ const anthropicMessages: Client = async (under, model, stream) => {
 };
 
 /** The AI SDK runs the tools and asks again by itself. */
-function aiSdk(face: (under: UnderTest, model: string) => LanguageModel, reasons: boolean): Client {
-  return async (under, model, stream) => {
+function aiSdk(face: (gateway: TestGateway, model: string) => LanguageModel, reasons: boolean): Client {
+  return async (gateway, model, stream) => {
     const tool = (name: string, schema: JSONSchema7) =>
       dynamicTool({ description: name, inputSchema: jsonSchema(schema), execute: async () => resultOf(name) });
     const messages: ModelMessage[] = [
@@ -174,7 +174,7 @@ function aiSdk(face: (under: UnderTest, model: string) => LanguageModel, reasons
       },
     ];
     const request = {
-      model: face(under, model),
+      model: face(gateway, model),
       messages,
       tools: { weather: tool('weather', CITY), clock: tool('clock', NOTHING) },
       output: Output.object({ schema: jsonSchema(CITY) }),
@@ -197,50 +197,50 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   'openai chat': openaiChat,
   'openai responses': openaiResponses,
   '@anthropic-ai/sdk': anthropicMessages,
-  '@ai-sdk/openai chat': aiSdk((under, model) => createOpenAI(options(under)).chat(model), false),
-  '@ai-sdk/openai responses': aiSdk((under, model) => createOpenAI(options(under)).responses(model), true),
+  '@ai-sdk/openai chat': aiSdk((gateway, model) => createOpenAI(options(gateway)).chat(model), false),
+  '@ai-sdk/openai responses': aiSdk((gateway, model) => createOpenAI(options(gateway)).responses(model), true),
   '@ai-sdk/openai-compatible': aiSdk(
-    (under, model) =>
-      createOpenAICompatible({ ...options(under), name: 'svc', supportsStructuredOutputs: true })(model),
+    (gateway, model) =>
+      createOpenAICompatible({ ...options(gateway), name: 'svc', supportsStructuredOutputs: true })(model),
     true,
   ),
-  '@ai-sdk/anthropic': aiSdk((under, model) => createAnthropic(options(under))(model), true),
+  '@ai-sdk/anthropic': aiSdk((gateway, model) => createAnthropic(options(gateway))(model), true),
 };
 
 /** Every client over every upstream format, streamed and not (docs/gateway.md). */
 describe('a tool conversation with an image, reasoning and a schema', () => {
-  let under: UnderTest;
+  let gateway: TestGateway;
 
   before(async () => {
     // It would say of each model that it does not know it.
     globalThis.AI_SDK_LOG_WARNINGS = false;
-    under = await gatewayUnderTest();
-    under.upstream.respond((request, response) => {
+    gateway = await startTestGateway();
+    gateway.upstream.respond((request, response) => {
       const answered = Object.values(RESULTS).every((result) => request.bytes.includes(result));
       return play({ ...request, scenario: answered ? 'json' : 'reasoning-tools' }, response);
     });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const [name, client] of Object.entries(CLIENTS)) {
     for (const up of UPSTREAMS) {
       for (const stream of [true, false]) {
-        it(`${name} over ${up}, ${stream ? 'streamed' : 'whole'}`, async () => {
-          const at = under.upstream.requests.length;
-          const { calls, text } = await client(under, `${up}/m`, stream);
+        it(`tool conversation with an image, reasoning and a schema: ${name} over ${up}, ${stream ? 'streamed' : 'whole'}`, async () => {
+          const at = gateway.upstream.requests.length;
+          const { calls, text } = await client(gateway, `${up}/m`, stream);
           assert.deepEqual(calls, [
             ['weather', { city: 'Oslo' }],
             ['clock', {}],
           ]);
           assert.deepEqual(JSON.parse(text), { city: 'Oslo' });
-          assert.equal(under.upstream.requests.length, at + 2);
-          for (const { body, bytes } of under.upstream.requests.slice(at)) {
+          assert.equal(gateway.upstream.requests.length, at + 2);
+          for (const { body, bytes } of gateway.upstream.requests.slice(at)) {
             assert.equal(body.stream === true, stream);
             for (const said of [QUESTION, IMAGE, 'json_schema', '"city"', 'weather', 'clock']) {
               assert.ok(bytes.includes(said), said);
             }
           }
-          const { bytes, body } = await under.upstream.request(at + 1);
+          const { bytes, body } = await gateway.upstream.request(at + 1);
           // A call and its result under one id, and nothing that repair had to put in.
           for (const id of ['call_1', 'call_2']) assert.equal(bytes.toString().split(`"${id}"`).length, 3, id);
           assert.ok(!bytes.includes('interrupted'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { streamFrames, wholeBody } from '../upstream/answers.ts';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
 const WHOLE = JSON.stringify(wholeBody('chat', SCRIPT));
@@ -11,8 +11,8 @@ const STREAM = streamFrames('chat', SCRIPT)
   .join('');
 
 /** Lengths that are not those of what comes, from an upstream and from a client. */
-describe('a length that is wrong', () => {
-  let under: UnderTest;
+describe('wrong content lengths', () => {
+  let gateway: TestGateway;
   /** What the upstream answers, byte for byte, whatever it is asked. */
   let answer = '';
   const sockets = new Set<Socket>();
@@ -32,7 +32,7 @@ describe('a length that is wrong', () => {
     await once(upstream, 'listening');
     const address = upstream.address();
     const port = typeof address === 'object' && address ? address.port : 0;
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: () => ({
         provider: { raw: { options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'k' }, models: { m: {} } } },
       }),
@@ -41,18 +41,18 @@ describe('a length that is wrong', () => {
   after(async () => {
     for (const socket of sockets) socket.destroy();
     upstream.close();
-    await under.close();
+    await gateway.close();
   });
 
   const says = (length: string, type: string, body: string) => {
     answer = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${length}\r\nconnection: close\r\n\r\n${body}`;
   };
   const ask = (path: string, stream: boolean) =>
-    under.post(path, { model: 'raw/m', max_tokens: 50, stream, messages: [{ role: 'user', content: 'Hi' }] });
+    gateway.post(path, { model: 'raw/m', max_tokens: 50, stream, messages: [{ role: 'user', content: 'Hi' }] });
   const bytes = Buffer.byteLength;
 
   for (const path of ['/chat/completions', '/messages']) {
-    it(`of an upstream is no whole answer, streamed or not (${path})`, async () => {
+    it(`content length: a wrong one of an upstream makes the answer incomplete, streamed or not (${path})`, async () => {
       for (const length of [`content-length: ${bytes(WHOLE) + 10}`, 'transfer-encoding: chunked']) {
         const body = length.startsWith('t') ? `${bytes(WHOLE).toString(16)}\r\n${WHOLE}\r\n` : WHOLE;
         says(length, 'application/json', body);
@@ -80,11 +80,11 @@ describe('a length that is wrong', () => {
     });
   }
 
-  it('of a client is no request: nobody is asked, and what is too much is nothing', async () => {
+  it('content length: a wrong one of a client makes the request invalid, without an upstream request', async () => {
     const body = JSON.stringify({ model: 'raw/m', messages: [{ role: 'user', content: 'Hi' }] });
     says(`content-length: ${bytes(WHOLE)}`, 'application/json', WHOLE);
     const send = async (length: number, sent: string) => {
-      const socket = connect(Number(new URL(under.url).port), '127.0.0.1');
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
       let said = '';
       socket.on('data', (chunk) => (said += chunk));
       socket.on('error', () => undefined);
@@ -95,12 +95,12 @@ describe('a length that is wrong', () => {
       return said;
     };
     const statuses = (said: string) => [...said.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
-    const at = under.rows().length;
+    const at = gateway.rows().length;
     assert.deepEqual(statuses(await send(bytes(body), body)), ['200']);
     // Its sender is gone before all of it came: nobody is asked.
     assert.ok(!statuses(await send(bytes(body) + 1, body)).includes('200'));
     for (const length of [-1, 1.5, Number.NaN, 1e30]) assert.deepEqual(statuses(await send(length, body)), ['400']);
-    assert.equal(under.rows().length, at + 1);
+    assert.equal(gateway.rows().length, at + 1);
     // `Connection: close`: there is no other request behind it.
     const hidden = `${body}GET /models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
     assert.equal(statuses(await send(bytes(body), hidden)).length, 1);

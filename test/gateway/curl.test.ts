@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
 
@@ -24,9 +24,9 @@ const CURL = [
   },
 ] as const;
 
-async function curl(under: UnderTest, path: string, body: unknown): Promise<{ status: string; text: string }> {
+async function curl(gateway: TestGateway, path: string, body: unknown): Promise<{ status: string; text: string }> {
   const { stdout } = await promisify(execFile)('curl', [
-    ...['-sSN', '-w', '\n%{http_code}', under.url + path, '-H', `authorization: Bearer ${KEY}`],
+    ...['-sSN', '-w', '\n%{http_code}', gateway.url + path, '-H', `authorization: Bearer ${KEY}`],
     ...['-H', 'content-type: application/json', '-d', JSON.stringify(body)],
   ]);
   const cut = stdout.lastIndexOf('\n');
@@ -34,18 +34,18 @@ async function curl(under: UnderTest, path: string, body: unknown): Promise<{ st
 }
 
 describe('curl', () => {
-  let under: UnderTest;
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const { path, field, more, end, failed } of CURL) {
     for (const up of UPSTREAMS) {
-      it(`asks ${path} over ${up}, streamed and whole, and sees errors early and late`, async () => {
+      it(`curl: ${path} over ${up}, streamed and whole, with errors before and during the stream`, async () => {
         const ask = (scenario: string, stream: boolean) => {
           const content = `Hi [[scenario:${scenario}]]`;
-          return curl(under, path, { model: `${up}/m`, ...more, [field]: [{ role: 'user', content }], stream });
+          return curl(gateway, path, { model: `${up}/m`, ...more, [field]: [{ role: 'user', content }], stream });
         };
         const last = (text: string) => text.split('\n\n').at(-1) ?? '';
         const streamed = await ask('text-and-tools', true);

@@ -6,13 +6,13 @@ import { ProjectFolder } from '../config/project-folder.ts';
 
 const read = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
-describe('what the documents promise', () => {
+describe('documentation of the gateway', () => {
   it('docs/errors.md has a row for every error_type and no other', async () => {
     const rows = [...(await read('errors.md')).matchAll(/^\| `(\w+)` \| \d{3} \|/gm)].map((match) => match[1]);
     assert.deepEqual([...rows].sort(), [...ERROR_TYPES].sort());
   });
 
-  it('docs/reliability.md names tests that there are', async () => {
+  it('docs/reliability.md names existing tests', async () => {
     const named = [...(await read('reliability.md')).matchAll(/`(test\/[\w/.-]+)`/g)].map((match) => match[1] ?? '');
     assert.ok(new Set(named).size > 15);
     for (const file of named) await access(new URL(`../../${file}`, import.meta.url));
@@ -23,7 +23,7 @@ describe('what the documents promise', () => {
     for (const path of Object.keys(openApi().paths as object)) assert.ok(text.includes(path), path);
   });
 
-  it('docs/gateway.md has a configuration that is read without complaint, with all that it says', async () => {
+  it('docs/gateway.md: the example configuration is valid and has no warnings', async () => {
     const [, text = ''] = /```jsonc\n([\s\S]*?)```/.exec(await read('gateway.md')) ?? [];
     using folder = new ProjectFolder();
     folder.env.ACME_MISTRAL_KEY = 'k';

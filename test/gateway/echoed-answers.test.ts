@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { streamFrames, type Wire, wholeBody } from '../upstream/answers.ts';
-import { ask } from './chat-request.ts';
-import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
+import { chatRequest } from './chat-request.ts';
+import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const SECRET = 'sk-of-the-house/31d7e2';
 
 /** A provider that answers with what it was sent, as some do when somebody debugs them. */
-describe('the credential of the gateway in a provider’s successful answer', () => {
-  let under: UnderTest;
+describe('gateway credentials in successful answers', () => {
+  let testGateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest({
+    testGateway = await startTestGateway({
       config: (url) => {
         const options = { baseURL: `${url}/v1`, apiKey: SECRET };
         const models = { m: {}, 'codestral-m': {} };
@@ -24,7 +24,7 @@ describe('the credential of the gateway in a provider’s successful answer', ()
       },
     });
   });
-  after(() => under.close());
+  after(() => testGateway.close());
 
   /** The bytes of an answer in pieces, none of which holds the credential. */
   async function sendCut(response: ServerResponse, type: string, body: string): Promise<void> {
@@ -44,8 +44,8 @@ describe('the credential of the gateway in a provider’s successful answer', ()
     ['with escapes', '\\u002F'],
   ] as const) {
     for (const stream of [false, true]) {
-      it(`is shown to no client: ${stream ? 'streamed' : 'whole'}, ${how}`, async () => {
-        under.upstream.respond(async ({ wire, headers }, response) => {
+      it(`echoed credential: no client receives it: ${stream ? 'streamed' : 'whole'}, ${how}`, async () => {
+        testGateway.upstream.respond(async ({ wire, headers }, response) => {
           const text = [`I was sent ${headers.authorization ?? headers['x-api-key']}.`, ' Bye.'];
           if (!stream) return sendCut(response, 'application/json', json(wholeBody(wire as Wire, { text }), slashes));
           const frames = streamFrames(wire as Wire, { text }).map((frame) => `${frame.replaceAll('/', slashes)}\n\n`);
@@ -53,11 +53,11 @@ describe('the credential of the gateway in a provider’s successful answer', ()
         });
         for (const model of ['chat/m', 'messages/m', 'responses/m']) {
           for (const [where, body] of [
-            ['/chat/completions', ask(model, { stream })],
-            ['/messages', ask(model, { stream })],
+            ['/chat/completions', chatRequest(model, { stream })],
+            ['/messages', chatRequest(model, { stream })],
             ['/responses', { model, input: 'Hi', stream }],
           ] as const) {
-            const response = await under.post(where, body);
+            const response = await testGateway.post(where, body);
             const shown = (await response.text()).replaceAll('\\/', '/').replaceAll(/\\u002f/gi, '/');
             assert.equal(response.status, 200, shown);
             assert.ok(!shown.includes(SECRET), `${model} ${where}: ${shown}`);
@@ -68,8 +68,8 @@ describe('the credential of the gateway in a provider’s successful answer', ()
     }
   }
 
-  it('is in no completion, embedding or transcript either', async () => {
-    under.upstream.respond((_, response) =>
+  it('echoed credential: is removed from completions, embeddings and transcripts', async () => {
+    testGateway.upstream.respond((_, response) =>
       sendCut(
         response,
         'application/json',
@@ -82,7 +82,7 @@ describe('the credential of the gateway in a provider’s successful answer', ()
       ['/embeddings', { model: 'chat/e', input: 'a' }],
       ['/audio/transcriptions', { model: 'chat/t', input_audio }],
     ] as const) {
-      const response = await under.post(where, body);
+      const response = await testGateway.post(where, body);
       const shown = await response.text();
       assert.equal(response.status, 200, shown);
       assert.ok(!shown.includes(SECRET), `${where}: ${shown}`);

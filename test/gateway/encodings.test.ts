@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, ServerResponse } from 'node:http';
 import { brotliCompressSync, createBrotliCompress, createDeflate, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { streamFrames, type Wire, wholeBody } from '../upstream/answers.ts';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
 const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
@@ -18,22 +18,22 @@ const CODINGS = {
 } as const;
 
 /** An upstream may compress what nobody asked it to. */
-describe('answers that an upstream compresses', () => {
-  let under: UnderTest;
+describe('compressed answers', () => {
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   const send = (model: string, stream: boolean) =>
-    under.post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'Hi' }] });
+    gateway.post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'Hi' }] });
   const head = (response: ServerResponse, encoding: string, type = 'text/event-stream', status = 200) =>
     response.writeHead(status, { 'content-type': type, 'content-encoding': encoding });
   const typeOf = (text: string) => JSON.parse(text).error_type;
 
   for (const up of UPSTREAMS) {
-    it(`reach the client as far as they came when the connection of a ${up} upstream breaks in the same moment`, async () => {
-      under.upstream.respond(({ wire }, response) => {
+    it(`compressed answer: the client receives everything up to a broken connection of a ${up} upstream`, async () => {
+      gateway.upstream.respond(({ wire }, response) => {
         const zip = createGzip();
         const bytes: Buffer[] = [];
         zip.on('data', (chunk) => bytes.push(chunk));
@@ -52,9 +52,9 @@ describe('answers that an upstream compresses', () => {
     });
 
     for (const [encoding, { stream, whole }] of Object.entries(CODINGS)) {
-      it(`reach the client as they are: ${encoding} of ${up}, a frame as soon as it was flushed`, async () => {
+      it(`compressed answer: the client receives each flushed frame decoded: ${encoding} of ${up}`, async () => {
         const shown = Promise.withResolvers<void>();
-        under.upstream.respond(async ({ wire }, response) => {
+        gateway.upstream.respond(async ({ wire }, response) => {
           const zip = stream();
           zip.pipe(head(response, encoding));
           for (const frame of framesOf(wire).slice(0, begun(wire))) zip.write(frame);
@@ -71,29 +71,29 @@ describe('answers that an upstream compresses', () => {
           if (text.includes('wörld')) shown.resolve();
         }
         assert.match(text, /👋[\s\S]*\[DONE\]/);
-        under.upstream.respond(({ wire }, response) => {
+        gateway.upstream.respond(({ wire }, response) => {
           head(response, encoding, 'application/json').end(whole(JSON.stringify(wholeBody(wire, SCRIPT))));
         });
         assert.match(await (await send(`${up}/m`, false)).text(), /Hello, wörld 👋\./);
       });
     }
 
-    it(`that are damaged, broken off or unreadable are errors (${up})`, async () => {
-      under.upstream.respond((_request, response) => void head(response, 'zstd', 'application/json').end('?'));
+    it(`compressed answer: damaged, cut off or unreadable ones are errors (${up})`, async () => {
+      gateway.upstream.respond((_request, response) => void head(response, 'zstd', 'application/json').end('?'));
       for (const stream of [true, false]) {
         const answer = await send(`${up}/m`, stream);
         const text = await answer.text();
         assert.deepEqual([answer.status, typeOf(text)], [503, 'upstream_invalid_response']);
         assert.match(text, /the encoding zstd/);
       }
-      under.upstream.respond(({ wire }, response) => {
+      gateway.upstream.respond(({ wire }, response) => {
         head(response, 'gzip', 'application/json').end(
           gzipSync(JSON.stringify(wholeBody(wire, SCRIPT))).subarray(0, -9),
         );
       });
       const cut = await send(`${up}/m`, false);
       assert.deepEqual([cut.status, typeOf(await cut.text())], [503, 'upstream_disconnect']);
-      under.upstream.respond(({ wire }, response) => {
+      gateway.upstream.respond(({ wire }, response) => {
         const zip = gzipSync(framesOf(wire).slice(0, begun(wire)).join(''));
         head(response, 'gzip').end(zip.subarray(0, -8));
       });
@@ -103,8 +103,8 @@ describe('answers that an upstream compresses', () => {
     });
   }
 
-  it('are streams without a content type, also after blank lines', async () => {
-    under.upstream.respond(async ({ wire }, response) => {
+  it('stream without a content type: is recognised, also after blank lines', async () => {
+    gateway.upstream.respond(async ({ wire }, response) => {
       response.writeHead(200).write('\n\n');
       await new Promise(setImmediate);
       response.end(framesOf(wire).join(''));
@@ -113,33 +113,33 @@ describe('answers that an upstream compresses', () => {
     assert.match(text, /wörld[\s\S]*\[DONE\]/);
   });
 
-  it('take a type that is said twice for what it says first', async () => {
-    under.upstream.respond(({ wire }, response) => {
+  it('duplicate content type: the first one is used', async () => {
+    gateway.upstream.respond(({ wire }, response) => {
       response.writeHead(200, ['content-type', 'text/event-stream', 'content-type', 'application/json']);
       response.end(framesOf(wire).join(''));
     });
     assert.match(await (await send('chat/m', true)).text(), /👋[\s\S]*\[DONE\]/);
   });
 
-  it('are refused when they are small on the wire alone, in an error too', async () => {
+  it('compressed answer: one that decodes to too many bytes is rejected, also in an error', async () => {
     const parts = ['{"x":"', 'x'.repeat(80 * 1024 * 1024), '","error":{"message":"Too far behind."}}'];
     const bomb = gzipSync(parts.join(''), { level: 1 });
-    under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(bomb));
+    gateway.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(bomb));
     const answer = await send('chat/m', false);
     assert.equal(answer.status, 503);
     assert.match(await answer.text(), /answer is larger than 64 MB/);
-    under.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json', 400).end(bomb));
+    gateway.upstream.respond((_request, response) => void head(response, 'gzip', 'application/json', 400).end(bomb));
     const refused = await send('chat/m', false);
     const text = await refused.text();
     assert.deepEqual([refused.status, typeOf(text)], [400, 'invalid_request']);
     assert.doesNotMatch(text, /Too far behind/);
   });
 
-  it('wait for a slow reader: a few bytes that become many are not undone at once', async () => {
+  it('compressed answer: decoding pauses for a slow client', async () => {
     const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: ' '.repeat(100_000) } }] })}\n\n`;
     const many = gzipSync(frame.repeat(600));
     const sent = Promise.withResolvers<void>();
-    under.upstream.respond((_request, response) => void head(response, 'gzip').end(many, () => sent.resolve()));
+    gateway.upstream.respond((_request, response) => void head(response, 'gzip').end(many, () => sent.resolve()));
     let slow: ServerResponse | undefined;
     const note = (message: unknown) => {
       const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
@@ -147,7 +147,7 @@ describe('answers that an upstream compresses', () => {
     };
     subscribe('http.server.request.start', note);
     try {
-      const asked = httpRequest(`${under.url}/chat/completions`, {
+      const asked = httpRequest(`${gateway.url}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${KEY}`, 'x-slow': '1' },
       });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer, type Server } from 'node:https';
 import { streamFrames } from '../upstream/answers.ts';
 import { play } from '../upstream/scenarios.ts';
-import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
+import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
 const CLIENTS = [
@@ -15,8 +15,8 @@ const CLIENTS = [
 const pem = (name: string) => readFileSync(new URL(`../provider/certificates/${name}`, import.meta.url));
 
 /** Every client format over every upstream format, each fault (docs/reliability.md). */
-describe('what upstreams and networks do to the gateway', () => {
-  let under: UnderTest;
+describe('faults of upstreams and networks', () => {
+  let gateway: TestGateway;
   let tls: Server;
 
   before(async () => {
@@ -24,7 +24,7 @@ describe('what upstreams and networks do to the gateway', () => {
     await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
     const address = tls.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => {
         const at = (baseURL: string) => ({ options: { baseURL, apiKey: 'k' }, models: { m: {} } });
         const limited = Object.entries(providers(url)).map(([id, provider]) => {
@@ -45,20 +45,20 @@ describe('what upstreams and networks do to the gateway', () => {
     });
   });
   after(async () => {
-    await under.close();
+    await gateway.close();
     tls.close();
     tls.closeAllConnections();
   });
   afterEach(async () => {
     // Nothing is left of any fault: no request that counts as running.
-    assert.equal(under.metrics.active, 0);
+    assert.equal(gateway.metrics.active, 0);
   });
 
   type Client = (typeof CLIENTS)[number];
   const modelFor = (up: string, scenario: string) => `${scenario.startsWith('stall') ? 'hasty-' : ''}${up}/m`;
   async function send({ path, more, field }: Client, model: string, scenario: string, stream: boolean) {
     const content = `[[scenario:${scenario}]]`;
-    const response = await under.post(path, { model, ...more, [field]: [{ role: 'user', content }], stream });
+    const response = await gateway.post(path, { model, ...more, [field]: [{ role: 'user', content }], stream });
     return { status: response.status, text: await response.text(), headers: response.headers };
   }
   const typeOf = (text: string) => JSON.parse(text).error_type;
@@ -96,7 +96,7 @@ describe('what upstreams and networks do to the gateway', () => {
   const BROKEN = ['reset-mid-stream', 'reset-mid-frame', 'reset-mid-character', 'stall-mid-stream'];
 
   for (const client of CLIENTS) {
-    it(`${client.own} over each format: every refusal has its status, streamed or not`, async () => {
+    it(`${client.own} over each format: each rejection has its status, streamed or not`, async () => {
       const cases = UPSTREAMS.flatMap((up) =>
         [true, false].flatMap((stream) =>
           [...REFUSALS, ...(stream ? STREAMED : WHOLE)].map((row) => ({ up, stream, row })),
@@ -111,8 +111,8 @@ describe('what upstreams and networks do to the gateway', () => {
       await Promise.all(cases.map(check));
     });
 
-    it(`${client.own} over each format: a stream that breaks ends with an error, and its upstream with it`, async () => {
-      const at = under.upstream.requests.length;
+    it(`${client.own} over each format: an interrupted stream ends with an error and closes its upstream`, async () => {
+      const at = gateway.upstream.requests.length;
       const check = async ({ up, scenario }: { up: string; scenario: string }) => {
         const { status, text } = await send(client, modelFor(up, scenario), scenario, true);
         const what = `${scenario} of ${up}`;
@@ -123,11 +123,11 @@ describe('what upstreams and networks do to the gateway', () => {
         assert.equal(text.includes('[DONE]') || text.includes('message_stop'), false, what);
       };
       await Promise.all(UPSTREAMS.flatMap((up) => BROKEN.map((scenario) => check({ up, scenario }))));
-      for (const request of under.upstream.requests.slice(at)) assert.equal(await request.closed, true);
+      for (const request of gateway.upstream.requests.slice(at)) assert.equal(await request.closed, true);
     });
 
     for (const up of UPSTREAMS) {
-      it(`${client.own} over ${up}: usage that is missing, negative or said twice harms nothing`, async () => {
+      it(`${client.own} over ${up}: missing, negative or duplicate usage has no effect on the answer`, async () => {
         for (const scenario of ['no-usage', 'negative-usage']) {
           for (const stream of [true, false]) {
             const { status, text } = await send(client, `${up}/m`, scenario, stream);
@@ -135,18 +135,18 @@ describe('what upstreams and networks do to the gateway', () => {
             assert.match(text, /wörld/, scenario);
           }
         }
-        const rows = under.rows().slice(-4);
+        const rows = gateway.rows().slice(-4);
         assert.equal(rows.length, 4);
         for (const row of rows) assert.ok(Number(row.input) >= 0 && Number(row.output) >= 0 && Number(row.cost) >= 0);
       });
     }
   }
 
-  it('takes an event of 8 MB, an informational answer before it, and a redirect never', async function () {
+  it('faults: an event of 8 MB and an informational answer are accepted, a redirect is not followed', async function () {
     this.timeout(30_000);
     const long = 'x'.repeat(8_000_000);
     for (const up of UPSTREAMS) {
-      under.upstream.respond((request, response) => {
+      gateway.upstream.respond((request, response) => {
         response.writeProcessing();
         response.writeEarlyHints({ link: '</a>; rel=preload' });
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -158,37 +158,37 @@ describe('what upstreams and networks do to the gateway', () => {
         assert.ok(text.includes(long), `${client.own} over ${up}`);
       }
       let followed = 0;
-      under.upstream.respond((request, response) => {
+      gateway.upstream.respond((request, response) => {
         if (request.path.includes('elsewhere')) followed += 1;
-        response.writeHead(307, { location: `${under.upstream.url}/elsewhere` }).end();
+        response.writeHead(307, { location: `${gateway.upstream.url}/elsewhere` }).end();
       });
       const answer = await send(CLIENTS[0], `${up}/m`, 'text', true);
       assert.equal(answer.status, 503);
       assert.equal(followed, 0);
     }
-    under.upstream.respond(undefined);
+    gateway.upstream.respond(undefined);
   });
 
-  it('refuses an answer that has no end before it fills the memory', async () => {
+  it('faults: an answer without an end is rejected before it uses up the memory', async () => {
     const piece = Buffer.alloc(1024 * 1024, ' ');
-    under.upstream.respond((_request, response) => {
+    gateway.upstream.respond((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{');
       const next = () => {
         while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', next);
       };
       next();
     });
-    const at = under.upstream.requests.length;
+    const at = gateway.upstream.requests.length;
     const { status, text } = await send(CLIENTS[0], 'chat/m', 'text', false);
     assert.deepEqual([status, typeOf(text)], [503, 'upstream_invalid_response']);
-    assert.equal(await (await under.upstream.request(at)).closed, true);
-    under.upstream.respond(undefined);
+    assert.equal(await (await gateway.upstream.request(at)).closed, true);
+    gateway.upstream.respond(undefined);
   });
 
-  it('asks again on a new connection when a kept one turns out to be closed', async () => {
+  it('faults: a request on a kept connection that was closed is sent again on a new one', async () => {
     const sockets = new Set<unknown>();
     let closed = 0;
-    under.upstream.respond((request, response) => {
+    gateway.upstream.respond((request, response) => {
       const kept = sockets.has(response.socket);
       sockets.add(response.socket);
       if (!kept) return play(request, response);
@@ -201,7 +201,7 @@ describe('what upstreams and networks do to the gateway', () => {
       assert.equal(status, 200);
     }
     assert.ok(closed > 0);
-    under.upstream.respond(undefined);
+    gateway.upstream.respond(undefined);
   });
 
   for (const [provider, words] of [
@@ -210,7 +210,7 @@ describe('what upstreams and networks do to the gateway', () => {
     ['untrusted', /certificate that is not trusted/],
     ['plain', /TLS problem|could not be reached|closed the connection/],
   ] as const) {
-    it(`says in each format that ${provider} can’t be reached`, async () => {
+    it(`faults: each format reports that ${provider} cannot be reached`, async () => {
       for (const client of CLIENTS) {
         const { status, text } = await send(client, `${provider}/m`, 'text', true);
         assert.deepEqual([status, typeOf(text)], [503, 'network_error']);

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { gatewayOfManyProviders } from './many-providers.ts';
 
 const HOLE = { model: 'mistral/codestral-x', prompt: 'const a = ', suffix: ';', max_tokens: 100, stream: true };
 const piece = (content: string) =>
   `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
 
-describe('code completion on its way through', () => {
-  let under: UnderTest;
+describe('code completion through the gateway', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayOfManyProviders();
+    gateway = await gatewayOfManyProviders();
   });
-  after(() => under.close());
+  after(() => gateway.close());
   afterEach(() => {
-    under.upstream.respond(undefined);
-    assert.equal(under.metrics.active, 0);
+    gateway.upstream.respond(undefined);
+    assert.equal(gateway.metrics.active, 0);
   });
 
   async function open(): Promise<IncomingMessage> {
     const headers = { authorization: `Bearer ${KEY}` };
-    const client = httpRequest(`${under.url}/fim/completions`, { method: 'POST', headers });
+    const client = httpRequest(`${gateway.url}/fim/completions`, { method: 'POST', headers });
     client.on('error', () => undefined);
     client.end(JSON.stringify(HOLE));
     const [response] = await once(client, 'response');
@@ -30,22 +30,22 @@ describe('code completion on its way through', () => {
     return response;
   }
 
-  it('costs nothing when it failed before its first word, streamed or not', async () => {
-    const rows = under.rows().length;
+  it('code completion: a failure before the first text costs nothing, streamed or not', async () => {
+    const rows = gateway.rows().length;
     for (const stream of [true, false]) {
-      const answer = await under.post('/fim/completions', { ...HOLE, stream, prompt: '[[scenario:status-500]]' });
+      const answer = await gateway.post('/fim/completions', { ...HOLE, stream, prompt: '[[scenario:status-500]]' });
       assert.equal(answer.status, 503, await answer.text());
     }
-    assert.equal(under.rows().length, rows);
-    assert.equal((await under.post('/fim/completions', { ...HOLE, stream: false })).status, 200);
-    assert.equal(under.rows().length, rows + 1);
+    assert.equal(gateway.rows().length, rows);
+    assert.equal((await gateway.post('/fim/completions', { ...HOLE, stream: false })).status, 200);
+    assert.equal(gateway.rows().length, rows + 1);
   });
 
-  it('waits for a client that reads slowly, and ends with one that goes', async () => {
+  it('code completion: waits for a slow client and ends when it disconnects', async () => {
     let written = 0;
     let gone = false;
     const text = 'x'.repeat(16_000);
-    under.upstream.respond(async (_request, response) => {
+    gateway.upstream.respond(async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const closed = once(response, 'close').then(() => {
         gone = true;
@@ -56,7 +56,7 @@ describe('code completion on its way through', () => {
       }
       response.end();
     });
-    const rows = under.rows().length;
+    const rows = gateway.rows().length;
     const response = await open();
     response.pause();
     // The upstream is held up when it has not written for many turns.
@@ -68,8 +68,8 @@ describe('code completion on its way through', () => {
     assert.ok(written < 50_000_000, `${written} bytes were taken for a client that reads none`);
     assert.equal(gone, false);
     response.destroy();
-    while (!gone || under.metrics.active > 0) await new Promise(setImmediate);
-    const [row, ...more] = under.rows().slice(rows);
+    while (!gone || gateway.metrics.active > 0) await new Promise(setImmediate);
+    const [row, ...more] = gateway.rows().slice(rows);
     assert.deepEqual([row?.outcome, row?.estimated, more], ['client-gone', 1, []]);
   });
 });

@@ -18,7 +18,7 @@ import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 
 export const KEY = 'svc_fixed_key_for_tests';
 
-export interface UnderTest {
+export interface TestGateway {
   readonly url: string;
   readonly upstream: Upstream;
   readonly store: KeyStore;
@@ -38,7 +38,7 @@ export interface UnderTest {
   close(): Promise<void>;
 }
 
-export interface UnderTestOptions {
+export interface TestGatewayOptions {
   readonly config?: (upstream: string) => Record<string, unknown>;
   readonly listen?: Partial<Listen>;
 }
@@ -61,7 +61,7 @@ export function providers(url: string): Record<string, unknown> {
 }
 
 /** The gateway on a free port over the simulated upstream, with its state in a folder of its own. */
-export async function gatewayUnderTest(options: UnderTestOptions = {}): Promise<UnderTest> {
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startUpstream();
   const folder = await mkdtemp(path.join(tmpdir(), 'svc-gateway-'));
   const config = options.config?.(upstream.url) ?? { provider: providers(upstream.url) };

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { gatewayOfManyProviders } from './many-providers.ts';
 
-describe('the gateway in the open', () => {
-  let under: UnderTest;
+describe('hostile requests', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayOfManyProviders();
+    gateway = await gatewayOfManyProviders();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   /** What the gateway answers to raw bytes, until it closes or says nothing more. */
   async function raw(text: string): Promise<string> {
-    const socket: Socket = connect(Number(new URL(under.url).port), '127.0.0.1');
+    const socket: Socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     let answer = '';
     socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
     socket.on('error', () => undefined);
@@ -26,15 +26,15 @@ describe('the gateway in the open', () => {
   const head = (line: string, more = '') => `${line}\r\nHost: 127.0.0.1\r\nConnection: close\r\n${more}\r\n`;
   const status = (answer: string) => Number(answer.slice(9, 12));
 
-  it('refuses web pages that are not listed, also with a name of their own for this host', async () => {
+  it('hostile requests: web pages of unlisted origins are rejected, also with a host name that resolves to the gateway', async () => {
     for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1']) {
-      const answer = await under.get('/models', { origin });
+      const answer = await gateway.get('/models', { origin });
       assert.equal(answer.status, 403, origin);
       assert.equal(answer.headers.get('access-control-allow-origin'), null);
     }
     assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')), 403);
     assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: gw.example\r\nConnection: close\r\n\r\n')), 200);
-    const allowed = await under.get('/models', { origin: 'https://app.example' });
+    const allowed = await gateway.get('/models', { origin: 'https://app.example' });
     assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://app.example');
   });
 
@@ -55,12 +55,12 @@ describe('the gateway in the open', () => {
     'http://evil.example/models',
     '*',
   ]) {
-    it(`finds nothing at ${path}`, async () => {
+    it(`hostile requests: ${path} is not found`, async () => {
       assert.ok([400, 404].includes(status(await raw(head(`GET ${path} HTTP/1.1`)))), path);
     });
   }
 
-  it('refuses what a proxy in front could read as another request', async () => {
+  it('hostile requests: ambiguous messages that a proxy could split are rejected', async () => {
     const body = '{}';
     const shapes = [
       head('POST /messages HTTP/1.1', `Content-Length: 2\r\nTransfer-Encoding: chunked\r\n`) + body,
@@ -76,20 +76,20 @@ describe('the gateway in the open', () => {
     assert.equal(status(await raw(head('GET /models HTTP/1.1', `X: ${'y'.repeat(40_000)}\r\n`))), 431);
   });
 
-  it('lets no line break of a request into an answer’s or an upstream’s head', async () => {
+  it('hostile requests: line breaks reach no header of an answer or an upstream request', async () => {
     const answer = await raw(head('GET /nothing%0d%0aset-cookie:x HTTP/1.1'));
     assert.equal(status(answer), 404);
     assert.ok(!/^set-cookie/im.test(answer));
   });
 
-  it('refuses a body that is too large at once, and its sender sees the answer', async () => {
+  it('hostile requests: a body that is too large is rejected immediately, and the client receives the answer', async () => {
     const large = JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] });
-    const declared = await under.post('/chat/completions', large);
+    const declared = await gateway.post('/chat/completions', large);
     assert.equal(declared.status, 413);
     // Nothing of it has to come first.
     const announced = `Authorization: Bearer ${KEY}\r\nContent-Length: 3000000\r\n`;
     assert.equal(status(await raw(head('POST /messages HTTP/1.1', announced))), 413);
-    const chunked = httpRequest(`${under.url}/chat/completions`, {
+    const chunked = httpRequest(`${gateway.url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'transfer-encoding': 'chunked' },
     });
@@ -100,12 +100,12 @@ describe('the gateway in the open', () => {
     response.resume();
   });
 
-  it('takes a body that is as large as it may be, and none that is larger by a byte', async () => {
+  it('hostile requests: a body of the maximum size is accepted, one byte more is rejected', async () => {
     const start = '{"model":"chat/m","messages":[{"role":"user","content":"';
     const sized = (bytes: number) => `${start}${'x'.repeat(bytes - start.length - 4)}"}]}`;
     const chunked = async (body: string) => {
       const headers = { authorization: `Bearer ${KEY}`, 'transfer-encoding': 'chunked' };
-      const sent = httpRequest(`${under.url}/chat/completions`, { method: 'POST', headers });
+      const sent = httpRequest(`${gateway.url}/chat/completions`, { method: 'POST', headers });
       sent.on('error', () => undefined);
       sent.end(body);
       const [response] = await once(sent, 'response');
@@ -117,21 +117,21 @@ describe('the gateway in the open', () => {
       [1_000_001, 413],
     ] as const) {
       assert.equal(sized(bytes).length, bytes);
-      assert.equal((await under.post('/chat/completions', sized(bytes))).status, expected);
+      assert.equal((await gateway.post('/chat/completions', sized(bytes))).status, expected);
       assert.equal(await chunked(sized(bytes)), expected);
     }
   });
 
-  it('closes on those who send their head or body a byte at a time', async () => {
+  it('hostile requests: connections that send head or body bytewise are closed', async () => {
     assert.equal(status(await raw('GET /models HTTP/1.1\r\nHost: 127.0')), 408);
     const slow = head('POST /messages HTTP/1.1', `Authorization: Bearer ${KEY}\r\nContent-Length: 100\r\n`);
     assert.equal(status(await raw(`${slow}{`)), 408);
   });
 
-  it('survives JSON nested 100,000 deep', async () => {
+  it('hostile requests: JSON nested 100,000 deep is rejected', async () => {
     const deep = `{"model":"messages/m","max_tokens":5,"messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    const answer = await under.post('/chat/completions', deep);
+    const answer = await gateway.post('/chat/completions', deep);
     assert.ok(answer.status >= 400);
-    assert.equal((await under.get('/healthz')).status, 200);
+    assert.equal((await gateway.get('/healthz')).status, 200);
   });
 });

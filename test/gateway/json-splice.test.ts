@@ -46,11 +46,11 @@ const body = fc
     return `${gap}{${gap}${all.join(`${gap},${gap}`)}${gap}}${gap}`;
   });
 
-describe('the body that goes on with another model’s name', () => {
+describe('spliceBody', () => {
   const own = (spliced: Buffer, name: string) =>
     parseTree(spliced.toString())?.children?.filter(({ children }) => children?.[0]?.value === name) ?? [];
 
-  it('is the client’s but for the name, which stands in it once, whatever the client has written', () => {
+  it('spliceBody: only the model name changes and occurs once, for any body', () => {
     fc.assert(
       fc.property(body, (written) => {
         const received = parseBody(Buffer.from(written));
@@ -62,7 +62,7 @@ describe('the body that goes on with another model’s name', () => {
     );
   });
 
-  it('has what is added, merged with what is there', () => {
+  it('spliceBody: adds fields, merged with existing ones', () => {
     const add = { stream_options: { include_usage: true } };
     fc.assert(
       fc.property(body, (written) => {

@@ -10,7 +10,7 @@ import { openState } from '../../src/gateway/state/state-database.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-describe('a key that has expired', () => {
+describe('expired keys', () => {
   const now = Date.now;
   let folder: string;
   let database: DatabaseSync;
@@ -46,7 +46,7 @@ describe('a key that has expired', () => {
       return key;
     },
   })) {
-    it(`stays expired when the clock is set back, ${what}`, () => {
+    it(`expired key: remains expired if the clock is set back, ${what}`, () => {
       const hash = hashKey(make());
       const keys = new KeyCache(store, []);
       assert.ok(keys.find(hash));
@@ -60,7 +60,7 @@ describe('a key that has expired', () => {
       assert.equal(new KeyCache(store, []).find(hash), undefined, 'in the next process');
     });
 
-    it(`stays expired although nobody has used it meanwhile, ${what}`, () => {
+    it(`expired key: remains expired without earlier use if the clock is set back, ${what}`, () => {
       const hash = hashKey(make());
       setClock(2 * DAY);
       follow(new KeyCache(store, []));
@@ -69,7 +69,7 @@ describe('a key that has expired', () => {
     });
   }
 
-  it('takes no other key with it', () => {
+  it('expired key: other keys remain valid', () => {
     const [other, later] = [
       store.create({ name: 'other' }),
       store.create({ name: 'later', expiresAt: now() + 9 * DAY }),

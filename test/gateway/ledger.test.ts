@@ -51,7 +51,7 @@ const STATE_OF_0_1_0 = `
     10, 5, 0, 0, 0, 1.5, 0, 120, 40);
 `;
 
-describe('the ledger', () => {
+describe('Ledger', () => {
   let folder: string;
   let file: string;
   let database: DatabaseSync;
@@ -70,7 +70,7 @@ describe('the ledger', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('reads a state that version 0.1.0 wrote', async () => {
+  it('ledger: reads a state of version 0.1.0', async () => {
     const old = path.join(folder, 'old.db');
     const before = new DatabaseSync(old);
     before.exec(STATE_OF_0_1_0);
@@ -96,7 +96,7 @@ describe('the ledger', () => {
     }
   });
 
-  it('writes a batch whole or not at all, and goes on after one that failed in its middle', () => {
+  it('ledger: writes a batch completely or not at all, and continues after a failed one', () => {
     const ledger = new Ledger(database, failed);
     const account = new Account();
     for (let n = 0; n < 3; n += 1) ledger.record(row(account));
@@ -109,7 +109,7 @@ describe('the ledger', () => {
     assert.deepEqual([ledger.waiting, stored(), account.spent], [0, 3, 1.5]);
   });
 
-  it('leaves out a row that can never be written, says so, and counts its money', () => {
+  it('ledger: skips and reports a row that cannot be written, and counts its cost', () => {
     const ledger = new Ledger(database, failed);
     const account = new Account();
     ledger.record(row(account));
@@ -121,7 +121,7 @@ describe('the ledger', () => {
     assert.match(failures.join(), /req_odd/);
   });
 
-  it('waits for another process that writes', () => {
+  it('ledger: waits for another writing process', () => {
     const other = new DatabaseSync(file);
     database.exec('PRAGMA busy_timeout = 1');
     const ledger = new Ledger(database, failed);
@@ -135,7 +135,7 @@ describe('the ledger', () => {
     assert.equal(stored(), 1);
   });
 
-  it('tries a failed batch again by itself', async () => {
+  it('ledger: retries a failed batch automatically', async () => {
     const again = Promise.withResolvers<void>();
     let count = 0;
     const ledger = new Ledger(
@@ -154,7 +154,7 @@ describe('the ledger', () => {
     assert.equal(stored(), 1);
   });
 
-  it('counts the money of the gateway’s own account alone, in memory and in the state', () => {
+  it("ledger: counts only the cost of the gateway's own account, in memory and in the state", () => {
     const store = new KeyStore(database);
     store.create({ name: 'k', budget: 10 });
     const keys = new KeyCache(store, []);
@@ -175,7 +175,7 @@ describe('the ledger', () => {
     assert.equal(new KeyCache(store, []).account('k').spent, 0.5, 'after a restart');
   });
 
-  it('is readable by nobody else on the machine, in none of its files', () => {
+  it('ledger: other users of the machine cannot read its files', () => {
     const ledger = new Ledger(database, failed);
     ledger.record(row(new Account()));
     ledger.flush();
@@ -184,7 +184,7 @@ describe('the ledger', () => {
     for (const name of files) assert.equal(statSync(path.join(folder, name)).mode & 0o077, 0, name);
   });
 
-  it('is taken from others who could read it before, and gets a folder of its own where there is none', async () => {
+  it('ledger: access of others is removed from existing files, and missing folders are created', async () => {
     const open = path.join(folder, 'open.db');
     writeFileSync(open, '', { mode: 0o644 });
     const inside = path.join(folder, 'data', 'svc', 'gateway.db');

@@ -3,19 +3,19 @@ import { type IncomingMessage, request } from 'node:http';
 import { Socket } from 'node:net';
 import { parseBody } from '../../src/gateway/http/request-body.ts';
 import { assertLinear } from '../linear-time.ts';
-import { ask, type ErrorAnswer, said } from './chat-request.ts';
-import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
+import { chatRequest, type ErrorAnswer, readError } from './chat-request.ts';
+import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const many = <T>(count: number, item: T): T[] => new Array<T>(count).fill(item);
 const text = { type: 'text', text: 't' };
 const MOST_ITEMS = 10_000;
 
-describe('a request with too much in it', () => {
-  let under: UnderTest;
+describe('limits of requests', () => {
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   /** The path, the field that is named, and a body with so many items in it. */
   const LISTS: readonly (readonly [where: string, param: string, make: (count: number) => Record<string, unknown>])[] =
@@ -23,29 +23,30 @@ describe('a request with too much in it', () => {
       [
         '/chat/completions',
         'messages',
-        (count) => ask('chat/m', { messages: many(count, { role: 'user', content: 'u' }) }),
+        (count) => chatRequest('chat/m', { messages: many(count, { role: 'user', content: 'u' }) }),
       ],
       [
         '/chat/completions',
         'messages.0.content',
-        (count) => ask('chat/m', { messages: [{ role: 'user', content: many(count, text) }] }),
+        (count) => chatRequest('chat/m', { messages: [{ role: 'user', content: many(count, text) }] }),
       ],
       [
         '/chat/completions',
         'messages.0.tool_calls',
-        (count) => ask('chat/m', { messages: [{ role: 'assistant', content: 'a', tool_calls: many(count, {}) }] }),
+        (count) =>
+          chatRequest('chat/m', { messages: [{ role: 'assistant', content: 'a', tool_calls: many(count, {}) }] }),
       ],
-      ['/chat/completions', 'tools', (count) => ask('chat/m', { tools: many(count, { type: 'function' }) })],
+      ['/chat/completions', 'tools', (count) => chatRequest('chat/m', { tools: many(count, { type: 'function' }) })],
       [
         '/messages',
         'messages',
-        (count) => ask('messages/m', { messages: many(count, { role: 'user', content: 'u' }) }),
+        (count) => chatRequest('messages/m', { messages: many(count, { role: 'user', content: 'u' }) }),
       ],
-      ['/messages', 'system', (count) => ask('messages/m', { system: many(count, text) })],
+      ['/messages', 'system', (count) => chatRequest('messages/m', { system: many(count, text) })],
       [
         '/messages/count_tokens',
         'messages',
-        (count) => ask('chat/m', { messages: many(count, { role: 'user', content: 'u' }) }),
+        (count) => chatRequest('chat/m', { messages: many(count, { role: 'user', content: 'u' }) }),
       ],
       [
         '/responses',
@@ -62,21 +63,21 @@ describe('a request with too much in it', () => {
       ],
     ];
   for (const [where, param, make] of LISTS) {
-    it(`is refused with the name of the list: ${where} ${param}`, async () => {
-      const response = await under.post(where, make(MOST_ITEMS + 1));
-      const { error } = await said(response);
+    it(`limits: too many items are rejected with the name of the list: ${where} ${param}`, async () => {
+      const response = await gateway.post(where, make(MOST_ITEMS + 1));
+      const { error } = await readError(response);
       assert.deepEqual([response.status, error.param], [400, param]);
       assert.match(error.message, /10001 items; at most 10000/);
     });
   }
 
-  it('is taken up to that many', async () => {
+  it('limits: the maximum number of items is accepted', async () => {
     const input = many(MOST_ITEMS / 2, 0).flatMap((_, at) => [
       { type: 'function_call', call_id: `c${at}`, name: 'f', arguments: '{}' },
       { type: 'function_call_output', call_id: `c${at}`, output: 'r' },
     ]);
     for (const model of ['responses/m', 'chat/m', 'messages/m']) {
-      assert.equal((await under.post('/responses', { model, input })).status, 200, model);
+      assert.equal((await gateway.post('/responses', { model, input })).status, 200, model);
     }
   });
 
@@ -89,17 +90,17 @@ describe('a request with too much in it', () => {
     ['levels of lists', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['levels of objects', '{"a":'.repeat(1_000)],
   ] as const) {
-    it(`is refused before it is parsed: ${what}`, async () => {
+    it(`limits: is rejected before it is parsed: ${what}`, async () => {
       for (const where of ['/chat/completions', '/messages', '/responses', '/embeddings', '/fim/completions']) {
-        const response = await under.post(where, `{"model":"chat/m","messages":${body}`);
+        const response = await gateway.post(where, `{"model":"chat/m","messages":${body}`);
         assert.equal(response.status, 400);
         // The end of the object is missing: only the parser would say so.
-        assert.match((await said(response)).message, /^The body has more than /, where);
+        assert.match((await readError(response)).message, /^The body has more than /, where);
       }
     });
   }
 
-  it('is looked at once, in a time that is linear in its length', () =>
+  it('limits: a body is scanned once, in linear time', () =>
     assertLinear(
       300_000,
       (size) => Buffer.from(`{"a":"${'\\\\\\"{'.repeat(size)}","b":[${'"",'.repeat(size / 10)}1]}`),
@@ -108,12 +109,12 @@ describe('a request with too much in it', () => {
 });
 
 /** A provider that tries to stop the gateway with one answer. */
-describe('an answer that is nested more deeply than the stack is', () => {
-  let under: UnderTest;
+describe('deeply nested answers', () => {
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   const data = (json: string) => `data: ${json}\n\n`;
@@ -134,63 +135,63 @@ describe('an answer that is nested more deeply than the stack is', () => {
     ],
   };
   for (const [how, [status, type, body]] of Object.entries(ANSWERS)) {
-    it(`does not stop the gateway: ${how}`, async () => {
-      under.upstream.respond((_, response) => void response.writeHead(status, { 'content-type': type }).end(body));
+    it(`nested answer: does not stop the gateway: ${how}`, async () => {
+      gateway.upstream.respond((_, response) => void response.writeHead(status, { 'content-type': type }).end(body));
       const requests = ['chat/m', 'messages/m', 'responses/m'].flatMap((model) =>
         [true, false].flatMap((stream) => [
-          under.post('/chat/completions', ask(model, { stream })),
-          under.post('/messages', ask(model, { stream })),
-          under.post('/responses', { model, input: 'Hi', stream }),
+          gateway.post('/chat/completions', chatRequest(model, { stream })),
+          gateway.post('/messages', chatRequest(model, { stream })),
+          gateway.post('/responses', { model, input: 'Hi', stream }),
         ]),
       );
       for (const response of await Promise.all(requests)) await response.text().catch(() => '');
-      assert.equal((await under.get('/healthz')).status, 200);
+      assert.equal((await gateway.get('/healthz')).status, 200);
     });
   }
 });
 
-describe('the memory of bodies', () => {
+describe('memory of bodies', () => {
   const MOST = 1_000_000;
   const big = 'x'.repeat(600_000);
-  let under: UnderTest;
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => ({ provider: providers(url), gateway: { maxBufferedBytes: MOST, maxBodyBytes: 5_000_000 } }),
     });
   });
-  after(() => under.close());
-  afterEach(() => under.upstream.respond(undefined));
+  after(() => gateway.close());
+  afterEach(() => gateway.upstream.respond(undefined));
 
   const send = (content: string) =>
-    under.post('/chat/completions', ask('chat/m', { messages: [{ role: 'user', content }] }));
+    gateway.post('/chat/completions', chatRequest('chat/m', { messages: [{ role: 'user', content }] }));
   const refused = async (response: Response) => {
     assert.equal(response.status, 503);
     assert.equal(response.headers.get('retry-after'), '1');
-    const answer: ErrorAnswer = await said(response);
+    const answer: ErrorAnswer = await readError(response);
     assert.equal(answer.error_type, 'temporarily_unavailable');
   };
   const answered = async () => assert.equal((await send(big)).status, 200);
 
-  it('is limited for all requests together: 503 until one has ended', async () => {
+  it('body memory: the limit is shared by all requests: 503 until one has ended', async () => {
     const waiting = Promise.withResolvers<void>();
-    under.upstream.respond(async (_, response) => {
+    gateway.upstream.respond(async (_, response) => {
       await waiting.promise;
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end('{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}');
     });
-    const before = under.upstream.requests.length;
+    const before = gateway.upstream.requests.length;
     const first = send(big);
-    await under.upstream.request(before);
+    await gateway.upstream.request(before);
     await refused(await send(big));
-    assert.equal((await under.get('/healthz')).status, 200);
+    assert.equal((await gateway.get('/healthz')).status, 200);
     waiting.resolve();
     assert.equal((await first).status, 200);
     await answered();
   });
 
-  it('is free again after a client has left in the middle of its body, or while it waited', async () => {
-    const port = Number(new URL(under.url).port);
-    const ended = () => under.lines.filter((line) => line.includes('"message":"request"')).length;
+  it('body memory: is released if the client disconnects during its body or while it waits', async () => {
+    const port = Number(new URL(gateway.url).port);
+    const ended = () => gateway.lines.filter((line) => line.includes('"message":"request"')).length;
     const before = ended();
     for (let round = 0; round < 5; round += 1) {
       const socket = new Socket();
@@ -202,71 +203,71 @@ describe('the memory of bodies', () => {
     }
     // The gateway may learn of the last ones after they have closed.
     while (ended() < before + 5) await new Promise(setImmediate);
-    while (under.metrics.active > 0) await new Promise(setImmediate);
-    under.upstream.respond(() => undefined);
+    while (gateway.metrics.active > 0) await new Promise(setImmediate);
+    gateway.upstream.respond(() => undefined);
     for (let round = 0; round < 3; round += 1) {
-      const before = under.upstream.requests.length;
+      const before = gateway.upstream.requests.length;
       const leaving = new AbortController();
-      const gone = fetch(`${under.url}/chat/completions`, {
+      const gone = fetch(`${gateway.url}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${KEY}` },
-        body: JSON.stringify(ask('chat/m', { messages: [{ role: 'user', content: big }] })),
+        body: JSON.stringify(chatRequest('chat/m', { messages: [{ role: 'user', content: big }] })),
         signal: leaving.signal,
       });
-      await under.upstream.request(before);
+      await gateway.upstream.request(before);
       leaving.abort();
       await assert.rejects(gone);
-      while (under.metrics.active > 0) await new Promise(setImmediate);
+      while (gateway.metrics.active > 0) await new Promise(setImmediate);
     }
-    under.upstream.respond(undefined);
+    gateway.upstream.respond(undefined);
     await answered();
   });
 
-  it('is free again after an error of each kind', async () => {
+  it('body memory: is released after an error of each kind', async () => {
     for (const body of [
       '{',
       `{"model":"none/x","messages":["${big}"]}`,
       `["${big}"]`,
       `{"model":"chat/m","a":"${big}"}`,
     ]) {
-      assert.equal((await under.post('/chat/completions', body)).status, 400);
+      assert.equal((await gateway.post('/chat/completions', body)).status, 400);
     }
     assert.equal((await send('x'.repeat(6_000_000))).status, 413);
     await refused(await send('x'.repeat(1_500_000)));
     await answered();
   });
 
-  it('counts answers that are held until they are whole, and events that have no end', async () => {
+  it('body memory: includes buffered answers and events without an end', async () => {
     const upstream = (type: string, start: string) =>
-      under.upstream.respond((_, response) => {
+      gateway.upstream.respond((_, response) => {
         response.writeHead(200, { 'content-type': type });
         response.end(`${start}"${'x'.repeat(2_000_000)}`);
       });
     upstream('application/json', '{"a":');
     await refused(await send('Hi'));
     upstream('text/event-stream', 'data: {"a":');
-    await refused(await under.post('/chat/completions', ask('chat/m', { stream: true })));
-    under.upstream.respond(undefined);
+    await refused(await gateway.post('/chat/completions', chatRequest('chat/m', { stream: true })));
+    gateway.upstream.respond(undefined);
     await answered();
   });
 });
 
-describe('the memory of an answer', () => {
-  it('is counted until its client has read it, or has left', async () => {
-    const under = await gatewayUnderTest({
+describe('memory of answers', () => {
+  it('answer memory: is counted until the client has read the answer or disconnects', async () => {
+    const gateway = await startTestGateway({
       config: (url) => ({ provider: providers(url), gateway: { maxBufferedBytes: 30_000_000 } }),
     });
     const big = 'x'.repeat(20_000_000);
-    under.upstream.respond((_, response) => {
+    gateway.upstream.respond((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(`{"choices":[{"message":{"content":"${big}"},"finish_reason":"stop"}]}`);
     });
     const headers = { authorization: `Bearer ${KEY}` };
-    const post = request(`${under.url}/chat/completions`, { method: 'POST', headers });
-    post.on('error', () => undefined).end(JSON.stringify(ask('chat/m')));
+    const post = request(`${gateway.url}/chat/completions`, { method: 'POST', headers });
+    post.on('error', () => undefined).end(JSON.stringify(chatRequest('chat/m')));
     const unread = await new Promise<IncomingMessage>((resolve) => post.once('response', resolve));
     const status = async () => {
-      const response = await under.post('/chat/completions', ask('chat/m'));
+      const response = await gateway.post('/chat/completions', chatRequest('chat/m'));
       await response.text();
       return response.status;
     };
@@ -274,6 +275,6 @@ describe('the memory of an answer', () => {
     unread.on('error', () => undefined).destroy();
     while ((await status()) === 503);
     assert.equal(await status(), 200);
-    await under.close();
+    await gateway.close();
   });
 });

@@ -8,7 +8,7 @@ import { openLog, redacted } from '../../src/gateway/accounting/log.ts';
 
 type Fields = Record<string, unknown>;
 
-describe('the log', () => {
+describe('log', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'svc-log-'));
@@ -35,7 +35,7 @@ describe('the log', () => {
     return text.trimEnd().split('\n');
   }
 
-  it('writes one line of JSON for each call, in the order of the calls, whatever the values', async () => {
+  it('log: writes one JSON line for each call in order, for any values', async () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: 'grapheme' }),
@@ -62,7 +62,7 @@ describe('the log', () => {
     );
   });
 
-  it('writes time, level, process and the stack of an error', async () => {
+  it('log: writes time, level, process and the stack of an error', async () => {
     const [line = ''] = await written([[{ id: 'x', error: new Error('broke') }, 'said']]);
     const { time, level, pid, id, error, msg } = objectOrEmpty(JSON.parse(line));
     assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -70,7 +70,7 @@ describe('the log', () => {
     assert.match(String(error), /^Error: broke\n {4}at /);
   });
 
-  it('writes no credential, at any depth', async () => {
+  it('log: contains no credential at any depth', async () => {
     const line = redacted({ id: 'x', headers: { authorization: 'canary' }, request: { apiKey: 'canary', model: 'm' } });
     assert.deepEqual(line, { id: 'x', headers: '[redacted]', request: { apiKey: '[redacted]', model: 'm' } });
     for (const text of await written([[{ authorization: 'canary', id: 'x' }, 'said']]))

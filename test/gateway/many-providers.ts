@@ -1,4 +1,4 @@
-import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
+import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 /** Where each format is asked, its own provider, and the least that it takes. */
 export const FORMATS = [
@@ -9,8 +9,8 @@ export const FORMATS = [
 export const UPSTREAMS = ['chat', 'messages', 'responses'];
 
 /** Providers that differ in what they need and allow, behind a gateway that is in a hurry. */
-export function gatewayOfManyProviders(): Promise<UnderTest> {
-  return gatewayUnderTest({
+export function gatewayOfManyProviders(): Promise<TestGateway> {
+  return startTestGateway({
     config: (url) => {
       const options = { baseURL: `${url}/v1`, apiKey: 'k' };
       return {

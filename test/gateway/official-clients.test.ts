@@ -7,7 +7,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Anthropic from '@anthropic-ai/sdk';
 import { dynamicTool, generateText, type JSONSchema7, jsonSchema, type LanguageModel, streamText, type Tool } from 'ai';
 import OpenAI from 'openai';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const TEXT = 'Hello, wörld 👋.';
 const UPSTREAMS = ['chat', 'messages', 'responses'];
@@ -18,24 +18,24 @@ const weather = {
   parameters: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
 };
 
-describe('official clients, unchanged but for base URL and key', () => {
-  let under: UnderTest;
+describe('official clients, unchanged except for base URL and key', () => {
+  let gateway: TestGateway;
   let openai: OpenAI;
   let anthropic: Anthropic;
 
   before(async () => {
-    under = await gatewayUnderTest();
-    openai = new OpenAI({ baseURL: `${under.url}/v1`, apiKey: KEY, maxRetries: 0 });
-    anthropic = new Anthropic({ baseURL: under.url, apiKey: KEY, maxRetries: 0 });
+    gateway = await startTestGateway();
+    openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
+    anthropic = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const up of UPSTREAMS) {
     const model = `${up}/m`;
     const prompt = (scenario: string) => `Say hello. [[scenario:${scenario}]]`;
 
     describe(`openai, Chat Completions, over a ${up} upstream`, () => {
-      it('answers whole, with usage', async () => {
+      it(`openai, Chat Completions over ${up}: returns a whole answer with usage`, async () => {
         const answer = await openai.chat.completions.create({
           model,
           messages: [{ role: 'user', content: prompt('text') }],
@@ -45,7 +45,7 @@ describe('official clients, unchanged but for base URL and key', () => {
         assert.deepEqual([answer.usage?.prompt_tokens, answer.usage?.completion_tokens], [11, 7]);
       });
 
-      it('streams tool calls and says its usage once, in the last chunk', async () => {
+      it(`openai, Chat Completions over ${up}: streams tool calls and sends usage once, in the last chunk`, async () => {
         const stream = openai.chat.completions.stream({
           model,
           messages: [{ role: 'user', content: prompt('tools') }],
@@ -72,8 +72,8 @@ describe('official clients, unchanged but for base URL and key', () => {
         assert.deepEqual(usages, [last]);
       });
 
-      it('carries images and a schema to the upstream', async () => {
-        const at = under.upstream.requests.length;
+      it(`openai, Chat Completions over ${up}: sends images and a schema to the upstream`, async () => {
+        const at = gateway.upstream.requests.length;
         await openai.chat.completions.create({
           model,
           messages: [
@@ -87,12 +87,12 @@ describe('official clients, unchanged but for base URL and key', () => {
           ],
           response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: weather.parameters } },
         });
-        const sent = JSON.stringify((await under.upstream.request(at)).body);
+        const sent = JSON.stringify((await gateway.upstream.request(at)).body);
         assert.ok(sent.includes(IMAGE));
         assert.ok(sent.includes('"required":["city"]'));
       });
 
-      it('throws for an error in the middle of a stream', async () => {
+      it(`openai, Chat Completions over ${up}: throws for an error within a stream`, async () => {
         const stream = await openai.chat.completions.create({
           model,
           stream: true,
@@ -107,14 +107,14 @@ describe('official clients, unchanged but for base URL and key', () => {
     });
 
     describe(`openai, Responses, over a ${up} upstream`, () => {
-      it('answers whole', async () => {
+      it(`openai, Responses over ${up}: returns a whole answer`, async () => {
         const answer = await openai.responses.create({ model, input: prompt('text') });
         assert.equal(answer.output_text, TEXT);
         assert.equal(answer.status, 'completed');
         assert.deepEqual([answer.usage?.input_tokens, answer.usage?.output_tokens], [11, 7]);
       });
 
-      it('streams text, reasoning and tool calls', async () => {
+      it(`openai, Responses over ${up}: streams text, reasoning and tool calls`, async () => {
         const stream = openai.responses.stream({
           model,
           input: prompt('reasoning-tools'),
@@ -132,13 +132,13 @@ describe('official clients, unchanged but for base URL and key', () => {
         );
       });
 
-      it('says an error in the middle of a stream, then that the answer failed', async () => {
+      it(`openai, Responses over ${up}: receives an error within a stream, then response.failed`, async () => {
         const stream = await openai.responses.create({ model, input: prompt('reset-mid-stream'), stream: true });
         const types: string[] = [];
         await assert.rejects(async () => {
           for await (const event of stream) types.push(event.type);
         }, OpenAI.APIError);
-        const raw = await under.post('/responses', { model, input: prompt('reset-mid-stream'), stream: true });
+        const raw = await gateway.post('/responses', { model, input: prompt('reset-mid-stream'), stream: true });
         const events = [...(await raw.text()).matchAll(/^event: (.+)$/gm)].map((match) => match[1]);
         assert.deepEqual(events.slice(-2), ['error', 'response.failed']);
         assert.ok(types.includes('response.output_text.delta'));
@@ -146,7 +146,7 @@ describe('official clients, unchanged but for base URL and key', () => {
     });
 
     describe(`@anthropic-ai/sdk over a ${up} upstream`, () => {
-      it('answers whole', async () => {
+      it(`@anthropic-ai/sdk over ${up}: returns a whole answer`, async () => {
         const answer = await anthropic.messages.create({
           model,
           max_tokens: 100,
@@ -157,7 +157,7 @@ describe('official clients, unchanged but for base URL and key', () => {
         assert.deepEqual([answer.usage.input_tokens, answer.usage.output_tokens], [11, 7]);
       });
 
-      it('streams thinking and tool use', async () => {
+      it(`@anthropic-ai/sdk over ${up}: streams thinking and tool use`, async () => {
         const stream = anthropic.messages.stream({
           model,
           max_tokens: 5_000,
@@ -177,7 +177,7 @@ describe('official clients, unchanged but for base URL and key', () => {
         assert.equal(answer.stop_reason, 'tool_use');
       });
 
-      it('throws for an error in the middle of a stream', async () => {
+      it(`@anthropic-ai/sdk over ${up}: throws for an error within a stream`, async () => {
         const stream = anthropic.messages.stream({
           model,
           max_tokens: 100,
@@ -191,7 +191,7 @@ describe('official clients, unchanged but for base URL and key', () => {
         assert.equal(text, 'Hello, wörld ');
       });
 
-      it('gets an error before the first byte with its status', async () => {
+      it(`@anthropic-ai/sdk over ${up}: receives the status of an error before the first byte`, async () => {
         const asked = anthropic.messages.create({
           model,
           max_tokens: 100,
@@ -214,14 +214,14 @@ describe('official clients, unchanged but for base URL and key', () => {
         clock: described('The time.', { type: 'object', properties: {} }),
       };
       const faces: Readonly<Record<string, () => LanguageModel>> = {
-        '@ai-sdk/openai chat': () => createOpenAI({ baseURL: under.url, apiKey: KEY }).chat(model),
-        '@ai-sdk/openai responses': () => createOpenAI({ baseURL: under.url, apiKey: KEY }).responses(model),
+        '@ai-sdk/openai chat': () => createOpenAI({ baseURL: gateway.url, apiKey: KEY }).chat(model),
+        '@ai-sdk/openai responses': () => createOpenAI({ baseURL: gateway.url, apiKey: KEY }).responses(model),
         '@ai-sdk/openai-compatible': () =>
-          createOpenAICompatible({ name: 'svc', baseURL: `${under.url}/v1`, apiKey: KEY })(model),
-        '@ai-sdk/anthropic': () => createAnthropic({ baseURL: `${under.url}/v1`, apiKey: KEY })(model),
+          createOpenAICompatible({ name: 'svc', baseURL: `${gateway.url}/v1`, apiKey: KEY })(model),
+        '@ai-sdk/anthropic': () => createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey: KEY })(model),
       };
       for (const [name, face] of Object.entries(faces)) {
-        it(`${name} generates and streams`, async () => {
+        it(`AI SDK over ${up}: ${name} generates and streams`, async () => {
           const whole = await generateText({ model: face(), prompt: prompt('text'), maxRetries: 0 });
           assert.equal(whole.text, TEXT);
           const streamed = streamText({ model: face(), prompt: prompt('text-and-tools'), tools, maxRetries: 0 });
@@ -239,29 +239,29 @@ describe('official clients, unchanged but for base URL and key', () => {
     });
   }
 
-  it('lists and retrieves models, whichever way the slash is written', async () => {
+  it('official clients: list and retrieve models, with a plain or an encoded slash', async () => {
     const ids: string[] = [];
     for await (const model of openai.models.list()) ids.push(model.id);
     assert.ok(ids.includes('chat/m'));
     assert.equal((await openai.models.retrieve('chat/m')).id, 'chat/m');
-    assert.equal((await under.get('/models/chat/m')).status, 200);
+    assert.equal((await gateway.get('/models/chat/m')).status, 200);
     await assert.rejects(openai.models.retrieve('chat/none'), OpenAI.NotFoundError);
   });
 
-  it('embeds as numbers and as base64', async () => {
+  it('official clients: embeddings as numbers and as base64', async () => {
     const answer = await openai.embeddings.create({ model: 'chat/m', input: ['a', 'b'], dimensions: 8 });
     assert.equal(answer.data.length, 2);
     assert.equal(answer.data[0]?.embedding.length, 8);
-    const plain = await under.post('/v1/embeddings', { model: 'chat/m', input: 'a', encoding_format: 'float' });
+    const plain = await gateway.post('/v1/embeddings', { model: 'chat/m', input: 'a', encoding_format: 'float' });
     const { data, usage } = (await plain.json()) as { data: { embedding: number[] }[]; usage: unknown };
     assert.deepEqual(data[0]?.embedding, [0.25, 0.5, 0.75, 1]);
     assert.deepEqual(usage, { prompt_tokens: 3, total_tokens: 3 });
   });
 
-  it('counts tokens at the upstream or by an estimate', async () => {
+  it('official clients: token counts of the upstream or an estimate', async () => {
     const messages = [{ role: 'user' as const, content: 'x'.repeat(400) }];
     assert.equal((await anthropic.messages.countTokens({ model: 'chat/m', messages })).input_tokens, 101);
-    under.upstream.respond((request, response) => {
+    gateway.upstream.respond((request, response) => {
       assert.equal(request.path, '/v1/messages/count_tokens');
       assert.equal(request.body.model, 'up-m');
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":12}');
@@ -269,14 +269,14 @@ describe('official clients, unchanged but for base URL and key', () => {
     try {
       assert.equal((await anthropic.messages.countTokens({ model: 'messages/m', messages })).input_tokens, 12);
     } finally {
-      under.upstream.respond(undefined);
+      gateway.upstream.respond(undefined);
     }
   });
 
-  it('streams to curl', async () => {
+  it('curl: receives a stream', async () => {
     const body = JSON.stringify({ model: 'messages/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
     const { stdout } = await promisify(execFile)('curl', [
-      ...['-sSN', `${under.url}/v1/chat/completions`],
+      ...['-sSN', `${gateway.url}/v1/chat/completions`],
       ...['-H', `authorization: Bearer ${KEY}`, '-H', 'content-type: application/json', '-d', body],
     ]);
     assert.ok(stdout.endsWith('data: [DONE]\n\n'));

@@ -3,7 +3,7 @@ import { Account } from '../../src/gateway/access/account.ts';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { withoutKeys } from '../../src/gateway/http/redact-path.ts';
 import { assertLinear } from '../linear-time.ts';
-import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
+import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const OWN = 'svc_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmF';
 const encoded = (text: string) =>
@@ -22,25 +22,25 @@ const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   'beside what can’t be decoded': (key) => `%zz%${encoded(key)}%f`,
 };
 
-describe('the log of a request with a key in its address', () => {
-  let under: UnderTest;
+describe('keys in the logged path', () => {
+  let gateway: TestGateway;
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const [how, spell] of Object.entries(SPELLINGS)) {
-    it(`does not hold the key: ${how}`, async () => {
-      const before = under.lines.length;
+    it(`redact path: the log does not contain the key: ${how}`, async () => {
+      const before = gateway.lines.length;
       for (const path of [
         ...[`/chat/${spell(OWN)}`, `/chat/completions/${spell(OWN)}/x`, `/${'x'.repeat(190)}/${spell(OWN)}`],
         ...[`/none?key=${spell(OWN)}`, `/models?api_key=${spell(OWN)}`, `/v1/models/${spell(OWN)}`],
       ]) {
-        await (await under.get(path)).text();
-        await (await under.post(path, {})).text();
+        await (await gateway.get(path)).text();
+        await (await gateway.post(path, {})).text();
       }
-      while (under.metrics.active > 0) await new Promise(setImmediate);
-      let logged = under.lines.slice(before).join('\n');
+      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      let logged = gateway.lines.slice(before).join('\n');
       assert.ok(logged.includes('"request"'));
       for (let times = 0; times < 10; times += 1) {
         // A start of the key that is long enough to be guessed on from.
@@ -50,7 +50,7 @@ describe('the log of a request with a key in its address', () => {
     });
   }
 
-  it('does not hold a fixed key either, and keeps other addresses as they came', () => {
+  it('redact path: a fixed key is removed, and other paths are unchanged', () => {
     const fixed = 'operator.key-of-no-form';
     const principal = { name: 'operator', operator: true, account: new Account() };
     const keys = { find: (hash: string) => (hash === hashKey(fixed) ? principal : undefined) };
@@ -62,7 +62,7 @@ describe('the log of a request with a key in its address', () => {
     assert.equal(withoutKeys(`/${'x'.repeat(300)}`, keys).length, 200);
   });
 
-  it('is made in a time that is linear in the address', () =>
+  it('redact path: takes linear time', () =>
     assertLinear(
       20_000,
       (size) => `/${'%2525'.repeat(size)}/${'a'.repeat(size)}${'svc_'.repeat(size)}`,

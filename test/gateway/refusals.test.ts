@@ -1,33 +1,40 @@
 import assert from 'node:assert/strict';
-import { ask, said } from './chat-request.ts';
-import { gatewayUnderTest, type UnderTest } from './gateway-under-test.ts';
+import { chatRequest, readError } from './chat-request.ts';
+import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
-describe('what is refused whatever the model', () => {
-  let under: UnderTest;
+describe('rejected requests', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   const cases: readonly [string, string, unknown, number, string, string | null][] = [
-    ['no model', '/chat/completions', ask(''), 400, 'invalid_request', 'model'],
-    ['a model that is no text', '/chat/completions', { ...ask(''), model: 5 }, 400, 'invalid_request', 'model'],
-    ['an unknown model', '/messages', ask('chat/none'), 400, 'model_not_found', 'model'],
+    ['no model', '/chat/completions', chatRequest(''), 400, 'invalid_request', 'model'],
+    ['a model that is no text', '/chat/completions', { ...chatRequest(''), model: 5 }, 400, 'invalid_request', 'model'],
+    ['an unknown model', '/messages', chatRequest('chat/none'), 400, 'model_not_found', 'model'],
     ['an unknown vendor', '/responses', { model: 'no/m', input: 'x' }, 400, 'model_not_found', 'model'],
     [
       'temperature above 2',
       '/chat/completions',
-      ask('chat/m', { temperature: 2.1 }),
+      chatRequest('chat/m', { temperature: 2.1 }),
       400,
       'invalid_request',
       'temperature',
     ],
-    ['top_p above 1', '/v1/chat/completions', ask('messages/m', { top_p: 1.1 }), 400, 'invalid_request', 'top_p'],
+    [
+      'top_p above 1',
+      '/v1/chat/completions',
+      chatRequest('messages/m', { top_p: 1.1 }),
+      400,
+      'invalid_request',
+      'top_p',
+    ],
     [
       'a penalty below -2',
       '/chat/completions',
-      ask('chat/m', { presence_penalty: -3 }),
+      chatRequest('chat/m', { presence_penalty: -3 }),
       400,
       'invalid_request',
       'presence_penalty',
@@ -35,7 +42,7 @@ describe('what is refused whatever the model', () => {
     [
       'messages that are no list',
       '/messages',
-      { ...ask('messages/m'), messages: 'x' },
+      { ...chatRequest('messages/m'), messages: 'x' },
       400,
       'invalid_request',
       'messages',
@@ -80,9 +87,9 @@ describe('what is refused whatever the model', () => {
     ['a wrong method', '/v1/models', {}, 405, 'method_not_allowed', null],
   ];
   for (const [what, path, body, status, type, param] of cases) {
-    it(what, async () => {
-      const response = await under.post(path, body);
-      const answer = await said(response);
+    it(`rejected request: ${what}`, async () => {
+      const response = await gateway.post(path, body);
+      const answer = await readError(response);
       assert.deepEqual([response.status, answer.error_type, answer.error.param], [status, type, param]);
       assert.equal(typeof answer.error.message, 'string');
       assert.match(response.headers.get('x-request-id') ?? '', /^req_[0-9a-f]{32}$/);
@@ -91,12 +98,12 @@ describe('what is refused whatever the model', () => {
   }
 
   for (const vendor of ['openai', 'anthropic', 'mistral', 'ollama']) {
-    it(`a conversation beyond the window, as ${vendor} says it`, async () => {
+    it(`rejected request: a conversation that exceeds the window, with the error of ${vendor}`, async () => {
       for (const path of ['/chat/completions', '/messages']) {
         const messages = [{ role: 'user', content: `[[scenario:context-${vendor}]]` }];
-        const response = await under.post(path, ask('messages/m', { messages }));
+        const response = await gateway.post(path, chatRequest('messages/m', { messages }));
         assert.equal(response.status, 400);
-        assert.equal((await said(response)).error_type, 'context_length_exceeded');
+        assert.equal((await readError(response)).error_type, 'context_length_exceeded');
       }
     });
   }

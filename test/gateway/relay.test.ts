@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { PLACEHOLDER_RESULT } from '../../src/wire/tool-call-repair.ts';
-import { KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 
-describe('the way through', () => {
-  let under: UnderTest;
+describe('relay', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayOfManyProviders();
+    gateway = await gatewayOfManyProviders();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   /** Sends and gives what the upstream got. */
   async function forwarded(path: string, body: unknown, headers: Record<string, string> = {}) {
-    const at = under.upstream.requests.length;
-    const response = await under.post(path, body, headers);
+    const at = gateway.upstream.requests.length;
+    const response = await gateway.post(path, body, headers);
     await response.text();
     assert.equal(response.status, 200);
-    return under.upstream.request(at);
+    return gateway.upstream.request(at);
   }
 
   describe('same format in and out', () => {
-    it('passes a body on byte for byte but for the model’s name, unknown fields and order too', async () => {
+    it('relay: the body is unchanged except for the model name, including unknown fields and order', async () => {
       const history = [
         '{"role":"user","content":"Hi é \\u00e9 \\"model\\":\\"x\\""}',
         '{"content":null,"role":"assistant","tool_calls":[{"id":"call.1","type":"function","function":{"name":"f","arguments":"{}"}}]}',
@@ -32,7 +32,7 @@ describe('the way through', () => {
       assert.equal((await forwarded('/chat/completions', body('chat/m'))).bytes.toString(), body('up-m'));
     });
 
-    it('is not fooled by a model’s name that stands elsewhere, twice or escaped', async () => {
+    it('relay: a model name at another position, twice or escaped is not changed by mistake', async () => {
       const messages = [{ role: 'user', content: 'x', model: 'inner' }];
       const text = JSON.stringify({ metadata: { model: 'deep' }, messages, model: 'chat/m' });
       const nested = await forwarded('/chat/completions', text);
@@ -50,7 +50,7 @@ describe('the way through', () => {
       assert.equal(escaped.body.model, 'up-m');
     });
 
-    it('keeps an own __proto__ a plain member', async () => {
+    it('relay: an own __proto__ remains a plain member', async () => {
       const sent = await forwarded(
         '/chat/completions',
         '{"model":"chat/m","stream":true,"stream_options":{},"messages":[{"role":"user","content":"x"}],"__proto__":{"polluted":1}}',
@@ -59,7 +59,7 @@ describe('the way through', () => {
       assert.equal(Object.getOwnPropertyNames(Object.prototype).includes('polluted'), false);
     });
 
-    it('merges the model’s options and the variant that is asked for', async () => {
+    it('relay: merges the options of the model and the requested variant', async () => {
       const messages = [{ role: 'user', content: 'x' }];
       const sent = await forwarded('/chat/completions', { model: 'tuned/m:high', messages, temperature: 1, y: 2 });
       assert.deepEqual(sent.body, { model: 'm', messages, y: 2, top_k: 5, reasoning_effort: 'high' });
@@ -67,7 +67,7 @@ describe('the way through', () => {
       assert.deepEqual([other.body.top_k, other.body.reasoning_effort], [5, 'high']);
     });
 
-    it('hands the client’s beta headers of Messages on, and no key of ours', async () => {
+    it('relay: forwards beta headers of Messages clients and no gateway key', async () => {
       const { headers } = await forwarded(
         '/messages',
         { model: 'messages/m', ...FORMATS[2].body },
@@ -83,7 +83,7 @@ describe('the way through', () => {
     const placeholder = (text: string) => text.split(PLACEHOLDER_RESULT).length - 1;
     const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
     for (const up of UPSTREAMS) {
-      it(`of a Chat history for a ${up} upstream`, async () => {
+      it(`tool-call repair: a Chat history for a ${up} upstream`, async () => {
         const messages = [
           { role: 'user', content: 'x' },
           { role: 'assistant', content: null, tool_calls: [call('a.1'), call('a.1'), call('b.2')] },
@@ -98,7 +98,7 @@ describe('the way through', () => {
         assert.equal(sent.includes('a.1'), up !== 'messages', 'ids as the upstream wants them');
       });
 
-      it(`of a Messages and a Responses history for a ${up} upstream`, async () => {
+      it(`tool-call repair: a Messages and a Responses history for a ${up} upstream`, async () => {
         const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
         const messages = [
           { role: 'user', content: 'x' },
@@ -124,8 +124,8 @@ describe('the way through', () => {
     }
 
     for (const up of UPSTREAMS) {
-      it(`is counted once for a ${up} upstream`, async () => {
-        const before = await under.metrics.repairs();
+      it(`tool-call repair: is counted once for a ${up} upstream`, async () => {
+        const before = await gateway.metrics.repairs();
         const messages = [
           { role: 'user', content: 'x' },
           { role: 'assistant', content: null, tool_calls: [call('a'), call('a'), call('b')] },
@@ -133,7 +133,7 @@ describe('the way through', () => {
           { role: 'tool', tool_call_id: 'orphan', content: 'lost' },
         ];
         await forwarded('/chat/completions', { model: `${up}/m`, messages });
-        const counted = [...(await under.metrics.repairs())].map(([kind, count]) => [
+        const counted = [...(await gateway.metrics.repairs())].map(([kind, count]) => [
           kind,
           count - (before.get(kind) ?? 0),
         ]);
@@ -145,7 +145,7 @@ describe('the way through', () => {
       });
     }
 
-    it('makes ids that Mistral takes, the same in each request', async () => {
+    it('tool-call repair: creates ids that Mistral accepts, the same in each request', async () => {
       const messages = [
         { role: 'user', content: 'x' },
         { role: 'assistant', content: null, tool_calls: [call('call_abcdefghijkl')] },
@@ -160,12 +160,12 @@ describe('the way through', () => {
     });
   });
 
-  it('fills holes in one shape, streamed and not, and stops when the client does', async () => {
+  it('relay: code completions have one format, streamed or not, and stop when the client disconnects', async () => {
     const fimRequest = { model: 'mistral/codestral-x', prompt: 'a', suffix: 'b', max_tokens: 10 };
-    const whole = JSON.parse(await (await under.post('/v1/fim/completions', fimRequest)).text());
+    const whole = JSON.parse(await (await gateway.post('/v1/fim/completions', fimRequest)).text());
     assert.equal(whole.object, 'fim.completion');
     assert.equal(whole.choices[0].text, whole.choices[0].message.content);
-    const text = await (await under.post('/fim/completions', { ...fimRequest, stream: true })).text();
+    const text = await (await gateway.post('/fim/completions', { ...fimRequest, stream: true })).text();
     const frames = [...text.matchAll(/^data: (.*)$/gm)].map((match) => match[1] ?? '');
     assert.equal(frames.at(-1), '[DONE]');
     const chunks = frames.slice(0, -1).map((frame) => JSON.parse(frame));
@@ -175,22 +175,22 @@ describe('the way through', () => {
     assert.equal(chunks.filter((chunk) => chunk.usage !== undefined).length, 1);
   });
 
-  it('counts cached tokens at their own price', async () => {
+  it('relay: cached tokens have their own price', async () => {
     const messages = [{ role: 'user', content: '[[scenario:cached]]' }];
     for (const [path, up] of [
       ['/chat/completions', 'chat'],
       ['/messages', 'messages'],
       ['/chat/completions', 'responses'],
     ] as const) {
-      await (await under.post(path, { model: `${up}/m`, max_tokens: 9, messages })).text();
-      const row = under.rows().at(-1);
+      await (await gateway.post(path, { model: `${up}/m`, max_tokens: 9, messages })).text();
+      const row = gateway.rows().at(-1);
       assert.deepEqual([row?.input, row?.output, row?.cache_read], [1000, 5, 900], up);
       assert.ok(Math.abs(Number(row?.cost) - (100 * 1 + 900 * 0.1 + 5 * 2) / 1e6) < 1e-12);
     }
   });
 
-  it('leaves no connection behind', async () => {
-    await under.get('/healthz');
-    assert.equal(under.metrics.active, 0);
+  it('relay: no connection remains open', async () => {
+    await gateway.get('/healthz');
+    assert.equal(gateway.metrics.active, 0);
   });
 });

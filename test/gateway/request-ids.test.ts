@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { RequestIds } from '../../src/gateway/http/request-ids.ts';
 
-describe('ids of requests', () => {
-  it('are never the same twice, within one gateway and in two', () => {
+describe('request ids', () => {
+  it('request ids: are unique within one gateway and across two', () => {
     const [one, other] = [new RequestIds(), new RequestIds()];
     const made = Array.from({ length: 2_000 }, () => [one.next(), other.next()]).flat();
     for (const id of made) assert.match(id, /^req_[0-9a-f]{32}$/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS } from './many-providers.ts';
 
 const message = { role: 'user', content: 'Hi' };
@@ -67,34 +67,34 @@ const HARMLESS: readonly Record<string, unknown>[] = [
   { user: 'models', service_tier: 'auto' },
 ];
 
-describe('a request that names another model than “model”', () => {
-  let under: UnderTest;
+describe('requests that name another model', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const { path, body } of ROUTES) {
-    it(`is refused with the field’s name, and nothing is sent on: ${path}`, async () => {
-      const sent = under.upstream.requests.length;
+    it(`other model: is rejected with the name of its field and not sent to the upstream: ${path}`, async () => {
+      const sent = gateway.upstream.requests.length;
       for (const [members, param] of CHOICES) {
         for (const text of [
           `{${members},${JSON.stringify(body).slice(1)}`,
           `${JSON.stringify(body).slice(0, -1)},${members}}`,
         ]) {
-          const response = await under.post(path, text);
+          const response = await gateway.post(path, text);
           const answer = await response.text();
           assert.equal(response.status, 400, `${members}: ${answer}`);
           const found: unknown = JSON.parse(answer);
           assert.ok(JSON.stringify(found).includes(JSON.stringify(param).slice(1, -1)), `${members}: ${answer}`);
         }
       }
-      assert.equal(under.upstream.requests.length, sent);
+      assert.equal(gateway.upstream.requests.length, sent);
     });
   }
 
-  it('is none when the member chooses nothing', async () => {
+  it('other model: similar fields that choose no model are accepted', async () => {
     const schema = { type: 'object', properties: { model: { type: 'string' }, models: { type: 'array' } } };
     const own: Record<string, Record<string, unknown>> = {
       '/chat/completions': { tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] },
@@ -103,13 +103,13 @@ describe('a request that names another model than “model”', () => {
     };
     for (const { path, own: provider, body } of FORMATS) {
       for (const more of [...HARMLESS, own[path] ?? {}]) {
-        const response = await under.post(path, { model: `${provider}/m`, ...body, ...more });
+        const response = await gateway.post(path, { model: `${provider}/m`, ...body, ...more });
         assert.equal(response.status, 200, `${path} ${JSON.stringify(more)}: ${await response.text()}`);
       }
     }
   });
 
-  it('reaches no parser that takes the first of two members', async () => {
+  it('other model: the upstream receives no duplicate member with another model', async () => {
     const doubled = [
       '"models":["dear/one"],"models":null',
       '"mod\\u0065ls":["dear/one"],"mod\\u0065ls":null',
@@ -122,26 +122,26 @@ describe('a request that names another model than “model”', () => {
     ];
     for (const { path, body } of ROUTES.slice(0, 5)) {
       for (const members of doubled) {
-        const at = under.upstream.requests.length;
-        const response = await under.post(path, `{${members},${JSON.stringify(body).slice(1)}`);
+        const at = gateway.upstream.requests.length;
+        const response = await gateway.post(path, `{${members},${JSON.stringify(body).slice(1)}`);
         assert.equal(response.status, 200, `${path} ${members}: ${await response.text()}`);
-        const { bytes } = await under.upstream.request(at);
+        const { bytes } = await gateway.upstream.request(at);
         assert.ok(!bytes.includes('dear'), `${path} ${members}: ${bytes}`);
       }
     }
   });
 
-  it('does so in no query: it is not sent on', async () => {
+  it('other model: the query is not sent to the upstream', async () => {
     for (const { path, body } of ROUTES) {
-      const at = under.upstream.requests.length;
-      await (await under.post(`${path}?model=dear/one&models=dear/one`, body)).arrayBuffer();
-      for (const request of under.upstream.requests.slice(at)) assert.ok(!request.path.includes('?'), request.path);
+      const at = gateway.upstream.requests.length;
+      await (await gateway.post(`${path}?model=dear/one&models=dear/one`, body)).arrayBuffer();
+      for (const request of gateway.upstream.requests.slice(at)) assert.ok(!request.path.includes('?'), request.path);
     }
   });
 
-  it('is a form too, before and after the model', async () => {
+  it('other model: a form is rejected, with the field before or after the model', async () => {
     const names = ['model', 'Model', 'models', 'models[]', 'model ', 'fallbacks', 'provider', 'providerOptions'];
-    const sent = under.usage().total.requests;
+    const sent = gateway.usage().total.requests;
     for (const name of names) {
       for (const as of ['field', 'file']) {
         for (const late of [true, false]) {
@@ -153,17 +153,17 @@ describe('a request that names another model than “model”', () => {
           if (late) add();
           if (as === 'field') form.append('file', new File([Buffer.alloc(1_000)], 'talk.wav'));
           const headers = { authorization: `Bearer ${KEY}` };
-          const answer = await fetch(`${under.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
+          const answer = await fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
           assert.equal(answer.status, 400, `${name} as a ${as}, ${late ? 'late' : 'early'}: ${await answer.text()}`);
         }
       }
     }
-    assert.equal(under.usage().total.requests, sent, 'nothing was answered');
+    assert.equal(gateway.usage().total.requests, sent, 'nothing was answered');
   });
 
-  it('is not what official clients send', async () => {
-    const openai = new OpenAI({ baseURL: `${under.url}/v1`, apiKey: KEY, maxRetries: 0 });
-    const anthropic = new Anthropic({ baseURL: under.url, apiKey: KEY, maxRetries: 0 });
+  it('other model: requests of official clients are accepted', async () => {
+    const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
+    const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
     await openai.chat.completions.create({
       model: 'chat/m',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -181,9 +181,9 @@ describe('a request that names another model than “model”', () => {
   });
 });
 
-describe('a body that is not valid UTF-8', () => {
-  it('is refused on every route', async () => {
-    const under = await gatewayUnderTest();
+describe('bodies that are not valid UTF-8', () => {
+  it('invalid UTF-8: is rejected on each route', async () => {
+    const gateway = await startTestGateway();
     try {
       const broken = [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xae], [0xf5, 0x80, 0x80, 0x80]];
       for (const { path, body } of ROUTES) {
@@ -192,14 +192,14 @@ describe('a body that is not valid UTF-8', () => {
           const at = text.indexOf('@');
           const sent = Buffer.concat([text.subarray(0, at), Buffer.from(bytes), text.subarray(at + 1)]);
           const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-          const response = await fetch(under.url + path, { method: 'POST', headers, body: sent });
+          const response = await fetch(gateway.url + path, { method: 'POST', headers, body: sent });
           assert.equal(response.status, 400, `${path} ${bytes}`);
           assert.match(await response.text(), /UTF-8/);
         }
       }
-      assert.equal(under.upstream.requests.length, 0);
+      assert.equal(gateway.upstream.requests.length, 0);
     } finally {
-      await under.close();
+      await gateway.close();
     }
   });
 });

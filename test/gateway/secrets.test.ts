@@ -22,8 +22,8 @@ const CANARIES = {
 /** An upstream that repeats what it was sent, as some do in their errors. */
 const STATUSES = [400, 401, 402, 403, 404, 413, 429, 500, 503];
 
-describe('credentials planted everywhere', () => {
-  it('are in no answer, log, list, metric, ledger row, file or output of the terminal', async () => {
+describe('planted credentials', () => {
+  it('planted credentials: are in no answer, log, list, metric, ledger row, file or terminal output', async () => {
     using folder = new ProjectFolder();
     const upstream = await startUpstream();
     upstream.respond((request, response) => {

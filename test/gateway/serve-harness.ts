@@ -10,7 +10,7 @@ import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 export const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 export const KEY = 'svc_key_of_the_parent';
 
-export interface Running {
+export interface ServeProcess {
   readonly child: ChildProcess;
   readonly url: string;
   /** Resolves when the log has a line with this text. */
@@ -18,15 +18,15 @@ export interface Running {
 }
 
 /** `svc serve` as processes, with a folder of their own for all that they read and write, over one simulated upstream. */
-export class Served {
+export class ServeHarness {
   readonly folder: string;
   readonly upstream: Upstream;
   readonly #children: ChildProcess[] = [];
 
-  static async start(): Promise<Served> {
-    const served = new Served(await mkdtemp(path.join(tmpdir(), 'svc-serve-')), await startUpstream());
-    await served.configure({ m: { cost: { input: 1, output: 2 } } });
-    return served;
+  static async start(): Promise<ServeHarness> {
+    const harness = new ServeHarness(await mkdtemp(path.join(tmpdir(), 'svc-serve-')), await startUpstream());
+    await harness.configure({ m: { cost: { input: 1, output: 2 } } });
+    return harness;
   }
 
   private constructor(folder: string, upstream: Upstream) {
@@ -56,7 +56,7 @@ export class Served {
   }
 
   /** @param log where the log goes instead of to `logged`: a file descriptor. */
-  async serve(args: readonly string[] = [], key = KEY, cwd = this.folder, log?: number): Promise<Running> {
+  async serve(args: readonly string[] = [], key = KEY, cwd = this.folder, log?: number): Promise<ServeProcess> {
     const child = spawn(
       process.execPath,
       [CLI, 'serve', '--port', '0', '--config', path.join(this.folder, 'svc.jsonc'), ...args],

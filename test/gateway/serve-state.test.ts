@@ -6,25 +6,25 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { KEY, Served } from './serve-harness.ts';
+import { KEY, ServeHarness } from './serve-harness.ts';
 
-describe('the state of svc serve', () => {
-  let served: Served;
+describe('state of svc serve', () => {
+  let harness: ServeHarness;
 
   beforeEach(async () => {
-    served = await Served.start();
+    harness = await ServeHarness.start();
   });
-  afterEach(() => served.close());
+  afterEach(() => harness.close());
 
-  it('loses no row that was answered longer ago than a batch, and no key, when it is killed', async () => {
-    const { url, child } = await served.serve();
-    await served.svc('keys', 'create', '--name', 'kept');
+  it('svc serve: a kill loses no row older than one batch, and no key', async () => {
+    const { url, child } = await harness.serve();
+    await harness.svc('keys', 'create', '--name', 'kept');
     const ids: string[] = [];
     let running = true;
     const load = Array.from({ length: 4 }, async () => {
       while (running) {
         try {
-          const response = await served.send(url);
+          const response = await harness.send(url);
           await response.text();
           ids.push(response.headers.get('x-request-id') ?? '');
         } catch {
@@ -35,7 +35,7 @@ describe('the state of svc serve', () => {
     while (ids.length < 100) await new Promise(setImmediate);
     const answered = [...ids];
     // Rows are written in batches, while requests go on.
-    const state = new DatabaseSync(served.database);
+    const state = new DatabaseSync(harness.database);
     const rows = state.prepare('SELECT request_id FROM usage');
     const storedIds = () => new Set(rows.all().map(({ request_id }) => request_id));
     for (let ids = storedIds(); !answered.every((id) => ids.has(id)); ids = storedIds())
@@ -54,41 +54,41 @@ describe('the state of svc serve', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    it(`loses no row of the ledger to ${signal}`, async () => {
-      const { url, child } = await served.serve();
-      for (let asked = 0; asked < 3; asked += 1) await (await served.send(url)).text();
+    it(`svc serve: ${signal} loses no ledger row`, async () => {
+      const { url, child } = await harness.serve();
+      for (let asked = 0; asked < 3; asked += 1) await (await harness.send(url)).text();
       child.kill(signal);
       assert.deepEqual(await once(child, 'exit'), [0, null]);
-      const state = new DatabaseSync(served.database);
+      const state = new DatabaseSync(harness.database);
       assert.equal(state.prepare('SELECT count(*) AS n FROM usage').get()?.n, 3);
       state.close();
     });
   }
 
-  it('says so when its state is taken away, and goes on answering', async () => {
-    const { url, child, logged } = await served.serve();
-    await rm(path.dirname(served.database), { recursive: true });
+  it('svc serve: reports a removed state and continues to answer', async () => {
+    const { url, child, logged } = await harness.serve();
+    await rm(path.dirname(harness.database), { recursive: true });
     await logged('the state was removed or replaced');
-    assert.equal((await served.send(url)).status, 200);
+    assert.equal((await harness.send(url)).status, 200);
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('answers and stops, with every row written, when nobody reads its log', async () => {
-    const pipe = path.join(served.folder, 'log');
+  it('svc serve: answers and stops with all rows written if its log is not read', async () => {
+    const pipe = path.join(harness.folder, 'log');
     await promisify(execFile)('mkfifo', [pipe]);
     const held = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
     try {
-      const { url, child } = await served.serve([], KEY, served.folder, held);
+      const { url, child } = await harness.serve([], KEY, harness.folder, held);
       // More lines than a pipe holds.
       const asked = 600;
       for (let n = 0; n < asked; n += 20) {
-        const answers = await Promise.all(Array.from({ length: 20 }, () => served.send(url)));
+        const answers = await Promise.all(Array.from({ length: 20 }, () => harness.send(url)));
         for (const answer of answers) await answer.text();
       }
       child.kill('SIGTERM');
       assert.deepEqual(await once(child, 'exit'), [0, null]);
-      const state = new DatabaseSync(served.database);
+      const state = new DatabaseSync(harness.database);
       assert.equal(state.prepare('SELECT count(*) AS n FROM usage').get()?.n, asked);
       state.close();
     } finally {
@@ -96,14 +96,14 @@ describe('the state of svc serve', () => {
     }
   });
 
-  it('writes its ledger while somebody reads the state for long', async () => {
-    const { url, child } = await served.serve();
-    const reader = new DatabaseSync(served.database);
+  it('svc serve: writes its ledger during a long read of the state', async () => {
+    const { url, child } = await harness.serve();
+    const reader = new DatabaseSync(harness.database);
     const count = 'SELECT count(*) AS n FROM usage';
     reader.exec('BEGIN');
     assert.equal(reader.prepare(count).get()?.n, 0);
-    for (let asked = 0; asked < 3; asked += 1) assert.equal((await served.send(url)).status, 200);
-    const other = new DatabaseSync(served.database);
+    for (let asked = 0; asked < 3; asked += 1) assert.equal((await harness.send(url)).status, 200);
+    const other = new DatabaseSync(harness.database);
     while (other.prepare(count).get()?.n !== 3) await new Promise(setImmediate);
     assert.equal(reader.prepare(count).get()?.n, 0, 'it reads what was there when it began');
     child.kill('SIGTERM');
@@ -112,14 +112,14 @@ describe('the state of svc serve', () => {
     other.close();
   });
 
-  it('answers while another process writes the state, and writes its ledger when that one is done', async () => {
-    const { url, child, logged } = await served.serve();
+  it('svc serve: answers while another process writes the state, and writes its ledger afterwards', async () => {
+    const { url, child, logged } = await harness.serve();
     // The process may be writing at this moment.
-    const other = new DatabaseSync(served.database, { timeout: 10_000 });
+    const other = new DatabaseSync(harness.database, { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
-    assert.equal((await served.send(url)).status, 200);
+    assert.equal((await harness.send(url)).status, 200);
     await logged('database is locked');
-    assert.equal((await served.send(url)).status, 200);
+    assert.equal((await harness.send(url)).status, 200);
     child.kill('SIGTERM');
     while (
       await fetch(`${url}/healthz`).then(
@@ -134,46 +134,46 @@ describe('the state of svc serve', () => {
     other.close();
   });
 
-  it('says what is wrong with a state that is no file of its own', async () => {
-    await mkdir(path.dirname(served.database), { recursive: true });
-    await promisify(execFile)('mkfifo', [served.database]);
-    await assert.rejects(served.serve(), /can’t be opened/);
-    await rm(served.database);
-    await mkdir(served.database);
-    await assert.rejects(served.serve(), /can’t be opened/);
-    await rm(served.database, { recursive: true });
-    await writeFile(served.database, 'no database at all, but long enough to be looked at as one'.repeat(20));
-    await assert.rejects(served.serve(), /is not a database/);
+  it('svc serve: the error for a state file of another kind names the problem', async () => {
+    await mkdir(path.dirname(harness.database), { recursive: true });
+    await promisify(execFile)('mkfifo', [harness.database]);
+    await assert.rejects(harness.serve(), /can’t be opened/);
+    await rm(harness.database);
+    await mkdir(harness.database);
+    await assert.rejects(harness.serve(), /can’t be opened/);
+    await rm(harness.database, { recursive: true });
+    await writeFile(harness.database, 'no database at all, but long enough to be looked at as one'.repeat(20));
+    await assert.rejects(harness.serve(), /is not a database/);
   });
 
-  it('counts the streams that it cuts off when their time is over', async () => {
-    const { url, child, logged } = await served.serve(['--drain', '0']);
+  it('svc serve: streams that it cuts off after the drain time are counted', async () => {
+    const { url, child, logged } = await harness.serve(['--drain', '0']);
     const streams = await Promise.all(
       Array.from({ length: 5 }, async () => {
-        const stream = await served.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
+        const stream = await harness.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
         await stream.body?.getReader().read();
       }),
     );
     child.kill('SIGTERM');
     await logged('requests were cut off');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
-    const state = new DatabaseSync(served.database);
+    const state = new DatabaseSync(harness.database);
     const rows = state.prepare("SELECT count(*) AS n FROM usage WHERE outcome = 'client-gone' AND cost > 0").get();
     assert.equal(rows?.n, streams.length);
     state.close();
   });
 
   for (const second of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    it(`ends streams at once and loses no row to ${second} after a first SIGTERM, nor to more of them`, async () => {
-      const { url, child, logged } = await served.serve(['--drain', '3600']);
-      for (let asked = 0; asked < 3; asked += 1) await (await served.send(url)).text();
-      const stream = await served.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
+    it(`svc serve: ${second} after a first SIGTERM ends streams immediately without losing a row, also several times`, async () => {
+      const { url, child, logged } = await harness.serve(['--drain', '3600']);
+      for (let asked = 0; asked < 3; asked += 1) await (await harness.send(url)).text();
+      const stream = await harness.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
       await stream.body?.getReader().read();
       child.kill('SIGTERM');
       await logged('stopping');
       for (const signal of [second, second, 'SIGTERM'] as const) child.kill(signal);
       assert.deepEqual(await once(child, 'exit'), [0, null]);
-      const state = new DatabaseSync(served.database);
+      const state = new DatabaseSync(harness.database);
       const rows = state.prepare('SELECT outcome, count(*) AS n FROM usage GROUP BY outcome ORDER BY outcome').all();
       assert.deepEqual(
         rows.map(({ outcome, n }) => [outcome, n]),

@@ -6,30 +6,30 @@ import { Agent, request } from 'node:http';
 import path from 'node:path';
 import { gatewayLaunch } from '../../src/extension/gateway/launch.ts';
 import { play } from '../upstream/scenarios.ts';
-import { CLI, KEY, Served } from './serve-harness.ts';
+import { CLI, KEY, ServeHarness } from './serve-harness.ts';
 
 describe('svc serve', () => {
-  let served: Served;
+  let harness: ServeHarness;
 
   beforeEach(async () => {
-    served = await Served.start();
+    harness = await ServeHarness.start();
   });
-  afterEach(() => served.close());
+  afterEach(() => harness.close());
 
-  it('waits for the lists of endpoints: neither /models nor a request comes too early', async () => {
+  it('svc serve: /models and requests wait for the model lists of the endpoints', async () => {
     let answer: (() => void) | undefined;
     const asked = new Promise<void>((resolve) => {
-      served.upstream.respond((request, response) => {
+      harness.upstream.respond((request, response) => {
         if (!request.path.endsWith('/models')) return void play(request, response);
         answer = () => void response.end(JSON.stringify({ data: [{ id: 'late' }] }));
         resolve();
       });
     });
-    const { url } = await served.serve();
+    const { url } = await harness.serve();
     await asked;
     assert.equal((await fetch(`${url}/readyz`)).status, 503);
     const models = fetch(`${url}/models`);
-    const said = served.send(url, { model: 'listed/late' });
+    const said = harness.send(url, { model: 'listed/late' });
     answer?.();
     const { data } = JSON.parse(await (await models).text());
     assert.deepEqual(data.map((item: { id: string }) => item.id).sort(), ['listed/late', 'up/m']);
@@ -37,72 +37,72 @@ describe('svc serve', () => {
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
   });
 
-  it('leaves the project’s configuration out with --no-project, which the editor passes for an untrusted folder', async () => {
-    const project = path.join(served.folder, 'project');
+  it('svc serve: --no-project ignores the configuration of the project', async () => {
+    const project = path.join(harness.folder, 'project');
     await mkdir(project);
-    const options = { baseURL: `${served.upstream.url}/v1`, apiKey: 'k' };
+    const options = { baseURL: `${harness.upstream.url}/v1`, apiKey: 'k' };
     await writeFile(
       path.join(project, 'svc.jsonc'),
       JSON.stringify({ provider: { own: { options, models: { m: {} } } } }),
     );
     const ids = async (args: string[]) => {
-      const { url } = await served.serve(args, KEY, project);
+      const { url } = await harness.serve(args, KEY, project);
       const { data } = JSON.parse(await (await fetch(`${url}/models`)).text());
       return data.map(({ id }: { id: string }) => id).filter((id: string) => !id.startsWith('listed/'));
     };
     assert.deepEqual((await ids([])).sort(), ['own/m', 'up/m']);
     assert.deepEqual(await ids(['--no-project']), ['up/m']);
-    const place = { cli: CLI, folder: project, home: served.folder };
+    const place = { cli: CLI, folder: project, home: harness.folder };
     assert.deepEqual(gatewayLaunch({ ...place, trusted: true }), { args: [CLI, 'serve'], cwd: project });
     assert.deepEqual(gatewayLaunch({ ...place, trusted: false }), {
       args: [CLI, 'serve', '--no-project'],
-      cwd: served.folder,
+      cwd: harness.folder,
     });
   });
 
-  it('takes keys made, rotated and revoked beside it, keeps only hashes, and sums usage up', async () => {
-    const { url, child } = await served.serve();
+  it('svc serve: applies keys that svc keys creates, rotates and revokes, stores hashes only and sums up usage', async () => {
+    const { url, child } = await harness.serve();
     const made =
-      (await served.svc('keys', 'create', '--name', 'ann', '--budget', '1')).stdout.trim().split('\n').at(-1) ?? '';
+      (await harness.svc('keys', 'create', '--name', 'ann', '--budget', '1')).stdout.trim().split('\n').at(-1) ?? '';
     assert.match(made, /^svc_[\w-]{43}$/);
     // The gateway looks for new keys from time to time, and nothing tells when.
     for (let status = 0; status !== 200; ) {
-      const response = await served.send(url, {}, made);
+      const response = await harness.send(url, {}, made);
       status = response.status;
       await response.text();
     }
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
-    const { stdout } = await served.svc('usage', '--json', '--by', 'key');
+    const { stdout } = await harness.svc('usage', '--json', '--by', 'key');
     const { rows } = JSON.parse(stdout);
     assert.equal(rows[0].key, 'ann');
     assert.equal(rows[0].input_tokens, 11 * rows[0].requests);
-    assert.ok(!(await readFile(served.database)).includes(made), 'the key is nowhere in the file');
-    await served.svc('keys', 'revoke', 'ann');
-    assert.match((await served.svc('keys', 'list')).stdout, /ann\s+revoked/);
+    assert.ok(!(await readFile(harness.database)).includes(made), 'the key is nowhere in the file');
+    await harness.svc('keys', 'revoke', 'ann');
+    assert.match((await harness.svc('keys', 'list')).stdout, /ann\s+revoked/);
   });
 
-  it('takes a changed configuration while a stream goes on', async () => {
-    const { url, child, logged } = await served.serve();
-    const stream = await served.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
+  it('svc serve: applies a changed configuration during a stream', async () => {
+    const { url, child, logged } = await harness.serve();
+    const stream = await harness.send(url, { stream: true }, KEY, '[[scenario:stall-mid-stream]]');
     const reader = stream.body?.getReader();
     await reader?.read();
-    await served.configure({ m: {}, later: {} });
+    await harness.configure({ m: {}, later: {} });
     await logged('the configuration was reloaded');
-    const response = await served.send(url, { model: 'up/later' });
+    const response = await harness.send(url, { model: 'up/later' });
     assert.equal(response.status, 200, await response.text());
     const next = reader?.read();
     child.kill('SIGTERM');
     // The stream is still open: it ends with the drain, not with the change.
     assert.equal(
-      (await Promise.race([next, served.upstream.request(0).then(({ closed }) => closed)])) !== undefined,
+      (await Promise.race([next, harness.upstream.request(0).then(({ closed }) => closed)])) !== undefined,
       true,
     );
   }).timeout(15_000);
 
-  it('takes a name that is not listed any more back, on open connections too', async () => {
-    await served.configure({ m: {} }, { allowedHosts: ['gw.example'] });
-    const { url, logged } = await served.serve();
+  it('svc serve: removes an allowed host name that is no longer listed, also for open connections', async () => {
+    await harness.configure({ m: {} }, { allowedHosts: ['gw.example'] });
+    const { url, logged } = await harness.serve();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<unknown>();
     const get = async () => {
@@ -114,29 +114,29 @@ describe('svc serve', () => {
       return answer.statusCode;
     };
     assert.equal(await get(), 200);
-    await served.configure({ m: {} });
+    await harness.configure({ m: {} });
     await logged('the configuration was reloaded');
     assert.equal(await get(), 403);
     assert.equal(sockets.size, 1);
     agent.destroy();
   });
 
-  it('asks providers without models for theirs', async () => {
-    const { url } = await served.serve();
-    const response = await served.send(url, { model: 'listed/up-small' });
+  it('svc serve: requests the models of providers without a configured list', async () => {
+    const { url } = await harness.serve();
+    const response = await harness.send(url, { model: 'listed/up-small' });
     assert.equal(response.status, 200, await response.text());
   });
 
-  it('lets running streams end when it is told to stop, and takes no new request', async () => {
-    const { url, child, logged } = await served.serve(['--drain', '5']);
+  it('svc serve: on SIGTERM, active streams end normally and new requests are rejected', async () => {
+    const { url, child, logged } = await harness.serve(['--drain', '5']);
     let finish: () => void = () => undefined;
-    served.upstream.respond((_request, response) => {
+    harness.upstream.respond((_request, response) => {
       const chunk = (delta: unknown, reason: string | null) =>
         `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'one' }, null));
       finish = () => void response.end(`${chunk({ content: 'two' }, 'stop')}data: [DONE]\n\n`);
     });
-    const stream = await served.send(url, { stream: true });
+    const stream = await harness.send(url, { stream: true });
     child.kill('SIGTERM');
     await logged('stopping');
     await assert.rejects(fetch(`${url}/healthz`));
@@ -145,28 +145,28 @@ describe('svc serve', () => {
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('ends with its parent: when its input closes', async () => {
-    const { child } = await served.serve(['--exit-with-stdin']);
+  it('svc serve: ends with its parent when its input closes', async () => {
+    const { child } = await harness.serve(['--exit-with-stdin']);
     child.stdin?.end();
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('ends with its parent: when that process is gone', async () => {
+  it('svc serve: ends with its parent when the process is gone', async () => {
     const parent = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
-    const { child } = await served.serve(['--parent-pid', String(parent.pid)]);
+    const { child } = await harness.serve(['--parent-pid', String(parent.pid)]);
     parent.kill('SIGKILL');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('does not listen to the world without a stored key, nor on a port that is taken', async () => {
-    const { url } = await served.serve();
+  it('svc serve: does not listen on all addresses without a stored key, nor on a used port', async () => {
+    const { url } = await harness.serve();
     await Promise.all([
-      assert.rejects(served.serve(['--host', '0.0.0.0']), /requires a key in the key store/),
-      assert.rejects(served.serve(['--port', new URL(url).port]), /is in use/),
-      assert.rejects(served.serve([], 'short'), /16 characters/),
+      assert.rejects(harness.serve(['--host', '0.0.0.0']), /requires a key in the key store/),
+      assert.rejects(harness.serve(['--port', new URL(url).port]), /is in use/),
+      assert.rejects(harness.serve([], 'short'), /16 characters/),
     ]);
-    await served.svc('keys', 'create', '--name', 'world');
-    const open = await served.serve(['--host', '0.0.0.0']);
+    await harness.svc('keys', 'create', '--name', 'world');
+    const open = await harness.serve(['--host', '0.0.0.0']);
     assert.match(open.url, /^http:\/\/0\.0\.0\.0:\d+$/);
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { gatewayPart } from '../soak/gateway-part.ts';
 
-describe('the gateway under mixed load with faults', () => {
-  it('answers all, leaves nothing running and accounts for everything (seconds of `npm run soak`)', async function () {
+describe('gateway soak test', () => {
+  it('gateway soak: answers all requests without leaks and accounts for them (seconds of `npm run soak`)', async function () {
     this.timeout(60_000);
     const rows = await gatewayPart.run({ seconds: 2, seed: 7, scale: 'short', progress: () => undefined });
     assert.deepEqual(

@@ -9,7 +9,7 @@ import { openState, stateFile } from '../../src/gateway/state/state-database.ts'
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { FrameSplitter } from '../../src/wire/stream/frame-splitter.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
-import { gatewayUnderTest } from './gateway-under-test.ts';
+import { startTestGateway } from './gateway-under-test.ts';
 
 const row = (account: Account): LedgerRow => ({
   at: 1,
@@ -28,8 +28,8 @@ const row = (account: Account): LedgerRow => ({
   firstByteMs: 1,
 });
 
-describe('the ledger on a full disk', () => {
-  it('says so, keeps rows and money, and writes when there is room again', async () => {
+describe('ledger on a full disk', () => {
+  it('ledger on a full disk: reports it, keeps rows and costs, and writes them when space is free', async () => {
     const database = await openState(':memory:');
     const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
     database.exec(`PRAGMA max_page_count = ${pages + 4}`);
@@ -48,31 +48,31 @@ describe('the ledger on a full disk', () => {
   });
 });
 
-describe('the gateway on a full disk', () => {
-  it('takes requests while rows can wait in memory, then none, and goes on when there is room again', async () => {
-    const under = await gatewayUnderTest();
+describe('gateway on a full disk', () => {
+  it('gateway on a full disk: accepts requests while rows fit into memory, then rejects them until space is free', async () => {
+    const gateway = await startTestGateway();
     try {
       const ask = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] };
       const send = async () => {
-        const answer = await under.post('/chat/completions', ask);
+        const answer = await gateway.post('/chat/completions', ask);
         const { error_type } = JSON.parse(await answer.text());
         return [answer.status, error_type];
       };
-      const ready = async () => (await under.get('/readyz')).status;
-      const pages = Number(under.database.prepare('PRAGMA page_count').get()?.page_count);
-      under.database.exec(`PRAGMA max_page_count = ${pages}`);
+      const ready = async () => (await gateway.get('/readyz')).status;
+      const pages = Number(gateway.database.prepare('PRAGMA page_count').get()?.page_count);
+      gateway.database.exec(`PRAGMA max_page_count = ${pages}`);
       const account = new Account();
-      while (!under.ledger.full) {
-        if (under.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
-        under.ledger.record({ ...row(account), requestId: 'r' });
+      while (!gateway.ledger.full) {
+        if (gateway.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
+        gateway.ledger.record({ ...row(account), requestId: 'r' });
       }
       assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable'], 503]);
-      const waiting = under.ledger.waiting;
-      under.database.exec('PRAGMA max_page_count = 1000000');
-      assert.equal(under.rows().length, waiting);
+      const waiting = gateway.ledger.waiting;
+      gateway.database.exec('PRAGMA max_page_count = 1000000');
+      assert.equal(gateway.rows().length, waiting);
       assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
     } finally {
-      await under.close();
+      await gateway.close();
     }
   });
 });
@@ -88,8 +88,8 @@ const byokIn = async (folder: ProjectFolder) => {
   return credentialFor(settings.gateway.organizations.get('acme'), model, settings);
 };
 
-describe('an organization’s own key', () => {
-  it('goes where trusted configuration says', async () => {
+describe('keys of organizations', () => {
+  it('organization key: is sent to the address of trusted configuration', async () => {
     using folder = new ProjectFolder();
     folder.global(withKey);
     folder.write('project/svc.jsonc', { provider: { up: { models: { m: { name: 'Mine' } } } } });
@@ -102,7 +102,7 @@ describe('an organization’s own key', () => {
     'model’s address': { models: { m: { provider: { api: 'https://evil.example/v1' } } } },
     headers: { options: { headers: { 'X-Forward-To': 'evil.example' } } },
   })) {
-    it(`is held back when a project changes the ${what}`, async () => {
+    it(`organization key: is withheld if a project changes the ${what}`, async () => {
       using folder = new ProjectFolder();
       folder.global(withKey);
       folder.write('project/svc.jsonc', { provider: { up: change } });
@@ -115,8 +115,8 @@ describe('an organization’s own key', () => {
   }
 });
 
-describe('an organization’s key for a provider that only a project names', () => {
-  it('is held back', async () => {
+describe('keys of organizations for a provider of a project', () => {
+  it('organization key: is withheld from a provider that only a project configures', async () => {
     using folder = new ProjectFolder();
     folder.global({ gateway: withKey.gateway });
     folder.write('project/svc.jsonc', { provider: withKey.provider });
@@ -124,7 +124,7 @@ describe('an organization’s key for a provider that only a project names', () 
   });
 });
 
-describe('where the state is kept', () => {
+describe('state file', () => {
   const rows: readonly (readonly [NodeJS.Platform, Record<string, string>, string, string])[] = [
     ['linux', {}, '/home/ann', '/home/ann/.local/share/svc/gateway.db'],
     ['linux', { XDG_DATA_HOME: '/data' }, '/home/ann', '/data/svc/gateway.db'],
@@ -134,12 +134,12 @@ describe('where the state is kept', () => {
     ['win32', { LOCALAPPDATA: 'D:\\local' }, 'C:\\Users\\ann', 'D:\\local\\svc\\gateway.db'],
   ];
   for (const [platform, env, home, expected] of rows) {
-    it(`${platform}: ${expected}`, () => assert.equal(stateFile({ platform, env, home }), expected));
+    it(`state file: ${platform}: ${expected}`, () => assert.equal(stateFile({ platform, env, home }), expected));
   }
 });
 
-describe('small parts', () => {
-  it('a stream is cut behind blank lines alone, wherever its reads end, and nothing of it is lost', () => {
+describe('parts of the gateway', () => {
+  it('FrameSplitter: splits only after blank lines, for any reads, without data loss', () => {
     const piece = fc.stringMatching(/^[\r\nab]{0,4}$/);
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
@@ -154,13 +154,13 @@ describe('small parts', () => {
     );
   });
 
-  it('a rate opens again after a minute', () => {
+  it('RateWindow: admits requests again after a minute', () => {
     const window = new RateWindow();
     assert.deepEqual([window.take(2, 0), window.take(2, 1), window.take(2, 2)], [0, 0, 59_998]);
     assert.equal(window.take(2, 60_000), 0);
   });
 
-  it('a rate does not open because somebody sets the clock', () => {
+  it('RateWindow: does not depend on the system clock', () => {
     const window = new RateWindow();
     const { now } = Date;
     assert.equal(window.take(1), 0);
@@ -172,7 +172,7 @@ describe('small parts', () => {
     }
   });
 
-  it('a frame without an end is not held for ever', () => {
+  it('FrameSplitter: does not buffer a frame without an end indefinitely', () => {
     const cutter = new FrameSplitter();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let passed = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { streamFrames } from '../upstream/answers.ts';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
 const HEAD = { 'content-type': 'text/event-stream' };
@@ -13,16 +13,16 @@ const normal = (text: string) =>
   text.replaceAll(/(?:req|resp|msg|fc|call|rs)_\w+|"(?:created(?:_at)?|completed_at|sequence_number)":\d+,?/g, '');
 
 /** Frames that come in one read are looked at and sent together: the edges of that. */
-describe('frames that come together', () => {
-  let under: UnderTest;
+describe('several frames in one read', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest();
+    gateway = await startTestGateway();
   });
-  after(() => under.close());
+  after(() => gateway.close());
   afterEach(() => {
-    under.upstream.respond(undefined);
-    assert.equal(under.metrics.active, 0);
+    gateway.upstream.respond(undefined);
+    assert.equal(gateway.metrics.active, 0);
   });
 
   /** A stream of `up/m` by what its upstream does with its frames. */
@@ -31,12 +31,12 @@ describe('frames that come together', () => {
     up: string,
     answer: (response: ServerResponse, frames: readonly string[]) => unknown,
   ) {
-    under.upstream.respond((request, response) => {
+    gateway.upstream.respond((request, response) => {
       const text = ['One', ' twö', ' thrée 👋', '.'];
       response.writeHead(200, HEAD);
       void answer(response, streamFrames(request.wire, { text }));
     });
-    const answered = await under.post(path, { model: `${up}/m`, ...body, stream: true });
+    const answered = await gateway.post(path, { model: `${up}/m`, ...body, stream: true });
     return { status: answered.status, text: await answered.text() };
   }
 
@@ -48,7 +48,7 @@ describe('frames that come together', () => {
 
   for (const format of FORMATS) {
     for (const up of UPSTREAMS) {
-      it(`${format.own} over ${up}: the same answer wherever one read ends and the next begins`, async () => {
+      it(`frame batches: ${format.own} over ${up}: the answer is the same for any split into reads`, async () => {
         const whole = await ask(format, up, (response, frames) => response.end(joined(frames)));
         assert.equal(whole.status, 200);
         const expected = normal(whole.text);
@@ -69,7 +69,7 @@ describe('frames that come together', () => {
         }
       }).timeout(60_000);
 
-      it(`${format.own} over ${up}: an error in the middle of them comes after the text before it, and is the last`, async () => {
+      it(`frame batches: ${format.own} over ${up}: an error among the frames follows the text before it and is last`, async () => {
         const error = { type: 'overloaded_error', message: 'Simulated overload.' };
         const frame = `data: ${JSON.stringify({ type: 'error', error })}`;
         for (const place of ['after the text', 'first'] as const) {
@@ -87,7 +87,7 @@ describe('frames that come together', () => {
         }
       });
 
-      it(`${format.own} over ${up}: nothing of them is lost when the connection breaks in the same moment`, async () => {
+      it(`frame batches: ${format.own} over ${up}: no frame is lost if the connection breaks immediately after`, async () => {
         const breaks = {
           'its end': (response: ServerResponse) => response.socket?.destroySoon(),
           'a chunk that is none': (response: ServerResponse) => response.socket?.write('no chunk\r\n'),
@@ -105,7 +105,7 @@ describe('frames that come together', () => {
         }
       });
 
-      it(`${format.own} over ${up}: the last one may be without its blank line`, async () => {
+      it(`frame batches: ${format.own} over ${up}: the last frame needs no blank line`, async () => {
         const expected = await ask(format, up, (response, frames) => response.end(joined(frames)));
         for (const end of ['', '\n', '\r', '\r\n']) {
           const { text } = await ask(format, up, (response, frames) => response.end(frames.join('\n\n') + end));
@@ -119,7 +119,7 @@ describe('frames that come together', () => {
   /** A stream of many frames, how many of them the upstream could write so far, and how many it will. */
   function flood(total: number, text = '') {
     const flooded = { written: 0, total };
-    under.upstream.respond(async (_request, response) => {
+    gateway.upstream.respond(async (_request, response) => {
       response.writeHead(200, HEAD);
       const gone = once(response, 'close').then(() => false);
       while (flooded.written < flooded.total && !response.destroyed) {
@@ -137,7 +137,7 @@ describe('frames that come together', () => {
 
   async function open(model: string): Promise<IncomingMessage> {
     const headers = { authorization: `Bearer ${KEY}` };
-    const client = httpRequest(`${under.url}/chat/completions`, { method: 'POST', headers });
+    const client = httpRequest(`${gateway.url}/chat/completions`, { method: 'POST', headers });
     client.on('error', () => undefined);
     client.end(JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'x' }] }));
     const [response] = await once(client, 'response');
@@ -145,7 +145,7 @@ describe('frames that come together', () => {
     return response;
   }
 
-  it('wait for a client that reads slowly, and come whole and in order when it reads on', async () => {
+  it('frame batches: wait for a slow client, and arrive completely and in order', async () => {
     // More than any system holds of two connections by itself.
     const most = 200_000;
     const flooded = flood(most, 'x'.repeat(2_000));
@@ -175,14 +175,14 @@ describe('frames that come together', () => {
   }).timeout(60_000);
 
   for (const up of UPSTREAMS) {
-    it(`stop their ${up} upstream whenever the client goes, and each is accounted for once`, async () => {
-      const rows = under.rows().length;
-      const at = under.upstream.requests.length;
+    it(`frame batches: a disconnected client stops the ${up} upstream at any time, and each request is counted once`, async () => {
+      const rows = gateway.rows().length;
+      const at = gateway.upstream.requests.length;
       const clients = 30;
       for (let n = 0; n < clients; n += 1) {
         if (up === 'chat') flood(Number.POSITIVE_INFINITY);
         else {
-          under.upstream.respond(async (request, answer) => {
+          gateway.upstream.respond(async (request, answer) => {
             answer.writeHead(200, HEAD);
             const frames = streamFrames(request.wire, { text: ['One', ' more'] });
             const delta = frames.find((frame) => frame.includes('One')) ?? '';
@@ -197,10 +197,10 @@ describe('frames that come together', () => {
         // A little later each time, in the middle of whatever happens then.
         for (let chunks = n % 7; chunks > 0; chunks -= 1) await once(response, 'data');
         response.destroy();
-        assert.equal(await (await under.upstream.request(at + n)).closed, true);
+        assert.equal(await (await gateway.upstream.request(at + n)).closed, true);
       }
-      while (under.metrics.active > 0) await new Promise(setImmediate);
-      const outcomes = under
+      while (gateway.metrics.active > 0) await new Promise(setImmediate);
+      const outcomes = gateway
         .rows()
         .slice(rows)
         .map(({ outcome }) => outcome);

@@ -2,27 +2,27 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { streamFrames } from '../upstream/answers.ts';
-import { KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 
-describe('streams on their way through', () => {
-  let under: UnderTest;
+describe('streams', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayOfManyProviders();
+    gateway = await gatewayOfManyProviders();
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const { path, own, body } of FORMATS) {
     for (const up of UPSTREAMS) {
       const stream = async (scenario: string) => {
-        const response = await under.post(path, { model: `${up}/m`, ...body, stream: true }, { 'x-s': '1' });
+        const response = await gateway.post(path, { model: `${up}/m`, ...body, stream: true }, { 'x-s': '1' });
         await response.body?.cancel();
         const asked = JSON.parse(JSON.stringify(body).replace('"Hi"', `"[[scenario:${scenario}]]"`));
-        const answer = await under.post(path, { model: `${up}/m`, ...asked, stream: true });
+        const answer = await gateway.post(path, { model: `${up}/m`, ...asked, stream: true });
         return { status: answer.status, text: await answer.text() };
       };
-      it(`${own} over ${up}: bytes split anywhere, CR, CRLF, BOM, comments, gzip, without a type: the same answer`, async () => {
+      it(`stream: ${own} over ${up}: split bytes, CR, CRLF, BOM, comments, gzip and a missing type give the same answer`, async () => {
         const normal = (text: string) =>
           [...text.replaceAll(/\r\n?/g, '\n').matchAll(/^data: (.*)$/gm)]
             .map((match) => (match[1] ?? '').replaceAll(/req_\w+|"created(_at)?":\d+/g, ''))
@@ -44,7 +44,7 @@ describe('streams on their way through', () => {
         }
       });
 
-      it(`${own} over ${up}: an error first is an HTTP error, one later ends the stream`, async () => {
+      it(`stream: ${own} over ${up}: an error at the start is an HTTP error, a later one ends the stream`, async () => {
         const early: [string, number, string][] = [
           ['status-500', 503, 'upstream_error'],
           ['status-529', 503, 'temporarily_unavailable'],
@@ -71,9 +71,9 @@ describe('streams on their way through', () => {
   }
 
   for (const { path, own, body } of FORMATS) {
-    it(`${own}: an answer that only writes about the last event of its format is not at its end`, async () => {
+    it(`stream: ${own}: text that quotes the last event of its format does not end the answer`, async () => {
       const text = 'then {"type":"message_stop"} or "response.completed", "finish_reason":"stop", [DONE]';
-      under.upstream.respond((request, response) => {
+      gateway.upstream.respond((request, response) => {
         const frames = streamFrames(request.wire, { text: [text, 'message_stop', 'response.completed', '[DONE]'] });
         const upTo = frames.findLastIndex((frame) => /delta.*\[DONE\]/.test(frame));
         response
@@ -81,29 +81,29 @@ describe('streams on their way through', () => {
           .end(`${frames.slice(0, upTo).join('\n\n')}\n\n`);
       });
       try {
-        const said = await (await under.post(path, { model: `${own}/m`, ...body, stream: true })).text();
+        const said = await (await gateway.post(path, { model: `${own}/m`, ...body, stream: true })).text();
         assert.match(said, /response\.completed/);
         assert.match(said.trim().split('\n\n').at(-1) ?? '', /upstream_disconnect/);
       } finally {
-        under.upstream.respond(undefined);
+        gateway.upstream.respond(undefined);
       }
     });
   }
 
-  it('are cut when the upstream stalls, pings or not, before the first byte and later', async () => {
+  it('stream: is ended if the upstream stalls, with or without pings, before the first byte or later', async () => {
     for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
-      const answer = await under.post('/chat/completions', ask(scenario));
+      const answer = await gateway.post('/chat/completions', ask(scenario));
       assert.equal(answer.status, 503, scenario);
       assert.equal(JSON.parse(await answer.text()).error_type, 'upstream_timeout');
     }
     for (const scenario of ['stall-mid-stream', 'stall-mid-stream-with-pings']) {
-      const at = under.upstream.requests.length;
-      const answer = await under.post('/chat/completions', ask(scenario));
+      const at = gateway.upstream.requests.length;
+      const answer = await gateway.post('/chat/completions', ask(scenario));
       const text = await answer.text();
       assert.match(text, /"error_type":"upstream_timeout"/);
       // One in ten milliseconds: each that put the end off by 600 would let many more through.
       assert.ok(text.split(': ping').length < 200);
-      assert.equal(await (await under.upstream.request(at)).closed, true);
+      assert.equal(await (await gateway.upstream.request(at)).closed, true);
     }
     function ask(scenario: string) {
       return { model: 'hasty/m', stream: true, messages: [{ role: 'user', content: `[[scenario:${scenario}]]` }] };
@@ -111,11 +111,11 @@ describe('streams on their way through', () => {
   });
 
   for (const up of UPSTREAMS) {
-    it(`stop their ${up} upstream when the client goes away, and are accounted for`, async () => {
-      const at = under.upstream.requests.length;
-      const rows = under.rows().length;
+    it(`stream: a disconnected client stops the ${up} upstream, and the request is counted`, async () => {
+      const at = gateway.upstream.requests.length;
+      const rows = gateway.rows().length;
       const gone = new AbortController();
-      const answer = await fetch(`${under.url}/chat/completions`, {
+      const answer = await fetch(`${gateway.url}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${KEY}` },
         body: JSON.stringify({
@@ -127,20 +127,20 @@ describe('streams on their way through', () => {
       });
       await answer.body?.getReader().read();
       gone.abort();
-      const request = await under.upstream.request(at);
+      const request = await gateway.upstream.request(at);
       assert.equal(await request.closed, true);
-      const row = under.rows().slice(rows).at(-1);
+      const row = gateway.rows().slice(rows).at(-1);
       assert.deepEqual([row?.outcome, row?.estimated], ['client-gone', 1]);
       assert.ok(Number(row?.cost) > 0);
     });
   }
 
-  it('slow their upstream down to a slow reader', async () => {
+  it('stream: a slow client slows its upstream down', async () => {
     const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(16_000) }, finish_reason: null }] })}\n\n`;
     let written = 0;
     let stuck: () => void = () => undefined;
     const blocked = new Promise<void>((resolve) => (stuck = resolve));
-    under.upstream.respond(async (request, response) => {
+    gateway.upstream.respond(async (request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       let open = true;
       void request.closed.then(() => (open = false));
@@ -156,7 +156,7 @@ describe('streams on their way through', () => {
       await request.closed;
     });
     try {
-      const client = httpRequest(`${under.url}/chat/completions`, {
+      const client = httpRequest(`${gateway.url}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${KEY}` },
       });
@@ -167,12 +167,12 @@ describe('streams on their way through', () => {
       assert.ok(written < 50_000_000, `${written} bytes were taken for a client that reads none`);
       client.destroy();
     } finally {
-      under.upstream.respond(undefined);
+      gateway.upstream.respond(undefined);
     }
   });
 
-  it('leaves no connection behind', async () => {
-    await under.get('/healthz');
-    assert.equal(under.metrics.active, 0);
+  it('stream: no connection remains open', async () => {
+    await gateway.get('/healthz');
+    assert.equal(gateway.metrics.active, 0);
   });
 });

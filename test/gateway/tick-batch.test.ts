@@ -5,8 +5,8 @@ import { TickBatch } from '../../src/gateway/http/tick-batch.ts';
 /** Resolves when the turn after the next reading is over. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
-describe('work that waits for the rest of its turn', () => {
-  it('is done in the order of asking, what is asked for meanwhile behind it', async () => {
+describe('TickBatch', () => {
+  it('TickBatch: calls run in order, and calls that are added meanwhile run after them', async () => {
     const done: string[] = [];
     const turn = new TickBatch(() => true);
     turn.later(() => {
@@ -19,7 +19,7 @@ describe('work that waits for the rest of its turn', () => {
     assert.deepEqual(done, ['first', 'second', 'asked for by the first']);
   });
 
-  it('is done at once while nothing else is under way, but never before what waits already', async () => {
+  it('TickBatch: a call runs immediately if nothing else is active, but never before waiting ones', async () => {
     const done: string[] = [];
     let busy = false;
     const turn = new TickBatch(() => busy);
@@ -34,7 +34,7 @@ describe('work that waits for the rest of its turn', () => {
     assert.deepEqual(done, ['alone', 'waits', 'comes behind']);
   });
 
-  it('takes nothing from others when one throws', async () => {
+  it('TickBatch: an exception does not affect the other calls', async () => {
     const done: string[] = [];
     const turn = new TickBatch(() => true);
     const listeners = process.listeners('uncaughtException');

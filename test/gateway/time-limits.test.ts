@@ -9,7 +9,7 @@ import { foldEvents } from '../../src/wire/fold.ts';
 import { ask, modelAt } from '../provider/test-model.ts';
 import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import type { Responder } from '../upstream/upstream.ts';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 /** Milliseconds between two events that a provider is given, far above what a busy machine puts between them. */
 const CHUNK = 1_500;
@@ -33,11 +33,11 @@ const slowly: Responder = async ({ wire }, response) => {
 };
 const SAID = ' 0 1 2 3 4 5 6 7';
 
-describe('how long is waited', () => {
-  let under: UnderTest;
+describe('time limits', () => {
+  let testGateway: TestGateway;
   const undici = undiciTransport();
   before(async () => {
-    under = await gatewayUnderTest({
+    testGateway = await startTestGateway({
       config: (url) => {
         const at = (more: object) => ({ options: { baseURL: `${url}/v1`, apiKey: 'k', ...more }, models: { m: {} } });
         return {
@@ -53,24 +53,24 @@ describe('how long is waited', () => {
   });
   after(async () => {
     await undici.close();
-    await under.close();
+    await testGateway.close();
   });
 
   const body = (provider: string) =>
     JSON.stringify({ model: `${provider}/m`, stream: true, messages: [{ role: 'user', content: 'Hi' }] });
 
-  it('counts from event to event, not for the whole answer, and holds limits that no timer can', async () => {
-    under.upstream.respond(slowly);
+  it('time limits: apply between events and not to the whole answer, also beyond the range of a timer', async () => {
+    testGateway.upstream.respond(slowly);
     const gateway = async (provider: string, path: string) => {
       const extra = path === '/messages' ? { max_tokens: 100 } : {};
-      const answer = await under.post(path, { ...JSON.parse(body(provider)), ...extra });
+      const answer = await testGateway.post(path, { ...JSON.parse(body(provider)), ...extra });
       const text = await answer.text();
       assert.match(text, /\[DONE\]|message_stop/, `${provider}${path}: ${text}`);
     };
     const engine = async (transport: Transport, limits: { timeout: number | false; chunkTimeout?: number }) => {
       const options = { transport, signal: new AbortController().signal, retry: { limit: 0 } };
       const events = [];
-      for await (const event of converse(modelAt(`${under.upstream.url}/v1`, limits), ask('Hi'), options)) {
+      for await (const event of converse(modelAt(`${testGateway.upstream.url}/v1`, limits), ask('Hi'), options)) {
         events.push(event);
       }
       const { parts, finish, error } = foldEvents(events);
@@ -90,8 +90,8 @@ describe('how long is waited', () => {
     ]);
   });
 
-  it('counts from piece to piece of an answer that is not streamed', async () => {
-    under.upstream.respond(async ({ wire }, response) => {
+  it('time limits: apply between the chunks of an answer that is not streamed', async () => {
+    testGateway.upstream.respond(async ({ wire }, response) => {
       const whole = JSON.stringify(wholeBody(wire, { text: ['It took its time.'] }));
       response.writeHead(200, { 'content-type': 'application/json' });
       for (let at = 0; at < STEPS; at += 1) {
@@ -100,21 +100,21 @@ describe('how long is waited', () => {
       }
       response.end();
     });
-    const answer = await under.post('/chat/completions', { ...JSON.parse(body('patient')), stream: false });
+    const answer = await testGateway.post('/chat/completions', { ...JSON.parse(body('patient')), stream: false });
     assert.match(await answer.text(), /It took its time\./);
     assert.equal(answer.status, 200);
   });
 
-  it('does not take a client that reads slowly for an upstream that says nothing', async () => {
+  it('time limits: a slow client does not count as silence of the upstream', async () => {
     const pieces = 400;
-    under.upstream.respond(async ({ wire }, response) => {
+    testGateway.upstream.respond(async ({ wire }, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const frame of streamFrames(wire, { text: Array.from({ length: pieces }, () => 'x'.repeat(50_000)) })) {
         if (!response.write(`${frame}\n\n`)) await once(response, 'drain');
       }
       response.end();
     });
-    const asked = httpRequest(`${under.url}/chat/completions`, {
+    const asked = httpRequest(`${testGateway.url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}` },
     });

@@ -2,29 +2,29 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import OpenAI, { toFile } from 'openai';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 describe('transcription', () => {
-  let under: UnderTest;
+  let gateway: TestGateway;
   let openai: OpenAI;
 
   before(async () => {
-    under = await gatewayUnderTest();
-    openai = new OpenAI({ baseURL: `${under.url}/v1`, apiKey: KEY, maxRetries: 0 });
+    gateway = await startTestGateway();
+    openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
-  it('transcribes a file, whether it stands before or behind the model', async () => {
+  it('transcription: the file may be before or after the model', async () => {
     const bytes = Buffer.alloc(300_000, 7);
     for (const order of ['file first', 'model first']) {
       const file = await toFile(bytes, 'talk.wav', { type: 'audio/wav' });
-      const at = under.upstream.requests.length;
+      const at = gateway.upstream.requests.length;
       const request = { model: 'chat/m', language: 'en' };
       const answer = await openai.audio.transcriptions.create(
         order === 'file first' ? { file, ...request } : { ...request, file },
       );
       assert.equal(answer.text, 'Hello from the recording.');
-      const { bytes: sent, headers } = await under.upstream.request(at);
+      const { bytes: sent, headers } = await gateway.upstream.request(at);
       assert.match(String(headers['content-type']), /^multipart\/form-data; boundary=/);
       assert.ok(sent.includes(bytes), order);
       assert.ok(sent.includes('\r\n\r\nup-m\r\n'), 'the upstream’s own name of the model');
@@ -32,7 +32,7 @@ describe('transcription', () => {
     }
   });
 
-  it('refuses a form that it could only pass on in part', async () => {
+  it('transcription: a form that can only be forwarded in part is rejected', async () => {
     const file = new File([Buffer.alloc(1_000)], 'talk.wav', { type: 'audio/wav' });
     const cases: readonly (readonly [string, (form: FormData) => void, number])[] = [
       ['a field that is too long', (form) => form.append('prompt', 'x'.repeat(100_001)), 413],
@@ -47,14 +47,14 @@ describe('transcription', () => {
         form.append('file', file);
         if (late) add(form);
         const headers = { authorization: `Bearer ${KEY}` };
-        const answer = await fetch(`${under.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
+        const answer = await fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: form });
         assert.equal(answer.status, status, `${what}, ${late ? 'behind' : 'before'} the model: ${await answer.text()}`);
       }
     }
   });
 
-  it('lives on when a client leaves in the middle of its form', async () => {
-    const { port } = new URL(under.url);
+  it('transcription: the gateway continues if a client disconnects during its form', async () => {
+    const { port } = new URL(gateway.url);
     const part = (name: string, more = '') => `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
     const form = `${part('model')}chat/m\r\n${part('file', '; filename="a.wav"')}${'x'.repeat(50_000)}`;
     const head = [
@@ -66,14 +66,14 @@ describe('transcription', () => {
       socket.write(head.join('\r\n') + form, () => socket.destroy());
       await once(socket, 'close');
     }
-    assert.equal((await under.get('/healthz')).status, 200);
+    assert.equal((await gateway.get('/healthz')).status, 200);
   });
 
-  it('transcribes JSON with input_audio', async () => {
-    const at = under.upstream.requests.length;
+  it('transcription: accepts JSON with input_audio', async () => {
+    const at = gateway.upstream.requests.length;
     const input_audio = { data: Buffer.from('sound').toString('base64'), format: 'wav' };
-    const answer = await under.post('/audio/transcriptions', { model: 'chat/m', input_audio, language: 'en' });
+    const answer = await gateway.post('/audio/transcriptions', { model: 'chat/m', input_audio, language: 'en' });
     assert.deepEqual(await answer.json(), { text: 'Hello from the recording.' });
-    assert.ok((await under.upstream.request(at)).bytes.includes('filename="audio.wav"'));
+    assert.ok((await gateway.upstream.request(at)).bytes.includes('filename="audio.wav"'));
   });
 });

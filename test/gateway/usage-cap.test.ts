@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { cappedCost, cappedUsage } from '../../src/gateway/accounting/usage-cap.ts';
 import type { Wire } from '../upstream/answers.ts';
-import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
+import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
 /** The only row of the ledger that `work` adds. */
-async function rowOf(under: UnderTest, work: () => Promise<Response>): Promise<Readonly<Record<string, unknown>>> {
-  const before = under.rows().length;
+async function rowOf(gateway: TestGateway, work: () => Promise<Response>): Promise<Readonly<Record<string, unknown>>> {
+  const before = gateway.rows().length;
   const response = await work();
   assert.equal(response.status, 200, await response.text());
-  const row = under.rows()[before];
+  const row = gateway.rows()[before];
   assert.ok(row);
   return row;
 }
@@ -46,11 +46,11 @@ const tokens = (input: number, output: number, more: Record<string, unknown> = {
   ...more,
 });
 
-describe('usage beyond what a request can cause', () => {
-  let under: UnderTest;
+describe('usage beyond the possible maximum', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => {
         const options = { baseURL: `${url}/v1`, apiKey: 'k' };
         const models = { m: { cost: { input: 1, output: 2 } }, 'codestral-x': { cost: { input: 1, output: 2 } } };
@@ -61,10 +61,10 @@ describe('usage beyond what a request can cause', () => {
       },
     });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   const respond = (usage: Record<string, unknown>) =>
-    under.upstream.respond(({ wire, body }, response) => {
+    gateway.upstream.respond(({ wire, body }, response) => {
       const stream = body.stream === true;
       response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
       response.end(answer(wire, stream, usage));
@@ -82,45 +82,45 @@ describe('usage beyond what a request can cause', () => {
     }),
   };
   for (const [what, usage] of Object.entries(ABSURD)) {
-    it(`is capped, flagged and leaves the key its budget: ${what}`, async () => {
+    it(`usage cap: usage is capped and marked, and the budget of the key remains: ${what}`, async () => {
       respond(usage);
       for (const { path, body } of FORMATS) {
         for (const up of UPSTREAMS) {
           for (const stream of [true, false]) {
-            const lines = under.lines.length;
-            const row = await rowOf(under, () => under.post(path, { model: `${up}/m`, ...body, stream }));
+            const lines = gateway.lines.length;
+            const row = await rowOf(gateway, () => gateway.post(path, { model: `${up}/m`, ...body, stream }));
             // 128,000 tokens of context and 4,096 of output, at 1.25 and 2 USD a million, with the bytes.
             assert.ok(Number(row.cost) < 0.18, `${path} over ${up}, stream ${stream}: ${JSON.stringify(row)}`);
             assert.equal(row.estimated, 1);
             assert.ok(
-              under.lines.slice(lines).some((line) => line.includes('usage capped')),
+              gateway.lines.slice(lines).some((line) => line.includes('usage capped')),
               `${path} over ${up}`,
             );
           }
         }
       }
-      const embedded = await rowOf(under, () => under.post('/embeddings', { model: 'chat/m', input: 'Hi' }));
+      const embedded = await rowOf(gateway, () => gateway.post('/embeddings', { model: 'chat/m', input: 'Hi' }));
       assert.ok(Number(embedded.cost) < 0.18, JSON.stringify(embedded));
       const filled = { model: 'mistral/codestral-x', prompt: 'a', max_tokens: 5 };
-      const fim = await rowOf(under, () => under.post('/fim/completions', filled));
+      const fim = await rowOf(gateway, () => gateway.post('/fim/completions', filled));
       assert.ok(Number(fim.cost) < 0.5, JSON.stringify(fim));
       const input_audio = { data: Buffer.alloc(100).toString('base64'), format: 'wav' };
-      const heard = await rowOf(under, () => under.post('/audio/transcriptions', { model: 'chat/m', input_audio }));
+      const heard = await rowOf(gateway, () => gateway.post('/audio/transcriptions', { model: 'chat/m', input_audio }));
       assert.ok(Number(heard.cost) < 0.18, JSON.stringify(heard));
     });
   }
 
-  it('does not touch what a model’s limits allow', async () => {
+  it('usage cap: usage within the limits of the model is unchanged', async () => {
     respond(tokens(120_000, 4_000));
     for (const { path, own, body } of FORMATS) {
-      const lines = under.lines.length;
-      const row = await rowOf(under, () => under.post(path, { model: `${own}/m`, ...body }));
+      const lines = gateway.lines.length;
+      const row = await rowOf(gateway, () => gateway.post(path, { model: `${own}/m`, ...body }));
       assert.deepEqual([row.input, row.output, row.estimated], [120_000, 4_000, 0]);
-      assert.ok(!under.lines.slice(lines).some((line) => line.includes('usage capped')));
+      assert.ok(!gateway.lines.slice(lines).some((line) => line.includes('usage capped')));
     }
   });
 
-  it('counts what is no number of tokens as not said', async () => {
+  it('usage cap: a count that is no token number counts as missing', async () => {
     for (const count of [-5, 1.5, '12', null, true, {}, []]) {
       respond({
         ...tokens(0, 0),
@@ -131,7 +131,7 @@ describe('usage beyond what a request can cause', () => {
       });
       for (const { path, own, body } of FORMATS) {
         for (const stream of [true, false]) {
-          const row = await rowOf(under, () => under.post(path, { model: `${own}/m`, ...body, stream }));
+          const row = await rowOf(gateway, () => gateway.post(path, { model: `${own}/m`, ...body, stream }));
           assert.ok(
             Number(row.input) > 5 && Number(row.output) >= 1,
             `${JSON.stringify(count)} ${JSON.stringify(row)}`,
@@ -142,7 +142,7 @@ describe('usage beyond what a request can cause', () => {
     }
   });
 
-  it('is bounded by the bytes where no limit is known', () => {
+  it('usage cap: without known limits, the bytes are the limit', () => {
     const usage = { input: 1e12, output: 1e12, reasoning: 1e12 };
     const capped = cappedUsage(usage, { sent: 1_000, received: 500, model: {} });
     assert.deepEqual(capped, { input: 201_000, output: 100_500, reasoning: 100_500 });
@@ -151,11 +151,11 @@ describe('usage beyond what a request can cause', () => {
   });
 });
 
-describe('the cost of an answer', () => {
-  let under: UnderTest;
+describe('cost of an answer', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => {
         const options = { baseURL: `${url}/v1`, apiKey: 'k' };
         const models = {
@@ -176,11 +176,11 @@ describe('the cost of an answer', () => {
       },
     });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   const usage = tokens(1_000, 500);
   const respond = (model: string, more: Record<string, unknown> = {}) =>
-    under.upstream.respond(({ wire, body }, response) => {
+    gateway.upstream.respond(({ wire, body }, response) => {
       const stream = body.stream === true;
       response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
       response.end(answer(wire, stream, { ...usage, ...more }, model));
@@ -189,7 +189,7 @@ describe('the cost of an answer', () => {
     const found = new Set<unknown>();
     for (const { path, body } of FORMATS) {
       for (const stream of [true, false]) {
-        const row = await rowOf(under, () => under.post(path, { model, ...body, stream }));
+        const row = await rowOf(gateway, () => gateway.post(path, { model, ...body, stream }));
         found.add(row.cost);
       }
     }
@@ -197,13 +197,13 @@ describe('the cost of an answer', () => {
   };
 
   for (const up of UPSTREAMS) {
-    it(`is that of the model that answered, where it is dearer: ${up}`, async () => {
+    it(`cost: uses the price of the answering model if it is higher: ${up}`, async () => {
       respond('up-dear');
       assert.deepEqual(await costs(`${up}/m`), [0.2]);
       assert.deepEqual(await costs(`${up}/unpriced`), [0.2]);
     });
 
-    it(`is that of the model that was asked, where that one is dearer, the same or unknown: ${up}`, async () => {
+    it(`cost: uses the price of the requested model if it is higher, the same or the other is unknown: ${up}`, async () => {
       for (const model of ['up-m', 'up-cheap', 'nobody-knows', 'up-m-2024-08-06']) {
         respond(model);
         assert.deepEqual(await costs(`${up}/m`), [0.002], model);
@@ -211,27 +211,27 @@ describe('the cost of an answer', () => {
     });
   }
 
-  it('is what OpenRouter says that it charged, within what the request can cost', async () => {
+  it('cost: the cost that OpenRouter reports is used up to the possible maximum', async () => {
     respond('up-m', { cost: 0.75 });
     assert.deepEqual(await costs('openrouter/m'), [0.75]);
     assert.deepEqual(await costs('openrouter/unpriced'), [0.75]);
     assert.deepEqual(await costs('chat/m'), [0.002], 'another provider’s word for it');
     respond('up-m', { cost: 1e9 });
-    const lines = under.lines.length;
+    const lines = gateway.lines.length;
     for (const cost of await costs('openrouter/m')) assert.equal(cost, 2.5);
-    assert.ok(under.lines.slice(lines).some((line) => line.includes('usage capped')));
+    assert.ok(gateway.lines.slice(lines).some((line) => line.includes('usage capped')));
     for (const cost of [-1, '5', null, Number.NaN]) {
       respond('up-m', { cost });
       assert.deepEqual(await costs('openrouter/m'), [0.002], String(cost));
     }
   });
 
-  it('counts against the budget', async () => {
-    const key = under.store.create({ name: 'small', budget: 0.1 });
-    under.keysChanged();
+  it('cost: counts against the budget', async () => {
+    const key = gateway.store.create({ name: 'small', budget: 0.1 });
+    gateway.keysChanged();
     respond('up-dear');
     const send = async () => {
-      const answered = await under.post(
+      const answered = await gateway.post(
         '/chat/completions',
         { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] },
         { authorization: `Bearer ${key}` },

@@ -8,7 +8,7 @@ const text = (unit: string) => (size: number) => Buffer.from(unit.repeat(size));
 const answer = (size: number) =>
   Buffer.from(JSON.stringify({ model: 'm', choices: [{ index: 0, message: { content: '"model"\\'.repeat(size) } }] }));
 
-describe('what is counted of an answer takes time in proportion to it', () => {
+describe('time of the usage estimate', () => {
   for (const [what, unit] of Object.entries({
     'short events': 'data: {"delta":{"content":"a"}}\n\n',
     'objects that never end': '"delta":{"a":[{"text":',
@@ -17,19 +17,19 @@ describe('what is counted of an answer takes time in proportion to it', () => {
     'quotes alone': '"',
     'details in details': '"delta":{"reasoning_details":[{"reasoning_details":[',
   })) {
-    it(`in a stream: ${what}`, () => assertLinear(100_000, text(unit), countText));
+    it(`usage estimate: linear time in a stream: ${what}`, () => assertLinear(100_000, text(unit), countText));
   }
 
-  it('in a whole answer', () =>
-    assertLinear(100_000, answer, (body) => [countAnswerCharacters('chat-completions', body), readAnswerModel(body)]));
+  it('usage estimate: linear time in a whole answer', () =>
+    assertLinear(100_000, answer, (body) => [charactersOfAnswer('chat-completions', body), modelOfAnswer(body)]));
 
   for (const [what, unit] of Object.entries({ cues: '00:01 --> 00:02.000\n', arrows: '-->', spaces: '-->        ' })) {
-    it(`in a transcript: ${what}`, () =>
+    it(`usage estimate: linear time in a transcript: ${what}`, () =>
       assertLinear(100_000, text(unit), (body) => estimateTranscript(body, 0, 1_000)));
   }
 });
 
-describe('the look for other models takes time in proportion to the body', () => {
+describe('time of the search for other models', () => {
   const many = (member: (index: number) => Record<string, unknown>) => (size: number) =>
     Object.assign({}, ...Array.from({ length: size }, (_, index) => member(index)));
   for (const [what, make] of Object.entries({
@@ -42,11 +42,10 @@ describe('the look for other models takes time in proportion to the body', () =>
       return { value };
     },
   })) {
-    it(what, () =>
+    it(`search for other models: linear time: ${what}`, () =>
       assertLinear(20_000, make, (body) => {
         refuseOtherModels(body);
         mustBeRewritten('"tools"'.repeat(2), body);
-      }),
-    );
+      }));
   }
 });

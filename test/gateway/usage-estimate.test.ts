@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { Wire } from '../upstream/answers.ts';
-import { gatewayUnderTest, KEY, providers, type UnderTest } from './gateway-under-test.ts';
+import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
 const END = 'the-last-word';
@@ -85,22 +85,22 @@ function events(wire: Wire, kind: Kind): string {
 const streamHead = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' });
 
 /** The row of the ledger that is added by `work`. */
-async function rowOf(under: UnderTest, work: () => Promise<unknown>): Promise<Readonly<Record<string, unknown>>> {
-  const before = under.rows().length;
+async function rowOf(gateway: TestGateway, work: () => Promise<unknown>): Promise<Readonly<Record<string, unknown>>> {
+  const before = gateway.rows().length;
   await work();
   for (;;) {
-    const row = under.rows()[before];
+    const row = gateway.rows()[before];
     if (row !== undefined) return row;
     await new Promise(setImmediate);
   }
 }
 
 /** Reads a streamed answer until a word, then leaves. */
-async function leaveAt(under: UnderTest, path: string, body: unknown, word: string): Promise<void> {
+async function leaveAt(gateway: TestGateway, path: string, body: unknown, word: string): Promise<void> {
   const leave = new AbortController();
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   const sent = { method: 'POST', headers, body: JSON.stringify(body), signal: leave.signal };
-  const response = await fetch(under.url + path, sent);
+  const response = await fetch(gateway.url + path, sent);
   assert.equal(response.status, 200);
   assert.ok(response.body);
   let text = '';
@@ -118,11 +118,11 @@ const isCounted = (row: Readonly<Record<string, unknown>>, what: string) => {
   assert.deepEqual([row.outcome, row.estimated], ['client-gone', 1]);
 };
 
-describe('a stream that its client leaves before the usage', () => {
-  let under: UnderTest;
+describe('usage of a stream that the client leaves', () => {
+  let gateway: TestGateway;
 
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => {
         const options = { baseURL: `${url}/v1`, apiKey: 'k' };
         const models = { 'codestral-x': { cost: { input: 1, output: 2 } } };
@@ -130,77 +130,77 @@ describe('a stream that its client leaves before the usage', () => {
       },
     });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const { path, body } of FORMATS) {
     for (const up of UPSTREAMS) {
       for (const kind of KINDS) {
-        it(`is counted by what was written: ${kind}, ${path} over ${up}`, async () => {
-          under.upstream.respond(({ wire }, response) => void streamHead(response).write(events(wire, kind)));
+        it(`usage estimate: a stream that the client leaves is counted by its text: ${kind}, ${path} over ${up}`, async () => {
+          gateway.upstream.respond(({ wire }, response) => void streamHead(response).write(events(wire, kind)));
           const asked = { model: `${up}/m`, ...body, stream: true };
-          isCounted(await rowOf(under, () => leaveAt(under, path, asked, END)), kind);
+          isCounted(await rowOf(gateway, () => leaveAt(gateway, path, asked, END)), kind);
         });
       }
     }
   }
 
-  it('is counted by what was written: code completion', async () => {
-    under.upstream.respond((_, response) => {
+  it('usage estimate: a code completion that the client leaves is counted by its text', async () => {
+    gateway.upstream.respond((_, response) => {
       const chunk = { id: 'c', model: 'codestral-x', choices: [{ index: 0, delta: { content: WRITTEN } }] };
       streamHead(response).write(sse(chunk));
     });
     const asked = { model: 'mistral/codestral-x', prompt: 'a', max_tokens: 1_000, stream: true };
-    isCounted(await rowOf(under, () => leaveAt(under, '/fim/completions', asked, END)), 'fim');
+    isCounted(await rowOf(gateway, () => leaveAt(gateway, '/fim/completions', asked, END)), 'fim');
   });
 
-  it('is counted with an event that had no end yet', async () => {
+  it('usage estimate: includes an incomplete event', async () => {
     for (const { path, own, body } of FORMATS) {
       let upstream: ServerResponse | undefined;
       const whole = { text: '' };
-      under.upstream.respond(({ wire }, response) => {
+      gateway.upstream.respond(({ wire }, response) => {
         upstream = streamHead(response);
         whole.text = events(wire, 'text');
         // Its last event has all its text, but no end.
         const short = events(wire, 'text').replaceAll(WRITTEN, END);
         response.write(short + whole.text.slice(0, whole.text.indexOf(END) + END.length));
       });
-      const row = await rowOf(under, () => leaveAt(under, path, { model: `${own}/m`, ...body, stream: true }, END));
+      const row = await rowOf(gateway, () => leaveAt(gateway, path, { model: `${own}/m`, ...body, stream: true }, END));
       assert.ok(upstream);
       isCounted({ ...row, output: Number(row.output) - 3 }, path);
     }
   });
 
-  it('is not counted by its events: many short ones are no dearer', async () => {
+  it('usage estimate: does not depend on the number of events', async () => {
     for (const { path, own, body } of FORMATS) {
-      under.upstream.respond(({ wire }, response) => {
+      gateway.upstream.respond(({ wire }, response) => {
         const frames = events(wire, 'text').split('\n\n');
         const last = frames.at(-2) ?? '';
         const pieces = Array.from({ length: 400 }, () => last.replace(WRITTEN, 'word'));
         streamHead(response).write([...frames.slice(0, -2), ...pieces, last.replace(WRITTEN, END), ''].join('\n\n'));
       });
-      const row = await rowOf(under, () => leaveAt(under, path, { model: `${own}/m`, ...body, stream: true }, END));
+      const row = await rowOf(gateway, () => leaveAt(gateway, path, { model: `${own}/m`, ...body, stream: true }, END));
       assert.ok(Number(row.output) >= 400 && Number(row.output) < 440, `${path}: ${row.output}`);
     }
   });
 
-  it('is not counted twice where reasoning is said twice', async () => {
-    under.upstream.respond((_, response) => {
+  it('usage estimate: reasoning that is sent twice is counted once', async () => {
+    gateway.upstream.respond((_, response) => {
       const delta = { reasoning: WRITTEN, reasoning_details: [{ type: 'reasoning.text', text: WRITTEN }] };
       streamHead(response).write(sse({ choices: [{ index: 0, delta }] }));
     });
     const [chat] = FORMATS;
     const asked = { model: 'chat/m', ...chat.body, stream: true };
-    isCounted(await rowOf(under, () => leaveAt(under, chat.path, asked, END)), 'reasoning_details');
+    isCounted(await rowOf(gateway, () => leaveAt(gateway, chat.path, asked, END)), 'reasoning_details');
   });
 });
 
-describe('an answer without usage', () => {
-  it('is counted by what was written, whole or streamed, in each format', async () => {
-    const under = await gatewayUnderTest();
+describe('answers without usage', () => {
+  it('usage estimate: an answer without usage is counted by its text, whole or streamed, in each format', async () => {
+    const gateway = await startTestGateway();
     try {
       for (const { path, body } of FORMATS) {
         for (const up of UPSTREAMS) {
-          under.upstream.respond(({ wire }, response) => {
+          gateway.upstream.respond(({ wire }, response) => {
             const text = `${WRITTEN}\n“${'é'.repeat(100)}”`;
             const answers: Record<string, unknown> = {
               chat: { choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }] },
@@ -218,19 +218,21 @@ describe('an answer without usage', () => {
             };
             response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[wire]));
           });
-          const row = await rowOf(under, async () => (await under.post(path, { model: `${up}/m`, ...body })).text());
+          const row = await rowOf(gateway, async () =>
+            (await gateway.post(path, { model: `${up}/m`, ...body })).text(),
+          );
           const least = (WRITTEN.length + 100) / 4;
           assert.ok(Number(row.output) >= least && Number(row.output) < least * 1.1, `${path} ${up}: ${row.output}`);
           assert.deepEqual([row.outcome, row.estimated], ['complete', 1]);
         }
       }
     } finally {
-      await under.close();
+      await gateway.close();
     }
   });
 });
 
-describe('a transcript', () => {
+describe('transcripts', () => {
   const subtitles = '00:00:00,000 --> 00:01:00,000\nOne two three four.\n\n00:01:00,000 --> 00:02:00,000\nFive.\n';
   const answers: readonly (readonly [what: string, type: string, body: string, input: number])[] = [
     ['text', 'text/plain', 'One two three four. '.repeat(50), 0],
@@ -247,21 +249,21 @@ describe('a transcript', () => {
   ];
 
   for (const [what, type, body, input] of answers) {
-    it(`is counted and priced as ${what}, from a form and from JSON`, async () => {
-      const under = await gatewayUnderTest();
+    it(`transcript usage: is counted and priced as ${what}, from a form and from JSON`, async () => {
+      const gateway = await startTestGateway();
       try {
-        under.upstream.respond((_, response) => void response.setHeader('content-type', type).end(body));
+        gateway.upstream.respond((_, response) => void response.setHeader('content-type', type).end(body));
         const form = new FormData();
         form.append('model', 'chat/m');
         form.append('file', new File([Buffer.alloc(80_000)], 'talk.wav'));
         const headers = { authorization: `Bearer ${KEY}` };
         const input_audio = { data: Buffer.alloc(80_000).toString('base64'), format: 'wav' };
         const asked = [
-          () => fetch(`${under.url}/audio/transcriptions`, { method: 'POST', headers, body: form }),
-          () => under.post('/audio/transcriptions', { model: 'chat/m', input_audio, response_format: what }),
+          () => fetch(`${gateway.url}/audio/transcriptions`, { method: 'POST', headers, body: form }),
+          () => gateway.post('/audio/transcriptions', { model: 'chat/m', input_audio, response_format: what }),
         ];
         for (const ask of asked) {
-          const row = await rowOf(under, async () => assert.equal(await (await ask()).text(), body));
+          const row = await rowOf(gateway, async () => assert.equal(await (await ask()).text(), body));
           const text = type.endsWith('json') ? JSON.parse(body).text : body;
           assert.ok(Number(row.output) >= text.length / 4, JSON.stringify(row));
           if (input > 0) assert.equal(row.input, input);
@@ -270,13 +272,13 @@ describe('a transcript', () => {
           assert.equal(row.estimated, 1);
         }
       } finally {
-        await under.close();
+        await gateway.close();
       }
     });
   }
 
-  it('is counted as its provider says, whole and streamed', async () => {
-    const under = await gatewayUnderTest();
+  it('transcript usage: the usage of the provider is used, whole and streamed', async () => {
+    const gateway = await startTestGateway();
     try {
       const usage = { type: 'tokens', input_tokens: 140, output_tokens: 45, total_tokens: 185 };
       const done = { type: 'transcript.text.done', text: 'One two.', usage };
@@ -284,15 +286,15 @@ describe('a transcript', () => {
         ['application/json', JSON.stringify({ text: 'One two.', usage })],
         ['text/event-stream', sse({ type: 'transcript.text.delta', delta: 'One two.' }) + sse(done)],
       ] as const) {
-        under.upstream.respond((_, response) => void response.setHeader('content-type', type).end(body));
+        gateway.upstream.respond((_, response) => void response.setHeader('content-type', type).end(body));
         const input_audio = { data: Buffer.alloc(8_000).toString('base64'), format: 'wav' };
-        const row = await rowOf(under, async () =>
-          (await under.post('/audio/transcriptions', { model: 'chat/m', input_audio })).text(),
+        const row = await rowOf(gateway, async () =>
+          (await gateway.post('/audio/transcriptions', { model: 'chat/m', input_audio })).text(),
         );
         assert.deepEqual([row.input, row.output, row.estimated], [140, 45, 0], type);
       }
     } finally {
-      await under.close();
+      await gateway.close();
     }
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { gatewayUnderTest, providers, type UnderTest } from './gateway-under-test.ts';
+import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS } from './many-providers.ts';
 
 type Format = 'chat' | 'responses' | 'messages';
@@ -110,18 +110,18 @@ const CASES: readonly Reported[] = [
   },
 ];
 
-describe('the ledger’s row of an answer', () => {
-  let under: UnderTest;
+describe('ledger rows', () => {
+  let gateway: TestGateway;
   let current: Reported;
 
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => {
         const known = providers(url);
         return { provider: { ...known, router: { npm: '@openrouter/ai-sdk-provider', ...Object(known.chat) } } };
       },
     });
-    under.upstream.respond(({ body }, response) => {
+    gateway.upstream.respond(({ body }, response) => {
       const stream = body.stream === true;
       const type = stream ? 'text/event-stream' : 'application/json';
       response
@@ -129,18 +129,18 @@ describe('the ledger’s row of an answer', () => {
         .end(stream ? streamed(current) : JSON.stringify(whole(current)));
     });
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   for (const reported of CASES) {
     for (const stream of [true, false]) {
       const how = stream ? 'streamed' : 'whole';
-      it(`is the same for clients of all formats: ${reported.upstream}, ${reported.what}, ${how}`, async () => {
+      it(`ledger row: is the same for clients of all formats: ${reported.upstream}, ${reported.what}, ${how}`, async () => {
         current = reported;
         const { tokens, cost } = reported;
         for (const { path, body } of FORMATS) {
-          const answer = await under.post(path, { model: `${reported.upstream}/m`, ...body, stream });
+          const answer = await gateway.post(path, { model: `${reported.upstream}/m`, ...body, stream });
           assert.equal(answer.status, 200, await answer.text());
-          const { input, output, cache_read, cache_write, reasoning, estimated, ...row } = under.rows().at(-1) ?? {};
+          const { input, output, cache_read, cache_write, reasoning, estimated, ...row } = gateway.rows().at(-1) ?? {};
           assert.deepEqual(
             [tokens[0] === undefined ? undefined : input, output, cache_read, cache_write, reasoning],
             tokens,
@@ -153,17 +153,17 @@ describe('the ledger’s row of an answer', () => {
     }
   }
 
-  it('counts no “usage” that is inside another member of an answer', async () => {
+  it('ledger row: ignores “usage” within other members of an answer', async () => {
     const usage = { input_tokens: 100, output_tokens: 40 };
     for (const metadata of [{ usage: { input_tokens: 1, output_tokens: 1 } }, { input_tokens: 1, output_tokens: 1 }]) {
       current = { what: '', upstream: 'responses', usage, tokens: [100, 40, null, null, null] };
-      under.upstream.respond((_, response) => {
+      gateway.upstream.respond((_, response) => {
         const answer = { ...whole(current), user: null, text: { format: { type: 'text' } }, metadata };
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
       });
-      const answer = await under.post('/responses', { model: 'responses/m', input: 'Hi' });
+      const answer = await gateway.post('/responses', { model: 'responses/m', input: 'Hi' });
       assert.equal(answer.status, 200, await answer.text());
-      const row = under.rows().at(-1);
+      const row = gateway.rows().at(-1);
       assert.deepEqual([row?.input, row?.output], [100, 40]);
     }
   });

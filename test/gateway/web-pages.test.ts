@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { gatewayUnderTest, KEY, type UnderTest } from './gateway-under-test.ts';
+import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 /** What a page in a browser may try, with or without a name that it makes point at this machine. */
-describe('a web page', () => {
-  let under: UnderTest;
+describe('requests of web pages', () => {
+  let gateway: TestGateway;
   let port = 0;
   before(async () => {
-    under = await gatewayUnderTest({
+    gateway = await startTestGateway({
       config: (url) => ({
         provider: { chat: { options: { baseURL: `${url}/v1`, apiKey: 'k' }, models: { m: {} } } },
         gateway: {
@@ -18,9 +18,9 @@ describe('a web page', () => {
         },
       }),
     });
-    port = Number(new URL(under.url).port);
+    port = Number(new URL(gateway.url).port);
   });
-  after(() => under.close());
+  after(() => gateway.close());
 
   /** All that the gateway answers to raw bytes until it closes the connection. */
   async function raw(...lines: string[]): Promise<string> {
@@ -36,7 +36,7 @@ describe('a web page', () => {
   const get = (host: string, ...more: string[]) =>
     raw('GET /models HTTP/1.1', `Host: ${host}`, 'Connection: close', ...more, '', '');
 
-  it('does not get in by a name that looks like one of this gateway', async () => {
+  it('web page: a host name similar to one of the gateway is rejected', async () => {
     for (const host of [
       ...['localhost.evil.example', '127.0.0.1.evil.example', 'evil-localhost', 'notlocalhost', '[::1].evil.example'],
       ...['evil.gw.example', 'xgw.example', 'gw.example.evil.example', 'gw.example@evil.example', 'gw.example.'],
@@ -53,7 +53,7 @@ describe('a web page', () => {
     }
   });
 
-  it('does not get in on a connection that another name has been let in on', async () => {
+  it('web page: a rejected host name is rejected also on a connection with an accepted one', async () => {
     const head = (host: string, ...more: string[]) => ['GET /models HTTP/1.1', `Host: ${host}`, ...more, ''];
     for (const host of ['evil.example', 'gw.example.evil.example']) {
       const answers = await raw(...head('gw.example'), ...head(host, 'Connection: close'), '');
@@ -65,7 +65,7 @@ describe('a web page', () => {
     }
   });
 
-  it('gets nothing at all from an origin that is not listed, and only what it asks for from one that is', async () => {
+  it('web page: an unlisted origin receives nothing, a listed one receives the headers that it needs', async () => {
     for (const origin of [
       ...['https://app.example.evil.example', 'https://xapp.example', 'https://evil.example/https://app.example'],
       ...['http://app.example', 'https://app.example:8443', 'https://app.example:', 'https://app.example/', 'null', ''],
@@ -88,7 +88,7 @@ describe('a web page', () => {
     }
     const twice = await get('127.0.0.1', 'Origin: https://app.example', 'Origin: https://evil.example');
     assert.equal(status(twice), 403);
-    assert.equal(under.upstream.requests.length, 0);
+    assert.equal(gateway.upstream.requests.length, 0);
     for (const origin of ['https://app.example', 'vscode-webview://abc']) {
       const asked = await raw(
         ...['OPTIONS /v1/chat/completions HTTP/1.1', `Host: 127.0.0.1:${port}`, `Origin: ${origin}`],
@@ -101,7 +101,7 @@ describe('a web page', () => {
     }
   });
 
-  it('can’t hide a request in the body of one that is refused before its end', async () => {
+  it('web page: a request cannot be hidden in the body of a rejected request', async () => {
     const hidden = [`GET /models HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: close', '', ''].join('\r\n');
     const check = async (framing: string, key: string, sent: string) => {
       const head = ['POST /v1/chat/completions HTTP/1.1', 'Host: 127.0.0.1', `Authorization: Bearer ${key}`, framing];
@@ -118,7 +118,7 @@ describe('a web page', () => {
     );
   });
 
-  it('of another site gets nothing that its browser asks for without CORS', async () => {
+  it('web page: requests without CORS from another site are rejected', async () => {
     for (const site of ['cross-site', 'same-site', 'Cross-Site', 'anything', '']) {
       for (const mode of ['no-cors', 'navigate', 'websocket']) {
         const answer = await get('127.0.0.1', `Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`);
@@ -134,7 +134,7 @@ describe('a web page', () => {
     assert.equal(status(await get('127.0.0.1', 'Origin: https://evil.example', 'Sec-Fetch-Site: none')), 403);
   });
 
-  it('can load no answer as something else than it is, whatever the answer', async () => {
+  it('web page: an answer cannot be loaded as another content type', async () => {
     const head = (path: string, ...more: string[]) =>
       raw(`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Connection: close', ...more, '', '');
     for (const answer of [
@@ -151,7 +151,7 @@ describe('a web page', () => {
       assert.match(answer, /\r\nx-content-type-options: nosniff\r\n/i, answer);
       assert.match(answer, /\r\ncross-origin-resource-policy: same-origin\r\n/i, answer);
     }
-    const stream = await under.post('/chat/completions', {
+    const stream = await gateway.post('/chat/completions', {
       ...{ model: 'chat/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] },
     });
     assert.equal(stream.headers.get('x-content-type-options'), 'nosniff');
@@ -159,7 +159,7 @@ describe('a web page', () => {
     await stream.text();
   });
 
-  it('and anything else that comes through a proxy sees no metrics without a key', async () => {
+  it('web page: metrics need a key for any request through a proxy', async () => {
     const metrics = (host: string, version: string, ...more: string[]) =>
       raw(`GET /metrics HTTP/${version}`, `Host: ${host}`, 'Connection: close', ...more, '', '');
     for (const header of [

@@ -13,7 +13,7 @@ import { assertLinear } from '../linear-time.ts';
 const NOTHING = { providers: () => [], models: () => [], refs: () => [], variants: () => [], environment: () => [] };
 const provider = (options: unknown, over: object = {}) => JSON.stringify({ provider: { p: { options, ...over } } });
 
-describe('a configuration file of a repository', () => {
+describe('configuration files of a repository', () => {
   const files: readonly (readonly [what: string, make: (size: number) => string])[] = [
     ['{env:{env:…', (size) => provider({ apiKey: '{env:'.repeat(size) })],
     ['{file:{file:…', (size) => provider({ apiKey: '{file:'.repeat(size) })],
@@ -42,14 +42,14 @@ describe('a configuration file of a repository', () => {
     ['a long unknown key', (size) => `{"${'k'.repeat(size)}":1}`],
   ];
   for (const [what, make] of files) {
-    it(`is read in linear time: ${what}`, async () => {
+    it(`configuration file: loading takes linear time: ${what}`, async () => {
       await assertLinear(8_000, make, async (text) => {
         using folder = new ProjectFolder();
         folder.write('project/svc.jsonc', text);
         await load({ ...folder.input(), folders: [folder.project] });
       });
     });
-    it(`is completed and explained in linear time: ${what}`, async () => {
+    it(`configuration file: proposals and subjects take linear time: ${what}`, async () => {
       await assertLinear(8_000, make, (text) => {
         proposalsAt(text, text.length - 1, NOTHING);
         subjectAt(text, Math.floor(text.length / 2));
@@ -59,7 +59,7 @@ describe('a configuration file of a repository', () => {
   }
 });
 
-describe('text from a provider or a program', () => {
+describe('text of a provider or a program', () => {
   const texts: readonly (readonly [what: string, make: (size: number) => string, run: (text: string) => unknown])[] = [
     ['a terminal’s carriage returns', (size) => '\r'.repeat(size), plainOutput],
     ['a terminal’s lines written over', (size) => 'a\r'.repeat(size), plainOutput],
@@ -82,10 +82,11 @@ describe('text from a provider or a program', () => {
     ['many paragraphs of emphasis', (size) => `${'**a *b '.repeat(40)}\n\n`.repeat(size / 400), lex],
   ];
   for (const [what, make, run] of texts) {
-    it(`is read in linear time: ${what}`, () => assertLinear(run === lex ? 10_000 : 50_000, make, run));
+    it(`hostile text: reading takes linear time: ${what}`, () =>
+      assertLinear(run === lex ? 10_000 : 50_000, make, run));
   }
 
-  it('is restored in linear time, piece by piece', async () => {
+  it('redacted text: restoring it in pieces takes linear time', async () => {
     const { secrets, text } = redact('password: "correct-horse9"');
     await assertLinear(
       100_000,

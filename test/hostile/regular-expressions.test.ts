@@ -46,11 +46,11 @@ function nonLinear(pattern: RegExp): string | undefined {
   return undefined;
 }
 
-describe('regular expressions of the source', () => {
+describe('regular expressions of the sources', () => {
   const bounded = new Map(BOUNDED);
   const all = regularExpressions();
 
-  it('take time linear in the text, or are listed with what bounds their text', () => {
+  it('regular expressions: take linear time or are listed with the limit of their text', () => {
     const found: string[] = [];
     for (const [literal, file] of all) {
       if (bounded.has(literal)) continue;
@@ -61,19 +61,19 @@ describe('regular expressions of the source', () => {
     assert.deepEqual(found, []);
   });
 
-  it('that find secrets take time linear in the text', () => {
+  it('regular expressions: patterns for secrets take linear time', () => {
     const found = [...BLOCKS, ...SHAPES, ...NAMED, NAMING_LINE].filter((pattern) => nonLinear(pattern) !== undefined);
     assert.deepEqual(found, []);
   });
 
-  it('that are listed as bounded exist', () => {
+  it('regular expressions: the listed ones exist', () => {
     assert.deepEqual(
       [...bounded.keys()].filter((literal) => !all.has(literal)),
       [],
     );
   });
 
-  it('with a known quadratic case are found by the search for attacks', () => {
+  it('regular expressions: the search for attacks finds known quadratic ones', () => {
     for (const pattern of [/\/+$/, /\{(env|file):([^}]*)\}/g, /\r+\n/g, /^\s*x?\s*$/]) {
       assert.notEqual(nonLinear(pattern), undefined, String(pattern));
     }

@@ -10,7 +10,7 @@ import { modelAt } from './test-model.ts';
 
 const HOLE = { prefix: 'let a = ', suffix: ';\n', maxTokens: 64, temperature: 0.2, stop: ['\n\n'] };
 
-describe('fill', () => {
+describe('completeCode', () => {
   let upstream: Upstream;
   const transport = fetchTransport(fetch);
   beforeEach(async () => {
@@ -74,7 +74,7 @@ describe('fill', () => {
     ],
   ];
   for (const [fim, path, body] of dialects) {
-    it(`asks in ${fim}, streamed and whole, and reads the same`, async () => {
+    it(`completeCode: ${fim} gives the same result streamed and whole`, async () => {
       for (const stream of [true, false]) {
         const answer = foldEvents(await run({ fim }, {}, stream));
         assert.deepEqual(answer.parts, [{ type: 'text', text: 'Hello, wörld 👋.' }]);
@@ -96,7 +96,7 @@ describe('fill', () => {
     ['template-codegemma', '<|fim_prefix|>P<|fim_suffix|>S<|fim_middle|>'],
   ];
   for (const [fim, prompt] of templates) {
-    it(`writes ${fim} into the prompt and stops at its tokens`, async () => {
+    it(`completeCode: ${fim} is written into the prompt and stops at its tokens`, async () => {
       await run({ fim }, { prefix: 'P', suffix: 'S' });
       const body = upstream.requests[0]?.body ?? {};
       assert.equal(body.prompt, prompt);
@@ -106,20 +106,20 @@ describe('fill', () => {
   }
 
   for (const maxTokens of [1001, 0, -1, 1.5, Number.NaN]) {
-    it(`refuses ${maxTokens} tokens before anything is sent`, async () => {
+    it(`completeCode: rejects ${maxTokens} tokens before a request is sent`, async () => {
       const { error } = foldEvents(await run({ fim: 'mistral' }, { maxTokens }));
       assert.deepEqual([error?.status, error?.errorType, error?.param], [400, 'invalid_request', 'max_tokens']);
       assert.equal(upstream.requests.length, 0);
     });
   }
 
-  it('goes to the FIM base where there is one, with the key', async () => {
+  it('completeCode: uses the FIM base URL with the key if it is set', async () => {
     await run({ kind: 'mistral', fimURL: `${upstream.url}/codestral/v1/fim/` });
     assert.equal(upstream.requests[0]?.path, '/codestral/v1/fim/completions');
     assert.equal(upstream.requests[0]?.headers.authorization, 'Bearer sk-test');
   });
 
-  it('does not ask again after an answer that says no, and does after a connection that broke', async () => {
+  it('completeCode: retries after a broken connection, not after a rejection', async () => {
     const no = foldEvents(await run({ kind: 'mistral' }, {}, true, 'scenario:status-503'));
     assert.equal(no.error?.errorType, 'temporarily_unavailable');
     assert.equal(upstream.requests.length, 1);
@@ -153,7 +153,7 @@ describe('fill', () => {
     ],
   };
   for (const [name, frames] of Object.entries(odd)) {
-    it(`tolerates ${name}`, async () => {
+    it(`completeCode: tolerates ${name}`, async () => {
       upstream.respond((_, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(frames.map((frame) => `${frame}\r\n\r\n`).join(''));
@@ -164,7 +164,7 @@ describe('fill', () => {
     });
   }
 
-  it('takes the first of llama.cpp’s candidates', async () => {
+  it('completeCode: uses the first candidate of llama.cpp', async () => {
     upstream.respond(
       (_, response) => void response.end(JSON.stringify([{ content: 'ab', stop: true }, { content: 'cd' }])),
     );
@@ -173,7 +173,7 @@ describe('fill', () => {
     ]);
   });
 
-  it('says when it stopped at its limit', async () => {
+  it('completeCode: reports that the answer reached its limit', async () => {
     for (const fim of ['mistral', 'openai-completions', 'ollama-generate'] as const) {
       assert.equal(foldEvents(await run({ fim }, {}, true, 'scenario:length')).finish, 'length');
     }

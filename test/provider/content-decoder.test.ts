@@ -32,7 +32,7 @@ const CODINGS = {
 } as const;
 
 /** An upstream may compress what nobody asked it to. */
-describe('answers that are compressed', () => {
+describe('compressed answers of a provider', () => {
   let upstream: Upstream;
   const undici = undiciTransport();
   const transports = { fetch: fetchTransport(fetch), undici };
@@ -59,7 +59,7 @@ describe('answers that are compressed', () => {
 
   for (const way of ['fetch', 'undici'] as const) {
     for (const [encoding, { stream, whole }] of Object.entries(CODINGS)) {
-      it(`reads ${encoding}, a frame as soon as it was flushed (${way})`, async () => {
+      it(`content decoder: decodes each flushed frame of ${encoding} (${way})`, async () => {
         const shown = Promise.withResolvers<void>();
         upstream.respond(async (_request, response) => {
           const zip = stream();
@@ -77,7 +77,7 @@ describe('answers that are compressed', () => {
       });
     }
 
-    it(`says that an answer broke off or is damaged (${way})`, async () => {
+    it(`content decoder: reports an incomplete or damaged answer (${way})`, async () => {
       const bytes = gzipSync(FRAMES.slice(0, 3).join(''));
       for (const damaged of [bytes.subarray(0, -8), Buffer.concat([bytes.subarray(0, 10), Buffer.alloc(50, 0xff)])]) {
         upstream.respond((_request, response) => void head(response, 'gzip').end(damaged));
@@ -87,7 +87,7 @@ describe('answers that are compressed', () => {
       }
     });
 
-    it(`does not wait for the rest of one whose connection breaks (${way})`, async () => {
+    it(`content decoder: does not wait for the rest if the connection breaks (${way})`, async () => {
       let breakOff = () => undefined as unknown;
       upstream.respond((_request, response) => {
         const zip = createGzip();
@@ -101,7 +101,7 @@ describe('answers that are compressed', () => {
       assert.equal(error?.errorType, 'upstream_disconnect');
     });
 
-    it(`takes an answer that is small on the wire alone for what it is (${way})`, async () => {
+    it(`content decoder: limits apply to decoded bytes (${way})`, async () => {
       upstream.respond((_request, response) => void head(response, 'gzip', 'application/json').end(BOMB));
       const answer = await run(way, false);
       assert.match(answer.error?.message ?? '', /larger than 64 MB/);
@@ -114,7 +114,7 @@ describe('answers that are compressed', () => {
     });
   }
 
-  it('refuses an encoding that nobody here knows (undici)', async () => {
+  it('content decoder: rejects unknown encodings (undici)', async () => {
     for (const encoding of ['compress', 'gzip, br']) {
       upstream.respond((_request, response) => void head(response, encoding).end(FRAMES.join('')));
       const { error, text } = await run('undici');

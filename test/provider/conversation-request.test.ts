@@ -9,7 +9,7 @@ import { ask, credential, modelAt } from './test-model.ts';
 
 const endpoint = (over: Partial<Endpoint>): Endpoint => modelAt('https://x.test/v1', over).endpoint;
 
-describe('where a request goes', () => {
+describe('URL of a request', () => {
   const joins: readonly (readonly [string, string, string])[] = [
     ['https://x.test/v1', '/chat/completions', 'https://x.test/v1/chat/completions'],
     ['https://x.test/v1/', '/chat/completions', 'https://x.test/v1/chat/completions'],
@@ -19,7 +19,7 @@ describe('where a request goes', () => {
     ['https://x.test/openai?api-version=1', '/models', 'https://x.test/openai/models?api-version=1'],
   ];
   for (const [base, path, expected] of joins) {
-    it(`${base} and ${path}`, () => assert.equal(joinURL(base, path), expected));
+    it(`request URL: ${base} and ${path}`, () => assert.equal(joinURL(base, path), expected));
   }
 
   const kinds: readonly (readonly [Partial<Endpoint>, string])[] = [
@@ -41,15 +41,15 @@ describe('where a request goes', () => {
     ],
   ];
   for (const [over, expected] of kinds) {
-    it(`${over.kind} at ${over.baseURL}`, () => assert.equal(upstreamURL(endpoint(over), '/p'), expected));
+    it(`request URL: ${over.kind} at ${over.baseURL}`, () => assert.equal(upstreamURL(endpoint(over), '/p'), expected));
   }
 
-  it('Azure by the name of its resource', () => {
+  it('request URL: Azure uses the name of the resource', () => {
     const { baseURL: _, ...rest } = endpoint({ kind: 'azure', options: { resourceName: 'res' } });
     assert.equal(upstreamURL(rest, '/p'), 'https://res.openai.azure.com/openai/v1/p');
   });
 
-  it('nowhere, when the address is missing, wrong or held back', () => {
+  it('request URL: none if the address is missing, invalid or withheld', () => {
     const { baseURL: _, ...without } = endpoint({});
     for (const bad of [without, endpoint({ baseURL: 'file:///etc' }), endpoint({ problem: msg('No.') })]) {
       assert.throws(
@@ -60,8 +60,8 @@ describe('where a request goes', () => {
   });
 });
 
-describe('the headers of a request', () => {
-  it('carry the key as the vendor wants it', () => {
+describe('headers of a request', () => {
+  it('request headers: contain the key in the form of the vendor', () => {
     assert.equal(upstreamHeaders(endpoint({}), 'chat-completions').authorization, 'Bearer sk-test');
     const anthropic = upstreamHeaders(endpoint({ kind: 'anthropic' }), 'messages');
     assert.deepEqual([anthropic['x-api-key'], anthropic.authorization], ['sk-test', undefined]);
@@ -70,7 +70,7 @@ describe('the headers of a request', () => {
     assert.deepEqual([azure['api-key'], azure.authorization], ['sk-test', undefined]);
   });
 
-  it('may be replaced by configured ones, whatever their case', () => {
+  it('request headers: configured headers replace them and ignore case', () => {
     const headers = new Map([
       ['Authorization', credential('Basic x')],
       ['X-Team', credential('a')],
@@ -79,14 +79,14 @@ describe('the headers of a request', () => {
     assert.deepEqual([sent.authorization, sent['x-team']], ['Basic x', 'a']);
   });
 
-  it('carry no key where there is none, and the caller’s own in its place', () => {
+  it('request headers: without a key they contain none, or the one of the caller', () => {
     const { apiKey: _, ...without } = endpoint({});
     assert.equal(upstreamHeaders(without, 'chat-completions').authorization, undefined);
     assert.equal(upstreamHeaders(endpoint({}), 'chat-completions', 'byok').authorization, 'Bearer byok');
   });
 });
 
-describe('the body of a request', () => {
+describe('body of a request', () => {
   const body = (
     over: Partial<Endpoint>,
     model: Partial<Model> = {},
@@ -95,7 +95,7 @@ describe('the body of a request', () => {
   ): Record<string, unknown> =>
     conversationRequest(modelAt('https://x.test/v1', over, model), ask('hi', asked), choices).body;
 
-  it('names the model as the provider knows it, and asks for at most the model’s limit and the cap', () => {
+  it('request body: contains the model id of the provider, and at most the limit of the model and the cap', () => {
     assert.deepEqual([body({}).model, body({}).max_tokens], ['up-small', 4096]);
     assert.equal(body({}, { limit: { context: 0, output: 0 } }).max_tokens, 32_000);
     assert.equal(body({}, { limit: { context: 0, output: 64_000 } }).max_tokens, 32_000);
@@ -105,7 +105,7 @@ describe('the body of a request', () => {
     assert.equal(body({ format: 'messages', kind: 'anthropic' }).max_tokens, 4096);
   });
 
-  it('says max_completion_tokens to OpenAI and to GPT-5 on Azure, max_tokens to the generic kind', () => {
+  it('request body: max_completion_tokens for OpenAI and GPT-5 on Azure, max_tokens for generic providers', () => {
     for (const [kind, id, field] of [
       ['openai-compatible', 'gpt-5', 'max_tokens'],
       ['azure', 'gpt-5-prod', 'max_completion_tokens'],
@@ -119,7 +119,7 @@ describe('the body of a request', () => {
     }
   });
 
-  it('has the options of the model and the chosen variant merged in, deep', () => {
+  it('request body: deeply merges the options of the model and the variant', () => {
     const options = { reasoning: { effort: 'low', exclude: true }, top_k: 5 };
     const variants = new Map([['high', { reasoning: { effort: 'high' }, reasoning_split: true }]]);
     assert.deepEqual(body({}, { options, variants }).reasoning, { effort: 'low', exclude: true });
@@ -132,13 +132,13 @@ describe('the body of a request', () => {
     assert.throws(() => body({}, { variants }, {}, { variant: 'lowest' }), /no variant "lowest" \(it has: high\)/);
   });
 
-  it('leaves temperature out for a model that has none', () => {
+  it('request body: omits temperature for a model without it', () => {
     const asked = { sampling: { temperature: 0.5, topP: 0.9 } };
     assert.equal(body({}, {}, asked).temperature, 0.5);
     assert.equal(body({}, { temperature: false }, asked).temperature, undefined);
   });
 
-  it('refuses what the model can’t take, and names the setting', () => {
+  it('request body: rejects unsupported input and names the setting', () => {
     const tools = [{ name: 'f', parameters: {} }];
     assert.throws(() => body({}, { toolCall: false }, { tools }), /can't call tools.*tool_call/);
     const image = { type: 'image' as const, media: { kind: 'url' as const, url: 'https://x.test/a.png' } };
@@ -147,7 +147,7 @@ describe('the body of a request', () => {
     assert.throws(() => body({}, text, { turns }), /not configured to accept images.*modalities/);
   });
 
-  it('sends Mistral nothing that it refuses', () => {
+  it('request body: contains nothing that Mistral rejects', () => {
     const tools = [{ name: 'f', parameters: {}, strict: true }];
     const turns: Conversation['turns'] = [
       { role: 'user', parts: [{ type: 'text', text: 'q', cacheControl: { type: 'ephemeral' } }] },
@@ -176,7 +176,7 @@ describe('the body of a request', () => {
     assert.match(ids[0] ?? '', /^[a-zA-Z0-9]{9}$/);
   });
 
-  it('gives a dangling call its placeholder', () => {
+  it('request body: an unanswered call gets a placeholder result', () => {
     const turns: Conversation['turns'] = [
       { role: 'user', parts: [{ type: 'text', text: 'q' }] },
       { role: 'assistant', parts: [{ type: 'tool-call', id: 'c', name: 'f', arguments: '{}' }] },
@@ -186,7 +186,7 @@ describe('the body of a request', () => {
     assert.deepEqual(roles, ['user', 'assistant', 'tool', 'user']);
   });
 
-  it('thinks by effort or by budget, as the Anthropic model can', () => {
+  it('request body: uses effort or budget for thinking, depending on the Anthropic model', () => {
     const reasoning = { effort: 'medium' };
     const kind = { kind: 'anthropic' as const, format: 'messages' as const };
     const older = body(
@@ -205,7 +205,7 @@ describe('the body of a request', () => {
     );
   });
 
-  it('asks a reasoning model behind Responses for its sealed reasoning, and stores nothing', () => {
+  it('request body: reasoning models of Responses return encrypted reasoning, and nothing is stored', () => {
     const sent = body({ kind: 'openai', format: 'responses' });
     assert.deepEqual([sent.store, sent.include], [false, ['reasoning.encrypted_content']]);
     assert.equal(body({ kind: 'openai', format: 'responses' }, { reasoning: false }).include, undefined);

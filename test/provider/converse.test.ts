@@ -77,7 +77,7 @@ describe('converse', () => {
     for (const format of FORMATS) {
       for (const index of [0, 1]) {
         const way = index === 0 ? 'fetch' : 'undici';
-        it(`${name} (${format}, ${way})`, () => test(format, transports[index]?.[1] ?? undici));
+        it(`converse: ${name} (${format}, ${way})`, () => test(format, transports[index]?.[1] ?? undici));
       }
     }
   }
@@ -87,7 +87,7 @@ describe('converse', () => {
     name: string,
     test: (at: Upstream, format: FormatName, transport: Transport) => Promise<void>,
   ): void {
-    it(`${name} (each format, fetch and undici)`, async () => {
+    it(`converse: ${name} (each format, fetch and undici)`, async () => {
       const ways = FORMATS.flatMap((format) => transports.map(([, transport]) => ({ format, transport })));
       await Promise.all(
         ways.map(async ({ format, transport }) => {
@@ -114,7 +114,7 @@ describe('converse', () => {
     'no-last-blank-line',
   ];
   for (const scenario of unharmed) {
-    everyWay(`reads all of an answer: ${scenario}`, async (format, transport) => {
+    everyWay(`reads the whole answer: ${scenario}`, async (format, transport) => {
       const seen = await run(model(format), scenario, transport);
       assert.equal(seen.text, SAID);
       assert.equal(seen.finish, 'stop');
@@ -122,14 +122,14 @@ describe('converse', () => {
     });
   }
 
-  everyWay('gives the same events for an answer that is not streamed', async (format, transport) => {
+  everyWay('an answer that is not streamed gives the same events', async (format, transport) => {
     const whole = await run(model(format), 'text-and-tools', transport, false);
     const streamed = await run(model(format), 'text-and-tools', transport);
     assert.equal(whole.finish, 'tool_calls');
     assert.deepEqual(whole.parts, streamed.parts);
   });
 
-  everyWay('does without usage', async (format, transport) => {
+  everyWay('usage may be missing', async (format, transport) => {
     const seen = await run(model(format), 'no-usage', transport);
     assert.equal(seen.text, SAID);
     assert.equal(seen.error, undefined);
@@ -144,7 +144,7 @@ describe('converse', () => {
     'status-429',
     'status-408',
   ]) {
-    everyWay(`asks again when nothing was shown: ${scenario}`, async (format, transport) => {
+    everyWay(`retries if nothing was shown: ${scenario}`, async (format, transport) => {
       const seen = await run(model(format), `${scenario}-2-times`, transport);
       assert.equal(seen.text, SAID);
       assert.equal(seen.retries.length, 2);
@@ -153,7 +153,7 @@ describe('converse', () => {
   }
 
   for (const scenario of ['stall-before-headers', 'stall-after-headers']) {
-    everyWayAtOnce(`cuts a stall and asks again: ${scenario}`, async (at, format, transport) => {
+    everyWayAtOnce(`cancels a stalled request and retries: ${scenario}`, async (at, format, transport) => {
       const seen = await run(model(format, { timeout: SOON }, {}, at), `${scenario}-1-times`, transport);
       assert.equal(seen.text, SAID);
       assert.deepEqual(
@@ -164,7 +164,7 @@ describe('converse', () => {
     });
   }
 
-  everyWayAtOnce('cuts a stall in the middle of an answer that is not streamed, and asks again', async (at, ...way) => {
+  everyWayAtOnce('cancels an answer that is not streamed and stalls, and retries', async (at, ...way) => {
     const [format, transport] = way;
     const target = model(format, { timeout: SOON }, {}, at);
     const seen = await run(target, 'stall-mid-body-1-times', transport, false);
@@ -176,7 +176,7 @@ describe('converse', () => {
     assert.equal(await at.requests[0]?.closed, true);
   });
 
-  everyWayAtOnce('cuts a stall after comments by chunkTimeout', async (at, format, transport) => {
+  everyWayAtOnce('chunkTimeout cancels a stall after comments', async (at, format, transport) => {
     const target = model(format, { chunkTimeout: SOON }, {}, at);
     const seen = await run(target, 'stall-after-comments-1-times', transport);
     assert.equal(seen.text, SAID);
@@ -184,7 +184,7 @@ describe('converse', () => {
   });
 
   for (const scenario of ['stall-mid-stream', 'stall-mid-stream-with-pings']) {
-    everyWayAtOnce(`keeps the text of a ${scenario} and does not ask again`, async (at, format, transport) => {
+    everyWayAtOnce(`keeps the text of a ${scenario} and does not retry`, async (at, format, transport) => {
       const seen = await run(model(format, { chunkTimeout: SOON }, {}, at), scenario, transport);
       assert.equal(seen.text, 'Hello, wörld ');
       assert.equal(seen.error?.errorType, 'upstream_timeout');
@@ -198,7 +198,7 @@ describe('converse', () => {
     ['reset-mid-frame', 'Hello'],
     ['reset-mid-character', 'Hello, wörld '],
   ] as const) {
-    everyWay(`keeps the text of a ${scenario} and says that it broke`, async (format, transport) => {
+    everyWay(`keeps the text of a ${scenario} and reports the interruption`, async (format, transport) => {
       const seen = await run(model(format), scenario, transport);
       assert.equal(seen.text, text);
       assert.equal(seen.error?.errorType, 'upstream_disconnect');
@@ -217,7 +217,7 @@ describe('converse', () => {
     assert.deepEqual([seen.text, seen.finish], ['Hello', 'stop']);
   });
 
-  everyWay('says "closed" when the stream ends without saying why', async (format, transport) => {
+  everyWay('the finish is "closed" if a stream ends without a reason', async (format, transport) => {
     upstream.respond((request, response) => {
       const all = streamFrames(request.wire, { text: ['Hello', ', wörld '] });
       const cut = all.slice(0, all.findIndex((frame) => frame.includes('wörld')) + 1);
@@ -228,19 +228,19 @@ describe('converse', () => {
     assert.equal(seen.finish, 'closed');
   });
 
-  it('takes an answer as complete when only its connection hangs after the finish', async () => {
+  it('converse: an answer is complete if its connection hangs after the finish', async () => {
     const seen = await run(model('chat-completions', { chunkTimeout: SOON }), 'stall-after-finish', undici);
     assert.equal(seen.finish, 'stop');
     assert.equal(seen.text, SAID);
   });
 
-  everyWay('keeps what came before a frame that is no JSON, and says so', async (format, transport) => {
+  everyWay('keeps the text before an invalid frame and reports it', async (format, transport) => {
     const seen = await run(model(format), 'invalid-json', transport);
     assert.equal(seen.error?.errorType, 'upstream_invalid_response');
     assert.equal(seen.retries.length, 0);
   });
 
-  everyWay('tells a web page from an answer', async (format, transport) => {
+  everyWay('reports a web page as an error', async (format, transport) => {
     const seen = await run(model(format), 'html', transport);
     assert.equal(seen.error?.errorType, 'upstream_invalid_response');
     assert.match(seen.error?.message ?? '', /web page/);
@@ -256,14 +256,14 @@ describe('converse', () => {
     [422, 'invalid_request', 400],
   ];
   for (const [status, errorType, answered] of statuses) {
-    everyWay(`does not ask again after ${status}`, async (format, transport) => {
+    everyWay(`does not retry after ${status}`, async (format, transport) => {
       const seen = await run(model(format), `status-${status}`, transport);
       assert.deepEqual([seen.error?.errorType, seen.error?.status, seen.error?.provider], [errorType, answered, 'up']);
       assert.equal(upstream.requests.length, 1);
     });
   }
 
-  it('waits as long as Retry-After asks, and shows the error where that is too long', async () => {
+  it('converse: waits for Retry-After, and returns the error if that is too long', async () => {
     const seen = await run(model('chat-completions'), 'status-429-retry-after-0-1-times', undici);
     assert.deepEqual(
       seen.retries.map((retry) => retry.delayMs),
@@ -274,13 +274,13 @@ describe('converse', () => {
     assert.deepEqual([long.error?.errorType, long.error?.retryAfterMs], ['rate_limit_exceeded', 86_400_000]);
   });
 
-  it('stops asking after the limit', async () => {
+  it('converse: retries up to the limit', async () => {
     const seen = await run(model('chat-completions'), 'status-500', undici);
     assert.equal(seen.retries.length, 3);
     assert.equal(seen.error?.errorType, 'upstream_error');
   });
 
-  it('names an address where nobody listens', async () => {
+  it('converse: the error names an address that refuses connections', async () => {
     const { url } = upstream;
     await upstream.close();
     for (const [, transport] of transports) {
@@ -291,7 +291,7 @@ describe('converse', () => {
     upstream = await startUpstream();
   });
 
-  it('names a host that speaks no TLS, and does not ask again', async () => {
+  it('converse: the error names a host without TLS, and there is no retry', async () => {
     for (const [, transport] of transports) {
       const seen = await run(modelAt(upstream.url.replace('http:', 'https:')), 'text', transport);
       assert.equal(seen.error?.errorType, 'network_error');
@@ -300,7 +300,7 @@ describe('converse', () => {
     }
   });
 
-  everyWay('closes the socket at once when the signal fires', async (format, transport) => {
+  everyWay('closes the socket immediately when the signal fires', async (format, transport) => {
     const controller = new AbortController();
     const events: Event[] = [];
     const options = { transport, signal: controller.signal };
@@ -313,7 +313,7 @@ describe('converse', () => {
     assert.equal(await upstream.requests[0]?.closed, true);
   });
 
-  everyWay('closes the socket when the reader walks away', async (format, transport) => {
+  everyWay('closes the socket when the reader stops', async (format, transport) => {
     const options = { transport, signal: new AbortController().signal };
     for await (const event of converse(model(format), ask('[[scenario:stall-mid-stream]]'), options)) {
       if (event.type === 'text') break;
@@ -321,7 +321,7 @@ describe('converse', () => {
     assert.equal(await upstream.requests[0]?.closed, true);
   });
 
-  it('leaves no listener on the caller’s signal, whatever happens', async () => {
+  it('converse: no listener remains on the signal of the caller', async () => {
     const controller = new AbortController();
     let listeners = 0;
     const { signal } = controller;
@@ -345,7 +345,7 @@ describe('converse', () => {
     assert.equal(listeners, 0);
   });
 
-  it('uses a connection again', async () => {
+  it('converse: uses a connection again', async () => {
     const ports = new Set<unknown>();
     const own = undiciTransport();
     upstream.respond((_, response) => {
@@ -361,15 +361,15 @@ describe('converse', () => {
     assert.ok(ports.size < 5, `${ports.size} connections for 5 requests`);
   });
 
-  describe('a redirect', () => {
-    everyWay('is followed within the origin', async (format, transport) => {
+  describe('redirects', () => {
+    everyWay('a redirect is followed within the origin', async (format, transport) => {
       const seen = await run(model(format), 'redirect-same', transport);
       assert.equal(seen.text, SAID);
       assert.equal(upstream.requests.length, 2);
       assert.deepEqual(upstream.requests[1]?.body, upstream.requests[0]?.body);
     });
 
-    everyWay('never carries the key or the prompt to another origin', async (format, transport) => {
+    everyWay('a redirect never sends the key or the prompt to another origin', async (format, transport) => {
       const other = await startUpstream();
       try {
         const location = `${other.url}/v1/chat/completions`;
@@ -384,7 +384,7 @@ describe('converse', () => {
     });
   });
 
-  it('yields an error instead of throwing when the request can’t be made', async () => {
+  it('converse: yields an error instead of throwing if the request is invalid', async () => {
     const seen = await run(
       model('chat-completions', { headers: new Map([['x-a', credential('line\nbreak')]]) }),
       'text',

@@ -31,12 +31,12 @@ function filtered(pieces: readonly string[], headers: Record<string, string> = H
   return Buffer.concat([...passed, filter.end() ?? Buffer.alloc(0)]).toString();
 }
 
-describe('a credential in an answer', () => {
+describe('credential filter', () => {
   for (const [how, spelling] of Object.entries(SPELLINGS)) {
     const answer = `{"a":"é ${spelling} 👋 ${spelling.slice(0, 9)}"}`;
     const clean = `{"a":"é [redacted] 👋 ${spelling.slice(0, 9)}"}`;
 
-    it(`is taken out ${how}, wherever the answer is cut in two`, () => {
+    it(`credential filter: removes a credential ${how}, for any split of the answer`, () => {
       const bytes = Buffer.from(answer);
       for (let at = 0; at <= bytes.length; at += 1) {
         const filter = new CredentialFilter(HEADERS);
@@ -45,14 +45,14 @@ describe('a credential in an answer', () => {
       }
     });
 
-    it(`is taken out ${how}, byte by byte, twice in a row and at the end`, () => {
+    it(`credential filter: removes a credential ${how}, byte by byte, twice in a row and at the end`, () => {
       assert.equal(filtered([...answer]), clean);
       assert.equal(filtered([...(spelling + spelling)]), '[redacted][redacted]');
       assert.equal(new CredentialFilter(HEADERS).whole(Buffer.from(answer)).toString(), clean);
     });
   }
 
-  it('is no reason to hold or copy what is not one', () => {
+  it('credential filter: neither buffers nor copies text without a credential', () => {
     const filter = new CredentialFilter(HEADERS);
     for (const text of ['data: {"a":"\\u00e9 \\/ sk-can"}\n\n', 'data: \r\r', '{"a":1}']) {
       const bytes = Buffer.from(text);
@@ -65,7 +65,7 @@ describe('a credential in an answer', () => {
     assert.equal(filtered(['ends with sk-']), 'ends with sk-');
   });
 
-  it('is none where it is a word that any answer may hold', () => {
+  it('credential filter: a credential that is a common word is not removed', () => {
     const said = 'I run on ollama at https://app1.example.com/chat in europe-west-1b, by 2024-10-21-preview';
     const headers = {
       authorization: 'Bearer ollama',
@@ -81,7 +81,7 @@ describe('a credential in an answer', () => {
     ['credentials', (size: number) => KEY.repeat(size)],
     ['escapes', (size: number) => '\\u0073\\u006b\\/'.repeat(size)],
   ] as const) {
-    it(`is looked for in a time that is linear in the ${what}`, () =>
+    it(`credential filter: takes linear time in the ${what}`, () =>
       assertLinear(
         100_000,
         (size) => Buffer.from(make(size)),

@@ -5,8 +5,8 @@ import { undiciTransport } from '../../src/provider/transport/undici-transport.t
 import { startUpstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './test-model.ts';
 
-describe('a text that was cut inside of an emoji', () => {
-  it('makes a request that every server can read', async () => {
+describe('text that is cut within an emoji', () => {
+  it('cut text: the request is valid for each server', async () => {
     const upstream = await startUpstream();
     const undici = undiciTransport();
     const options = { transport: undici, signal: new AbortController().signal };

@@ -60,7 +60,7 @@ const ECHOES: Readonly<Record<string, (request: ReceivedRequest, response: Serve
     void response.writeHead(307, { location: `https://${request.headers['x-own']}.example/` }).end(),
 };
 
-describe('an upstream that repeats the credentials of a request', () => {
+describe('echoed credentials', () => {
   let upstream: Upstream;
   const undici = undiciTransport();
   before(async () => {
@@ -73,7 +73,7 @@ describe('an upstream that repeats the credentials of a request', () => {
 
   const transports = { fetch: fetchTransport(fetch), undici };
   for (const [name, respond] of Object.entries(ECHOES)) {
-    it(`does not get them shown: ${name}`, async () => {
+    it(`echoed credentials: are not shown: ${name}`, async () => {
       upstream.respond(respond);
       const said: unknown[] = [];
       for (const transport of Object.values(transports)) {

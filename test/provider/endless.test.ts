@@ -14,7 +14,7 @@ const ENDLESS: readonly (readonly [what: string, status: number, type: string, h
   ['an event', 200, 'text/event-stream', 'data: ', 'upstream_invalid_response'],
 ];
 
-describe('an upstream that never ends', () => {
+describe('endless answers', () => {
   let upstream: Upstream;
   const undici = undiciTransport();
   before(async () => {
@@ -32,7 +32,7 @@ describe('an upstream that never ends', () => {
 
   for (const [way, transport] of Object.entries({ fetch: fetchTransport(fetch), undici })) {
     for (const [what, status, type, head, errorType] of ENDLESS) {
-      it(`is left in the middle of ${what} (${way})`, async () => {
+      it(`endless answer: is cancelled during ${what} (${way})`, async () => {
         upstream.respond((_request, response) => {
           response.writeHead(status, { 'content-type': type }).write(head);
           pour(response);

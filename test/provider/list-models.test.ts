@@ -4,7 +4,7 @@ import { fetchTransport } from '../../src/provider/transport/fetch-transport.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { modelAt } from './test-model.ts';
 
-describe('the models of an endpoint', () => {
+describe('listModels', () => {
   let upstream: Upstream;
   const options = { transport: fetchTransport(fetch), signal: new AbortController().signal, provider: 'up' };
   beforeEach(async () => {
@@ -12,7 +12,7 @@ describe('the models of an endpoint', () => {
   });
   afterEach(() => upstream.close());
 
-  it('are listed with what the endpoint says about them', async () => {
+  it('listModels: returns the models with the properties that the endpoint reports', async () => {
     const models = await listModels(modelAt(`${upstream.url}/v1`).endpoint, options);
     assert.deepEqual(models, [{ id: 'up-small' }, { id: 'up-large', name: 'Up Large', contextLength: 128_000 }]);
     assert.equal(upstream.requests[0]?.path, '/v1/models');
@@ -23,7 +23,7 @@ describe('the models of an endpoint', () => {
     ['', '/v1/models'],
     ['/v1', '/models'],
   ] as const) {
-    it(`are found at ${real} when the base URL ends with "${given}"`, async () => {
+    it(`listModels: requests ${real} if the base URL ends with "${given}"`, async () => {
       upstream.respond((request, response) => {
         if (request.path === real) response.end('{"data":[{"id":"a"}]}');
         else response.writeHead(404).end('not here');
@@ -32,12 +32,12 @@ describe('the models of an endpoint', () => {
     });
   }
 
-  it('may be a bare list, or names only', async () => {
+  it('listModels: accepts a bare list and a list of names', async () => {
     upstream.respond((_, response) => void response.end('["a",{"name":"b"},{"id":5},null]'));
     assert.deepEqual(await listModels(modelAt(upstream.url).endpoint, options), [{ id: 'a' }, { id: 'b' }]);
   });
 
-  it('tell a wrong key from a wrong address and from nobody there', async () => {
+  it('listModels: distinguishes a wrong key, a wrong address and a refused connection', async () => {
     const test = async (): Promise<string> => {
       const result = await testConnection(modelAt(upstream.url).endpoint, options);
       return result.ok ? 'ok' : result.error.errorType;
@@ -52,14 +52,14 @@ describe('the models of an endpoint', () => {
     upstream = await startUpstream();
   });
 
-  it('are not waited for beyond the time given', async () => {
+  it('listModels: ends at the time limit', async () => {
     upstream.respond(() => undefined);
     const result = await testConnection(modelAt(upstream.url).endpoint, { ...options, timeout: 50 });
     assert.equal(result.ok ? '' : result.error.errorType, 'upstream_timeout');
     assert.equal(await upstream.requests[0]?.closed, true);
   });
 
-  it('stop when the signal fires', async () => {
+  it('listModels: ends when the signal fires', async () => {
     const controller = new AbortController();
     upstream.respond(() => controller.abort(new Error('closed the dialog')));
     await assert.rejects(

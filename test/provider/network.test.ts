@@ -67,7 +67,7 @@ function proxyServer(seen: string[]): Server {
 
 const models: Listener = (_request, response) => void response.end(JSON.stringify({ data: [{ id: 'one' }] }));
 
-describe('the network between us and a provider', () => {
+describe('network to a provider', () => {
   const open: Server[] = [];
   afterEach(async () => {
     for (const server of open.splice(0)) {
@@ -91,7 +91,7 @@ describe('the network between us and a provider', () => {
 
   for (const [way, make] of WAYS) {
     for (const format of NAMES) {
-      it(`reads over informational answers (${format}, ${way})`, async () => {
+      it(`network: informational answers are skipped (${format}, ${way})`, async () => {
         const server = createServer((request, response) => {
           request.resume();
           response.writeProcessing();
@@ -108,7 +108,7 @@ describe('the network between us and a provider', () => {
       });
     }
 
-    it(`says that a name can’t be found (${way})`, async () => {
+    it(`network: an unknown host name is reported (${way})`, async () => {
       const transport = make();
       const { error } = await answerOf(transport, 'http://svc-test.invalid/v1');
       await transport.close?.();
@@ -117,7 +117,7 @@ describe('the network between us and a provider', () => {
       assert.equal(error?.retryable, true);
     });
 
-    it(`says that whoever listens there does not speak HTTP (${way})`, async () => {
+    it(`network: a server without HTTP is reported (${way})`, async () => {
       const answers = {
         'SSH-2.0-OpenSSH_9.9\r\n': /answered with something that is not HTTP/,
         'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n{}': /answered with something that is not HTTP/,
@@ -142,7 +142,7 @@ describe('the network between us and a provider', () => {
       }
     });
 
-    it(`refuses a certificate that nobody vouches for, and says what to do (${way})`, async () => {
+    it(`network: an untrusted certificate is rejected with instructions (${way})`, async () => {
       let reached = 0;
       const port = await listening(
         createTlsServer(TLS, () => {
@@ -174,7 +174,7 @@ describe('the network between us and a provider', () => {
     });
   }
 
-  it('trusts a company’s own authority that NODE_EXTRA_CA_CERTS names', async () => {
+  it('network: the certificate authority of NODE_EXTRA_CA_CERTS is trusted', async () => {
     const port = await listening(createTlsServer(TLS, models), open);
     const baseURL = `https://127.0.0.1:${port}/v1`;
     const without = await modelsCommand(baseURL, {});
@@ -184,7 +184,7 @@ describe('the network between us and a provider', () => {
     assert.deepEqual(trusting, { out: 'here/one\n', err: '' });
   });
 
-  it('goes through HTTP_PROXY in the terminal, and around it where NO_PROXY says so', async () => {
+  it('network: the terminal uses HTTP_PROXY, except for hosts of NO_PROXY', async () => {
     const seen: string[] = [];
     const port = await listening(createServer(models), open);
     const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
@@ -195,7 +195,7 @@ describe('the network between us and a provider', () => {
     assert.deepEqual(seen, []);
   });
 
-  it('tunnels to an https provider through HTTPS_PROXY', async () => {
+  it('network: an https provider is reached in a tunnel through HTTPS_PROXY', async () => {
     const seen: string[] = [];
     const port = await listening(createTlsServer(TLS, models), open);
     const proxy = `http://127.0.0.1:${await listening(proxyServer(seen), open)}`;
@@ -204,7 +204,7 @@ describe('the network between us and a provider', () => {
     assert.deepEqual(seen, [`CONNECT 127.0.0.1:${port}`]);
   });
 
-  it('streams through a proxy (gateway’s transport)', async () => {
+  it('network: streams pass a proxy (transport of the gateway)', async () => {
     const seen: string[] = [];
     const port = await listening(
       createServer((request, response) => {

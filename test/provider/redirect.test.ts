@@ -10,7 +10,7 @@ import { modelAt } from './test-model.ts';
 const BODY = '{"prompt":"private"}';
 
 /** Credentials and prompts belong to one origin, whatever an upstream answers. */
-describe('a redirect', () => {
+describe('redirects', () => {
   let upstream: Upstream;
   let other: Upstream;
   const undici = undiciTransport();
@@ -41,7 +41,7 @@ describe('a redirect', () => {
 
   for (const [way, transport] of transports) {
     for (const status of [301, 302, 307, 308]) {
-      it(`within the origin is followed with its method, body and key: ${status} (${way})`, async () => {
+      it(`redirect: within the origin it is followed with method, body and key: ${status} (${way})`, async () => {
         to(status, '/b');
         const answer = await post(transport);
         assert.equal(answer.status, 200);
@@ -53,7 +53,7 @@ describe('a redirect', () => {
         );
       });
 
-      it(`to another origin is refused: ${status} (${way})`, async () => {
+      it(`redirect: to another origin it is rejected: ${status} (${way})`, async () => {
         const { port } = new URL(upstream.url);
         const elsewhere = [
           `${other.url}/b`,
@@ -71,13 +71,13 @@ describe('a redirect', () => {
       });
     }
 
-    it(`to itself ends (${way})`, async () => {
+    it(`redirect: a redirect to itself ends (${way})`, async () => {
       to(307, '/a');
       await assert.rejects(post(transport), /a redirect that can’t be followed/);
       assert.equal(upstream.requests.length, 4);
     });
 
-    it(`that can’t be read or has no address is none (${way})`, async () => {
+    it(`redirect: an invalid or missing address is an error (${way})`, async () => {
       to(307, 'http://[');
       await assert.rejects(post(transport), /redirects to an invalid address/);
       upstream.respond((_request, response) => void response.writeHead(307).end());
@@ -87,13 +87,13 @@ describe('a redirect', () => {
       assert.equal(other.requests.length, 0);
     });
 
-    it(`is not followed with a body that has been sent and is gone (${way})`, async () => {
+    it(`redirect: is not followed if the body was a stream that is already sent (${way})`, async () => {
       to(307, '/b');
       await assert.rejects(post(transport, Readable.from([Buffer.from(BODY)])), /the request was not sent there/);
       assert.equal(upstream.requests.length, 1);
     });
 
-    it(`takes the list of models nowhere else either (${way})`, async () => {
+    it(`redirect: the model list is not requested from another origin (${way})`, async () => {
       upstream.respond((_request, response) => void response.writeHead(302, { location: other.url }).end());
       const options = { transport, signal: new AbortController().signal };
       await assert.rejects(listModels(modelAt(upstream.url).endpoint, options), /redirects to/);

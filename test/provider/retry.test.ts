@@ -13,8 +13,8 @@ import { ask, modelAt } from './test-model.ts';
 const failure = (more: Partial<SvcErrorInit> = {}) =>
   new SvcError({ status: 503, errorType: 'upstream_error', message: 'x', retryable: true, ...more });
 
-describe('the wait before a request is sent again', () => {
-  it('doubles up to its cap, is half of that at least, and never the same for all', () => {
+describe('retryDelay', () => {
+  it('retryDelay: doubles up to its maximum, with random jitter of up to a half', () => {
     const waits = fc.record({
       attempt: fc.nat(30),
       baseMs: fc.integer({ min: 1, max: 1_000 }),
@@ -31,14 +31,14 @@ describe('the wait before a request is sent again', () => {
     assert.ok(new Set(drawn).size > 1);
   });
 
-  it('is what the upstream asks for, unless nobody would wait so long', () => {
-    const { maxRetryAfterMs } = DEFAULT_RETRY;
+  it('retryDelay: is the time of Retry-After, unless that is too long', () => {
+    const { maxAskedMs } = DEFAULT_RETRY;
     assert.equal(retryDelay(failure({ retryAfterMs: 0 }), 0, DEFAULT_RETRY), 0);
     assert.equal(retryDelay(failure({ retryAfterMs: maxRetryAfterMs }), 4, DEFAULT_RETRY), maxRetryAfterMs);
     assert.equal(retryDelay(failure({ retryAfterMs: maxRetryAfterMs + 1 }), 0, DEFAULT_RETRY), undefined);
   });
 
-  it('is none where it can’t help, or often enough was enough', () => {
+  it('retryDelay: none if a retry cannot help or the limit is reached', () => {
     assert.equal(retryDelay(failure({ retryable: false }), 0, DEFAULT_RETRY), undefined);
     assert.equal(retryDelay(failure(), DEFAULT_RETRY.limit, DEFAULT_RETRY), undefined);
     const policy = { ...DEFAULT_RETRY, connectionOnly: true };
@@ -49,7 +49,7 @@ describe('the wait before a request is sent again', () => {
   });
 });
 
-describe('asking again', () => {
+describe('retries', () => {
   let upstream: Upstream;
   const transport = undiciTransport();
   before(async () => {
@@ -68,7 +68,7 @@ describe('asking again', () => {
     return all;
   }
 
-  it('is not kept from by a start and a usage that showed nothing, and they are told once', async () => {
+  it('retry: happens after a start and usage without text, which are reported once', async () => {
     let asked = 0;
     upstream.respond((request, response) => {
       asked += 1;
@@ -84,7 +84,7 @@ describe('asking again', () => {
     assert.equal(again.at(-1)?.type, 'finish');
   });
 
-  it('goes over the connection of the answer before, also when that ends behind its last event', async () => {
+  it('retry: uses the connection of the previous answer, even if that ends after its last event', async () => {
     const sockets = new Set<unknown>();
     let end = () => undefined as unknown;
     upstream.respond((request, response) => {

@@ -27,7 +27,7 @@ const SCRIPT = `
   for await (const _ of answer.body);
 `;
 
-describe('a connection that is warmed', () => {
+describe('warmConnection', () => {
   const seen: { readonly method: string; readonly url: string; readonly port: number; readonly key: boolean }[] = [];
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', socket, headers } = request;
@@ -47,7 +47,7 @@ describe('a connection that is warmed', () => {
     server.close();
   }
 
-  it('serves the request that follows; no key, no path and no content went ahead', async () => {
+  it('warmConnection: the next request uses it; no key, path or content is sent before', async () => {
     await ask(createServer(TLS, answer), 'https');
     assert.deepEqual(
       seen.map(({ method, url, key }) => ({ method, url, key })),
@@ -59,7 +59,7 @@ describe('a connection that is warmed', () => {
     assert.equal(new Set(seen.map(({ port }) => port)).size, 1);
   });
 
-  it('is left alone where there is no handshake to save', async () => {
+  it('warmConnection: is not opened without a TLS handshake to save', async () => {
     await ask(createPlainServer(answer), 'http');
     assert.deepEqual(
       seen.map(({ method }) => method),

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Frame, Page } from 'playwright-core';
-import { type Desk, setDesk } from '../e2e/vscode-harness.ts';
+import { startVSCodeHarness, type VSCodeHarness } from '../e2e/vscode-harness.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { atLeast, atMost, count, random, type SoakPart, type SoakRow } from './part.ts';
@@ -35,9 +35,11 @@ export const vscodePart: SoakPart = {
     });
     const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
     const provider = { model: { name: 'Model', fim: 'mistral', options: connection, models: { coder: {} } } };
-    const desk = await setDesk({ config: () => ({ provider, model: 'model/coder', completionModel: 'model/coder' }) });
+    const harness = await startVSCodeHarness({
+      config: () => ({ provider, model: 'model/coder', completionModel: 'model/coder' }),
+    });
     try {
-      const person = await Person.sitDown(desk, figures, seed);
+      const editor = await SoakUser.sitDown(harness, figures, seed);
       const until = Date.now() + seconds * 1000;
       const least = scale === 'short' ? 1 : SPELLS.length * ROUNDS * 2;
       let warm: Vitals | undefined;
@@ -45,19 +47,19 @@ export const vscodePart: SoakPart = {
         const next = SPELLS[Math.floor(figures.rounds / ROUNDS) % SPELLS.length] ?? 'fine';
         if (next === 'fine' && weather !== 'fine') {
           weather = next;
-          await person.triesAgain();
+          await editor.triesAgain();
         }
         weather = next;
-        await person.works(weather);
+        await editor.works(weather);
         // Every weather has been once.
         if (figures.rounds === SPELLS.length * ROUNDS) warm = await vitalsOf(extensionHost());
         if (figures.rounds % 10 === 0) progress(`${figures.rounds} rounds`);
       }
       const last = await vitalsOf(extensionHost());
-      const popups = await person.page.locator('.notification-toast').count();
+      const popups = await editor.page.locator('.notification-toast').count();
       return [...rows(figures, popups, await upstream.sockets()), ...grown(warm ?? last, last)];
     } finally {
-      await desk.close();
+      await harness.close();
       await upstream.close();
     }
   },
@@ -88,29 +90,29 @@ function grown(warm: Vitals, last: Vitals): SoakRow[] {
 }
 
 /** At the keyboard. */
-class Person {
+class SoakUser {
   readonly page: Page;
-  readonly #desk: Desk;
+  readonly #desk: VSCodeHarness;
   readonly #figures: Figures;
   readonly #dice: () => number;
   readonly #panel: Frame;
 
-  private constructor(desk: Desk, page: Page, panel: Frame, figures: Figures, seed: number) {
-    this.#desk = desk;
+  private constructor(harness: VSCodeHarness, page: Page, panel: Frame, figures: Figures, seed: number) {
+    this.#desk = harness;
     this.page = page;
     this.#panel = panel;
     this.#figures = figures;
     this.#dice = random(seed);
   }
 
-  static async sitDown(desk: Desk, figures: Figures, seed: number): Promise<Person> {
-    const page = await desk.open();
-    writeFileSync(join(desk.workspace, 'soak.ts'), '');
+  static async sitDown(harness: VSCodeHarness, figures: Figures, seed: number): Promise<SoakUser> {
+    const page = await harness.open();
+    writeFileSync(join(harness.workspace, 'soak.ts'), '');
     await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').first().waitFor();
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
-    await openFile(page, join(desk.workspace, 'soak.ts'));
-    return new Person(desk, page, panel, figures, seed);
+    await openFile(page, join(harness.workspace, 'soak.ts'));
+    return new SoakUser(harness, page, panel, figures, seed);
   }
 
   async works(weather: Weather): Promise<void> {

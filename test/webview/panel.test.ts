@@ -108,13 +108,13 @@ describe('the panel’s page', function () {
         assert.equal(await panel.page.getByRole('button', { name: 'Latest' }).count(), 0);
       });
 
-      /** What the page puts off waits for `goOn`. */
+      /** What the page puts off waits for `resume`. */
       const holdIdle = () =>
         panel.page.evaluate(() => {
           const { requestIdleCallback: idle } = window;
           let held: IdleRequestCallback[] = [];
           window.requestIdleCallback = (run) => held.push(run);
-          const goOn = () => {
+          const resume = () => {
             window.requestIdleCallback = idle;
             for (const run of held) idle.call(window, run);
           };
@@ -124,7 +124,7 @@ describe('the panel’s page', function () {
             held = [];
             for (const run of now) run({ didTimeout: false, timeRemaining: () => (over() ? 0 : 50) });
           };
-          Object.assign(window, { goOn, moment });
+          Object.assign(window, { resume, moment });
         });
 
       it('draws one after another, as long as there is time', async () => {
@@ -157,7 +157,7 @@ describe('the panel’s page', function () {
         const top = async () =>
           (await panel.page.locator('.message', { hasText: 'Question 398' }).boundingBox())?.y ?? 0;
         const before = await top();
-        await panel.page.evaluate(() => (window as unknown as { goOn(): void }).goOn());
+        await panel.page.evaluate(() => (window as unknown as { resume(): void }).resume());
         await allDrawn();
         assert.ok(Math.abs((await top()) - before) <= 1, `${before} became ${await top()}`);
       });

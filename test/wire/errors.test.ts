@@ -17,7 +17,7 @@ function inGerman({ template, values }: MessageText): string {
   return formatMessage({ template: GERMAN[template] ?? template, values });
 }
 
-describe('an error', () => {
+describe('SvcError', () => {
   it('SvcError: has the status of its type unless another one is set', () => {
     assert.equal(new SvcError({ errorType: 'rate_limit_exceeded', message: 'No.' }).status, 429);
     assert.equal(new SvcError({ errorType: 'model_not_found', status: 404, message: 'No.' }).status, 404);
@@ -71,7 +71,7 @@ describe('an error', () => {
     ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION'],
     ...['EWHATEVER', ''],
   ]) {
-    it(`of the network is in English and German for ${code || 'a failure without a code'}`, () => {
+    it(`network error: is in English and German for ${code || 'a failure without a code'}`, () => {
       const thrown = code === '' ? new Error('no') : Object.assign(new Error('no'), { code });
       const error = networkError(thrown, 'https://api.acme.example/v1');
       assert.match(error.message, /^api\.acme\.example /);

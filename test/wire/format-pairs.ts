@@ -21,7 +21,7 @@ export const REQUEST: Conversation = { model: 'm', system: [], turns: [], tools:
 export const CONTEXT: AnswerContext = { id: 'answer_1', model: 'v/m', created: 1_760_000_000, request: REQUEST };
 
 /** Events of frames written as text. */
-export function eventsOf(format: Format, frames: readonly string[]): Event[] {
+export function readEvents(format: Format, frames: readonly string[]): Event[] {
   const decoder = new SseDecoder();
   const reader = format.streamReader();
   const bytes = Buffer.from(frames.map((frame) => `${frame}\n\n`).join(''));
@@ -30,14 +30,14 @@ export function eventsOf(format: Format, frames: readonly string[]): Event[] {
 }
 
 export function streamedEvents(format: Format, script: Script): Event[] {
-  return eventsOf(format, streamFrames(WIRE[format.name], script));
+  return readEvents(format, streamFrames(WIRE[format.name], script));
 }
 
 export function wholeEvents(format: Format, script: Script): readonly Event[] {
   return format.readAnswer(wholeBody(WIRE[format.name], script));
 }
 
-export function written(format: Format, events: readonly Event[], context = CONTEXT): Frame[] {
+export function writeFrames(format: Format, events: readonly Event[], context = CONTEXT): Frame[] {
   const writer = format.streamWriter(context);
   return events.flatMap((event) => writer.write(event));
 }

@@ -7,26 +7,26 @@ import { frameText, SseDecoder } from '../../src/wire/stream/sse.ts';
 import { streamFrames } from '../upstream/answers.ts';
 import {
   CONTEXT,
-  eventsOf,
   FORMAT_LIST,
   PAIRS,
+  readEvents,
   SCRIPTS,
   streamedEvents,
   WIRE,
   wholeEvents,
-  written,
+  writeFrames,
 } from './format-pairs.ts';
 
-describe('a whole answer is a folded stream', () => {
+describe('whole and streamed answers', () => {
   for (const format of FORMAT_LIST) {
     for (const [name, script] of Object.entries(SCRIPTS)) {
-      it(`of ${format.name}: ${name}`, () => {
+      it(`stream: ${format.name}: its events give the whole answer: ${name}`, () => {
         // Reasoning of a Messages block starts with an empty delta: what it comes to is the same.
         assert.deepEqual(foldEvents(streamedEvents(format, script)), foldEvents(wholeEvents(format, script)));
       });
     }
 
-    it(`of ${format.name} at whatever byte the stream is split`, () => {
+    it(`stream: ${format.name}: its events are the same for any split into bytes`, () => {
       const bytes = Buffer.from(
         streamFrames(WIRE[format.name], SCRIPTS.text ?? {})
           .map((frame) => `${frame}\n\n`)
@@ -48,8 +48,8 @@ describe('an answer converted between formats', () => {
     for (const [name, script] of Object.entries(SCRIPTS)) {
       it(`conversion keeps the answer from ${from.name} to ${to.name}: ${name}`, () => {
         const original = foldEvents(streamedEvents(from, script));
-        const frames = written(to, streamedEvents(from, script)).map((frame) => frameText(frame).trimEnd());
-        const carried = foldEvents(eventsOf(to, frames));
+        const frames = writeFrames(to, streamedEvents(from, script)).map((frame) => frameText(frame).trimEnd());
+        const carried = foldEvents(readEvents(to, frames));
         const shown = (answer: typeof original): unknown => ({
           ...answer,
           id: '',
@@ -143,7 +143,7 @@ const conversation: fc.Arbitrary<Conversation> = fc.record(
   { noNullPrototype: true },
 );
 
-describe('a request', () => {
+describe('conversion of requests', () => {
   for (const format of FORMAT_LIST) {
     it(`request: writing to ${format.name} and reading gives the same request`, () => {
       fc.assert(

@@ -8,7 +8,7 @@ import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
 import { SseDecoder } from '../../src/wire/stream/sse.ts';
 import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tool-call-repair.ts';
 import { assertLinear } from '../linear-time.ts';
-import { CONTEXT, FORMAT_LIST, wholeEvents, written } from './format-pairs.ts';
+import { CONTEXT, FORMAT_LIST, wholeEvents, writeFrames } from './format-pairs.ts';
 
 type Body = Record<string, unknown>;
 
@@ -219,7 +219,7 @@ function translate(format: Format, frames: readonly string[]): void {
   const reader = format.streamReader();
   const events = [...frames.flatMap((data) => reader.read({ data })), ...reader.end()];
   for (const client of FORMAT_LIST) {
-    written(client, events);
+    writeFrames(client, events);
     // As a whole answer; one that nobody has finished is refused.
     client.writeAnswer(CONTEXT, [
       ...events.filter(({ type }) => type !== 'finish'),
@@ -228,9 +228,9 @@ function translate(format: Format, frames: readonly string[]): void {
   }
 }
 
-describe('the time of a request is linear in its number of', () => {
+describe('time of a request', () => {
   for (const [what, format, make] of REQUESTS) {
-    it(`${what} (${format.name})`, () =>
+    it(`request: takes linear time in its number of ${what} (${format.name})`, () =>
       assertLinear(
         2_000,
         (size) => bodyOf(format, make(size)),
@@ -238,7 +238,7 @@ describe('the time of a request is linear in its number of', () => {
       ));
   }
 
-  it('backslashes', () =>
+  it('requestJson: takes linear time in the number of backslashes', () =>
     assertLinear(
       40_000,
       (size) => ({ text: `${'\\'.repeat(size)}\ud83d` }),
@@ -246,21 +246,22 @@ describe('the time of a request is linear in its number of', () => {
     ));
 });
 
-describe('the time of an answer is linear in its number of', () => {
+describe('time of an answer', () => {
   for (const [what, format, make] of STREAMS) {
-    it(`${what} (${format.name})`, () => assertLinear(2_000, make, (frames) => translate(format, frames)));
+    it(`answer: takes linear time in its number of ${what} (${format.name})`, () =>
+      assertLinear(2_000, make, (frames) => translate(format, frames)));
   }
 
   for (const end of ['\r', '\n', '\r\n']) {
     const lines = (size: number) => Buffer.from(`data: a${end}`.repeat(size));
-    it(`lines that end with ${JSON.stringify(end)}`, () =>
+    it(`answer: takes linear time in its number of lines that end with ${JSON.stringify(end)}`, () =>
       assertLinear(50_000, lines, (bytes) => [new SseDecoder().push(bytes), new NdjsonDecoder().push(bytes)]));
   }
 });
 
-describe('more than the stack holds', () => {
+describe('more items than the stack holds', () => {
   const MANY = 130_000;
-  it('may be in a request of each format', () => {
+  it('request: may have more items than the stack holds, in each format', () => {
     for (const format of FORMAT_LIST) {
       carry(
         format,
@@ -274,7 +275,7 @@ describe('more than the stack holds', () => {
     }
   });
 
-  it('may be in one event of an answer of each format', () => {
+  it('answer: one event may have more items than the stack holds, in each format', () => {
     const tools = list(MANY, (at) => ({ id: `c${at}`, name: 'f', arguments: ['{}'] }));
     for (const format of FORMAT_LIST) messages.writeAnswer(CONTEXT, wholeEvents(format, { tools }));
   });

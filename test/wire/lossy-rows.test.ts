@@ -51,7 +51,7 @@ describe('each row of the table in docs/formats.md', () => {
 
   for (const { what, to, happens } of LOSSES) {
     if (happens === 'dropped') {
-      it(`${what}: said in its own format`, () => {
+      it(`format losses: ${what}: exists in its own format`, () => {
         for (const shown of ROWS[what] ?? []) {
           const own = shown.from;
           if (to.includes(own) && !shown.own) continue;
@@ -64,7 +64,7 @@ describe('each row of the table in docs/formats.md', () => {
       });
     }
     for (const target of to) {
-      it(`${what} to ${target}: ${happens}`, () => {
+      it(`format losses: ${what} to ${target}: ${happens}`, () => {
         for (const shown of ROWS[what] ?? []) show(happens, shown, target);
       });
     }

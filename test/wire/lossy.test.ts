@@ -102,7 +102,7 @@ describe('losses between formats', () => {
     ],
   ];
   for (const [what, from, body, to, expected] of carried) {
-    it(`carries ${what} from ${from} to ${to}`, () => {
+    it(`losses: ${what} is kept from ${from} to ${to}`, () => {
       const written = FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body }));
       for (const [field, value] of Object.entries(expected)) assert.deepEqual(written[field], value);
     });

@@ -4,7 +4,7 @@ import type { Event } from '../../src/wire/event.ts';
 import { FimReader } from '../../src/wire/fim/fim-answer.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { messages } from '../../src/wire/messages/format.ts';
-import { CONTEXT, eventsOf, FORMAT_LIST } from './format-pairs.ts';
+import { CONTEXT, FORMAT_LIST, readEvents } from './format-pairs.ts';
 
 const chunk = (delta: unknown, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] })}`;
@@ -30,8 +30,8 @@ describe('an answer without a finish reason', () => {
     'its reason before [DONE]': [[chunk({ content: 'a' }), chunk({}, 'length'), done], 'length'],
   };
   for (const [name, [frames, expected]] of Object.entries(streams)) {
-    it(`Chat Completions: ${name}: ${expected}`, () =>
-      assert.equal(finish(eventsOf(chatCompletions, frames)), expected));
+    it(`no finish reason: Chat Completions: ${name}: ${expected}`, () =>
+      assert.equal(finish(readEvents(chatCompletions, frames)), expected));
   }
 
   it("no finish reason: a complete Chat Completions body is complete in each client's format", () => {
@@ -55,10 +55,10 @@ describe('an answer without a finish reason', () => {
       content_block: { type: 'tool_use', id: 'c', name: 'f' },
     });
     const stop = event({ type: 'message_stop' });
-    assert.equal(finish(eventsOf(messages, [...text, stop])), 'stop');
-    assert.equal(finish(eventsOf(messages, [...text, tool, stop])), 'tool_calls');
-    assert.equal(finish(eventsOf(messages, text)), 'closed');
-    assert.equal(finish(eventsOf(messages, [stop])), 'closed');
+    assert.equal(finish(readEvents(messages, [...text, stop])), 'stop');
+    assert.equal(finish(readEvents(messages, [...text, tool, stop])), 'tool_calls');
+    assert.equal(finish(readEvents(messages, text)), 'closed');
+    assert.equal(finish(readEvents(messages, [stop])), 'closed');
     assert.equal(finish(messages.readAnswer({ content: [{ type: 'text', text: 'a' }] })), 'stop');
   });
 

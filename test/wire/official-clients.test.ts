@@ -9,7 +9,7 @@ import type { Format } from '../../src/wire/format.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
 import { frameText } from '../../src/wire/stream/sse.ts';
 import type { Script } from '../upstream/answers.ts';
-import { CONTEXT, FORMAT_LIST, SCRIPTS, streamedEvents, wholeEvents, written } from './format-pairs.ts';
+import { CONTEXT, FORMAT_LIST, SCRIPTS, streamedEvents, wholeEvents, writeFrames } from './format-pairs.ts';
 
 /** What an official client made of an answer. */
 interface Seen {
@@ -21,7 +21,7 @@ interface Seen {
 }
 
 /** The official clients, reading what our writers write, are the judges of the three formats. */
-describe('what the official clients read from our writers', () => {
+describe('official clients with the written formats', () => {
   let server: Server;
   let port = 0;
   let answer: { stream: Event[]; whole: readonly Event[] } = { stream: [], whole: [] };
@@ -37,7 +37,7 @@ describe('what the official clients read from our writers', () => {
         assert.ok(format);
         if (JSON.parse(body).stream === true) {
           response.writeHead(200, { 'content-type': 'text/event-stream' });
-          response.end(written(format, answer.stream).map(frameText).join(''));
+          response.end(writeFrames(format, answer.stream).map(frameText).join(''));
         } else {
           response.writeHead(200, { 'content-type': 'application/json' });
           response.end(JSON.stringify(format.writeAnswer(CONTEXT, answer.whole)));
@@ -121,7 +121,7 @@ describe('what the official clients read from our writers', () => {
     for (const to of Object.values(FORMATS)) {
       for (const [name, script] of Object.entries(SCRIPTS)) {
         for (const stream of [true, false]) {
-          it(`${from.name} to ${to.name}, ${stream ? 'streamed' : 'whole'}: ${name}`, async () => {
+          it(`official client: ${from.name} to ${to.name}, ${stream ? 'streamed' : 'whole'}: ${name}`, async () => {
             answer = { stream: streamedEvents(from, script), whole: wholeEvents(from, script) };
             // The Chat client's helper throws for an answer that was cut: then its raw stream is read below.
             const cut = script.finish === 'length' || script.finish === 'filter';

@@ -26,7 +26,7 @@ describe('server-sent events', () => {
   };
   for (const [name, [text, frames]] of Object.entries(cases)) {
     for (const [end, replaced] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
-      it(`${name}, with ${end}, split at any byte`, () => {
+      it(`SSE: ${name}, with ${end}, split at any byte`, () => {
         const bytes = Buffer.from(text.replaceAll('\n', replaced));
         for (let at = 0; at <= bytes.length; at++) {
           assert.deepEqual(decode(bytes.subarray(0, at), bytes.subarray(at)), frames);

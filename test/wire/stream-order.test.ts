@@ -4,7 +4,7 @@ import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { Event } from '../../src/wire/event.ts';
 import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
-import { CONTEXT, FORMAT_LIST, kinds, streamedEvents, written } from './format-pairs.ts';
+import { CONTEXT, FORMAT_LIST, kinds, streamedEvents, writeFrames } from './format-pairs.ts';
 
 const ANSWER: readonly Event[] = [
   { type: 'start', id: 'x' },
@@ -20,9 +20,9 @@ const ANSWER: readonly Event[] = [
   { type: 'finish', reason: 'tool_calls' },
 ];
 
-describe('the order of a stream', () => {
-  it('of Chat Completions: role, deltas, finish, usage without choices, [DONE]', () => {
-    assert.deepEqual(kinds(written(chatCompletions, ANSWER)), [
+describe('order of a stream', () => {
+  it('stream order: Chat Completions: role, deltas, finish, usage without choices, [DONE]', () => {
+    assert.deepEqual(kinds(writeFrames(chatCompletions, ANSWER)), [
       'role+content',
       'reasoning_content',
       'content',
@@ -38,13 +38,13 @@ describe('the order of a stream', () => {
     ]);
   });
 
-  it('of Responses: each item added and done before the next, although calls interleave', () => {
+  it('stream order: Responses: each item is added and done before the next, even if calls interleave', () => {
     const item = (...inner: string[]): string[] => [
       'response.output_item.added',
       ...inner.map((name) => `response.${name}`),
       'response.output_item.done',
     ];
-    assert.deepEqual(kinds(written(responses, ANSWER)), [
+    assert.deepEqual(kinds(writeFrames(responses, ANSWER)), [
       'response.created',
       'response.in_progress',
       ...item(
@@ -60,8 +60,8 @@ describe('the order of a stream', () => {
     ]);
   });
 
-  it('of Responses: numbered from 0, with every index even if it is 0', () => {
-    const frames = written(responses, ANSWER).map((frame) => JSON.parse(frame.data));
+  it('stream order: Responses: events are numbered from 0, and indexes of 0 are written', () => {
+    const frames = writeFrames(responses, ANSWER).map((frame) => JSON.parse(frame.data));
     assert.deepEqual(
       frames.map((frame) => frame.sequence_number),
       frames.map((_, index) => index),
@@ -80,8 +80,8 @@ describe('the order of a stream', () => {
     assert.deepEqual(indexes, [0, 1, 2, 3]);
   });
 
-  it('of Messages: dense blocks, one at a time, then message_delta and message_stop', () => {
-    const frames = written(messages, ANSWER);
+  it('stream order: Messages: consecutive blocks, one at a time, then message_delta and message_stop', () => {
+    const frames = writeFrames(messages, ANSWER);
     const block = (...deltas: string[]): string[] => ['content_block_start', ...deltas, 'content_block_stop'];
     const delta = 'content_block_delta';
     const expected = [...block(delta), ...block(delta, delta), ...block(delta, delta), ...block(delta)];
@@ -93,7 +93,7 @@ describe('the order of a stream', () => {
   });
 
   it('stream order: interleaved calls get their complete arguments', () => {
-    const inputs = written(messages, ANSWER)
+    const inputs = writeFrames(messages, ANSWER)
       .map((frame) => JSON.parse(frame.data))
       .filter((frame) => frame.delta?.type === 'input_json_delta')
       .map((frame) => [frame.index, frame.delta.partial_json]);
@@ -123,13 +123,13 @@ describe('the order of a stream', () => {
 
   it("stream order: an empty answer has only the answer's own frames", () => {
     const events: Event[] = [{ type: 'finish', reason: 'stop' }];
-    assert.deepEqual(kinds(written(messages, events)), ['message_start', 'message_delta', 'message_stop']);
-    assert.deepEqual(kinds(written(responses, events)), [
+    assert.deepEqual(kinds(writeFrames(messages, events)), ['message_start', 'message_delta', 'message_stop']);
+    assert.deepEqual(kinds(writeFrames(responses, events)), [
       'response.created',
       'response.in_progress',
       'response.completed',
     ]);
-    assert.deepEqual(kinds(written(chatCompletions, events)), ['role+content', 'finish stop', '[DONE]']);
+    assert.deepEqual(kinds(writeFrames(chatCompletions, events)), ['role+content', 'finish stop', '[DONE]']);
   });
 
   const error = new SvcError({ status: 503, errorType: 'upstream_disconnect', message: 'Gone.' });
@@ -151,7 +151,7 @@ describe('the order of a stream', () => {
     });
 
     it(`stream order: a ${format.name} stream without a terminal event is not complete`, () => {
-      const frames = written(format, [
+      const frames = writeFrames(format, [
         { type: 'text', part: 0, text: 'a' },
         { type: 'finish', reason: 'closed' },
       ]);

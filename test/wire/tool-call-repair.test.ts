@@ -87,7 +87,7 @@ const cases: Record<string, [history: string, repaired: string]> = {
 describe('tool-call repair on a body (spec 4.2)', () => {
   for (const format of NAMES) {
     for (const [name, [given, repaired]] of Object.entries(cases)) {
-      it(`${format}: ${name}`, () => {
+      it(`tool-call repair: ${format}: ${name}`, () => {
         const body = history(format, given);
         const { body: result, changes } = repairBody(format, body);
         if (repaired === '') assert.equal(result, body);
@@ -99,14 +99,14 @@ describe('tool-call repair on a body (spec 4.2)', () => {
       });
     }
 
-    it(`${format}: a valid history is the same object`, () => {
+    it(`tool-call repair: ${format}: a valid history is the same object`, () => {
       const body = history(format, 'u a u a:x,y r:x,y a:z r:z u');
       const before = JSON.stringify(body);
       assert.equal(repairBody(format, body, toolCallIdRule('openai', 'chat-completions')).body, body);
       assert.equal(JSON.stringify(body), before);
     });
 
-    it(`${format}: for any history, repaired calls and results match, and a second repair changes nothing`, () => {
+    it(`tool-call repair: ${format}: for any history, repaired calls and results match, and a second repair changes nothing`, () => {
       const id = fc.constantFrom('x', 'y', 'z');
       const step = fc.oneof(
         fc.constant('u'),
@@ -132,14 +132,14 @@ describe('tool-call repair on a body (spec 4.2)', () => {
       );
     });
 
-    it(`${format}: does not change values that are not a history`, () => {
+    it(`tool-call repair: ${format}: does not change values that are not a history`, () => {
       for (const value of [undefined, null, 'text', 5, [null, 1, 'x', { role: 'user' }]]) {
         const body = { messages: value, input: value };
         assert.equal(repairBody(format, body, MISTRAL_IDS).body, body);
       }
     });
 
-    it(`${format}: ids are made valid for Anthropic and Mistral, the same in every turn`, () => {
+    it(`tool-call repair: ${format}: ids are made valid for Anthropic and Mistral, the same in every turn`, () => {
       for (const [rule, bad] of [
         [ANTHROPIC_IDS, 'call.1:a'],
         [MISTRAL_IDS, 'call_1-ab'],
@@ -171,7 +171,7 @@ describe('tool-call repair on a body (spec 4.2)', () => {
 describe('tool-call repair on a conversation', () => {
   for (const format of NAMES) {
     for (const [name, [given, repaired]] of Object.entries(cases)) {
-      it(`read from ${format}: ${name}`, () => {
+      it(`tool-call repair: read from ${format}: ${name}`, () => {
         const conversation = FORMATS[format].readRequest(history(format, given));
         const result = repairConversation(conversation);
         if (repaired === '') assert.equal(result, conversation);

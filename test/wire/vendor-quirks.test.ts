@@ -4,7 +4,7 @@ import type { Event } from '../../src/wire/event.ts';
 import { foldEvents } from '../../src/wire/fold.ts';
 import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
-import { eventsOf, kinds, written } from './format-pairs.ts';
+import { kinds, readEvents, writeFrames } from './format-pairs.ts';
 
 const done = 'data: [DONE]';
 
@@ -14,7 +14,7 @@ function chunk(delta: unknown, finish: string | null = null): string {
 
 function calls(...fragments: readonly (readonly unknown[])[]): Event[] {
   const frames = fragments.map((tool_calls) => chunk({ tool_calls }));
-  return eventsOf(chatCompletions, [...frames, chunk({}, 'tool_calls'), done]);
+  return readEvents(chatCompletions, [...frames, chunk({}, 'tool_calls'), done]);
 }
 
 function called(events: readonly Event[]): unknown[] {
@@ -23,18 +23,20 @@ function called(events: readonly Event[]): unknown[] {
   );
 }
 
-describe('names that every JavaScript object has', () => {
+describe('member names of each JavaScript object', () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     it(`inherited member names are neither finish reasons nor error types: ${name}`, () => {
-      const chat = eventsOf(chatCompletions, [chunk({ content: 'Hi' }), chunk({}, name), done]);
+      const chat = readEvents(chatCompletions, [chunk({ content: 'Hi' }), chunk({}, name), done]);
       assert.deepEqual(chat.at(-1), { type: 'finish', reason: 'stop' });
       const ended = [
         { type: 'message_start', message: {} },
         { type: 'message_delta', delta: { stop_reason: name } },
         { type: 'message_stop' },
       ].map((value) => `data: ${JSON.stringify(value)}`);
-      assert.deepEqual(eventsOf(messages, ended).at(-1), { type: 'finish', reason: 'stop' });
-      const last = eventsOf(chatCompletions, [`data: ${JSON.stringify({ error: { type: name, code: name } })}`]).at(-1);
+      assert.deepEqual(readEvents(messages, ended).at(-1), { type: 'finish', reason: 'stop' });
+      const last = readEvents(chatCompletions, [`data: ${JSON.stringify({ error: { type: name, code: name } })}`]).at(
+        -1,
+      );
       assert.ok(last?.type === 'error');
       assert.equal(last.error.status, 503);
       assert.match(last.error.message, /status 500/);
@@ -146,7 +148,7 @@ describe('tool calls in a Chat Completions stream', () => {
     ],
   };
   for (const [name, [fragments, expected]] of Object.entries(cases)) {
-    it(name, () => assert.deepEqual(called(calls(...fragments)), expected));
+    it(`tool calls: ${name}`, () => assert.deepEqual(called(calls(...fragments)), expected));
   }
 
   it('tool calls: any number of calls remain separate, for any indexes', () => {
@@ -176,27 +178,27 @@ describe('tool calls in a Chat Completions stream', () => {
 
   it('tool calls: the finish reason is tool_calls even if the vendor sends stop', () => {
     const tool = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
-    const events = eventsOf(chatCompletions, [chunk({ tool_calls: [tool] }), chunk({}, 'stop'), done]);
+    const events = readEvents(chatCompletions, [chunk({ tool_calls: [tool] }), chunk({}, 'stop'), done]);
     assert.equal(foldEvents(events).finish, 'tool_calls');
   });
 
   it('tool calls: a call without arguments is written with {} in Chat Completions and Responses', () => {
     const events = calls([{ index: 0, id: 'a', function: { name: 'f' } }]);
-    const chat = written(chatCompletions, events)
+    const chat = writeFrames(chatCompletions, events)
       .map((frame) => frame.data)
       .join('');
     assert.match(chat, /"arguments":"\{\}"/);
-    const last = written(responses, events).at(-1);
+    const last = writeFrames(responses, events).at(-1);
     assert.equal(JSON.parse(last?.data ?? '').response.output[0].arguments, '{}');
   });
 });
 
-describe('other oddities of streams', () => {
-  it('usage after the finish, with choices missing, and a null role', () => {
+describe('quirks of vendor streams', () => {
+  it('usage: is read after the finish, without choices, and with a null role', () => {
     const usage = 'data: {"id":"x","usage":{"prompt_tokens":3,"completion_tokens":4}}';
-    const events = eventsOf(chatCompletions, [chunk({ role: null, content: 'a' }), chunk({}, 'stop'), usage, done]);
+    const events = readEvents(chatCompletions, [chunk({ role: null, content: 'a' }), chunk({}, 'stop'), usage, done]);
     assert.deepEqual(foldEvents(events).usage, { input: 3, output: 4 });
-    const frames = written(messages, events);
+    const frames = writeFrames(messages, events);
     assert.deepEqual(kinds(frames).slice(-2), ['message_delta', 'message_stop']);
     assert.equal(JSON.parse(frames.at(-2)?.data ?? '').usage.output_tokens, 4);
   });
@@ -204,23 +206,23 @@ describe('other oddities of streams', () => {
   it('usage: cached tokens are part of the input for OpenAI, but not for Anthropic', () => {
     const usage = { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 60 } };
     const frame = `data: ${JSON.stringify({ choices: [], usage })}`;
-    const events = eventsOf(chatCompletions, [chunk({ content: 'a' }), chunk({}, 'stop'), frame, done]);
-    const said = JSON.parse(written(messages, events).at(-2)?.data ?? '').usage;
+    const events = readEvents(chatCompletions, [chunk({ content: 'a' }), chunk({}, 'stop'), frame, done]);
+    const said = JSON.parse(writeFrames(messages, events).at(-2)?.data ?? '').usage;
     assert.deepEqual([said.input_tokens, said.cache_read_input_tokens], [40, 60]);
-    assert.equal(JSON.parse(written(chatCompletions, events).at(-2)?.data ?? '').usage.prompt_tokens, 100);
+    assert.equal(JSON.parse(writeFrames(chatCompletions, events).at(-2)?.data ?? '').usage.prompt_tokens, 100);
   });
 
   it('usage: negative counts are ignored', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":-5}}';
     assert.equal(
-      foldEvents(eventsOf(chatCompletions, [chunk({ content: 'a' }, 'stop'), usage, done])).usage,
+      foldEvents(readEvents(chatCompletions, [chunk({ content: 'a' }, 'stop'), usage, done])).usage,
       undefined,
     );
   });
 
-  it('an Azure prologue and empty choices in between', () => {
+  it('Chat Completions stream: an Azure prologue and empty choices are ignored', () => {
     const empty = 'data: {"choices":[],"prompt_filter_results":[{}]}';
-    const events = eventsOf(chatCompletions, [
+    const events = readEvents(chatCompletions, [
       empty,
       chunk({ content: 'a' }),
       empty,
@@ -232,9 +234,9 @@ describe('other oddities of streams', () => {
     assert.deepEqual([answer.parts, answer.finish], [[{ type: 'text', text: 'ab' }], 'stop']);
   });
 
-  it('Mistral’s lists of text and thinking', () => {
+  it("Chat Completions stream: reads Mistral's lists of text and thinking", () => {
     const thinking = { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] };
-    const events = eventsOf(chatCompletions, [
+    const events = readEvents(chatCompletions, [
       chunk(thinking),
       chunk({ content: [{ type: 'text', text: 'a' }] }),
       chunk({}, 'stop'),
@@ -249,7 +251,7 @@ describe('other oddities of streams', () => {
   it('reasoning_split: reasoning in content and details occurs once, and details are kept', () => {
     const first = { reasoning_content: 'h', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'h' }] };
     const second = { reasoning_content: 'm', reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'm' }] };
-    const events = eventsOf(chatCompletions, [chunk(first), chunk(second), chunk({ content: 'a' }, 'stop'), done]);
+    const events = readEvents(chatCompletions, [chunk(first), chunk(second), chunk({ content: 'a' }, 'stop'), done]);
     assert.deepEqual(foldEvents(events).parts[0], {
       type: 'reasoning',
       text: 'hm',
@@ -257,8 +259,8 @@ describe('other oddities of streams', () => {
     });
   });
 
-  it('reasoning that is only in the details is read', () => {
-    const events = eventsOf(chatCompletions, [
+  it('reasoning: is read if it is only in the details', () => {
+    const events = readEvents(chatCompletions, [
       chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'hm' }] }, 'stop'),
       done,
     ]);
@@ -271,16 +273,23 @@ describe('other oddities of streams', () => {
   const start = event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 0, output_tokens: 1 } } });
   const stop = event({ type: 'message_stop' });
 
-  it('a signature without thinking text is kept', () => {
+  it('Messages stream: a signature without thinking text is kept', () => {
     const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '' } });
     const sign = event({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 's' } });
     const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } });
-    const events = eventsOf(messages, [start, block, sign, event({ type: 'content_block_stop', index: 0 }), end, stop]);
+    const events = readEvents(messages, [
+      start,
+      block,
+      sign,
+      event({ type: 'content_block_stop', index: 0 }),
+      end,
+      stop,
+    ]);
     assert.deepEqual(foldEvents(events).parts, [
       { type: 'reasoning', text: '', seals: [{ vendor: 'messages', signature: 's' }] },
     ]);
     assert.match(
-      written(messages, events)
+      writeFrames(messages, events)
         .map((frame) => frame.data)
         .join(),
       /"signature":"s"/,
@@ -293,36 +302,36 @@ describe('other oddities of streams', () => {
       delta: { stop_reason: 'end_turn' },
       usage: { input_tokens: 9, output_tokens: 2 },
     });
-    assert.deepEqual(foldEvents(eventsOf(messages, [start, end, stop])).usage, { input: 9, output: 2 });
+    assert.deepEqual(foldEvents(readEvents(messages, [start, end, stop])).usage, { input: 9, output: 2 });
   });
 
-  it('a second message_start is ignored', () => {
+  it('Messages stream: a second message_start is ignored', () => {
     const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
     const delta = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } });
     const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } });
-    const events = eventsOf(messages, [start, block, start, delta, end, stop]);
+    const events = readEvents(messages, [start, block, start, delta, end, stop]);
     assert.equal(events.filter((one) => one.type === 'start').length, 1);
-    assert.equal(written(messages, events).filter((frame) => frame.event === 'message_start').length, 1);
+    assert.equal(writeFrames(messages, events).filter((frame) => frame.event === 'message_start').length, 1);
   });
 
-  it('a Messages client receives the stop sequence', () => {
+  it('Messages stream: a Messages client receives the stop sequence', () => {
     const end = event({ type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } });
-    const [delta] = written(messages, eventsOf(messages, [start, end, stop])).filter(
+    const [delta] = writeFrames(messages, readEvents(messages, [start, end, stop])).filter(
       (frame) => frame.event === 'message_delta',
     );
     assert.deepEqual(JSON.parse(delta?.data ?? '').delta, { stop_reason: 'stop_sequence', stop_sequence: 'END' });
   });
 
-  it('errors within a stream keep their type', () => {
+  it('stream errors: keep their type', () => {
     const overloaded = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
-    assert.equal(foldEvents(eventsOf(messages, [start, overloaded])).error?.errorType, 'temporarily_unavailable');
+    assert.equal(foldEvents(readEvents(messages, [start, overloaded])).error?.errorType, 'temporarily_unavailable');
     const limited = 'data: {"error":{"message":"slow down","code":429}}';
     assert.equal(
-      foldEvents(eventsOf(chatCompletions, [chunk({ content: 'a' }), limited])).error?.errorType,
+      foldEvents(readEvents(chatCompletions, [chunk({ content: 'a' }), limited])).error?.errorType,
       'rate_limit_exceeded',
     );
     const failed = { status: 'failed', error: { code: 'server_error', message: 'Broke' }, output: [] };
-    const events = eventsOf(responses, [event({ type: 'response.failed', response: failed })]);
+    const events = readEvents(responses, [event({ type: 'response.failed', response: failed })]);
     assert.equal(foldEvents(events).error?.errorType, 'upstream_error');
   });
 });

@@ -130,14 +130,18 @@ function nothing(contestant: InEditorName, firstMs: number): InEditor {
   };
 }
 
-interface AtTheKeys {
+interface TypingContext {
   readonly page: Page;
   readonly workspace: string;
   readonly random: () => number;
   readonly name: string;
 }
 
-async function typePart({ page, workspace, random: next, name }: AtTheKeys, task: Task, sums: InEditor): Promise<void> {
+async function typePart(
+  { page, workspace, random: next, name }: TypingContext,
+  task: Task,
+  sums: InEditor,
+): Promise<void> {
   const { file, start, end } = task;
   const path = join(workspace, name);
   writeFileSync(path, file.slice(0, start) + file.slice(end));

@@ -2,10 +2,10 @@ import * as vscode from 'vscode';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
 
 /** A simulated model that fills holes, and what it was asked. */
-export interface Coder {
+export interface CompletionProvider {
   readonly upstream: Upstream;
   /** What it answers from now on. */
-  says: string;
+  answer: string;
   /** The bodies of the requests for a completion so far. */
   bodies(): readonly Record<string, unknown>[];
   prompts(): readonly string[];
@@ -13,20 +13,20 @@ export interface Coder {
   config(): string;
 }
 
-export async function startCoder(): Promise<Coder> {
+export async function startCompletionProvider(): Promise<CompletionProvider> {
   const upstream = await startUpstream((request, response) => {
     if (request.method !== 'POST') {
       response.writeHead(404).end();
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const choice = { index: 0, delta: { content: self.says }, finish_reason: 'stop' };
+    const choice = { index: 0, delta: { content: self.answer }, finish_reason: 'stop' };
     response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
   });
   const bodies = () => upstream.requests.filter(({ path }) => path.includes('/fim/')).map(({ body }) => body);
-  const self: Coder = {
+  const self: CompletionProvider = {
     upstream,
-    says: 'answer();',
+    answer: 'answer();',
     bodies,
     prompts: () => bodies().map(({ prompt }) => String(prompt)),
     config: () => {

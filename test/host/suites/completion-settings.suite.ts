@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type Coder, edit, startCoder, take } from './completion-provider.ts';
+import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
 import { writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
@@ -9,7 +9,7 @@ const language = 'go';
 
 /** Each setting by what it changes in the requests that arrive. */
 describe('the settings of completions decide', () => {
-  let coder: Coder;
+  let provider: CompletionProvider;
   const written: vscode.Uri[] = [];
   const changed = new Set<string>();
 
@@ -40,25 +40,25 @@ describe('the settings of completions decide', () => {
 
   /** How many requests that makes. */
   async function requests(asking: () => Promise<void>): Promise<number> {
-    const before = coder.prompts().length;
+    const before = provider.prompts().length;
     await asking();
-    return coder.prompts().length - before;
+    return provider.prompts().length - before;
   }
 
   before(async () => {
-    coder = await startCoder();
+    provider = await startCompletionProvider();
     await open('var early = ');
     await ask();
-    await file('svc.jsonc', coder.config());
-    await coder.upstream.request(0);
+    await file('svc.jsonc', provider.config());
+    await provider.upstream.request(0);
     await run('workbench.action.revertAndCloseActiveEditor');
   });
   after(async () => {
     for (const uri of written) await vscode.workspace.fs.delete(uri);
-    await coder.upstream.close();
+    await provider.upstream.close();
   });
   afterEach(async () => {
-    coder.says = 'answer();';
+    provider.answer = 'answer();';
     for (const name of changed) await set(name, undefined);
     changed.clear();
     await run('workbench.action.closeAllEditors');
@@ -105,19 +105,19 @@ describe('the settings of completions decide', () => {
   });
 
   it('maxLines: how many lines are asked for and shown', async () => {
-    coder.says = 'one()\ntwo()\nthree()\nfour()\n';
+    provider.answer = 'one()\ntwo()\nthree()\nfour()\n';
     await set('completion.maxLines', 3);
     const { document } = await open('var lines = ');
     await take();
     assert.equal(document.getText(), 'var lines = one()\ntwo()\nthree()');
-    const three = Number(coder.bodies().at(-1)?.max_tokens);
+    const three = Number(provider.bodies().at(-1)?.max_tokens);
     await run('workbench.action.revertAndCloseActiveEditor');
     await set('completion.maxLines', 1);
     const one = await open('var line = ');
     await take();
     assert.equal(one.document.getText(), 'var line = one()');
-    assert.ok(Number(coder.bodies().at(-1)?.max_tokens) < three);
-    assert.deepEqual(coder.bodies().at(-1)?.stop, ['\n']);
+    assert.ok(Number(provider.bodies().at(-1)?.max_tokens) < three);
+    assert.deepEqual(provider.bodies().at(-1)?.stop, ['\n']);
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
@@ -127,9 +127,9 @@ describe('the settings of completions decide', () => {
     let earlier = -1;
     // Set before and due earlier than the floor: this comes first, however slow the machine is.
     setTimeout(() => {
-      earlier = coder.prompts().length;
+      earlier = provider.prompts().length;
     }, 900);
-    const before = coder.prompts().length;
+    const before = provider.prompts().length;
     assert.equal(await requests(ask), 1);
     assert.equal(earlier, before);
     await run('workbench.action.revertAndCloseActiveEditor');
@@ -162,7 +162,7 @@ describe('the settings of completions decide', () => {
       await edit('', { uri: document.uri });
       // The editor may ask for the edit by itself as well.
       assert.ok((await requests(trigger)) >= 1);
-      const prompt = coder.prompts().at(-1) ?? '';
+      const prompt = provider.prompts().at(-1) ?? '';
       return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
     };
     const all = Object.keys(names);

@@ -3,30 +3,30 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Coder, edit, startCoder, take } from './completion-provider.ts';
+import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
 import { until, writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
 
 /** Completions in every kind of document that VS Code has. */
 describe('completions in VS Code', () => {
-  let coder: Coder;
+  let provider: CompletionProvider;
   let config: vscode.Uri;
 
   before(async () => {
-    coder = await startCoder();
+    provider = await startCompletionProvider();
   });
   after(async () => {
     await run('workbench.action.closeAllEditors');
     await vscode.workspace.fs.delete(config);
-    await coder.upstream.close();
+    await provider.upstream.close();
   });
   afterEach(async () => {
-    coder.says = 'answer();';
+    provider.answer = 'answer();';
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  const prompts = () => coder.prompts();
+  const prompts = () => provider.prompts();
   /** Accepts what comes by itself, until this is the text. */
   const accepted = async (document: vscode.TextDocument, text: string) => {
     while (document.getText() !== text) {
@@ -38,8 +38,8 @@ describe('completions in VS Code', () => {
   it('come by themselves when a model is there at last', async () => {
     await edit('', { uri: await writeFile('early.ts', 'const early =') });
     await run('type', { text: ' ' });
-    config = await writeFile('svc.jsonc', coder.config());
-    const { body } = await coder.upstream.request(0);
+    config = await writeFile('svc.jsonc', provider.config());
+    const { body } = await provider.upstream.request(0);
     assert.match(String(body.prompt), /const early = $/);
   });
 
@@ -121,7 +121,7 @@ describe('completions in VS Code', () => {
       return active?.document === document && active;
     });
     inCell.selection = new vscode.Selection(0, 6, 0, 6);
-    coder.says = 'threshold_of_alarm)';
+    provider.answer = 'threshold_of_alarm)';
     await take();
     assert.equal(document.getText(), 'print(threshold_of_alarm)');
     assert.match(prompts().at(-1) ?? '', /book\.ipynb[\s\S]*threshold_of_alarm = 42[\s\S]*print\($/);
