@@ -10,7 +10,7 @@ import { answerWith, type ChatHarness, extensionReady, startChatHarness, waitFor
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64');
 
-describe('what is attached in the editor', () => {
+describe('attachments in the editor', () => {
   let harness: ChatHarness;
   before(async () => {
     harness = await startChatHarness();
@@ -46,7 +46,7 @@ describe('what is attached in the editor', () => {
     return harness.lastBody();
   }
 
-  it('takes a file, a folder and the changes in Git by @', async () => {
+  it('attachments: @ adds a file, a folder and the changes in Git', async () => {
     const frame = await harness.panel();
     await complete(frame, 'Look at @bask', /^basket\.ts/);
     await chip(frame, /basket\.ts\d+ tokens/);
@@ -61,7 +61,7 @@ describe('what is attached in the editor', () => {
     assert.match(body, /Look at {2}and {2}and"/);
   });
 
-  it('asks before it takes a file that holds secrets, by a link to one too', async () => {
+  it('attachments: a file with secrets needs confirmation, also through a link', async () => {
     harness.write('deploy.env', 'TOKEN=needle\n');
     symlinkSync('deploy.env', join(harness.workspace, 'harmless.txt'));
     const frame = await harness.panel();
@@ -79,14 +79,14 @@ describe('what is attached in the editor', () => {
     assert.match(await sent(frame), /TOKEN=needle/);
   });
 
-  it('takes a symbol by its name, with all that belongs to it', async () => {
+  it('attachments: a symbol is found by name and attached completely', async () => {
     const frame = await harness.panel();
     await complete(frame, '@lineTot', /^lineTotal/);
     await chip(frame, 'lineTotal');
     assert.match(await sent(frame), /function lineTotal/);
   });
 
-  it('takes what is selected, and the problems that the editor knows', async () => {
+  it('attachments: the selection and the problems of the editor can be attached', async () => {
     await openFile(harness.page, 'broken.json');
     await harness.page.locator('.squiggly-error').first().waitFor();
     await openFile(harness.page, 'receipt.ts');
@@ -101,7 +101,7 @@ describe('what is attached in the editor', () => {
     assert.match(body, /broken\.json:1:\d+: error/);
   });
 
-  it('takes a pasted picture and a dropped PDF, shows both, and lets one be removed', async () => {
+  it('attachments: a pasted image and a dropped PDF are shown and can be removed', async () => {
     const frame = await harness.panel();
     await give(frame, 'paste', 'dot.png', 'image/png', PIXEL);
     await frame.locator('.composer .chip img').waitFor();
@@ -117,7 +117,7 @@ describe('what is attached in the editor', () => {
     await frame.locator('.message.user .chip', { hasText: 'dot.png' }).waitFor();
   });
 
-  it('words out a prompt file of the workspace, and brings the open file along for a command', async () => {
+  it('prompt file: is inserted into the message, and a slash command attaches the open file', async () => {
     const frame = await harness.panel();
     await complete(frame, '/rev', '/review');
     assert.match(await sent(frame), /Review this as a stranger would\./);
@@ -125,7 +125,7 @@ describe('what is attached in the editor', () => {
     assert.match(await sent(frame), /A receipt as plain text/);
   });
 
-  it('keeps a draft with its attachment through hiding and through a restart of the window', async () => {
+  it('draft: keeps its text and attachment while the view is hidden and after a window reload', async () => {
     const frame = await harness.panel();
     await complete(frame, 'What is @sel', '@selection');
     await chip(frame, 'receipt.ts');

@@ -33,7 +33,7 @@ describe('a conversation in the editor', () => {
   }
   const whole = (text: string) => /The beginning and the end\./.test(text);
 
-  it('sends, shows the answer with its price, and goes on from it', async () => {
+  it('conversation: shows the answer with its price, and sends it with the next message', async () => {
     const frame = await harness.send('Hi');
     await waitForAnswerEnd(frame);
     assert.match(await frame.locator('.message.assistant .markdown').innerText(), /Hello there\./);
@@ -47,7 +47,7 @@ describe('a conversation in the editor', () => {
     assert.match(harness.lastBody(), /Hello there\..*And\?/);
   });
 
-  it('stops: the socket closes and the text stays', async () => {
+  it('conversation: stop closes the socket and keeps the text', async () => {
     const { frame } = await begun('Begin');
     const closed = harness.requests().at(-1)?.closed;
     await frame.getByRole('button', { name: 'Stop' }).click();
@@ -56,7 +56,7 @@ describe('a conversation in the editor', () => {
     assert.match(await frame.locator('.message.assistant .markdown').innerText(), /The beginning/);
   });
 
-  it('streams on while the view is hidden, and shows all of it when it is back', async () => {
+  it('conversation: streams while the view is hidden and then shows the whole answer', async () => {
     const { resume } = await begun('Begin');
     await harness.page.keyboard.press('ControlOrMeta+Shift+E');
     await harness.page.locator('.explorer-folders-view').waitFor();
@@ -67,7 +67,7 @@ describe('a conversation in the editor', () => {
     assert.equal(await again.locator('.message').count(), 2);
   });
 
-  it('shows all of an answer after the page was thrown away in the middle of it', async () => {
+  it('conversation: shows the whole answer after its page was discarded during the stream', async () => {
     const { frame, resume } = await begun('Begin');
     const gone = frame.locator('.message').first().waitFor({ state: 'detached' });
     await runCommand(harness.page, 'Developer: Reload Webviews');
@@ -80,7 +80,7 @@ describe('a conversation in the editor', () => {
     assert.equal(await again.locator('.message').count(), 2);
   });
 
-  it('goes on in the other side bar, where it was moved while it streamed', async () => {
+  it('conversation: continues in the other side bar after the view was moved during the stream', async () => {
     const { resume } = await begun('Move me');
     const rows = harness.page.locator('.quick-input-list .monaco-list-row');
     // A heading such as "recently used" is text of the row that it stands on.
@@ -100,7 +100,7 @@ describe('a conversation in the editor', () => {
     assert.ok(whole(await back.locator('.markdown').innerText()));
   });
 
-  it('moves to an editor tab while it streams, and a new conversation takes its place', async () => {
+  it('conversation: moves to an editor tab during the stream, and a new conversation replaces it', async () => {
     const { frame, resume } = await begun('Begin here');
     await runCommand(harness.page, 'Svc: Move Conversation to Editor');
     await harness.page.locator('.tab', { hasText: 'Begin here' }).waitFor();
@@ -113,7 +113,7 @@ describe('a conversation in the editor', () => {
     await harness.page.locator('.tab', { hasText: 'Begin here' }).waitFor({ state: 'detached' });
   });
 
-  it('never takes the focus from where a person types', async () => {
+  it('conversation: never takes the focus while the user types elsewhere', async () => {
     const { frame, resume } = await begun('While I type');
     await openFile(harness.page, harness.write('focus.txt', ''));
     await harness.page.keyboard.type('one ');
@@ -136,7 +136,7 @@ describe('a conversation in the editor', () => {
     await runCommand(harness.page, 'View: Close Editor');
   });
 
-  it('branches when a message is edited, and goes back', async () => {
+  it('conversation: editing a message creates a branch, and the old one remains available', async () => {
     harness.answer(answerWith({ text: ['first'] }, { text: ['second'] }));
     const frame = await harness.send('One');
     await waitForAnswerEnd(frame);
@@ -151,7 +151,7 @@ describe('a conversation in the editor', () => {
     assert.equal(await frame.locator('.markdown', { hasText: 'second' }).count(), 0);
   });
 
-  it('summarizes by hand and shows it as a fold', async () => {
+  it('conversation: a manual summary is shown as a fold', async () => {
     harness.answer(
       answerWith({ text: ['About apples.'] }, { text: ['They spoke of apples.'] }, { text: ['Going on.'] }),
     );
@@ -165,7 +165,7 @@ describe('a conversation in the editor', () => {
     assert.doesNotMatch(harness.lastBody(), /About apples/);
   });
 
-  it('chooses another model by what it can do', async () => {
+  it('conversation: the model picker shows the capabilities of each model', async () => {
     const frame = await harness.panel();
     await frame.locator('.composer .model').click();
     const rows = harness.page.locator('.quick-input-list .monaco-list-row');
@@ -185,7 +185,7 @@ describe('a conversation in the editor', () => {
     await frame.locator('.composer .model', { hasText: 'Large' }).waitFor();
   });
 
-  it('finds a conversation again by what was said in it', async () => {
+  it('conversation: is found by its text in the history', async () => {
     harness.answer(answerWith({ text: ['The zebra has stripes.'] }));
     const frame = await harness.send('A question');
     await waitForAnswerEnd(frame);
@@ -197,7 +197,7 @@ describe('a conversation in the editor', () => {
     await frame.locator('.composer textarea:focus').waitFor();
   });
 
-  it('lets a second window hold its own conversation, and both see all of them', async () => {
+  it('conversation: a second window has its own one, and both windows list all', async () => {
     const frame = await harness.send('From the first window');
     await waitForAnswerEnd(frame);
     const second = await harness.open();

@@ -16,7 +16,7 @@ import {
 const TWELVE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const CHANGED = TWELVE.map((line) => (line === 'line 2' || line === 'line 11' ? `${line}, changed` : line));
 
-describe('the chat in the rest of the editor', () => {
+describe('chat commands in the editor', () => {
   let harness: ChatHarness;
   before(async () => {
     harness = await startChatHarness({
@@ -48,7 +48,7 @@ describe('the chat in the rest of the editor', () => {
     await frame.locator('.completions [role="option"]').filter({ hasText: label }).first().click();
   }
 
-  it('says so when there is nothing to attach', async () => {
+  it('attach command: reports that there is nothing to attach', async () => {
     const frame = await harness.panel();
     await complete(frame, '@prob', '@problems');
     await complete(frame, '@term', '@terminal');
@@ -64,7 +64,7 @@ describe('the chat in the rest of the editor', () => {
     await runCommand(harness.page, 'Notifications: Clear All Notifications');
   });
 
-  it('runs a command in the terminal when it is confirmed, and attaches what it printed', async () => {
+  it('terminal command: runs after confirmation, and its output can be attached', async () => {
     harness.answer(answerWith({ text: ['```sh\necho sum-$((40 + 2))\n```'] }, { text: ['I see.'] }));
     const frame = await harness.send('How much?');
     await waitForAnswerEnd(frame);
@@ -82,7 +82,7 @@ describe('the chat in the rest of the editor', () => {
     await runCommand(harness.page, 'Terminal: Kill All Terminals');
   });
 
-  it('makes the chosen changes of a proposal, and only those', async () => {
+  it('proposal: applies the selected changes only', async () => {
     harness.answer(answerWith({ text: [`\`\`\`text\n${CHANGED.join('\n')}\n\`\`\``] }));
     await openFile(harness.page, 'lines.txt');
     await runCommand(harness.page, 'Svc: Open Chat');
@@ -97,7 +97,7 @@ describe('the chat in the rest of the editor', () => {
     assert.equal(lines(), `${TWELVE.join('\n')}\n`.replace('line 2\n', 'line 2, changed\n'));
   });
 
-  it('changes what is selected as it is told, after showing the change', async () => {
+  it('edit selection: applies the instruction after showing the change', async () => {
     harness.answer(answerWith({ text: ['```text\nonly this\n```'] }));
     await openFile(harness.page, 'lines.txt');
     const before = lines();
@@ -114,7 +114,7 @@ describe('the chat in the rest of the editor', () => {
     assert.equal(lines(), 'only this');
   });
 
-  it('writes the message of a commit from what has changed', async () => {
+  it('commit message: is written from the changes', async () => {
     harness.answer(answerWith({ text: ['Shorten the lines'] }));
     harness.write('lines.txt', 'shorter\n');
     await runCommand(harness.page, 'Svc: Write Commit Message');
@@ -123,7 +123,7 @@ describe('the chat in the rest of the editor', () => {
     assert.match(harness.lastBody(), /\+shorter/);
   });
 
-  it('goes on in a window of its own', async () => {
+  it('conversation: can be moved to a new window', async () => {
     const frame = await harness.send('Begin here');
     await waitForAnswerEnd(frame);
     const opening = harness.page.context().waitForEvent('page');
@@ -137,7 +137,7 @@ describe('the chat in the rest of the editor', () => {
     await window.close();
   });
 
-  it('does not ask again in another conversation for a tool that is always allowed', async () => {
+  it('tool permission: “always” is valid in other conversations', async () => {
     const call = (id: string, path: string) => ({
       tools: [{ id, name: 'edit_file', arguments: [JSON.stringify({ path, old_text: '', new_text: 'made' })] }],
     });

@@ -59,7 +59,7 @@ describe('failures of a conversation in the editor', () => {
   });
 
   for (const [name, [answer, title, button]] of Object.entries(CARDS)) {
-    it(`shows a card with one main thing to do: ${name}`, async () => {
+    it(`error card: has one main action: ${name}`, async () => {
       harness.answer(answer);
       const frame = await harness.send('Hi');
       const card = frame.locator('.card.error');
@@ -73,7 +73,7 @@ describe('failures of a conversation in the editor', () => {
     });
   }
 
-  it('keeps what came before the connection was lost, and goes on from there', async () => {
+  it('lost connection: the received text remains, and the answer can be continued', async () => {
     harness.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const chunk = { id: '1', choices: [{ index: 0, delta: { content: 'Half of it' }, finish_reason: null }] };
@@ -88,7 +88,7 @@ describe('failures of a conversation in the editor', () => {
     assert.match(harness.lastBody(), /Half of it.*Continue exactly/);
   });
 
-  it('asks the rest of an answer that reached its limit', async () => {
+  it('output limit: the rest of the answer can be requested', async () => {
     harness.answer(answerWith({ text: ['One, two'], finish: 'length' }, { text: [', three.'] }));
     const frame = await harness.send('Count');
     await frame.getByText('This answer may be incomplete').waitFor();
@@ -96,7 +96,7 @@ describe('failures of a conversation in the editor', () => {
     await frame.locator('.markdown', { hasText: ', three.' }).waitFor();
   });
 
-  it('has the whole conversation after the extension host was killed in the middle of an answer', async () => {
+  it('conversation: is complete after the extension host was killed during an answer', async () => {
     await streamed('first');
     killExtensionHost(harness.hostPort());
     await harness.page.reload();
@@ -105,7 +105,7 @@ describe('failures of a conversation in the editor', () => {
     await survived('first');
   });
 
-  it('has it after all of VS Code was killed, too', async () => {
+  it('conversation: is complete after VS Code was killed', async () => {
     await streamed('second');
     await harness.crash();
     await survived('second');

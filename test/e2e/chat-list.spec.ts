@@ -39,7 +39,7 @@ describe('the list of conversations', () => {
     await widget.getByRole('button', { name: 'OK' }).click();
   };
 
-  it('names, pins and deletes one, which is asked for once, and takes it away where it is shown', async () => {
+  it('conversation list: renames, pins and deletes after confirmation, and closes the deleted conversation', async () => {
     const frame = await harness.send('About apples');
     await waitForAnswerEnd(frame);
     await harness.waitForSaved('About apples');
@@ -66,7 +66,7 @@ describe('the list of conversations', () => {
     await harness.page.keyboard.press('Escape');
   });
 
-  it('leaves the view alone until one is chosen, which is then shown with the focus', async () => {
+  it('conversation list: the view changes only after a selection, and then gets the focus', async () => {
     await waitForAnswerEnd(await harness.send('About plums'));
     await harness.waitForSaved('About plums');
     await releaseFocus(harness.page);
@@ -85,7 +85,7 @@ describe('the list of conversations', () => {
     assert.equal(await explorer.isVisible(), false);
   });
 
-  it('writes one to a file and takes it back from there', async () => {
+  it('conversation list: exports a conversation to a file and imports it', async () => {
     const file = join(harness.workspace, 'kept.json');
     const frame = await harness.send('To be kept');
     await waitForAnswerEnd(frame);

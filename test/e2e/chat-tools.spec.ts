@@ -23,7 +23,7 @@ describe('tools and code in the editor', () => {
   const edit = { path: 'note.txt', old_text: 'old', new_text: 'new' };
   const note = () => readFileSync(join(harness.workspace, 'note.txt'), 'utf8');
 
-  it('looks into the workspace by itself, changes it only when allowed, and shows the change first', async () => {
+  it('tools: read the workspace without approval, and change it only after the change is shown and approved', async () => {
     harness.answer(
       answerWith(call('read_file', { path: 'note.txt' }), call('edit_file', edit, 'c2'), { text: ['Changed.'] }),
     );
@@ -40,7 +40,7 @@ describe('tools and code in the editor', () => {
     await runCommand(harness.page, 'View: Close Editor');
   });
 
-  it('does not ask again for the rest of a conversation, but in the next one', async () => {
+  it('tools: an approval for the conversation is not valid in the next one', async () => {
     const back = { path: 'note.txt', old_text: 'new', new_text: 'newer' };
     harness.answer(answerWith(call('edit_file', edit), call('edit_file', back, 'c2'), { text: ['Twice.'] }));
     const frame = await harness.send('Make it newer');
@@ -56,7 +56,7 @@ describe('tools and code in the editor', () => {
     assert.equal(note(), 'The newer line.\n');
   });
 
-  it('runs nothing that is denied, and tells the model why', async () => {
+  it('tools: a denied call does not run, and the model gets the reason', async () => {
     harness.answer(answerWith(call('run_in_terminal', { command: 'touch never.txt' }), { text: ['Understood.'] }));
     const frame = await harness.send('Touch it');
     await frame.getByRole('textbox', { name: 'Reason for not allowing' }).fill('Not here.');
@@ -66,14 +66,14 @@ describe('tools and code in the editor', () => {
     assert.equal(existsSync(join(harness.workspace, 'never.txt')), false);
   });
 
-  it('reads nothing outside of the workspace', async () => {
+  it('tools: read nothing outside the workspace', async () => {
     harness.answer(answerWith(call('read_file', { path: '../svc.jsonc' }), { text: ['Well.'] }));
     const frame = await harness.send('Read it');
     await frame.locator('.markdown', { hasText: 'Well.' }).waitFor();
     assert.match(harness.lastBody(), /is not inside of the workspace/);
   });
 
-  it('offers the tools of VS Code, and asks before one of them runs', async () => {
+  it('tools: tools of VS Code are offered and need approval', async () => {
     harness.answer(
       answerWith(call('vscode_listCodeUsages', { symbol: 'receipt', lineContent: 'x' }), { text: ['Done.'] }),
     );
@@ -84,7 +84,7 @@ describe('tools and code in the editor', () => {
     assert.doesNotMatch(harness.lastBody(), /inline_chat_exit|_internal"/);
   });
 
-  it('offers only the tools that were chosen, in the next conversation too', async () => {
+  it('tools: the selection of tools is kept for the next conversation', async () => {
     harness.answer(answerWith({ text: ['I see.'] }));
     const offered = () => harness.lastBody().includes('"name":"git_diff"');
     const choose = async () => {
@@ -107,13 +107,13 @@ describe('tools and code in the editor', () => {
     assert.equal(offered(), true);
   });
 
-  it('stops a model that repeats itself, and says so', async () => {
+  it('tools: a model that repeats itself is stopped with a message', async () => {
     harness.answer(answerWith(call('get_problems', {})));
     const frame = await harness.send('Problems?');
     await frame.getByText('repeatedly without progress').waitFor();
   });
 
-  it('puts code where the cursor is, and copies its source', async () => {
+  it('code block: is inserted at the cursor, and its source is copied', async () => {
     harness.answer(answerWith({ text: ['```ts\nexport const inserted = true;\n```'] }));
     await openFile(harness.page, 'target.ts');
     await runCommand(harness.page, 'Svc: Open Chat');
@@ -126,7 +126,7 @@ describe('tools and code in the editor', () => {
     await runCommand(harness.page, 'View: Revert and Close Editor');
   });
 
-  it('runs code in a terminal as it was shown, and none with control characters', async () => {
+  it('code block: runs in a terminal as shown, and not with control characters', async () => {
     const answer =
       '```sh\nprintf "[%s]" "a\tb" "!!" > ran.txt # \u200b\n```\n\n```bash\necho a\u0015touch never.txt\n```';
     harness.answer(answerWith({ text: [answer] }));
@@ -145,7 +145,7 @@ describe('tools and code in the editor', () => {
     assert.equal(existsSync(join(harness.workspace, 'never.txt')), false);
   });
 
-  it('asks for a secret file each time, though reading was allowed before', async () => {
+  it('tools: a file with secrets needs approval each time, even after reading was approved', async () => {
     harness.write('prod.env', 'TOKEN=needle\n');
     const read = call('read_file', { path: './prod.env' });
     const again = call('read_file', { path: 'src/../prod.env' }, 'c2');

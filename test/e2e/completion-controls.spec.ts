@@ -52,7 +52,7 @@ describe('the controls of completions', () => {
     await page.locator(ROWS).first().waitFor();
   }
 
-  it('pick the model from one list that says what it costs and where the code goes', async () => {
+  it('completion controls: the model picker shows price and destination', async () => {
     await at.edit('pick.ts', 'const a = ');
     await runCommand(at.page, 'Svc: Choose Completion Model');
     const input = at.page.locator('.quick-input-widget input.input');
@@ -80,7 +80,7 @@ describe('the controls of completions', () => {
     await at.page.locator(`${ITEM}[aria-label*="Completions by Coder"]`).waitFor();
   });
 
-  it('tell requests, latency and cost, and open a menu from the status bar', async () => {
+  it('completion controls: the status bar shows requests, latency and cost, and opens a menu', async () => {
     at.answer = ['priced;'];
     await at.edit('cost.ts', 'const a =');
     await at.type(' ');
@@ -112,7 +112,7 @@ describe('the controls of completions', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('snooze, and come back when woken', async () => {
+  it('completion controls: snooze disables completions until it is cancelled', async () => {
     at.answer = ['awake;'];
     await at.edit('snooze.ts', 'const a =');
     await runCommand(at.page, 'Svc: Snooze Completions');
@@ -128,7 +128,7 @@ describe('the controls of completions', () => {
     await at.shows('awake;');
   });
 
-  it('go to the next idea and back', async () => {
+  it('completion controls: next and previous suggestion', async () => {
     let asked = 0;
     at.answer = () => {
       asked += 1;

@@ -18,7 +18,7 @@ describe('completions in a workspace of several folders', () => {
     await at.page.locator('.statusbar-item[aria-label^="Svc: No completions here"]').waitFor();
   }
 
-  it('each folder is judged by its own .gitignore', async () => {
+  it('multi-root workspace: each folder uses its own .gitignore', async () => {
     at.answer = ['fine;'];
     await refused('a.one.ts');
     await refused('c.two.ts', 'second');

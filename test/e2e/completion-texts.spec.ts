@@ -45,7 +45,7 @@ const TEXTS = [
   },
 ] as const;
 
-describe('ghost text fits into a file with', () => {
+describe('ghost text in different files', () => {
   let at: CompletionHarness;
 
   before(async () => {
@@ -57,7 +57,7 @@ describe('ghost text fits into a file with', () => {
   });
 
   for (const { name, file, before, typed, says, after } of TEXTS) {
-    it(name, async () => {
+    it(`ghost text: fits into a file with ${name}`, async () => {
       at.answer = [says];
       await at.edit(file, before);
       await at.type(typed);
@@ -67,7 +67,7 @@ describe('ghost text fits into a file with', () => {
     });
   }
 
-  it('emoji and right-to-left text that are typed through', async () => {
+  it('ghost text: emoji and right-to-left text can be typed through', async () => {
     at.answer = ['"🎉 مرحبا e\u0301";'];
     await at.edit('through.ts', 'const t = ');
     await at.type('s + ');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runCommand } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
-describe('what completions send, and when', () => {
+describe('content and number of completion requests', () => {
   let at: CompletionHarness;
 
   before(async () => {
@@ -15,7 +15,7 @@ describe('what completions send, and when', () => {
     return clear(at, this.currentTest);
   });
 
-  it('nothing of files that hold secrets, that git ignores or that a setting excludes, not even as context', async () => {
+  it('completion requests: contain no file with secrets, ignored by Git or excluded by a setting, not even as context', async () => {
     writeFileSync(join(at.vscode.workspace, '.gitignore'), 'ignored.ts\n');
     at.answer = ['leaked'];
     for (const name of ['.env', 'key.pem', 'ignored.ts', 'plan.private.ts']) {
@@ -35,7 +35,7 @@ describe('what completions send, and when', () => {
     for (const body of bodies) assert.doesNotMatch(body, /abc \+|\.env|key\.pem|ignored\.ts|private/);
   });
 
-  it('a stand-in for what looks like a key, and the key comes back in the answer', async () => {
+  it('completion requests: a key is replaced in the request and restored in the answer', async () => {
     const key = `sk-${'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7'}`;
     at.answer = (prompt) => [`connect("${/token = "([^"]+)"/.exec(prompt)?.[1] ?? ''}");`];
     await at.edit('keyed.ts', `const token = "${key}";\nconst link = `);
@@ -44,7 +44,7 @@ describe('what completions send, and when', () => {
     assert.ok(!at.asked().some(({ bytes }) => bytes.toString('utf8').includes(key)));
   });
 
-  it('two requests at most in thirty keys when credit is out: no popup, and a status that says so', async () => {
+  it('completion requests: missing credit causes at most two requests for thirty keys, no popup and a status', async () => {
     at.status = 402;
     await at.edit('credit.ts', 'const value = ');
     const before = at.asked().length;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { runCommand } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
-describe('ghost text while a person types', () => {
+describe('ghost text while typing', () => {
   let at: CompletionHarness;
 
   before(async () => {
@@ -13,7 +13,7 @@ describe('ghost text while a person types', () => {
     return clear(at, this.currentTest);
   });
 
-  it('shows its first line at once and grows at its end only, line by line, while nothing is typed', async () => {
+  it('ghost text: shows its first line immediately and grows at its end, line by line, without typing', async () => {
     const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     at.answer = ['alpha;\n', second.promise, 'const beta = 2;\n', third.promise, 'const gamma = 3;'];
     await at.edit('grows.ts', 'const first =');
@@ -33,7 +33,7 @@ describe('ghost text while a person types', () => {
     assert.equal(await at.saved('grows.ts'), 'const first = alpha;\nconst beta = 2;\nconst gamma = 3;');
   });
 
-  it('keeps what is shown while it is typed through, without a gap and without asking again', async () => {
+  it('ghost text: remains while it is typed through, without a gap or a request', async () => {
     const whole = 'items.length * factor;\nconst more = total;';
     at.answer = [whole];
     await at.edit('typed.ts', 'const total = ');
@@ -53,7 +53,7 @@ describe('ghost text while a person types', () => {
     assert.equal(await at.saved('typed.ts'), `const total = 0 + ${whole}`);
   });
 
-  it('comes back at once when a wrong character is deleted', async () => {
+  it('ghost text: returns immediately after a wrong character is deleted', async () => {
     at.answer = ['first(second);'];
     await at.edit('deleted.ts', 'const total = ');
     await at.type('0 + ');
@@ -70,7 +70,7 @@ describe('ghost text while a person types', () => {
     assert.equal(at.asked().length, before);
   });
 
-  it('is accepted by word, then by line, then whole', async () => {
+  it('ghost text: is accepted by word, by line and as a whole', async () => {
     at.answer = ['alpha beta gamma;\nconst next = delta;\nconst last = epsilon;'];
     await at.edit('parts.ts', 'const first = ');
     await at.type('1 + ');
@@ -86,7 +86,7 @@ describe('ghost text while a person types', () => {
     assert.equal(saved, 'const first = 1 + alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
   });
 
-  it('leaves Tab to indentation where nothing is shown and at the start of a line', async () => {
+  it('ghost text: Tab indents if none is visible and at the start of a line', async () => {
     at.answer = [''];
     await at.edit('indent.ts', 'function f() {\n');
     await at.page.keyboard.press('Tab');
@@ -101,7 +101,7 @@ describe('ghost text while a person types', () => {
     assert.equal(await at.saved('indent-shown.ts'), 'class A {\n    f() {\n        ');
   });
 
-  it('goes with Escape, and stays away at that place until asked for', async () => {
+  it('ghost text: Escape hides it at that position until it is requested', async () => {
     at.answer = ['dismissed();'];
     await at.edit('escape.ts', 'const value = ');
     await at.type('a.');
@@ -121,7 +121,7 @@ describe('ghost text while a person types', () => {
     await at.shows('dismissed();');
   });
 
-  it('continues the item that is selected in the list of suggestions', async () => {
+  it('ghost text: continues the selected item of the suggest widget', async () => {
     at.answer = (prompt) => (prompt.endsWith('person.nationality') ? ['.trim();'] : ['']);
     await at.edit('list.ts', "const person = { nationality: 'x' };\nconst x = person.");
     await at.type('nati');
@@ -133,7 +133,7 @@ describe('ghost text while a person types', () => {
     assert.match(await at.saved('list.ts'), /const x = person\.nationality\.trim\(\);$/);
   });
 
-  it('does not double the bracket that the editor closed by itself', async () => {
+  it('ghost text: does not repeat a bracket that the editor closed', async () => {
     at.answer = ['item.price)'];
     await at.edit('bracket.ts', 'const sum = ');
     await at.type('add(');

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { pickTyped, screenshot, webviewFrame } from '../host/workbench.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
-describe('a first run', () => {
+describe('first run', () => {
   let harness: VSCodeHarness;
   let page: Page;
   let home: string;
@@ -29,12 +29,12 @@ describe('a first run', () => {
     await pickTyped(page, 'F1', `>${command}`, row);
   }
 
-  it('opens nothing by itself', async () => {
+  it('first run: opens nothing automatically', async () => {
     assert.equal(await page.locator('.notification-toast').count(), 0);
     assert.equal(await page.locator('.tab').count(), 0);
   });
 
-  it('takes providers over from another tool, each shown before it is written', async () => {
+  it('first run: imports providers of another tool after each was shown', async () => {
     const file = join(home, '.continue', 'config.json');
     mkdirSync(dirname(file));
     const model = {
@@ -63,7 +63,7 @@ describe('a first run', () => {
     assert.ok(!text.includes('sk-imported'), 'the key is in the file');
   });
 
-  it('signs out of everything after one question', async () => {
+  it('first run: signs out of all providers after one confirmation', async () => {
     await run('Svc: Sign Out of Everything');
     const question = page.locator('.monaco-dialog-box');
     await question.filter({ hasText: 'openai' }).waitFor();

@@ -23,7 +23,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** What a person gets: the VSIX in a fresh profile, and the tarball from an empty folder. Nothing of the sources. */
-describe('the package', () => {
+describe('installed package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-package-'));
   let harness: VSCodeHarness;
   let page: Page;
@@ -42,7 +42,7 @@ describe('the package', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('holds what runs and what explains it, and nothing else', () => {
+  it('package: contains the program and its documentation only', () => {
     assert.ok(lstatSync(installed).isDirectory());
     const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).map((file) =>
       file.replaceAll('\\', '/'),
@@ -60,7 +60,7 @@ describe('the package', () => {
     assert.deepEqual(surplus, []);
   });
 
-  it('completes code', async () => {
+  it('package: completes code', async () => {
     await openFile(page, 'receipt.ts');
     await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
     await page.keyboard.press('ControlOrMeta+End');
@@ -69,7 +69,7 @@ describe('the package', () => {
     await page.locator('.ghost-text-decoration, .ghost-text').filter({ hasText: 'number' }).first().waitFor();
   });
 
-  it('answers in the panel', async () => {
+  it('package: answers in the panel', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
     await panel.locator('.composer textarea').fill('Hello');
@@ -78,7 +78,7 @@ describe('the package', () => {
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
   });
 
-  it('brings `svc` into the terminals of VS Code', async () => {
+  it('package: provides `svc` in the terminals of VS Code', async () => {
     const file = join(harness.workspace, 'models.txt');
     const written = new Promise<void>((resolve) => {
       const watcher = watch(harness.workspace, () => {
@@ -96,7 +96,7 @@ describe('the package', () => {
     assert.match(readFileSync(file, 'utf8'), /^svc\/.+\n(?:.+\n)*done\n$/);
   });
 
-  it('runs as `npx svc` from the packed tarball', async function () {
+  it('package: runs with `npx svc` from the packed tarball', async function () {
     this.timeout(120_000);
     const npm = join(ROOT, 'node_modules', '.bin', 'npm');
     const run = (file: string, args: readonly string[], env = {}) =>
@@ -117,7 +117,7 @@ describe('the package', () => {
     assert.equal(run(tool, ['exec', '--offline', '--', 'svc', 'models'], { SVC_CONFIG_CONTENT: config }), 'p/m\n');
   });
 
-  it('serves from what the container file of docs/gateway.md copies, as it starts it', async () => {
+  it('package: serves from the container file of docs/gateway.md', async () => {
     const container = containerIn(join(folder, 'container'));
     const config = { provider: { p: { options: { baseURL: 'http://127.0.0.1:1' }, models: { m: {} } } } };
     writeFileSync(container.env.SVC_CONFIG ?? '', JSON.stringify(config));

@@ -47,13 +47,13 @@ describe('npm start', () => {
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  it('says that it uses the simulated provider, and why', () => {
+  it('npm start: states that it uses the simulated provider, and why', () => {
     assert.match(said, /No provider key in the environment and no model server on this machine/);
     assert.match(said, /simulated provider/);
     assert.match(said, /^Gateway: http:\/\/127\.0\.0\.1:\d+$/m);
   });
 
-  it('completes code in the sample workspace, labelled as simulated', async () => {
+  it('npm start: completes code in the sample workspace, marked as simulated', async () => {
     // A folder that is new to VS Code shows its README, which would take the place of what is opened before.
     await page.locator('.tab.active', { hasText: 'README.md' }).waitFor();
     // Nor does a page hand on its keys before it is there.
@@ -67,7 +67,7 @@ describe('npm start', () => {
     await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ timeout: 60_000 });
   });
 
-  it('answers in the panel', async () => {
+  it('npm start: answers in the panel', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
     await panel.locator('.composer textarea').fill('Hello');
@@ -76,7 +76,7 @@ describe('npm start', () => {
     assert.match(await panel.locator('.message.assistant').innerText(), /simulated provider/);
   });
 
-  it('ends all that it started at Ctrl-C', async () => {
+  it('npm start: Ctrl-C ends all processes that it started', async () => {
     const [, gateway = ''] = /^Gateway: (\S+)$/m.exec(said) ?? [];
     assert.ok((await fetch(`${gateway}/healthz`)).ok);
     child.kill('SIGINT');
@@ -101,8 +101,8 @@ fetch(baseURL + '/models', { headers: { authorization: 'Bearer ' + apiKey } }).t
 });
 `;
 
-describe('npm start where there is a desktop VS Code', () => {
-  it('opens it on the sample workspace with a gateway that answers, and ends with it', async function () {
+describe('npm start with a desktop VS Code', () => {
+  it('npm start: opens VS Code with the sample workspace and a running gateway, and ends with it', async function () {
     this.timeout(60_000);
     const home = mkdtempSync(join(tmpdir(), 'svc-desktop-'));
     const code = join(home, 'code');

@@ -9,7 +9,7 @@ import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
 const KEY = 'sk-typed-by-hand-0123456789';
 
-describe('the provider dialog', () => {
+describe('provider dialog', () => {
   let upstream: Upstream;
   let harness: VSCodeHarness;
   let page: Page;
@@ -107,7 +107,7 @@ describe('the provider dialog', () => {
       .waitFor({ state: 'detached' })
       .catch(() => undefined);
 
-  it('is filled, tested and saved by keyboard alone', async () => {
+  it('provider dialog: can be filled, tested and saved with the keyboard', async () => {
     const frame = await open();
     await page.keyboard.type('Ácme Models');
     assert.equal(await frame.locator('#id').inputValue(), 'acme-models');
@@ -174,7 +174,7 @@ describe('the provider dialog', () => {
     assert.ok(!text.includes(KEY), 'the key is in the file');
   });
 
-  it('offers the saved models at once', async () => {
+  it('provider dialog: saved models are available immediately', async () => {
     await list('Svc: Choose Chat Model', 'By Hand');
     await page.keyboard.press('Enter');
     await list('Svc: Choose Chat Model', 'By Hand');
@@ -182,7 +182,7 @@ describe('the provider dialog', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('edits without losing comments, and never has the stored key in the page', async () => {
+  it('provider dialog: edits keep comments, and the page never contains the stored key', async () => {
     const written = readFileSync(config, 'utf8')
       .replace('"hand": {', '// picked by hand\n        "hand": {\n          "limit": { "context": 9000 }, // tokens')
       .replace('"provider"', '// all of mine\n  "provider"');
@@ -201,7 +201,7 @@ describe('the provider dialog', () => {
     assert.equal(readFileSync(config, 'utf8'), written.replace('Ácme Models', 'Acme'));
   });
 
-  it('does not take a stored key along to another address', async () => {
+  it('provider dialog: a stored key is not used for another address', async () => {
     await list('Svc: Edit Provider', 'acme');
     await page.keyboard.press('Enter');
     const frame = await webviewFrame(page, '#delete');
@@ -221,7 +221,7 @@ describe('the provider dialog', () => {
     await closed(frame);
   });
 
-  it('says why a list or an address does not do, and lets go of what is slow', async () => {
+  it('provider dialog: reports an invalid list or address, and cancels a slow request', async () => {
     const frame = await open();
     await tabTo(frame, '#baseURL');
     await page.keyboard.type('ftp://example.com');
@@ -247,7 +247,7 @@ describe('the provider dialog', () => {
     await closed(frame);
   });
 
-  it('deletes after a question', async () => {
+  it('provider dialog: deletes after confirmation', async () => {
     await list('Svc: Delete Provider', 'acme');
     await page.keyboard.press('Enter');
     const question = page.locator('.monaco-dialog-box');

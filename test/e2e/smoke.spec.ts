@@ -6,7 +6,7 @@ import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbenc
 import { showsGhost } from './completion-harness.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
-describe('first light', () => {
+describe('smoke test', () => {
   let harness: VSCodeHarness;
   let page: Page;
 
@@ -16,7 +16,7 @@ describe('first light', () => {
   });
   after(() => harness.close());
 
-  it('shows ghost text for what is typed and puts it into the file with Tab', async () => {
+  it('smoke: typing shows ghost text, and Tab inserts it', async () => {
     await openFile(page, 'receipt.ts');
     await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
     await page.keyboard.press('ControlOrMeta+End');
@@ -42,7 +42,7 @@ describe('first light', () => {
     assert.ok(saved.endsWith(`export function formatPrice(cents${rest}`), saved);
   });
 
-  it('opens the panel, streams an answer and says that it is simulated', async () => {
+  it('smoke: the panel streams an answer and marks it as simulated', async () => {
     await runCommand(page, 'Svc: Open Chat');
     const panel = await webviewFrame(page, '.composer textarea');
     await panel.locator('.composer textarea').fill('What does `basketTotal` return?');
@@ -53,7 +53,7 @@ describe('first light', () => {
     await screenshot(page, 'panel', { docs: true });
   });
 
-  it('keeps the conversation when the view was hidden', async () => {
+  it('smoke: the conversation remains after the view was hidden', async () => {
     await page.keyboard.press('ControlOrMeta+Shift+E');
     await page.locator('.explorer-folders-view').waitFor();
     await runCommand(page, 'Svc: Open Chat');

@@ -27,7 +27,7 @@ const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptio
   'full-tab': ['answer', { theme: 'light', width: 1000 }],
 };
 
-describe('the gallery of the panel', function () {
+describe('chat page gallery', function () {
   this.timeout(120_000);
   let host: PanelHost;
   before(async () => {
@@ -36,7 +36,7 @@ describe('the gallery of the panel', function () {
   after(() => host.close());
 
   for (const [name, [state, options]] of Object.entries(SHOTS)) {
-    it(`shows ${name}`, async () => {
+    it(`chat page gallery: shows ${name}`, async () => {
       const panel = await host.open({ height: 640, reducedMotion: true, ...options });
       await panel.tell(...(state === 'long-history' ? longHistory() : (STATES[state] ?? [snapshot(transcriptOf())])));
       if (state === 'reasoning') await panel.page.locator('.reasoning summary').click();

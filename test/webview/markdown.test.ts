@@ -64,13 +64,13 @@ describe('Markdown that arrives in pieces', function () {
 
   const SIZES = Array.from({ length: 64 }, (_, index) => index + 1);
   for (const [name, text] of Object.entries(CORPUS)) {
-    it(`is what the whole text gives, for pieces of 1 to 64 characters: ${name}`, async () => {
+    it(`Markdown: pieces of 1 to 64 characters give the same result as the whole text: ${name}`, async () => {
       const difference = await firstDifference(text, SIZES);
       assert.equal(difference?.pieces, difference?.whole, `pieces of ${difference?.size}`);
     });
   }
 
-  it('is what the whole text gives, for any mixture of lines', async () => {
+  it('Markdown: pieces give the same result as the whole text for any mixture of lines', async () => {
     const lines = [...new Set(Object.values(CORPUS).flatMap((text) => text.split(/\r?\n/)))];
     const text = fc.array(fc.constantFrom(...lines), { maxLength: 12 }).map((chosen) => chosen.join('\n'));
     await fc.assert(
@@ -82,7 +82,7 @@ describe('Markdown that arrives in pieces', function () {
     );
   });
 
-  it('leaves settled blocks alone: the same elements stay in the page', async () => {
+  it('Markdown: complete blocks keep their elements in the page', async () => {
     const kept = await page.evaluate(() => {
       const { MarkdownWriter } = window as unknown as {
         MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };
@@ -97,7 +97,7 @@ describe('Markdown that arrives in pieces', function () {
     assert.equal(kept, true);
   });
 
-  it('grows a long fence in blocks of 64 lines whose text is the source', async () => {
+  it('Markdown: a long fence grows in blocks of 64 lines whose text is the source', async () => {
     const { blocks, equal } = await page.evaluate(() => {
       const { MarkdownWriter } = window as unknown as {
         MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };

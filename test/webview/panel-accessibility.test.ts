@@ -16,7 +16,7 @@ const append = (value: string): Patch => ({ type: 'append', message: 'm1', part:
 const patches = (from: number, ...list: readonly Patch[]) =>
   ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
 
-describe('the panel’s page for everyone', function () {
+describe('accessibility of the chat page', function () {
   this.timeout(60_000);
   let host: PanelHost;
   let panel: Panel;
@@ -30,7 +30,7 @@ describe('the panel’s page for everyone', function () {
   afterEach(() => panel.close());
 
   for (const theme of Object.keys(THEMES) as ThemeName[]) {
-    it(`has no fault that axe can find, in any state: ${theme}`, async () => {
+    it(`chat page: axe reports no violation in any state: ${theme}`, async () => {
       const dressed = await host.open({ theme });
       const source = readFileSync(AXE, 'utf8');
       // The page's policy forbids added scripts: the debugger may evaluate them.
@@ -61,7 +61,7 @@ describe('the panel’s page for everyone', function () {
     });
   }
 
-  it('names every control and keeps its roles', async () => {
+  it('chat page: each control has a name and its role', async () => {
     await panel.tell(...(STATES.tools ?? []));
     const tree = await panel.page.locator('body').ariaSnapshot();
     for (const expected of [
@@ -81,7 +81,7 @@ describe('the panel’s page for everyone', function () {
     assert.doesNotMatch(tree, /- button\s*$/m, 'a button without a name');
   });
 
-  it('announces that an answer begins and its text once, and nothing in between', async () => {
+  it('chat page: announces the start of an answer and its text once, and nothing in between', async () => {
     await panel.tell(SET, snapshot(transcriptOf(user)));
     await panel.page.evaluate(() => {
       const heard: string[] = [];
@@ -111,7 +111,7 @@ describe('the panel’s page for everyone', function () {
   });
 
   for (const event of [{ isComposing: true }, { keyCode: 229 }]) {
-    it(`sends nothing while an input method composes: ${JSON.stringify(event)}`, async () => {
+    it(`chat page: sends nothing during input composition: ${JSON.stringify(event)}`, async () => {
       await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text('x')], ending: COMPLETE })));
       await panel.page.locator('.composer textarea').fill('にほん');
       const press = (selector: string) =>
@@ -133,7 +133,7 @@ describe('the panel’s page for everyone', function () {
     });
   }
 
-  it('can be used with the keyboard alone, from the transcript to Send', async () => {
+  it('chat page: can be used with the keyboard alone, from the transcript to Send', async () => {
     await panel.tell(...(STATES.answer ?? []));
     await panel.page.locator('.transcript').focus();
     const names: string[] = [];
@@ -159,7 +159,7 @@ describe('the panel’s page for everyone', function () {
     }
   });
 
-  it('fits 240 pixels and twice the zoom: nothing is cut off at the side', async () => {
+  it('chat page: fits 240 pixels and a zoom of 200 % without horizontal clipping', async () => {
     for (const width of [240, 320, 420]) {
       const narrow = await host.open({ width });
       for (const [name, messages] of Object.entries(STATES)) {
@@ -176,7 +176,7 @@ describe('the panel’s page for everyone', function () {
     }
   });
 
-  it('does not move for who wants no motion', async () => {
+  it('chat page: respects reduced motion', async () => {
     const still = await host.open({ reducedMotion: true });
     await still.tell(...(STATES.waiting ?? []));
     const moving = await still.page.evaluate(
@@ -186,7 +186,7 @@ describe('the panel’s page for everyone', function () {
     await still.close();
   });
 
-  it('shows in forced colours what has the focus, and the edges of what is one thing', async () => {
+  it('chat page: shows focus and borders with forced colors', async () => {
     const forced = await host.open({ forcedColors: true });
     await forced.tell(...(STATES.tools ?? []));
     await forced.page.locator('.transcript').focus();
@@ -206,14 +206,14 @@ describe('the panel’s page for everyone', function () {
     await forced.close();
   });
 
-  it('speaks the language of the editor', async () => {
+  it('chat page: uses the language of the editor', async () => {
     const german = await host.open({ language: 'de' });
     await german.tell({ type: 'model', model: null }, snapshot(transcriptOf()));
     assert.equal(await german.page.locator('.empty h1').innerText(), 'Fragen Sie zu Ihrem Code');
     await german.close();
   });
 
-  it('says what failed in the language of the editor, and leaves the words of the provider as they came', async () => {
+  it('chat page: translates errors and keeps the text of the provider', async () => {
     const german = await host.open({ language: 'de' });
     const failure = { provider: 'acme', status: 402, bodyText: '{"error":{"message":"Top up first."}}', byok: true };
     const error = errorCard(vendorError(failure), 0);

@@ -14,7 +14,7 @@ import {
 const SAID = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Question' }] };
 
 /** Three walls stand between a model's text and a person: each has to hold when the ones before it do not. */
-describe('each wall of the panel by itself', function () {
+describe('each defense of the chat page alone', function () {
   this.timeout(60_000);
   let host: PanelHost;
   let elsewhere = '';
@@ -39,7 +39,7 @@ describe('each wall of the panel by itself', function () {
     return panel.page.locator('.markdown').innerText();
   }
 
-  it('the Markdown renderer: tags are text, pictures are named, what hides is shown', async () => {
+  it('Markdown renderer: shows tags as text, names images and shows hidden characters', async () => {
     const panel = await host.open();
     for (const tag of ['<script>', '<img src=x onerror=alert(1)>', '<style>', '<form action=x>', '<b>', '</div>']) {
       for (const text of [tag, `Text ${tag} text`, `# ${tag}`, `- ${tag}`, `| ${tag} |\n|---|\n| ${tag} |`]) {
@@ -58,7 +58,7 @@ describe('each wall of the panel by itself', function () {
     await panel.close();
   });
 
-  it('the sanitizer: of HTML that got past it, what may be in an answer is left', async () => {
+  it('sanitizer: keeps only permitted elements of HTML that passed the renderer', async () => {
     const page = await (await host.browser.newContext()).newPage();
     await page.goto(`${host.url}/panel.html?open`);
     await page.addScriptTag({ url: '/writer.js', type: 'module' });
@@ -123,7 +123,7 @@ describe('each wall of the panel by itself', function () {
     assert.deepEqual(host.strangers.slice(before), []);
   });
 
-  it('the policy of the page: HTML that got into it loads nothing and runs nothing', async () => {
+  it('content security policy: HTML that passed the sanitizer loads and runs nothing', async () => {
     const loaded: Record<string, string[]> = {};
     const ran: Record<string, number> = {};
     const mine = { name: 'ours', html: '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script>' };

@@ -15,7 +15,7 @@ const text = (value: string) => ({ type: 'text' as const, text: value });
 const user = { role: 'user' as const, parts: [text('Question')] };
 const SET = { type: 'model' as const, model: VIEW };
 
-describe('what a model wrote in the panel’s page', function () {
+describe('content of a model in the chat page', function () {
   this.timeout(60_000);
   let host: PanelHost;
   let panel: Panel;
@@ -29,7 +29,7 @@ describe('what a model wrote in the panel’s page', function () {
   afterEach(() => panel.close());
 
   for (const policy of [true, false]) {
-    it(`lets nothing that a model wrote load, run or lead away ${policy ? 'with' : 'even without'} its policy`, async () => {
+    it(`untrusted content: nothing loads, runs or navigates ${policy ? 'with' : 'even without'} the content security policy`, async () => {
       const strange = await host.open({ policy });
       const dialogs: string[] = [];
       strange.page.on('dialog', (dialog) => {
@@ -68,7 +68,7 @@ describe('what a model wrote in the panel’s page', function () {
     });
   }
 
-  it('shows what a tool was given and gave as the text it is', async () => {
+  it('untrusted content: input and output of tools are shown as text', async () => {
     const evil = `<img src="${host.url}/tool" onerror="alert(1)">\u202e`;
     const tool = {
       ...{ type: 'tool' as const, id: 'c', name: evil, origin: evil, changes: true, text: JSON.stringify({ evil }) },
@@ -82,7 +82,7 @@ describe('what a model wrote in the panel’s page', function () {
     assert.deepEqual(host.strangers.slice(before), []);
   });
 
-  it('hands a link to the host with what it says, and follows none', async () => {
+  it('untrusted content: a link is sent to the host with its text, and the page does not navigate', async () => {
     const answer = {
       role: 'assistant' as const,
       parts: [text('[good.example](https://evil.example/x)')],
@@ -96,7 +96,7 @@ describe('what a model wrote in the panel’s page', function () {
     assert.equal(new URL(panel.page.url()).pathname, '/panel.html');
   });
 
-  it('does not listen to a frame of another origin', async () => {
+  it('untrusted content: messages from a frame of another origin are ignored', async () => {
     await panel.tell(SET, snapshot(transcriptOf(user)));
     await panel.page.evaluate(() =>
       window.dispatchEvent(

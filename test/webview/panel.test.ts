@@ -10,7 +10,7 @@ const append = (value: string): Patch => ({ type: 'append', message: 'm1', part:
 const patches = (from: number, ...list: readonly Patch[]) =>
   ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
 
-describe('the panel’s page', function () {
+describe('chat page', function () {
   this.timeout(60_000);
   let host: PanelHost;
   let panel: Panel;
@@ -23,16 +23,16 @@ describe('the panel’s page', function () {
   });
   afterEach(() => panel.close());
 
-  describe('follows the host', () => {
+  describe('messages of the host', () => {
     const begin = [SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text('Start. ')] }))] as const;
 
-    it('asks for a snapshot when something was lost, once', async () => {
+    it('chat page: requests one snapshot after a lost message', async () => {
       await panel.tell(...begin, patches(5, append('lost')), patches(6, append('more')));
       assert.equal((await panel.said('resync')).length, 1);
       assert.equal(await panel.page.locator('.markdown').innerText(), 'Start.');
     });
 
-    it('draws ten thousand pieces in few frames', async () => {
+    it('chat page: draws ten thousand pieces in few frames', async () => {
       await panel.tell(...begin);
       const drawn = await panel.page.evaluate(async () => {
         const body = document.querySelector('.markdown');
@@ -53,7 +53,7 @@ describe('the panel’s page', function () {
       assert.ok(drawn.changes <= 110, `${drawn.changes} changes`);
     });
 
-    it('keeps what is read in place while the answer grows, and comes back to the end when asked', async () => {
+    it('chat page: keeps the scroll position while an answer grows, and returns to the end on request', async () => {
       const long = Array.from({ length: 60 }, (_, line) => `Paragraph ${line} of a long answer.`).join('\n\n');
       await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text(`${long}\n\n`)] })));
       const top = () => panel.page.locator('.transcript').evaluate((list) => list.scrollTop);
@@ -75,7 +75,7 @@ describe('the panel’s page', function () {
       assert.equal(await atEnd(), true);
     });
 
-    describe('with 400 messages', () => {
+    describe('a transcript of 400 messages', () => {
       const answer = (index: number) => `Answer **${index}** with \`code\`:\n\n\`\`\`ts\nconst a = ${index};\n\`\`\``;
       const messages = Array.from({ length: 400 }, (_, index) => ({
         id: `m${index}`,
@@ -88,7 +88,7 @@ describe('the panel’s page', function () {
           () => document.querySelectorAll('.message').length === 400 && document.querySelector('.undrawn') === null,
         );
 
-      it('shows the last at once, all of them soon, and draws each when it is looked at', async () => {
+      it('long transcript: shows the last messages immediately, the others soon, and draws each when it is visible', async () => {
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         assert.match(await panel.page.locator('.message').last().innerText(), /399/);
         await panel.page.locator('.message').nth(399).waitFor({ state: 'attached' });
@@ -98,7 +98,7 @@ describe('the panel’s page', function () {
         assert.equal(await panel.page.locator('.message pre').count(), 200);
       });
 
-      it('stays at the end while the earlier ones come', async () => {
+      it('long transcript: stays at the end while earlier messages are added', async () => {
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         await allDrawn();
         const toEnd = await panel.page
@@ -127,7 +127,7 @@ describe('the panel’s page', function () {
           Object.assign(window, { resume, moment });
         });
 
-      it('draws one after another, as long as there is time', async () => {
+      it('long transcript: adds messages one by one while time remains', async () => {
         await holdIdle();
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         const left = await panel.page.evaluate(async () => {
@@ -147,7 +147,7 @@ describe('the panel’s page', function () {
         assert.equal(left.after, left.before - 1);
       });
 
-      it('keeps in place what a person scrolled to before the earlier ones came', async () => {
+      it('long transcript: keeps the scroll position of the user while earlier messages are added', async () => {
         await holdIdle();
         await panel.tell(SET, snapshot(transcriptOf(...messages)));
         await panel.page.locator('.transcript').hover();
@@ -164,13 +164,13 @@ describe('the panel’s page', function () {
     });
   });
 
-  describe('composes', () => {
+  describe('composer', () => {
     beforeEach(() =>
       panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [text('x')], ending: COMPLETE }))),
     );
     const input = () => panel.page.locator('.composer textarea');
 
-    it('tells the host of every keystroke, so that nothing typed is lost with the page', async () => {
+    it('composer: reports each keystroke to the host, so that the draft survives the page', async () => {
       await input().pressSequentially('abc');
       assert.deepEqual(
         (await panel.said('draft')).map(({ text }) => text),
@@ -178,7 +178,7 @@ describe('the panel’s page', function () {
       );
     });
 
-    it('says what it can’t read of what is dropped, instead of nothing', async () => {
+    it('composer: reports dropped content that it cannot read', async () => {
       await panel.page.evaluate(() => {
         const drop = (name: string, type: string, bytes: number) => {
           const dataTransfer = new DataTransfer();
@@ -202,7 +202,7 @@ describe('the panel’s page', function () {
       assert.deepEqual(await panel.said('attach-media'), []);
     });
 
-    it('takes the text of cells, not the picture of them that stands beside it', async () => {
+    it('composer: pastes copied cells as text and not as an image', async () => {
       const left = await input().evaluate(async (area) => {
         const canvas = new OffscreenCanvas(2, 2);
         canvas.getContext('2d')?.fillRect(0, 0, 2, 2);
@@ -214,7 +214,7 @@ describe('the panel’s page', function () {
       assert.equal(left, true, 'the page took what the browser should paste');
     });
 
-    it('leads to the choice of tools where the model can call them', async () => {
+    it('composer: the tool picker is available if the model supports tools', async () => {
       const tools = panel.page.getByRole('button', { name: 'Choose tools' });
       await tools.click();
       assert.equal((await panel.said('choose-tools')).length, 1);
@@ -222,7 +222,7 @@ describe('the panel’s page', function () {
       assert.equal(await tools.count(), 0);
     });
 
-    it('completes @ in a list that does not get in the way of typing', async () => {
+    it('composer: the list of @ completions does not interrupt typing', async () => {
       await input().pressSequentially('look at @ba');
       const asked = (await panel.said('complete')).at(-1);
       assert.deepEqual([asked?.trigger, asked?.text], ['@', 'ba']);
@@ -242,7 +242,7 @@ describe('the panel’s page', function () {
       assert.deepEqual(await panel.said('send'), []);
     });
 
-    it('offers commands at the beginning alone, and Escape closes the list', async () => {
+    it('composer: offers slash commands only at the start, and Escape closes the list', async () => {
       await input().pressSequentially('a/b');
       assert.deepEqual(
         (await panel.said('complete')).filter(({ trigger }) => trigger === '/'),
@@ -260,7 +260,7 @@ describe('the panel’s page', function () {
       assert.equal((await panel.said('send'))[0]?.text, '/ex');
     });
 
-    it('takes a pasted picture, with a small preview', async () => {
+    it('composer: accepts a pasted image and shows a small preview', async () => {
       await input().evaluate(async (area) => {
         const canvas = new OffscreenCanvas(300, 200);
         canvas.getContext('2d')?.fillRect(0, 0, 300, 200);
@@ -278,7 +278,7 @@ describe('the panel’s page', function () {
       assert.match(String(attached?.preview), /^data:image\/png;base64,/);
     });
 
-    it('gives the source text of code, never what is on screen', async () => {
+    it('code block: copies the source text', async () => {
       const source = 'const a = 1;\n\n\tconst b = "x  y";';
       const answer = { role: 'assistant' as const, parts: [text(`\`\`\`ts\n${source}\n\`\`\``)], ending: COMPLETE };
       await panel.tell(snapshot(transcriptOf(user, answer)));
@@ -289,7 +289,7 @@ describe('the panel’s page', function () {
       assert.deepEqual(await panel.said('code'), [{ type: 'code', action: 'insert', text: source, language: 'ts' }]);
     });
 
-    it('answers a waiting tool in each way', async () => {
+    it('tool card: sends each decision for a waiting call', async () => {
       await panel.tell(...(STATES.tools ?? []));
       for (const name of ['Allow once', 'Allow in this conversation', 'Always allow']) {
         await panel.page.getByRole('button', { name, exact: true }).click();
@@ -302,7 +302,7 @@ describe('the panel’s page', function () {
       );
     });
 
-    it('says why a call is asked for each time, and offers no standing permission for it', async () => {
+    it('tool card: states why a call always needs approval, and offers no permanent permission', async () => {
       await panel.tell(...(STATES.cautioned ?? []));
       await panel.page.getByText('.vscode/tasks.json controls an editor').waitFor();
       assert.equal(await panel.page.getByRole('button', { name: 'Allow once' }).count(), 1);
@@ -311,7 +311,7 @@ describe('the panel’s page', function () {
       }
     });
 
-    it('shows every character of a command, and its end however long it is', async () => {
+    it('tool card: shows each character of a command, and its end for any length', async () => {
       await panel.tell(...(STATES['long-command'] ?? []));
       const card = panel.page.locator('.tool.asking');
       await card.getByText('⟨U+202E⟩').waitFor();
@@ -327,7 +327,7 @@ describe('the panel’s page', function () {
       assert.equal(end, 0);
     });
 
-    it('switches between versions, edits and answers again', async () => {
+    it('message: switches versions, edits and answers again', async () => {
       await panel.tell(...(STATES.branch ?? []));
       assert.match(await panel.page.locator('.message.assistant .versions').innerText(), /2\/3/);
       await panel.page.getByRole('button', { name: 'Version before' }).click();

@@ -50,7 +50,7 @@ const models = (count: number) =>
     contextLength: 128_000,
   }));
 
-describe('the provider dialog’s page', () => {
+describe('provider page', () => {
   let host: Awaited<ReturnType<typeof startDialogHost>>;
   before(async () => {
     host = await startDialogHost();
@@ -81,7 +81,7 @@ describe('the provider dialog’s page', () => {
   const themes: readonly ThemeName[] = ['dark', 'light', 'hc-dark', 'hc-light'];
   for (const theme of themes) {
     for (const width of [1200, 300]) {
-      it(`has no fault that axe can find, and fits: ${theme}, ${width} px`, async () => {
+      it(`provider page: axe reports no violation, and the page fits: ${theme}, ${width} px`, async () => {
         const dialog = await host.open({ theme, width });
         await busiest(dialog);
         mkdirSync(ARTIFACTS, { recursive: true });
@@ -108,7 +108,7 @@ describe('the provider dialog’s page', () => {
     }
   }
 
-  it('shows the empty form', async () => {
+  it('provider page: shows the empty form', async () => {
     const dialog = await host.open({ theme: 'dark', width: 900 });
     await dialog.tell(opened());
     await dialog.page.screenshot({ path: join(ARTIFACTS, 'provider-empty.png') });
@@ -116,7 +116,7 @@ describe('the provider dialog’s page', () => {
     await dialog.close();
   });
 
-  it('complains about the id as it is typed and about the rest when it is left or saved', async () => {
+  it('provider page: validates the id during typing and other fields on blur or save', async () => {
     const dialog = await host.open();
     await dialog.tell(opened());
     const { page } = dialog;
@@ -130,7 +130,7 @@ describe('the provider dialog’s page', () => {
     await dialog.close();
   });
 
-  it('takes the answer of the last question alone', async () => {
+  it('provider page: uses only the answer to the last request', async () => {
     const dialog = await host.open();
     await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
     const first = await lastRequest(dialog, 'list');
@@ -145,7 +145,7 @@ describe('the provider dialog’s page', () => {
     await dialog.close();
   });
 
-  it('selects all that a search finds, and takes them back', async () => {
+  it('provider page: selects and deselects all search results', async () => {
     const dialog = await host.open();
     await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
     await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(1000) });
@@ -158,7 +158,7 @@ describe('the provider dialog’s page', () => {
     await dialog.close();
   });
 
-  it('draws what a provider says as text', async () => {
+  it('provider page: shows text of a provider as text', async () => {
     const dialog = await host.open();
     await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
@@ -169,7 +169,7 @@ describe('the provider dialog’s page', () => {
     await dialog.close();
   });
 
-  it('speaks German', async () => {
+  it('provider page: is available in German', async () => {
     const dialog = await host.open({ words: bundle('l10n/bundle.l10n.de.json') });
     await dialog.tell(opened());
     const text = await dialog.page.locator('body').innerText();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 
 describe('activation', () => {
-  it('activates without an error and registers every command of the manifest', async () => {
+  it('activation: causes no error and registers each command of the manifest', async () => {
     const extension = vscode.extensions.getExtension('svc.svc');
     assert.ok(extension, 'the extension is not there');
     await extension.activate();

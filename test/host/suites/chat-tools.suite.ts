@@ -22,7 +22,7 @@ import { changingTools, readingTools } from '../../../src/extension/chat/tools/o
 import { workspaceFolder } from './until.ts';
 
 /** The chat's own tools on files with links and in a shell, as a model calls them. */
-describe('tools of the chat in a workspace with links', () => {
+describe('chat tools in a workspace with links', () => {
   let root: string;
   let outside: string;
   let tools: readonly ChatTool[];
@@ -65,13 +65,13 @@ describe('tools of the chat in a workspace with links', () => {
   };
 
   for (const path of ['linked/out.txt', 'linked/out/notes.txt', 'linked/src/../out/notes.txt', 'linked\\out.txt']) {
-    it(`read nothing outside of it: ${path}`, async () => {
-      await assert.rejects(asks('read_file', { path }), /not inside the workspace/);
-      await assert.rejects(run('read_file', { path }), /not inside the workspace/);
+    it(`chat tools: read no file outside the workspace: ${path}`, async () => {
+      await assert.rejects(asks('read_file', { path }), /not inside of the workspace/);
+      await assert.rejects(run('read_file', { path }), /not inside of the workspace/);
     });
   }
 
-  it('ask for a file that holds secrets however it is spelled, and for no other', async () => {
+  it('chat tools: a file with secrets needs approval for each spelling of its path, and no other does', async () => {
     for (const path of ['prod.env', './prod.env', 'src/../prod.env', 'prod.env/.', 'plain.txt', 'src\\..\\plain.txt']) {
       assert.equal(await asks('read_file', { path: `linked/${path}` }), 'secret', path);
     }
@@ -79,7 +79,7 @@ describe('tools of the chat in a workspace with links', () => {
     assert.equal((await run('read_file', { path: 'linked/same.ts' })).output, 'needle inside\n');
   });
 
-  it('search and list no file by a link that leads out of it or to a secret', async () => {
+  it('chat tools: search and listing follow no link that leaves the workspace or leads to a secret', async () => {
     const found = (await run('search_text', { query: 'needle' })).output;
     assert.match(found, /linked\/src\/a\.ts:1: needle inside/);
     assert.doesNotMatch(found, /outside|secret/);
@@ -91,7 +91,7 @@ describe('tools of the chat in a workspace with links', () => {
     );
   });
 
-  it('write nothing outside of it, by a link to nothing either', async () => {
+  it('chat tools: write no file outside the workspace, nor through a link without a target', async () => {
     for (const path of ['linked/dangling.txt', 'linked/out/made.txt', '../made.txt']) {
       const input = { path, old_text: '', new_text: 'x' };
       await assert.rejects(asks('edit_file', input), /not inside the workspace/);
@@ -102,7 +102,7 @@ describe('tools of the chat in a workspace with links', () => {
     assert.equal(readFileSync(join(outside, 'notes.txt'), 'utf8'), 'needle outside\n');
   });
 
-  it('ask each time for a write that decides what runs, by the file that it is', async () => {
+  it('chat tools: a write to a file that makes programs run needs approval each time, for the real file', async () => {
     const edit = (path: string) => asks('edit_file', { path, old_text: '', new_text: 'x' });
     assert.equal(await edit('linked/src/b.ts'), true);
     assert.equal(await edit('.VSCode/tasks.json'), 'editor');
@@ -111,7 +111,7 @@ describe('tools of the chat in a workspace with links', () => {
     assert.equal(await edit('linked/package.json'), 'package');
   });
 
-  it('run a command as it was approved, in a terminal that shows it', async () => {
+  it('chat tools: an approved command runs unchanged in a visible terminal', async () => {
     const { output } = await run('run_in_terminal', { command: "printf '[%s]' 'a\tb' '!!'; echo; pwd; exit 4" });
     assert.equal(output, `[a\tb][!!]\n${realpathSync(workspaceFolder().fsPath)}\n[exit code 4]`);
     const shown = vscode.window.terminals.filter(({ name }) => name === 'Svc');
@@ -119,7 +119,7 @@ describe('tools of the chat in a workspace with links', () => {
     assert.match(await terminalText(), /\[a\tb\]\[!!\]/);
   });
 
-  it('run no command that has control characters', async () => {
+  it('chat tools: a command with control characters does not run', async () => {
     for (const command of ['echo a\u0015touch x', 'echo a\rtouch x', '\u0001touch x', 'a\u001b[2J', '']) {
       await assert.rejects(
         async () => tool('run_in_terminal').requiredConfirmation({ command }),
@@ -129,7 +129,7 @@ describe('tools of the chat in a workspace with links', () => {
     }
   });
 
-  it('end a command with Stop, and give a long output’s end', async () => {
+  it('chat tools: stop ends a command, and a long output keeps its end', async () => {
     const stop = new AbortController();
     const running = tool('run_in_terminal').run({ command: 'touch started; sleep 1000' }, stop.signal);
     const watcher = vscode.workspace.createFileSystemWatcher('**/started');
@@ -143,7 +143,7 @@ describe('tools of the chat in a workspace with links', () => {
     assert.match(long.output, /\n30000\n\[exit code 0\]$/);
   });
 
-  it('give no secret file in a diff', async () => {
+  it('chat tools: a diff contains no file with secrets', async () => {
     const folder = join(outside, 'repository');
     mkdirSync(folder);
     const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args]);

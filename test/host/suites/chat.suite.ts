@@ -49,21 +49,21 @@ describe('models and commands in VS Code', () => {
   const none = () => new vscode.CancellationTokenSource().token;
   const hello = [vscode.LanguageModelChatMessage.User('Hello')];
 
-  it('offers the models with their limits', async () => {
+  it('language models: are offered with their limits', async () => {
     const text = await model('text');
     assert.equal(text.name, 'text');
     assert.equal(text.maxInputTokens, 28_000);
     assert.ok((await text.countTokens('four words are here')) > 2);
   });
 
-  it('streams text to other extensions', async () => {
+  it('language models: stream text to other extensions', async () => {
     const response = await (await model('text')).sendRequest(hello, {}, none());
     let text = '';
     for await (const piece of response.text) text += piece;
     assert.equal(text, 'Hello, wörld 👋.');
   });
 
-  it('carries tools both ways, results and pictures too', async () => {
+  it('language models: send and receive tool calls, results and images', async () => {
     const tools = [{ name: 'weather', description: 'Weather', inputSchema: { type: 'object', properties: {} } }];
     const picture = new vscode.LanguageModelDataPart(PIXEL, 'image/png');
     const ask = [vscode.LanguageModelChatMessage.User([new vscode.LanguageModelTextPart('Weather?'), picture])];
@@ -97,7 +97,7 @@ describe('models and commands in VS Code', () => {
     );
   });
 
-  it('closes the socket when a request is cancelled', async () => {
+  it('language models: a cancelled request closes the socket', async () => {
     const stop = new vscode.CancellationTokenSource();
     const response = await (await model('stall-mid-stream')).sendRequest(hello, {}, stop.token);
     const reading = (async () => {
@@ -107,7 +107,7 @@ describe('models and commands in VS Code', () => {
     assert.equal(await upstream.requests.at(-1)?.closed, true);
   });
 
-  it('does not pass half an answer, or half a call of a tool, for a whole one', async () => {
+  it('language models: an interrupted answer or tool call is an error', async () => {
     const ask = async (id: string) => {
       const tools = [{ name: 'weather', description: 'Weather', inputSchema: { type: 'object', properties: {} } }];
       const parts: unknown[] = [];
@@ -134,7 +134,7 @@ describe('models and commands in VS Code', () => {
     ['status-401', 'NoPermissions'],
     ['status-429', 'Blocked'],
   ] as const) {
-    it(`says what kind of failure it was: ${code}`, async () => {
+    it(`language models: report the kind of a failure: ${code}`, async () => {
       const failed = async () => {
         const response = await (await model(id)).sendRequest(hello, {}, none());
         for await (const _ of response.text);
@@ -143,7 +143,7 @@ describe('models and commands in VS Code', () => {
     }).timeout(60_000);
   }
 
-  it('offers a model the tools of VS Code and its own, but none that are turned off', async () => {
+  it('chat: a model gets the tools of VS Code and of Svc, except for disabled ones', async () => {
     await model('text');
     const settings = vscode.workspace.getConfiguration('svc.chat');
     await settings.update('model', 'suite/text', vscode.ConfigurationTarget.Global);
@@ -169,7 +169,7 @@ describe('models and commands in VS Code', () => {
     await vscode.workspace.fs.delete(file);
   });
 
-  it('offers its fix on problems alone, and never as the preferred one', async () => {
+  it('code actions: the fix is offered for problems only, and is never the preferred one', async () => {
     const file = await writeFile('fixable.txt', 'const a: number = 1;\nconst b = 2;\n');
     await vscode.window.showTextDocument(file);
     const problems = vscode.languages.createDiagnosticCollection('suite');

@@ -8,7 +8,7 @@ const run = vscode.commands.executeCommand;
 const language = 'go';
 
 /** Each setting by what it changes in the requests that arrive. */
-describe('the settings of completions decide', () => {
+describe('settings of completions', () => {
   let provider: CompletionProvider;
   const written: vscode.Uri[] = [];
   const changed = new Set<string>();
@@ -64,7 +64,7 @@ describe('the settings of completions decide', () => {
     await run('workbench.action.closeAllEditors');
   });
 
-  it('trigger: by hand only, or by itself', async () => {
+  it('setting trigger: manual or automatic', async () => {
     await set('completion.trigger', 'manual');
     await open('var manual = ');
     assert.equal(await requests(ask), 0);
@@ -76,7 +76,7 @@ describe('the settings of completions decide', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('languages: which of them', async () => {
+  it('setting languages: enables completions per language', async () => {
     const opened = async (content: string, extension?: string) => {
       await open(content, extension);
       const count = await requests(ask);
@@ -92,7 +92,7 @@ describe('the settings of completions decide', () => {
     assert.equal(await opened('three = ', 'ini'), 0);
   });
 
-  it('disabledGlobs: which files', async () => {
+  it('setting disabledGlobs: disables completions per file', async () => {
     await set('completion.disabledGlobs', ['off/**', '*.gen.go']);
     for (const [name, expected] of [
       ['off/one.go', 0],
@@ -104,7 +104,7 @@ describe('the settings of completions decide', () => {
     }
   });
 
-  it('maxLines: how many lines are asked for and shown', async () => {
+  it('setting maxLines: limits the requested and the shown lines', async () => {
     provider.answer = 'one()\ntwo()\nthree()\nfour()\n';
     await set('completion.maxLines', 3);
     const { document } = await open('var lines = ');
@@ -121,7 +121,7 @@ describe('the settings of completions decide', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('debounceFloor: the least time before a request', async () => {
+  it('setting debounceFloor: the minimum delay of a request', async () => {
     await set('completion.debounceFloor', 1000);
     await open('var floor = ');
     let earlier = -1;
@@ -135,7 +135,7 @@ describe('the settings of completions decide', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('context: which other text goes along', async () => {
+  it('setting context: selects the context in the prompt', async () => {
     const rest = (word: string) => Array.from({ length: 40 }, (_, at) => `${word}${at}`).join(' ');
     await vscode.workspace.openTextDocument(await file('tab.go', 'tabbed apple banana cherry walnut'));
     const edited = await file('edited.go', rest('plum'));

@@ -35,7 +35,7 @@ describe('completions in VS Code', () => {
     }
   };
 
-  it('come by themselves when a model is there at last', async () => {
+  it('completions: start automatically when a model becomes available', async () => {
     await edit('', { uri: await writeFile('early.ts', 'const early =') });
     await run('type', { text: ' ' });
     config = await writeFile('svc.jsonc', provider.config());
@@ -43,7 +43,7 @@ describe('completions in VS Code', () => {
     assert.match(String(body.prompt), /const early = $/);
   });
 
-  it('ask for what comes next the moment that one was accepted', async () => {
+  it('completions: accepting one requests the next immediately', async () => {
     const kinds = new Map<number, vscode.InlineCompletionTriggerKind>();
     const recorder = vscode.languages.registerInlineCompletionItemProvider(
       { pattern: '**' },
@@ -63,13 +63,13 @@ describe('completions in VS Code', () => {
     recorder.dispose();
   });
 
-  it('in a document that was never saved', async () => {
+  it('completions: work in an untitled document', async () => {
     const { document } = await edit('const a = ');
     await take();
     assert.equal(document.getText(), 'const a = answer();');
   });
 
-  it('in the changed side of a comparison', async () => {
+  it('completions: work in the modified side of a comparison', async () => {
     const left = await writeFile('left.ts', 'const a = 1;\n');
     const right = await writeFile('right.ts', 'const a = ');
     await run('vscode.diff', left, right, 'Comparison');
@@ -84,7 +84,7 @@ describe('completions in VS Code', () => {
   });
 
   // Go, because nothing else in the host reads it: the editor's own TypeScript takes seconds for so much.
-  it('in a file of 50,000 lines', async () => {
+  it('completions: work in a file of 50,000 lines', async () => {
     const lines = Array.from({ length: 50_000 }, (_, line) => `var value${line} = ${line}`);
     const uri = await writeFile('large.go', `${lines.join('\n')}\nvar last = `);
     const { document } = await edit('', { uri });
@@ -93,14 +93,14 @@ describe('completions in VS Code', () => {
     assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
   }).timeout(60_000);
 
-  it('in a line of 100,000 characters', async () => {
+  it('completions: work in a line of 100,000 characters', async () => {
     const { document } = await edit(`var wide = "${'x y '.repeat(25_000)}" + `, { language: 'go' });
     await take();
     assert.ok(document.getText().endsWith('" + answer();'), document.getText().slice(-40));
     assert.ok((prompts().at(-1)?.length ?? 0) < 14_000);
   });
 
-  it('in a notebook, with what the cells before define', async () => {
+  it('completions: work in a notebook, with definitions of previous cells', async () => {
     const cell = (source: string) => ({
       cell_type: 'code',
       metadata: {},
@@ -127,7 +127,7 @@ describe('completions in VS Code', () => {
     assert.match(prompts().at(-1) ?? '', /book\.ipynb[\s\S]*threshold_of_alarm = 42[\s\S]*print\($/);
   });
 
-  it('never for a file outside of the workspace, nor for one that may not be changed', async () => {
+  it('completions: none for a file outside the workspace or a read-only file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-outside-'));
     writeFileSync(join(folder, 'outside.ts'), 'const outside = ');
     const before = prompts().length;
@@ -140,7 +140,7 @@ describe('completions in VS Code', () => {
 });
 
 describe('the settings and commands of completions', () => {
-  it('turn completions off and on, and for the language of the editor', async () => {
+  it('completion commands: disable and enable completions, also for the language of the editor', async () => {
     const settings = () => vscode.workspace.getConfiguration('svc.completion');
     await run('svc.completion.toggle');
     assert.equal(settings().get('enabled'), false);
@@ -157,7 +157,7 @@ describe('the settings and commands of completions', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('opens the last request exactly as it was sent', async () => {
+  it('completion commands: open the last request exactly as it was sent', async () => {
     await run('svc.completion.showLastRequest');
     const text = vscode.window.activeTextEditor?.document.getText() ?? '';
     assert.match(text, /"model":"suite\/coder"/);
@@ -165,7 +165,7 @@ describe('the settings and commands of completions', () => {
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
-  it('are all in the manifest with a title and a description', () => {
+  it('completion commands: each has a title and a description in the manifest', () => {
     const { contributes } = vscode.extensions.getExtension('svc.svc')?.packageJSON ?? {};
     const commands: string[] = contributes.commands.map(({ command }: { command: string }) => command);
     const wanted = ['trigger', 'next', 'previous', 'accept', 'acceptWord', 'acceptLine', 'dismiss', 'snooze', 'wake'];

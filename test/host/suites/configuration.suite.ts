@@ -33,13 +33,13 @@ describe('svc.jsonc in the editor', () => {
     await vscode.workspace.fs.delete(uri);
   });
 
-  it('says in the file that a project may not read the environment', () => {
+  it('svc.jsonc: a diagnostic states that a project must not read the environment', () => {
     const refused = diagnostics().find(({ message }) => message.includes('SECRET_KEY') || /env/.test(String(message)));
     assert.ok(refused, JSON.stringify(diagnostics()));
     assert.equal(refused.range.start.line, CONTENT.slice(0, CONTENT.indexOf('{env:')).split('\n').length - 1);
   });
 
-  it('offers the near miss of an unknown key as a quick fix that writes it', async () => {
+  it('svc.jsonc: a quick fix corrects a misspelled key', async () => {
     const unknown = diagnostics().find(({ message }) => message.includes('tool_cal'));
     assert.ok(unknown);
     const [fix] = await codeActions(uri, unknown.range, ({ title }) => title.includes('tool_call'));
@@ -48,7 +48,7 @@ describe('svc.jsonc in the editor', () => {
     assert.equal(edits?.[0]?.newText, '"tool_call"');
   });
 
-  it('proposes providers of the catalog as keys', async () => {
+  it('svc.jsonc: suggests catalog providers as keys', async () => {
     const list = await vscode.commands.executeCommand<vscode.CompletionList>(
       'vscode.executeCompletionItemProvider',
       uri,
@@ -58,7 +58,7 @@ describe('svc.jsonc in the editor', () => {
     assert.ok(labels.includes('mistral') && labels.includes('anthropic'), labels.slice(0, 20).join());
   });
 
-  it('tells limits and price over a model, the value in force over a key, and where a provider goes, never its key', async () => {
+  it('svc.jsonc: hovers show limits and price, the effective value and the provider address, never the key', async () => {
     const hovers = async (position: vscode.Position) => {
       const found = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', uri, position);
       return found
@@ -74,12 +74,12 @@ describe('svc.jsonc in the editor', () => {
     assert.doesNotMatch(provider, /SECRET_KEY/);
   });
 
-  it('has a lens to test the connection above each provider', async () => {
+  it('svc.jsonc: a code lens above each provider tests the connection', async () => {
     const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uri, 10);
     assert.ok(lenses.some(({ command }) => command?.command === 'svc.provider.test'));
   });
 
-  it('applies a change at once: the mended key no longer warns', async () => {
+  it('svc.jsonc: a change is applied immediately and removes its warning', async () => {
     await writeFile('svc.jsonc', CONTENT.replace('tool_cal"', 'tool_call"'));
     await until(
       vscode.languages.onDidChangeDiagnostics,
@@ -87,7 +87,7 @@ describe('svc.jsonc in the editor', () => {
     );
   });
 
-  it('marks a provider that nobody knows, and writes the one that was meant', async () => {
+  it('svc.jsonc: an unknown provider is marked, and a quick fix corrects it', async () => {
     const content = CONTENT.replace('"local": {', '"mistrl": { "name": "M" },\n    "local": {');
     await writeFile('svc.jsonc', content);
     await until(vscode.workspace.onDidChangeTextDocument, () => document.getText() === content);
@@ -99,7 +99,7 @@ describe('svc.jsonc in the editor', () => {
     assert.equal(fix?.edit?.entries()[0]?.[1][0]?.newText, '"mistral"');
   });
 
-  it('keeps the other diagnostics while the file is broken, and says where', async () => {
+  it('svc.jsonc: other diagnostics remain while the file has a syntax error, which has a position', async () => {
     await writeFile('svc.jsonc', CONTENT.replace('"name": "Local",', '"name": "Local" "x"'));
     const broken = await until(vscode.languages.onDidChangeDiagnostics, () =>
       diagnostics().find(({ severity }) => severity === vscode.DiagnosticSeverity.Error),

@@ -21,7 +21,7 @@ describe('the local gateway in VS Code', () => {
   const keep = (value: boolean | undefined) =>
     vscode.workspace.getConfiguration('svc.gateway').update('keepRunning', value, vscode.ConfigurationTarget.Global);
 
-  it('starts on loopback, tells other tools how to reach it, and stops', async () => {
+  it('local gateway: starts on loopback, shows the connection settings and stops', async () => {
     const url = await start();
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.ok(await healthy(url));
@@ -50,7 +50,7 @@ describe('the local gateway in VS Code', () => {
     return ours.map(([pid]) => Number(pid));
   }
 
-  it('starts once, however often it is asked to', async () => {
+  it('local gateway: starts once for several commands', async () => {
     const urls = await Promise.all([start(), start(), start()]);
     assert.equal(new Set(urls).size, 1);
     assert.equal((await children()).length, 1);
@@ -58,7 +58,7 @@ describe('the local gateway in VS Code', () => {
     await gone(urls[0] ?? '');
   });
 
-  it('does not start after it was stopped while it started, and starts when asked then', async () => {
+  it('local gateway: stopping during the start prevents the start, and a later command starts it', async () => {
     const overtaken = start();
     await stop();
     assert.equal(await overtaken, undefined);
@@ -69,7 +69,7 @@ describe('the local gateway in VS Code', () => {
     await gone(url);
   });
 
-  it('comes back at the same address when it was killed', async () => {
+  it('local gateway: restarts at the same address after it was killed', async () => {
     const url = await start();
     const [child] = await children();
     assert.ok(child);
@@ -83,12 +83,12 @@ describe('the local gateway in VS Code', () => {
     await gone(url);
   });
 
-  it('shows what went through it', async () => {
+  it('local gateway: shows its requests', async () => {
     await vscode.commands.executeCommand('svc.gateway.usage');
     assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /^MODEL .*COST USD\n/);
   });
 
-  it('goes on by itself when the person wants that, and is found again', async () => {
+  it('local gateway: continues without VS Code if the user chooses so, and is found again', async () => {
     await keep(true);
     try {
       const url = await start();
