@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { svc, svcProcess } from './run-svc.ts';
 
@@ -21,7 +20,7 @@ describe('catalog refresh in the terminal', () => {
     requests = [];
     server = createServer((request, response) => {
       requests.push({ request, response });
-      server.emit('asked');
+      server.emit('catalogRequest');
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -47,6 +46,14 @@ describe('catalog refresh in the terminal', () => {
     return { ...finished, left };
   }
 
+  /** Resolves when the detached process has written the cache. */
+  async function cacheWritten(): Promise<void> {
+    mkdirSync(path.dirname(cacheFile), { recursive: true });
+    const watcher = watch(path.dirname(cacheFile));
+    while (!existsSync(cacheFile)) await once(watcher, 'change');
+    watcher.close();
+  }
+
   /** As if the last look had been more than an hour ago. */
   function anHourPasses(): void {
     const { checked: _checked, ...cache } = existsSync(cacheFile) ? JSON.parse(readFileSync(cacheFile, 'utf8')) : {};
@@ -60,7 +67,7 @@ describe('catalog refresh in the terminal', () => {
   };
 
   it('catalog refresh: a command starts a detached process and does not wait for it', async () => {
-    const asked = once(server, 'asked');
+    const asked = once(server, 'catalogRequest');
     // The server keeps its answer back until the command is over.
     const first = await svcProcess(folder, ['models']);
     assert.deepEqual([first.code, first.err], [0, '']);
@@ -68,7 +75,7 @@ describe('catalog refresh in the terminal', () => {
     await asked;
     assert.equal(existsSync(cacheFile), false);
     for (const each of requests) answered(each);
-    while (!existsSync(cacheFile)) await pause(10);
+    await cacheWritten();
     const second = await svcProcess(folder, ['models']);
     assert.match(second.out, /^openai\/brand-new$/m);
     assert.equal(requests.length, 1);
@@ -94,21 +101,21 @@ describe('catalog refresh in the terminal', () => {
   });
 
   it('svc models --refresh: requests the catalog with its ETag, at most once an hour', async () => {
-    server.once('asked', () => requests.forEach(answered));
+    server.once('catalogRequest', () => requests.forEach(answered));
     const first = await leftBy(['models', '--refresh']);
     assert.match(first.out, /^openai\/brand-new$/m);
     assert.deepEqual(first.left, []);
     await leftBy(['models', '--refresh']);
     assert.equal(requests.length, 1);
     anHourPasses();
-    server.once('asked', () => requests.at(-1)?.response.writeHead(304).end());
+    server.once('catalogRequest', () => requests.at(-1)?.response.writeHead(304).end());
     assert.match((await leftBy(['models', '--refresh'])).out, /^openai\/brand-new$/m);
     assert.equal(requests.length, 2);
     assert.equal(requests[1]?.request.headers['if-none-match'], '"1"');
   });
 
   it('svc models --refresh: a failed request is a warning with the reason', async () => {
-    server.once('asked', () => requests.at(-1)?.response.writeHead(500).end());
+    server.once('catalogRequest', () => requests.at(-1)?.response.writeHead(500).end());
     const { code, err } = await leftBy(['models', '--refresh']);
     assert.deepEqual(
       [code, err],

@@ -96,6 +96,7 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
         );
         const all = files.map((name) => readFileSync(join(storage, name), 'utf8')).join('\n');
         if (texts.every((text) => all.includes(text))) return;
+        // VS Code writes these files; a recursive watch on Linux can miss files in new folders.
         await sleep(50);
       }
     },

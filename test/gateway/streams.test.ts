@@ -5,6 +5,12 @@ import { streamFrames } from '../upstream/answers.ts';
 import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 
+/** A connection that has not drained after so many turns of the event loop is paused by its reader. */
+async function manyTurns(): Promise<false> {
+  for (let turns = 0; turns < 5_000; turns += 1) await new Promise(setImmediate);
+  return false;
+}
+
 describe('streams', () => {
   let gateway: TestGateway;
 
@@ -148,8 +154,7 @@ describe('streams', () => {
         written += frame.length;
         if (!response.write(frame)) {
           const drained = once(response, 'drain').then(() => true);
-          const waited = new Promise<false>((resolve) => setTimeout(() => resolve(false), 400));
-          if (!(await Promise.race([drained, waited, request.closed.then(() => false)]))) break;
+          if (!(await Promise.race([drained, manyTurns(), request.closed.then(() => false)]))) break;
         }
       }
       stuck();

@@ -195,6 +195,7 @@ async function soak({ seconds, seed, scale, progress }: SoakOptions): Promise<re
 async function untilQuiet(gateway: SoakedGateway): Promise<Vitals> {
   let vitals = await gateway.vitals();
   for (let tries = 0; tries < 50 && vitals.active > 1; tries += 1) {
+    // The gateway is another process and reports its active requests only on request.
     await new Promise((resolve) => setTimeout(resolve, 100));
     vitals = await gateway.vitals();
   }

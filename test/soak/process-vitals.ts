@@ -66,6 +66,7 @@ class Inspector {
         const [target] = await answer.json();
         return target.webSocketDebuggerUrl;
       }
+      // The inspector gives no event when its port is open.
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     throw new Error('The process has no inspector.');

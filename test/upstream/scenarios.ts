@@ -79,27 +79,19 @@ const DELIVERIES: Readonly<Record<string, Delivery>> = {
     clearInterval(timer);
   },
   'reset-before-headers': (response) => void response.socket?.resetAndDestroy(),
-  'reset-after-headers': async (response) => {
+  'reset-after-headers': async (response, _frames, request) => {
     open(response).flushHeaders();
-    await flushed(response);
-    response.socket?.resetAndDestroy();
+    await resetAfter(response, request, '');
   },
-  'reset-mid-stream': async (response, frames) => {
-    open(response).write(joined(frames.slice(0, midway(frames))));
-    await flushed(response);
-    response.socket?.resetAndDestroy();
-  },
-  'reset-mid-frame': async (response, frames) => {
+  'reset-mid-stream': (response, frames, request) =>
+    resetAfter(open(response), request, joined(frames.slice(0, midway(frames)))),
+  'reset-mid-frame': (response, frames, request) => {
     const text = joined(frames);
-    open(response).write(text.slice(0, text.indexOf('wörld') - 3));
-    await flushed(response);
-    response.socket?.resetAndDestroy();
+    return resetAfter(open(response), request, text.slice(0, text.indexOf('wörld') - 3));
   },
-  'reset-mid-character': async (response, frames) => {
+  'reset-mid-character': (response, frames, request) => {
     const bytes = Buffer.from(joined(frames));
-    open(response).write(bytes.subarray(0, bytes.indexOf(Buffer.from('👋')) + 2));
-    await flushed(response);
-    response.socket?.resetAndDestroy();
+    return resetAfter(open(response), request, bytes.subarray(0, bytes.indexOf(Buffer.from('👋')) + 2));
   },
 };
 
@@ -136,7 +128,7 @@ export async function play(request: ReceivedRequest, response: ServerResponse): 
   if (request.body.stream !== true && !(request.wire === 'ollama' && request.body.stream === undefined)) {
     const delivery = WHOLE[scenario];
     if (delivery) {
-      await delivery(response, request.wire, script);
+      await delivery(response, request, script);
       return;
     }
     return sendJson(response, 200, wholeBody(request.wire, script));
@@ -145,27 +137,26 @@ export async function play(request: ReceivedRequest, response: ServerResponse): 
   await (DELIVERIES[scenario] ?? deliver)(response, frames, request);
 }
 
+type WholeDelivery = (response: ServerResponse, request: ReceivedRequest, script: Script) => void | Promise<void>;
+
 /** Faults of an answer that is not streamed. */
-const WHOLE: Readonly<Record<string, (response: ServerResponse, wire: Wire, script: Script) => void | Promise<void>>> =
-  {
-    html: sendPage,
-    empty: (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(),
-    'invalid-json': (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": '),
-    'stall-before-headers': () => undefined,
-    'stall-after-headers': (response) => response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(),
-    'stall-mid-body': (response, wire, script) => {
-      const text = JSON.stringify(wholeBody(wire, script));
-      response.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, text.length / 2));
-    },
-    'reset-before-headers': (response) => void response.socket?.resetAndDestroy(),
-    'reset-mid-stream': async (response, wire, script) => {
-      const text = JSON.stringify(wholeBody(wire, script));
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-      response.write(text.slice(0, text.length / 2));
-      await flushed(response);
-      response.socket?.resetAndDestroy();
-    },
-  };
+const WHOLE: Readonly<Record<string, WholeDelivery>> = {
+  html: sendPage,
+  empty: (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(),
+  'invalid-json': (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": '),
+  'stall-before-headers': () => undefined,
+  'stall-after-headers': (response) => response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders(),
+  'stall-mid-body': (response, { wire }, script) => {
+    const text = JSON.stringify(wholeBody(wire, script));
+    response.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, text.length / 2));
+  },
+  'reset-before-headers': (response) => void response.socket?.resetAndDestroy(),
+  'reset-mid-stream': async (response, request, script) => {
+    const text = JSON.stringify(wholeBody(request.wire, script));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+    await resetAfter(response, request, text.slice(0, text.length / 2));
+  },
+};
 
 function deliver(response: ServerResponse, frames: readonly string[], request: ReceivedRequest): void {
   if (request.wire === 'ollama')
@@ -186,12 +177,15 @@ function midway(frames: readonly string[]): number {
   return frames.findIndex((frame) => frame.includes('wörld')) + 1;
 }
 
-/** What was written has left, and the client has had the time to read it: a reset discards what it has not. */
-async function flushed(response: ServerResponse): Promise<void> {
-  await new Promise((resolve) => response.socket?.write('', resolve));
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  // On a busy machine the time may be over before this process has looked at its sockets even once.
-  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+/** Writes a part of the body and resets the socket once the client has read it: a reset discards unread data. */
+async function resetAfter(
+  response: ServerResponse,
+  request: ReceivedRequest,
+  part: string | Uint8Array,
+): Promise<void> {
+  if (part.length > 0) response.write(part);
+  await request.clientHasRead(Buffer.byteLength(part));
+  response.socket?.resetAndDestroy();
 }
 
 function sendPage(response: ServerResponse): void {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Wire } from './answers.ts';
+import { ClientReads } from './client-reads.ts';
 import { play } from './scenarios.ts';
 
 /** A request as it arrived. */
@@ -19,6 +20,8 @@ export interface ReceivedRequest {
   readonly occurrence: number;
   /** Resolves when the answer is over or the socket was closed before it: `true` when closed early. */
   readonly closed: Promise<boolean>;
+  /** Resolves when the client has read the head of the answer and `bytes` of its body. */
+  readonly clientHasRead: (bytes: number) => Promise<void>;
 }
 
 export type Responder = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
@@ -44,11 +47,12 @@ export async function startUpstream(responder?: Responder): Promise<Upstream> {
   const requests: ReceivedRequest[] = [];
   const waiting: { n: number; resolve: (request: ReceivedRequest) => void }[] = [];
   const occurrences = new Map<string, number>();
+  const reads = new ClientReads();
   const server = createServer((incoming, response) => {
     // A test that stops a request resets the socket: that is no failure of the server.
     incoming.on('error', () => undefined);
     response.on('error', () => undefined);
-    void receive(incoming, response, occurrences).then(
+    void receive(incoming, response, { occurrences, reads }).then(
       async (request) => {
         requests.push(request);
         for (const waiter of waiting) if (waiter.n < requests.length) waiter.resolve(requests[waiter.n] ?? request);
@@ -76,6 +80,7 @@ export async function startUpstream(responder?: Responder): Promise<Upstream> {
       current = next;
     },
     close: async () => {
+      reads[Symbol.dispose]();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
@@ -87,7 +92,7 @@ export async function startUpstream(responder?: Responder): Promise<Upstream> {
 async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
-  occurrences: Map<string, number>,
+  { occurrences, reads }: { readonly occurrences: Map<string, number>; readonly reads: ClientReads },
 ): Promise<ReceivedRequest> {
   const closed = new Promise<boolean>((resolve) => response.on('close', () => resolve(!response.writableFinished)));
   const chunks: Buffer[] = [];
@@ -109,6 +114,7 @@ async function receive(
     scenario,
     occurrence,
     closed,
+    clientHasRead: (bytes) => reads.wait(incoming.socket.remotePort, bytes),
   };
 }
 

@@ -222,6 +222,7 @@ async function storm(page: Page, workspace: string, server: OracleServer): Promi
   const before = server.seen.length;
   server.options.refuse = { status: 402, body: { error: { message: 'No credits are left.' } } };
   await page.keyboard.type('compute(first, second) + third;', { delay: 140 });
+  // Counts late requests and notifications, so it waits for a fixed time.
   await delay(1_000);
   return {
     requests: server.seen.length - before,
