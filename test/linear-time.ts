@@ -15,7 +15,7 @@ async function leastTime(run: () => unknown): Promise<number> {
   return least;
 }
 
-/** Below this many milliseconds a measurement says nothing about growth. */
+/** Measurements below this number of milliseconds are too inaccurate. */
 const MEASURABLE = 20;
 
 /**

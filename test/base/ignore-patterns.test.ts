@@ -34,7 +34,7 @@ describe('IgnorePatterns', () => {
 
   function ignoredByGit(paths: readonly string[]): readonly string[] {
     const options = { cwd: folder, input: paths.join('\0'), encoding: 'utf8' as const };
-    // An exclude file of the user must not have a say.
+    // The user's exclude file must not affect the result.
     const config = ['-c', 'core.excludesFile=', 'check-ignore', '--no-index', '-z', '--stdin'];
     return spawnSync('git', config, options).stdout.split('\0').filter(Boolean).sort();
   }

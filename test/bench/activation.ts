@@ -1,7 +1,7 @@
 /**
- * What Svc's own code costs when it starts: in the extension host of a real VS Code, beside an extension that
+ * Cost of activating the extension in the extension host of a real VS Code, compared with an extension that
  * does nothing. VS Code itself measures both (Developer: Show Running Extensions): loading the code and calling
- * `activate`. Both are started by a command in a window that has come to rest, because at the start of a window
+ * `activate`. Both are started by a command in an idle window, because at the start of a window
  * all extensions wait for each other. `node test/bench/activation.ts [rounds]` after a release build.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

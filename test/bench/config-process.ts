@@ -55,7 +55,7 @@ async function measure(home: string, models: number, coldOnly: boolean): Promise
   const end = text.lastIndexOf('"model-') + 3;
   const nothing = () => [];
   const knowledge = { providers: nothing, models: nothing, refs: nothing, variants: nothing, environment: nothing };
-  // What VS Code asks for at a keystroke and a hover, at the end of the file, where it costs most.
+  // Requests of VS Code for a keystroke and a hover at the end of the file, the slowest position.
   const keystroke = () => {
     mark = performance.now();
     proposalsAt(text, end, knowledge);
@@ -69,7 +69,7 @@ async function measure(home: string, models: number, coldOnly: boolean): Promise
   console.log(JSON.stringify(sample));
 }
 
-/** How long everything else had to wait at most while something was done. */
+/** The longest time that the event loop was blocked during `run`. */
 async function longestStep(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

@@ -3,9 +3,9 @@
  * providers with 20 models each are read, checked, merged, their references resolved and all models built, beside
  * `JSON.parse` of the same bytes.
  *
- * "Cold" is the first time in a process: each sample is a process of its own (config-process.ts) that runs a
+ * "Cold" is the first time in a process: each sample is a separate process (config-process.ts) that runs a
  * bundle made with the options of the release, so that no code of it has ever run and the engine has compiled
- * nothing. "Warm" is each later load, after a change of a file. What is not counted has rows of its own: loading the
+ * nothing. "Warm" is each later load, after a change of a file. Separate rows measure the rest: loading the
  * modules, jsonc-parser and zod among them, which happens once and never while the extension starts, and reading the
  * catalog's snapshot. Sources are not measured, because Node would strip their types first, and the stripper's own
  * compilation runs on beside the load.
@@ -54,7 +54,7 @@ function configuration(size: Size): string {
   return JSON.stringify({ model: 'p0/model-0', provider: providers }, null, 1);
 }
 
-/** As people write it: comments, and commas behind the last of a list. */
+/** A typical file: comments, and trailing commas. */
 function commented(text: string): string {
   const lines = text.split('\n').map((line) => {
     if (line.includes('"tool_call"')) return `${line} // it "can": https://example.com`;
@@ -137,7 +137,7 @@ function measureSize(size: Size, folder: string, measured: string): Measured {
   return { size, bytes: text.length, rows };
 }
 
-/** A home folder whose own configuration is this. */
+/** A home folder with this user configuration. */
 function homeWith(folder: string, text: string): string {
   mkdirSync(path.join(folder, '.config/svc'), { recursive: true });
   writeFileSync(path.join(folder, '.config/svc/svc.jsonc'), text);

@@ -1,6 +1,6 @@
 /**
  * Frames a second of one core: `npm run bench:wire`. Reading, translating and passing a stream through,
- * beside the floor: `eventsource-parser` and `JSON.parse` alone on the same bytes. Writes its section of
+ * compared with the minimum: `eventsource-parser` and `JSON.parse` alone on the same bytes. Writes its section of
  * docs/performance.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const WIRES = { 'chat-completions': 'chat', responses: 'responses', messages: 'm
 const NAMES: readonly FormatName[] = ['chat-completions', 'messages', 'responses'];
 const PIECES = 4_000;
 const ROUNDS = 9;
-/** As a socket gives them: a few frames at a time. */
+/** As a socket delivers them: several frames at a time. */
 const CHUNK_BYTES = 1_400;
 
 /** One answer of text, as its upstream streams it. */

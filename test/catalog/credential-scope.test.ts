@@ -29,7 +29,7 @@ async function endpointOf(given: TestRegistryOptions, ref = 'p/m'): Promise<Endp
 
 const key = (endpoint: Endpoint) => endpoint.apiKey?.secret.reveal();
 
-/** Nothing that a request could carry holds the key. */
+/** Asserts that no part of a request contains the key. */
 function assertWithheld(endpoint: Endpoint, to: string) {
   assert.equal(key(endpoint), undefined);
   assert.deepEqual(

@@ -36,7 +36,7 @@ describe('the output cap', () => {
 });
 
 describe('overflow', () => {
-  // Each pair: the first number that is too much, and the last that is not.
+  // Each pair: the first number above the limit, and the last one within it.
   const cases: readonly [ReturnType<typeof limited>, number, string][] = [
     [limited(100_000, 20_000), 80_000, 'context less the answer'],
     [limited(100_000, 64_000), 68_000, 'context less the capped answer'],

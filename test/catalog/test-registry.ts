@@ -5,7 +5,7 @@ import { loadSettings } from '../../src/config/load/load.ts';
 import type { EditorSettings } from '../../src/config/load/sources.ts';
 import { Secret } from '../../src/config/settings/secret.ts';
 
-/** Settings from memory: `mine` is trusted, `project` is what a workspace brings. */
+/** Settings from memory: `mine` is trusted, `project` comes from a workspace. */
 export interface TestRegistryOptions extends Partial<Omit<RegistryInput, 'settings' | 'env'>> {
   readonly mine?: Readonly<Record<string, unknown>>;
   readonly project?: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export async function buildTestRegistry(given: TestRegistryOptions): Promise<Reg
 
 export const NO_CATALOG: CatalogData = EMPTY_CATALOG;
 
-/** A catalog of a few rows, in its own shape. Bits: 1 tools, 2 reasoning, 4 temperature, 8 attachment, 32 hidden; text in and out. */
+/** A catalog of a few rows in its stored form. Bits: 1 tools, 2 reasoning, 4 temperature, 8 attachment, 32 hidden; text in and out. */
 const TEXT = (1 << 8) | (1 << 13);
 export const CATALOG: CatalogData = {
   source: 'test',
@@ -87,7 +87,7 @@ export const CATALOG: CatalogData = {
     account: {
       name: 'Account',
       npm: '@ai-sdk/openai-compatible',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the public catalog writes it so.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the public catalog.
       api: 'https://api.example.com/${ACCOUNT_ID}/v1',
       env: ['ACCOUNT_KEY'],
       models: { m: ['M', TEXT, 1, 1] },

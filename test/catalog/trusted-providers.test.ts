@@ -16,7 +16,7 @@ const trusted = {
 };
 const free = { cost: { input: 0, output: 0 } };
 
-/** What a project writes about providers that are not its own. */
+/** Changes of a project to trusted providers. */
 const CHANGES: Record<string, Record<string, unknown>> = {
   'a price': { up: { models: { dear: free } } },
   'a price of the cache': { up: { models: { dear: { cost: { cache_read: 0 } } } } },

@@ -95,7 +95,7 @@ describe('history', () => {
       truncateSync(file, length);
       const whole = bytes.subarray(0, length).toString('utf8').split('\n');
       const complete = whole.slice(0, -1);
-      // The last line may be whole but for its line break.
+      // The last line may be complete except for its line break.
       if (isJson(whole.at(-1) ?? '')) complete.push(whole.at(-1) ?? '');
       const expected = complete
         .slice(1)
@@ -163,7 +163,7 @@ describe('history', () => {
     const writer = new History(place).writer(HEAD, () => undefined);
     writer.write(add('u1', 'One'));
     const first = writer.flush();
-    // The first is on its way to the disk.
+    // The first one is being written.
     await Promise.resolve();
     writer.write(add('u2', 'Two', 'u1'));
     await Promise.all([first, writer.flush()]);
@@ -194,7 +194,7 @@ describe('history', () => {
     writeFileSync(file, ['{"type":"head","ver', ...rows].join('\n'));
     const stored = await new History(folder).load('c1');
     assert.deepEqual([stored?.createdAt, stored?.workspace], [5, 'w']);
-    // Without a head at all it is shown all the same.
+    // A conversation without a head is shown, too.
     writeFileSync(file, rows.slice(1).join('\n'));
     assert.equal((await new History(folder).load('c1'))?.transcript.title, 'Kept');
   });

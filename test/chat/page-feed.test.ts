@@ -9,7 +9,7 @@ import { LABEL, modelAt } from './test-session.ts';
 
 const UPSTREAM = { url: 'http://127.0.0.1:1' };
 
-/** A session whose model says what the test pushes, one event at a time. */
+/** A session whose model sends the events that the test pushes, one at a time. */
 function scriptedSession() {
   const said: Event[] = [];
   let wake = () => {};
@@ -35,7 +35,7 @@ function scriptedSession() {
   const say = async (event: Event) => {
     said.push(event);
     wake();
-    // Lets the generator hand it on.
+    // Lets the generator yield it.
     for (let turn = 0; turn < 6; turn++) await Promise.resolve();
   };
   return { session, say };
@@ -71,7 +71,7 @@ describe('PageFeed', () => {
         let feed: PageFeed;
         const post = (message: ToPage) => {
           if (lose) return;
-          // What crosses to a page is a copy.
+          // A page receives copies.
           const crossed = structuredClone(message);
           for (const each of repeat ? [crossed, crossed] : [crossed]) {
             const next = takeFromHost(copy, each);
@@ -135,7 +135,7 @@ describe('PageFeed', () => {
         }
         await say({ type: 'text', part: part + 1, text: 'end' });
         feed.flush();
-        // A page that lost the last message hears of it with the next one, and asks.
+        // A page that lost the last message notices it at the next one and requests a snapshot.
         if (stale) feed.snapshot();
         if (copy.seq !== session.seq && copy.session === session.id) feed.snapshot();
         assert.deepEqual(copy.transcript, transcriptForPage(session.transcript));
@@ -145,7 +145,7 @@ describe('PageFeed', () => {
       }),
       {
         numRuns: 300,
-        // A stream that began with its second part once left a hole where the first would have been.
+        // Regression: a stream that started with its second part left a gap at the first.
         examples: [[['send', 'text', 'stop', 'send', 'reasoning']]],
       },
     );

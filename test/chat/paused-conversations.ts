@@ -3,7 +3,7 @@ import { History } from '../../src/chat/history/history.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
 import { LABEL, modelAt } from './test-session.ts';
 
-/** Conversations kept in `folder`, whose model says nothing until `resume` and then ends. */
+/** Conversations in `folder` whose model sends nothing until `resume` and then ends. */
 export function pausedConversations(folder: string, workspace = '') {
   const gate = Promise.withResolvers<void>();
   let id = 0;

@@ -10,7 +10,7 @@ import type { Conversations, OpenConversation } from '../../src/extension/chat/c
 import { Surface, type SurfaceHost } from '../../src/extension/chat/surface.ts';
 import { pausedConversations } from './paused-conversations.ts';
 
-/** A page of the panel as VS Code hands it to the host. */
+/** A page of the panel, as VS Code provides it to the host. */
 describe('ChatSurface', () => {
   const NOTHING = async () => [];
   let folder: string;

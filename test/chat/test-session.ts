@@ -41,7 +41,7 @@ export function modelAt(upstream: Pick<Upstream, 'url'>, more: Partial<Model> = 
   };
 }
 
-/** A session that talks to it over HTTP; ids are `1`, `2`, … in the order of their making. */
+/** A session that uses it over HTTP; ids are `1`, `2`, … in the order of creation. */
 export function sessionAt(
   upstream: Upstream,
   more: Partial<Model> = {},

@@ -7,7 +7,7 @@ import { toolNamed } from './test-session.ts';
 
 const call = (part: number, name: string) => ({ part, id: `call_${part}`, name, text: '{}' });
 
-/** Runs calls of tools that ask, each of which is decided by `decide`; says which asked and what each came to. */
+/** Runs tool calls that need approval; `decide` answers each question. Returns the questions and the states of the calls. */
 async function run(names: readonly string[], decide: (name: string) => ToolDecision | 'stop', output = 'done') {
   const ran: string[] = [];
   const asked: string[] = [];

@@ -39,7 +39,7 @@ describe('catalog refresh in the terminal', () => {
     folder[Symbol.dispose]();
   });
 
-  /** What a command would leave behind, run in this process. */
+  /** Runs a command in this process and collects the commands that it would start detached. */
   async function leftBy(args: readonly string[]) {
     const left: (readonly string[])[] = [];
     const finished = await svc(folder, args, undefined, '', (rest) => left.push(rest));
@@ -54,7 +54,7 @@ describe('catalog refresh in the terminal', () => {
     watcher.close();
   }
 
-  /** As if the last look had been more than an hour ago. */
+  /** Sets the time of the last refresh to more than an hour ago. */
   function anHourPasses(): void {
     const { checked: _checked, ...cache } = existsSync(cacheFile) ? JSON.parse(readFileSync(cacheFile, 'utf8')) : {};
     if (existsSync(cacheFile)) writeFileSync(cacheFile, JSON.stringify({ ...cache, checked: 0 }));
@@ -68,7 +68,7 @@ describe('catalog refresh in the terminal', () => {
 
   it('catalog refresh: a command starts a detached process and does not wait for it', async () => {
     const asked = once(server, 'catalogRequest');
-    // The server keeps its answer back until the command is over.
+    // The server answers after the command has ended.
     const first = await svcProcess(folder, ['models']);
     assert.deepEqual([first.code, first.err], [0, '']);
     assert.doesNotMatch(first.out, /brand-new/);

@@ -8,7 +8,7 @@ import { ProjectFolder } from '../config/project-folder.ts';
 import { svc } from './run-svc.ts';
 
 describe('svc completion', () => {
-  /** What bash would offer for the last word of a line. */
+  /** The suggestions of bash for the last word of a line. */
   async function offered(...words: string[]): Promise<string[]> {
     using folder = new ProjectFolder();
     const { code, out } = await svc(folder, ['completion', 'bash']);
@@ -64,7 +64,7 @@ describe('the table of commands', () => {
       it(`command table: svc ${name} accepts --${option.name}`, async () => {
         using folder = new ProjectFolder();
         const value = option.value === undefined ? [] : ['0'];
-        // A word too much stops every command before it does anything; an unknown option would be named first.
+        // An extra argument stops each command before it does anything; an unknown option would be reported first.
         const { err } = await svc(folder, [name, `--${option.name}`, ...value, '--no-such-option']);
         assert.match(err, /no-such-option/);
         assert.doesNotMatch(err, new RegExp(`Unknown option '--${option.name}'`));

@@ -13,7 +13,7 @@ import { VirtualClock } from './virtual-clock.ts';
 
 export const MODEL: CompletionModel = { ref: 'oracle/fim', contextTokens: 32_000, cost: { input: 1, output: 2 } };
 
-/** A document that is typed in, with a caret. Ends of line are LF inside; `eol` is what it claims. */
+/** A document with a caret. Its text has LF line ends; `eol` is the line end that it reports. */
 export class EditorFile {
   before: string;
   after: string;
@@ -47,14 +47,14 @@ export class EditorFile {
   }
 }
 
-/** A person at the keyboard: a document, an engine and a model that answers what it is told to. */
+/** An editor with one document, the completion engine and a scripted model. */
 export class EditorHarness {
   readonly clock = new VirtualClock();
   readonly requests: { fimRequest: SendFimRequest; stopped: boolean }[] = [];
   readonly grown: string[] = [];
   readonly log: string[] = [];
   settings: CompletionSettings = { ...DEFAULT_COMPLETION_SETTINGS, speculation: 'off' };
-  /** Pieces of the answer to a hole, or an error. */
+  /** Pieces of the answer to a FIM request, or an error. */
   answers: (fimRequest: SendFimRequest) => readonly string[] | SvcError = () => [];
   firstTextMs = 100;
   pieceMs = 20;
@@ -108,13 +108,13 @@ export class EditorHarness {
     return this.visible[0]?.insertText;
   }
 
-  /** What the file would be with what is on screen accepted. */
+  /** The text of the file after accepting the visible suggestion. */
   get preview(): string {
     const [first] = this.visible;
     return this.file.before + (first?.insertText ?? '') + this.file.after.slice(first?.replaceAfter ?? 0);
   }
 
-  /** As VS Code does it: the call before is cancelled, an answer in the same tick is on screen at once. */
+  /** As in VS Code: cancels the previous call; an answer in the same tick is visible immediately. */
   requestSuggestion(options: Partial<SuggestRequest> = {}): void {
     this.#controller.abort();
     const controller = new AbortController();
@@ -136,13 +136,13 @@ export class EditorHarness {
     });
   }
 
-  /** Replaces `deleted` characters before and `over` behind the caret by `text`, and `behind` after it. */
+  /** Replaces `deleted` characters before and `over` after the caret by `text`, and inserts `behind` after the caret. */
   edit(text: string, how: { deleted?: number; over?: number; behind?: string } = {}): void {
     this.suggester.documentChanged(this.change(text, how));
     this.requestSuggestion();
   }
 
-  /** As `edit`, where the editor has told nobody yet. */
+  /** Like `edit`, but the editor has not reported the change yet. */
   change(text: string, { deleted = 0, over = 0, behind = '' } = {}): DocumentChange {
     const end = this.file.position;
     this.file.before = this.file.before.slice(0, this.file.before.length - deleted);

@@ -5,7 +5,7 @@ import { EditorHarness } from './editor-harness.ts';
 
 describe('fitAnswer', () => {
   const cases: readonly (readonly [string, string, string, string, string | undefined, string | undefined])[] = [
-    // name, head, tail, rest, below, the line(s) that come of it
+    // name, head, tail, rest, below, the resulting line(s)
     ['a closer is written over', 'foo(', ')', 'a, b);', undefined, 'foo(a, b);'],
     ['a closer that the rest needs stays', 'foo(', ')', 'bar(1)', undefined, 'foo(bar(1))'],
     ['a repeated tail is written over', 'foo(', ');', 'a);', undefined, 'foo(a);'],

@@ -39,7 +39,7 @@ describe('Suggester over HTTP', () => {
     await server.close();
   });
 
-  /** Asks, and waits until the suggestion has stopped growing. */
+  /** Requests a suggestion and waits until it no longer grows. */
   async function whole(file: EditorFile): Promise<readonly Suggestion[]> {
     const ask = (): ReturnType<Suggester['suggest']> =>
       suggester.suggest({ document: file.document, position: file.position, trigger: 'automatic' }, never);

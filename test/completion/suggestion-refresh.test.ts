@@ -4,7 +4,7 @@ import type { NotSent } from '../../src/completion/trigger/trigger.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { EditorHarness, MODEL } from './editor-harness.ts';
 
-/** As the face does it: the editor is asked again where nothing could be suggested. */
+/** Like the extension: requests again if no suggestion was possible. */
 function reopens(editor: EditorHarness): string[] {
   const reopened: string[] = [];
   editor.suggester.onDidReopen((uri) => {
@@ -107,7 +107,7 @@ describe('requests of the editor after a suggestion grew', () => {
     editor.edit('1');
     await editor.clock.pass(1000);
     assert.equal(editor.ghost, 'wrong();');
-    // The editor has not asked yet when the asking again comes.
+    // The editor has not requested a suggestion yet when the grown one triggers a request.
     editor.suggester.documentChanged(editor.change(' + '));
     editor.requestSuggestion({ trigger: 'grown' });
     await editor.clock.pass(2000);

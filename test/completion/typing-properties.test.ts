@@ -44,7 +44,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 900 }) }) },
 );
 
-/** A person in FILE from a line on, and a model that continues it, wrongly at some places. */
+/** An editor with FILE up to a line, and a model that continues it, incorrectly at some positions. */
 function writer(wrongPercent: number): EditorHarness {
   const start = FILE.indexOf('export function total');
   const editor = new EditorHarness(`${FILE.slice(0, start)}|`);
@@ -119,7 +119,7 @@ describe('typing properties', () => {
               editor.suggester.dismissed();
               editor.visible = [];
             } else if (one.do === 'invoke') {
-              // While it waits for an alternative nothing is taken from the screen: the editor keeps what it shows.
+              // While the editor waits for an alternative, it keeps the visible suggestion.
               const shown = editor.visible;
               editor.requestSuggestion({ trigger: 'invoke' });
               if (editor.visible.length === 0) editor.visible = shown;

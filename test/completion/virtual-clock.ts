@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/completion/document/clock.ts';
 
-/** Time that goes by only when told, in order, with everything that is ready run in between. */
+/** A clock that advances on request only, runs timers in order and settles promises in between. */
 export class VirtualClock implements Clock {
   #now = 0;
   #timers: { at: number; order: number; callback: () => void }[] = [];

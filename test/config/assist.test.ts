@@ -13,7 +13,7 @@ const knowledge: Knowledge = {
   environment: () => ['MISTRAL_API_KEY', 'HOME'],
 };
 
-/** Proposals where the text has a `|`, as the text would be with the first one taken. */
+/** Proposals at the `|` of the text, and the text after the first one is accepted. */
 function take(marked: string, label?: string): { labels: string[]; text: string | undefined } {
   const offset = marked.indexOf('|');
   const text = marked.replace('|', '');

@@ -3,7 +3,7 @@ import { importFiles } from '../../src/config/provider-form/import-files.ts';
 import { type ImportTool, importProviders } from '../../src/config/provider-form/import-providers.ts';
 import { formProblems } from '../../src/config/provider-form/provider-form.ts';
 
-/** What a person would see of an import: the parts that differ from an empty form. */
+/** The visible result of an import: the fields that differ from an empty form. */
 function seen(tool: ImportTool, value: unknown) {
   const { providers, notes } = importProviders(tool, JSON.stringify(value));
   for (const form of providers) {
@@ -28,7 +28,7 @@ describe('importProviders', () => {
       models: [
         { title: 'A', provider: 'openai', model: 'a', apiBase: 'https://one.example/v1/', apiKey: 'sk-1' },
         { title: 'B', provider: 'openai', model: 'b', apiBase: 'https://one.example/v1', apiKey: 'sk-1' },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: as that tool writes it.
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of that tool.
         { title: 'C', provider: 'anthropic', model: 'claude', apiKey: '${{ secrets.ANTHROPIC }}' },
         { title: 'D', provider: 'ollama', model: 'AUTODETECT' },
         { title: 'E', provider: 'bedrock', model: 'e' },
@@ -118,7 +118,7 @@ describe('importProviders', () => {
       {
         name: 'My Lab',
         vendor: 'customendpoint',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: as that tool writes it.
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of that tool.
         apiKey: '${input:chat.lm.secret.1}',
         models: [
           { id: 'a', name: 'A', url: 'https://lab.example/v1/chat/completions', apiType: 'chat-completions' },

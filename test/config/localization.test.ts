@@ -6,7 +6,7 @@ import { bundle, faults, shownTexts } from '../../scripts/localization.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const MANIFEST = readFileSync(join(ROOT, 'package.json'), 'utf8');
 
-/** `node scripts/localization.ts` gathers the texts and says what a translation lacks. */
+/** `node scripts/localization.ts` collects the texts and reports missing translations. */
 describe('localization', () => {
   const texts = shownTexts();
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type LoadInput, loadSettings } from '../../src/config/load/load.ts';
 import type { Settings } from '../../src/config/settings/settings.ts';
 
-/** A home, a git worktree and an empty managed folder in a temporary folder of their own. */
+/** A home, a git worktree and an empty managed folder in a temporary folder. */
 export class ProjectFolder {
   readonly root: string;
   readonly home: string;
@@ -19,7 +19,7 @@ export class ProjectFolder {
     this.managed = path.join(this.root, 'managed');
     for (const folder of [this.home, path.join(this.project, '.git'), this.managed])
       mkdirSync(folder, { recursive: true });
-    // Nothing is fetched from the public network where a test does not say so.
+    // No request to the public network unless a test enables it.
     this.env = { SVC_MANAGED_CONFIG_DIR: this.managed, SVC_DISABLE_CATALOG_REFRESH: '1' };
   }
 

@@ -38,7 +38,7 @@ function objectTree(value: unknown): ObjectTree {
   return tree;
 }
 
-/** Independent of insertion order and of places. */
+/** Independent of insertion order and positions. */
 function content(tree: Tree): unknown {
   if (tree.type === 'scalar') return tree.value;
   if (tree.type === 'array') return tree.items.map(content);

@@ -5,7 +5,7 @@ import { SettingsStore } from '../../src/config/load/store.ts';
 import type { Settings } from '../../src/config/settings/settings.ts';
 import { ProjectFolder } from './project-folder.ts';
 
-/** Resolves with the first snapshot that fits. */
+/** Resolves with the first snapshot that matches. */
 function next(store: SettingsStore, fits: (settings: Settings) => boolean): Promise<Settings> {
   return new Promise((resolve) => {
     const listening = store.onChange((settings) => {
@@ -81,7 +81,7 @@ describe('the settings store', () => {
   it('SettingsStore: the settings are never empty during a save', async () => {
     using folder = new ProjectFolder();
     const file = folder.global({ model: 'a/1' });
-    // The first look at the files meets the save half done; it is finished when the store looks again.
+    // The first read happens during the save; the save is complete at the second read.
     let finish: (() => void) | undefined;
     let looks = 0;
     const store = new SettingsStore(

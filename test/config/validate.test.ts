@@ -85,7 +85,7 @@ describe('validate', () => {
       );
       assert.equal(found.length, expected.length, found.join('\n'));
       for (const [index, wanted] of expected.entries()) {
-        // A hint is compared by itself, because the list before it is long.
+        // Compare only the hint, because the list before it is long.
         const hint = /^(\S+ \S+ \S+): (Did you mean ".*)$/.exec(wanted);
         const line = found[index] ?? '';
         if (hint === null) assert.equal(line, wanted);

@@ -13,17 +13,17 @@ interface Locked {
   readonly hasInstallScript?: boolean;
 }
 
-/** Terms under which a tool may be used here; what ships is held to a shorter list by the release build. */
+/** Licenses of development tools. The release build checks shipped packages against a shorter list. */
 const LICENSES = new Set(
   `MIT ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense WTFPL Zlib CC0-1.0 CC-BY-3.0 CC-BY-4.0
   Python-2.0 PSF-2.0 MPL-2.0 Artistic-2.0`.split(/\s+/),
 );
-/** Without a term of SPDX in their lock entry: two that name MIT in an older way, one tool that packing does not run. */
+/** Packages without an SPDX license in the lock file: two with an old form of MIT, and one tool that packaging does not run. */
 const NAMED = /^(?:busboy|streamsearch|@vscode\/vsce-sign(?:-.+)?)$/;
 
 /**
  * Advisories (github.com/advisories) about packages that are here, each with the first version of every major that it
- * is mended in. This keeps what is known from coming back; what is new, `npm audit` of a release says.
+ * fixes it. This prevents known ones from returning; `npm audit` of a release reports new ones.
  */
 const ADVISORIES: readonly (readonly [name: string, advisory: string, ...mended: string[]])[] = [
   ['undici', 'GHSA-g9mf-h72j-4rw9', '6.23.0', '7.18.2'],
@@ -126,7 +126,7 @@ describe('dependencies', () => {
   });
 });
 
-/** Whether a version lies before the mended one of its major, or before all of them. */
+/** Whether a version is older than the fixed one of its major version, or than all fixed ones. */
 function isBefore(version: string, mended: readonly string[]): boolean {
   const numbers = (text: string) => text.split(/[.-]/).map(Number);
   const [major = 0, minor = 0, patch = 0] = numbers(version);

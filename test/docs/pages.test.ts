@@ -12,7 +12,7 @@ const settings = new Set(
   manifest.contributes.configuration.flatMap(({ properties }: { properties: object }) => Object.keys(properties)),
 );
 
-/** A heading as an address, as GitHub makes it. */
+/** The anchor of a heading, as on GitHub. */
 const anchor = (heading: string) =>
   heading
     .toLowerCase()
@@ -51,7 +51,7 @@ describe('documentation pages', () => {
       ...read('docs/architecture.md').matchAll(/(?:`|^\d {2}|\s{2,})([\w-]+\/(?:[\w-]+\/)*(?:[\w-]+\.tsx?)?)/gm),
     ];
     assert.ok(named.length > 30);
-    // What is built is there once it has been built.
+    // Build output exists only after a build.
     const places = named.map(([, place = '']) => place).filter((place) => !place.startsWith('dist/'));
     assert.deepEqual(
       places.filter((place) => !existsSync(join(ROOT, 'src', place)) && !existsSync(join(ROOT, place))),
@@ -73,7 +73,7 @@ describe('documentation pages', () => {
   it('documentation: describes each error type, and no other, for programs and for users', () => {
     for (const page of ['docs/errors.md', 'docs/troubleshooting.md']) {
       const told = new Set([...read(page).matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name));
-      // What only whoever calls the gateway can do wrong is not for people at an editor.
+      // Errors that only clients of the gateway can cause are not in the editor's documentation.
       const forPrograms = [
         'invalid_request',
         'invalid_path',
@@ -102,7 +102,7 @@ describe('documentation pages', () => {
   });
 });
 
-/** Whether a command line, without `svc`, has a command and options that there are. */
+/** Whether a command line, without `svc`, has an existing command and existing options. */
 function known(page: string, call: string): void {
   const [name = '', ...words] = call.split(/\s+/);
   if (name.startsWith('<') || name === 'help' || name === '--version' || name.startsWith('gateway')) return;

@@ -10,7 +10,7 @@ export interface Block {
   readonly text: string;
 }
 
-/** Everything that people read, relative to the repository. */
+/** All documentation pages, relative to the repository. */
 export const PAGES: readonly string[] = [
   ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'media/extension.md'],
   ...readdirSync(join(ROOT, 'docs'))
@@ -37,7 +37,7 @@ export function blocks(page: string): Block[] {
   return found;
 }
 
-/** What stands in prose: no blocks. */
+/** The text outside code blocks. */
 export function prose(page: string): string {
   return read(page).replace(/^```[\s\S]*?^```$/gm, '');
 }

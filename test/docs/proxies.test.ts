@@ -24,11 +24,11 @@ const snippet = (part: string) => snippets.find((block) => block.text.includes(p
 interface Setup {
   readonly program: Program;
   readonly text: string;
-  /** Writes what the snippet stands in, and gives the arguments that start the program in the foreground. */
+  /** Writes the file around the snippet and returns the arguments that start the program in the foreground. */
   readonly around: (place: { readonly folder: string; readonly port: number; readonly text: string }) => string[];
 }
 
-/** The snippets as they stand but for the gateway's address; TLS is the proxies' own matter. */
+/** The unchanged snippets, except for the address of the gateway. TLS is not tested. */
 const SETUPS: readonly Setup[] = [
   {
     program: NGINX,
@@ -142,7 +142,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Until it answers; what it wrote, when it ends before. */
+/** Waits until it answers. @throws with its output if it ends before. */
 async function listening(proxy: ChildProcess, port: number): Promise<void> {
   let said = '';
   proxy.stderr?.on('data', (part) => {

@@ -143,7 +143,7 @@ describe('attachments in the editor', () => {
   });
 });
 
-/** Pastes or drops a file, as the browser tells the page of it. */
+/** Pastes or drops a file with the events of the browser. */
 async function give(frame: Frame, kind: 'paste' | 'drop', name: string, type: string, base64: string): Promise<void> {
   await frame.locator('.composer textarea').evaluate(
     (area, { kind, name, type, base64 }) => {

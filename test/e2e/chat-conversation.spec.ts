@@ -23,7 +23,7 @@ describe('a conversation in the editor', () => {
     await harness.newConversation();
   });
 
-  /** An answer that has begun, and what lets it end. */
+  /** A started answer, and the function that completes it. */
   async function begun(question: string) {
     const { answer, resume } = pausedAnswer({ text: ['The beginning', ' and the end.'] });
     harness.answer(answer);

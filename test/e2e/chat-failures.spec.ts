@@ -13,7 +13,7 @@ import {
 
 const openAi = (type: string, message: string, code?: string) => ({ error: { type, message, code } });
 
-/** What a provider says, the title of the card, and its first button. */
+/** The answer of a provider, the title of the card, and its first button. */
 const CARDS: Readonly<Record<string, readonly [Answer, RegExp, RegExp]>> = {
   'no key': [failWith(401, openAi('authentication_error', 'Invalid key.')), /The key was not accepted/, /Set key/],
   'no funds': [

@@ -18,7 +18,7 @@ export interface ChatHarnessOptions {
   /** Models by their key; absent: one that takes everything. */
   readonly models?: Readonly<Record<string, unknown>>;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** What `svc.jsonc` says instead of the provider of the desk. */
+  /** The content of `svc.jsonc` instead of the default provider. */
   readonly config?: unknown;
 }
 
@@ -36,7 +36,7 @@ const SMALL = { name: 'Small', limit: { context: 8000, output: 1000 }, cost: { i
 
 export type ChatHarness = Awaited<ReturnType<typeof startChatHarness>>;
 
-/** A person at the chat: a provider that says what the test wants, VS Code, a folder, a page. */
+/** A scripted provider, VS Code with the chat, a folder and a page. */
 export async function startChatHarness(options: ChatHarnessOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'svc-chat-'));
   const workspace = join(root, 'workspace');
@@ -113,7 +113,7 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
       await upstream.close();
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
-    /** Writes a file into the folder, and says its whole path. */
+    /** Writes a file into the folder and returns its absolute path. */
     write: (name: string, content: string | Buffer): string => {
       const file = join(workspace, name);
       mkdirSync(join(file, '..'), { recursive: true });
@@ -123,7 +123,7 @@ export async function startChatHarness(options: ChatHarnessOptions = {}) {
   };
 }
 
-/** Its commands are in the palette from now on. */
+/** Resolves when the commands of the extension are in the palette. */
 export async function extensionReady(page: Page): Promise<void> {
   await page.locator('.statusbar-item', { hasText: 'Svc' }).first().waitFor();
 }
@@ -143,7 +143,7 @@ export function answerWith(...scripts: readonly Script[]): Answer {
   };
 }
 
-/** Says the first frames at once and the rest when the test lets it. */
+/** Sends the first frames immediately and the rest after `resume`. */
 export function pausedAnswer(script: Script, frames = 2): { readonly answer: Answer; readonly resume: () => void } {
   const gate = Promise.withResolvers<void>();
   const all = streamFrames('chat', script);
@@ -177,8 +177,8 @@ export const waitForAnswerEnd = (frame: Frame) =>
   frame.locator('.message.assistant[aria-busy="false"]').last().waitFor();
 
 /**
- * No page of ours has the focus: when one has it again, it was asked to. VS Code gives the focus back to a page some
- * time after the palette is gone, which closes a list that the command has opened by then.
+ * Removes the focus from the pages of the extension. VS Code returns the focus to a page some
+ * time after the palette is closed, which would close a list that the command has opened.
  */
 export async function releaseFocus(page: Page): Promise<void> {
   for (const frame of page.frames()) {
@@ -189,7 +189,7 @@ export async function releaseFocus(page: Page): Promise<void> {
   await page.evaluate(() => document.activeElement instanceof HTMLIFrameElement && document.activeElement.blur());
 }
 
-/** A new conversation whose page has the focus that it asked for: what comes next keeps its own. */
+/** Opens a new conversation and waits until its page has the focus, so that later steps keep theirs. */
 export async function fresh(page: Page): Promise<Frame> {
   await releaseFocus(page);
   await runCommand(page, 'Svc: New Conversation');
@@ -198,7 +198,7 @@ export async function fresh(page: Page): Promise<Frame> {
   return frame;
 }
 
-/** Opens a list of ours and gives its input. */
+/** Opens a list of the extension and returns its input. */
 export async function openList(page: Page, command: string, title: string): Promise<Locator> {
   await releaseFocus(page);
   await runCommand(page, command);

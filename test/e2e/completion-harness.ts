@@ -6,19 +6,19 @@ import { openFile, runCommand, screenshot } from '../host/workbench.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream/upstream.ts';
 import { startVSCodeHarness, type VSCodeHarness, type VSCodeHarnessOptions } from './vscode-harness.ts';
 
-/** Ghost text has a class of its own while an item of the list of suggestions is previewed. */
+/** Ghost text has another class while an item of the suggest widget is previewed. */
 const GHOST = '.ghost-text-decoration, .ghost-text-decoration-preview, .ghost-text';
 /** The status bar when completions rest and know their model. */
 const READY = '.statusbar-item[aria-label^="Svc: Completions by"]';
 
 type Pieces = readonly (string | Promise<void>)[];
 
-/** What is seen of the ghost text: each text that was on screen, in order, without repetitions. */
+/** The visible ghost texts in order, without repetitions. */
 interface Seen {
   readonly texts: () => Promise<readonly string[]>;
 }
 
-/** A person at a real editor, and a model that says what it is told to. */
+/** A real editor and a scripted model. */
 export interface CompletionHarness {
   readonly vscode: VSCodeHarness;
   readonly page: Page;
@@ -28,7 +28,7 @@ export interface CompletionHarness {
   status: number;
   /** Requests for a completion so far. */
   asked(): readonly ReceivedRequest[];
-  /** A file of its own, open, with the caret behind its text; in the workspace, or in a folder beside it. */
+  /** Opens a new file with the caret after its text, in the workspace or in a sibling folder. */
   edit(name: string, content: string, folder?: string): Promise<void>;
   type(text: string): Promise<void>;
   /** Waits until the ghost text on screen is this, with LF. */
@@ -36,7 +36,7 @@ export interface CompletionHarness {
   /** Waits until ghost text is on screen that ends so. */
   appears(end?: string): Promise<void>;
   gone(): Promise<void>;
-  /** Presses Tab and waits until it is drawn; what comes next may be on screen then. */
+  /** Presses Tab and waits until it is drawn; the next suggestion may then be visible. */
   accept(): Promise<void>;
   rests(): Promise<void>;
   saved(name: string): Promise<string>;
@@ -45,7 +45,7 @@ export interface CompletionHarness {
 }
 
 interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders'> {
-  /** Beside the one that is asked. */
+  /** In addition to the completion model. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
 
@@ -112,7 +112,7 @@ export async function clear(each: CompletionHarness, test: Mocha.Test | undefine
   await closeEditor(each.page);
 }
 
-/** Until its tab is gone and the editor below has the keys: what takes the focus late would close Quick Open again. */
+/** Waits until its tab is closed and the editor below has the focus: a late focus change would close Quick Open. */
 async function closeEditor(page: Page): Promise<void> {
   const open = await page.locator('.tab').count();
   await runCommand(page, 'View: Revert and Close Editor');

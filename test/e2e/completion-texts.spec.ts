@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
 
-/** A file as it is, what is typed at its end, what the model says, and the file with that accepted. */
+/** A file as it is, what is typed at its end, the answer of the model, and the file after accepting it. */
 const TEXTS = [
   {
     name: 'Windows line ends',

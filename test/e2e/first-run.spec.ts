@@ -70,7 +70,7 @@ describe('first run', () => {
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     await run('Svc: Sign Out of Everything');
-    // Its toast waits for a window with the focus; the list of notifications has it at once.
+    // Its toast needs a focused window; the list of notifications contains it immediately.
     await page.locator('.statusbar-item', { has: page.locator('.codicon-bell-dot') }).waitFor();
     await run('Notifications: Show Notifications');
     await page.locator('.notifications-center', { hasText: 'No key is stored.' }).waitFor();

@@ -22,7 +22,7 @@ import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-/** What a person gets: the VSIX in a fresh profile, and the tarball from an empty folder. Nothing of the sources. */
+/** The installed product: the VSIX in a new profile and the tarball in an empty folder, without the sources. */
 describe('installed package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-package-'));
   let harness: VSCodeHarness;

@@ -54,15 +54,15 @@ describe('npm start', () => {
   });
 
   it('npm start: completes code in the sample workspace, marked as simulated', async () => {
-    // A folder that is new to VS Code shows its README, which would take the place of what is opened before.
+    // VS Code shows the README of a new folder, which would replace an editor opened before.
     await page.locator('.tab.active', { hasText: 'README.md' }).waitFor();
-    // Nor does a page hand on its keys before it is there.
+    // A page does not forward keys before it is loaded.
     await (await webviewFrame(page, 'h1')).locator('h1', { hasText: 'Sample workspace' }).waitFor();
     await openFile(page, 'receipt.ts');
     await page.locator('.statusbar-item', { hasText: 'Svc simulated' }).waitFor();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.press('Enter');
-    // Behind a space the editor proposes no words of its own, which would take the place of ghost text.
+    // After a space the editor suggests no words, which would hide ghost text.
     await page.keyboard.type('export function formatPrice(cents: number): ', { delay: 30 });
     await page.locator('.ghost-text-decoration, .ghost-text').first().waitFor({ timeout: 60_000 });
   });
@@ -88,7 +88,7 @@ describe('npm start', () => {
   });
 });
 
-/** What `npm start` hands to the `code` command, told by a program in its place: there is no desktop here. */
+/** The arguments that `npm start` passes to `code`, reported by a substitute program: there is no desktop. */
 const STAND_IN = `#!${process.execPath}
 const { readFileSync, writeFileSync } = require('node:fs');
 if (process.argv[2] === '--version') process.exit(0);

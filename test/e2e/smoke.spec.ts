@@ -30,7 +30,7 @@ describe('smoke test', () => {
       '  return `${euros}.${rest} €`;',
       '}',
     ].join('\n');
-    // The closing bracket is there already: ghost text stands before and behind it.
+    // The closing bracket exists already: ghost text is before and after it.
     await showsGhost(page, rest.replace(')', ''));
     await screenshot(page, 'ghost-text', { docs: true });
     await page.keyboard.press('Tab');

@@ -10,7 +10,7 @@ import { openWorkbench, workbenchReady } from '../host/workbench.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Everything that a person sits in front of: provider, gateway, VS Code and a folder. */
+/** A simulated provider, the gateway, VS Code and a folder. */
 export interface VSCodeHarness {
   readonly browser: Browser;
   readonly host: CodeServer;
@@ -21,13 +21,13 @@ export interface VSCodeHarness {
 }
 
 export interface VSCodeHarnessOptions {
-  /** Several folders that are open, each with its .gitignore; the one named `workspace` is the desk's own. */
+  /** Several folders that are open, each with its .gitignore; `workspace` is the main one. */
   readonly folders?: Readonly<Record<string, string>>;
   /** The user's settings.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** A VSIX to install into the host; the extension then runs from there, not from this folder. */
   readonly vsix?: string;
-  /** Replaces what the editor's svc.jsonc says. */
+  /** Replaces the content of the editor's svc.jsonc. */
   readonly config?: (gateway: LocalGateway) => unknown;
 }
 
@@ -36,7 +36,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   const workspace = join(root, 'workspace');
   cpSync(join(ROOT, 'scripts', 'sample-workspace'), workspace, { recursive: true });
   const provider = await startSimulatedProvider({ workspace, pace: 1 });
-  // A home of its own: the developer's svc.jsonc and keys must not decide a test.
+  // A separate home folder: the developer's svc.jsonc and keys must not affect a test.
   const env = { HOME: root, XDG_CONFIG_HOME: join(root, 'config'), SVC_DISABLE_CATALOG_REFRESH: '1' };
   const simulated = { baseURL: provider.url, fimURL: `${provider.url}/fim`, simulated: true };
   const gateway = await startLocalGateway({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
-/** What upstreams say of tokens in the fields of each format, as JSON text, since not all of it is a number here. */
+/** Token counts of upstreams in the fields of each format, as JSON text, because not all are numbers. */
 const USAGES = {
   'parts of a token': '1.5',
   'more than anybody has': '1e308',

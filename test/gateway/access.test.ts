@@ -266,7 +266,7 @@ describe('gateway access', () => {
   });
 
   describe('rates', () => {
-    /** What is refused, by the status of the refusal. */
+    /** Rejected requests by status. */
     const refused: readonly (readonly [path: string, body: unknown, status: number])[] = [
       ['/chat/completions', chatRequest('chat/free'), 403],
       ['/chat/completions', chatRequest('no/model'), 400],

@@ -15,10 +15,10 @@ interface Question {
   readonly gateway: TestGateway;
   readonly model: string;
   readonly prompt: string;
-  /** Is told each piece of text that the client shows. */
+  /** Called with each piece of text that the client shows. */
   readonly show: (text: string) => void;
 }
-/** Why the answer ended, as the client says it. Throws what the client throws or hands to its error callback. */
+/** The finish reason that the client reports. @throws the error of the client or of its error callback. */
 type Client = (question: Question) => Promise<unknown>;
 
 const options = ({ gateway }: Question, path = '/v1') => ({ baseURL: gateway.url + path, apiKey: KEY, maxRetries: 0 });
@@ -65,7 +65,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   '@ai-sdk/anthropic': aiSdk((question) => createAnthropic(options(question))(question.model)),
 };
 
-/** How a vendor says in the middle of a stream that it can't go on. */
+/** The error events of the vendors within a stream. */
 const ERROR_FRAME: Readonly<Record<string, string>> = {
   chat: 'data: {"error":{"message":"The engine overheated.","type":"server_error","code":"overheated"}}',
   messages:
@@ -74,7 +74,7 @@ const ERROR_FRAME: Readonly<Record<string, string>> = {
     'event: error\ndata: {"type":"error","code":"server_error","message":"The engine overheated.","param":null,"sequence_number":9}',
 };
 
-/** What the upstream does after its words so far, and what a person must read of it. */
+/** The fault of the upstream after its first text, and the expected error text. */
 const FAULTS = {
   'sends an error': /The engine overheated\./,
   'resets the connection': /closed the connection before the answer was complete/,
@@ -103,7 +103,7 @@ describe('interrupted answers in each client', () => {
   });
   after(() => gateway.close());
 
-  /** What one client shows, and what it fails with. `shown` resolves when it has shown the words so far. */
+  /** The text and the error of one client. `shown` is called when it has shown the first text. */
   async function ask(name: string, model: string, shown?: (name: string) => void) {
     let text = '';
     const show = (piece: string) => {
@@ -129,7 +129,7 @@ describe('interrupted answers in each client', () => {
           if (fault === 'sends an error') response.end(`${ERROR_FRAME[request.wire]}\n\n`);
           if (fault === 'ends the connection') response.end();
           if (fault !== 'resets the connection') return;
-          // A reset throws away what has not been read.
+          // A reset discards unread data.
           await waits.get(clientOf(request))?.promise;
           response.socket?.resetAndDestroy();
         });
@@ -186,7 +186,7 @@ describe('interrupted answers in each client', () => {
   }
 });
 
-/** The AI SDK and, for a vendor's own event, openai hand over a plain object. */
+/** The AI SDK and, for a vendor's own event, openai pass a plain object. */
 function messageOf(error: unknown): string {
   assert.ok(typeof error === 'object' && error !== null && 'message' in error, String(error));
   return String(error.message);

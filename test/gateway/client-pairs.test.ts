@@ -29,12 +29,12 @@ const CITY = {
   additionalProperties: false as const,
 };
 const NOTHING = { type: 'object' as const, properties: {} };
-/** What each tool gives back. */
+/** The result of each tool. */
 const RESULTS: Readonly<Record<string, string>> = { weather: 'RESULT-RAIN', clock: 'RESULT-NOON' };
 
 interface Answered {
   readonly calls: readonly (readonly [name: string, input: unknown])[];
-  /** The text of the answer behind the tools' results. */
+  /** The text of the answer after the results of the tools. */
   readonly text: string;
 }
 /** Asks with an image, tools and a schema, sends the tools' results back and reads the answer. */
@@ -159,7 +159,7 @@ const anthropicMessages: Client = async (gateway, model, stream) => {
   return { calls: calls.map(({ name, input }) => [name, input]), text };
 };
 
-/** The AI SDK runs the tools and asks again by itself. */
+/** The AI SDK runs the tools and sends the next request. */
 function aiSdk(face: (gateway: TestGateway, model: string) => LanguageModel, reasons: boolean): Client {
   return async (gateway, model, stream) => {
     const tool = (name: string, schema: JSONSchema7) =>
@@ -212,7 +212,7 @@ describe('a tool conversation with an image, reasoning and a schema', () => {
   let gateway: TestGateway;
 
   before(async () => {
-    // It would say of each model that it does not know it.
+    // It would warn that each model is unknown.
     globalThis.AI_SDK_LOG_WARNINGS = false;
     gateway = await startTestGateway();
     gateway.upstream.respond((request, response) => {
@@ -241,7 +241,7 @@ describe('a tool conversation with an image, reasoning and a schema', () => {
             }
           }
           const { bytes, body } = await gateway.upstream.request(at + 1);
-          // A call and its result under one id, and nothing that repair had to put in.
+          // A call and its result have the same id, and repair added nothing.
           for (const id of ['call_1', 'call_2']) assert.equal(bytes.toString().split(`"${id}"`).length, 3, id);
           assert.ok(!bytes.includes('interrupted'));
           assert.equal(JSON.stringify(body).includes(up === 'messages' ? 'sig-1' : 'sealed-1'), keepsSeal(name, up));
@@ -251,7 +251,7 @@ describe('a tool conversation with an image, reasoning and a schema', () => {
   }
 });
 
-/** Signed reasoning goes back to who signed it, with clients that give an answer back as they got it. */
+/** Signed reasoning is returned to its provider by clients that return answers unchanged. */
 function keepsSeal(client: string, up: string): boolean {
   if (client === 'openai chat') return up !== 'chat';
   if (up === 'messages') return client.includes('anthropic');

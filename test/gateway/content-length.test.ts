@@ -10,10 +10,10 @@ const STREAM = streamFrames('chat', SCRIPT)
   .map((frame) => `${frame}\n\n`)
   .join('');
 
-/** Lengths that are not those of what comes, from an upstream and from a client. */
+/** Content lengths that differ from the body, of an upstream and of a client. */
 describe('wrong content lengths', () => {
   let gateway: TestGateway;
-  /** What the upstream answers, byte for byte, whatever it is asked. */
+  /** The bytes that the upstream answers to any request. */
   let answer = '';
   const sockets = new Set<Socket>();
   const upstream = createServer((socket) => {
@@ -60,7 +60,7 @@ describe('wrong content lengths', () => {
         assert.equal(whole.status, 503, length);
         assert.equal(JSON.parse(await whole.text()).error_type, 'upstream_disconnect', length);
       }
-      // Less than there is: what is beyond it is no part of it.
+      // Too small: the rest is not part of the body.
       says('content-length: 20', 'application/json', WHOLE);
       const short = await ask(path, false);
       assert.equal(short.status, 503);
@@ -97,11 +97,11 @@ describe('wrong content lengths', () => {
     const statuses = (said: string) => [...said.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
     const at = gateway.rows().length;
     assert.deepEqual(statuses(await send(bytes(body), body)), ['200']);
-    // Its sender is gone before all of it came: nobody is asked.
+    // The client disconnects before the end of the body: no upstream request.
     assert.ok(!statuses(await send(bytes(body) + 1, body)).includes('200'));
     for (const length of [-1, 1.5, Number.NaN, 1e30]) assert.deepEqual(statuses(await send(length, body)), ['400']);
     assert.equal(gateway.rows().length, at + 1);
-    // `Connection: close`: there is no other request behind it.
+    // `Connection: close`: no other request follows.
     const hidden = `${body}GET /models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
     assert.equal(statuses(await send(bytes(body), hidden)).length, 1);
   });

@@ -5,7 +5,7 @@ import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
 
-/** As a person would type it, with the end of a stream and of an error in the middle of one. */
+/** curl as a user calls it, with the last line of a stream and of an interrupted one. */
 const CURL = [
   { path: '/v1/chat/completions', field: 'messages', more: {}, end: /data: \[DONE\]$/, failed: /^data: \{"error":/ },
   {

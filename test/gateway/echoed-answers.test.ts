@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
 const SECRET = 'sk-of-the-house/31d7e2';
 
-/** A provider that answers with what it was sent, as some do when somebody debugs them. */
+/** A provider that repeats the request, as some do in debug mode. */
 describe('gateway credentials in successful answers', () => {
   let testGateway: TestGateway;
   before(async () => {

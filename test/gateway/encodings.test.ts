@@ -17,7 +17,7 @@ const CODINGS = {
   br: { stream: () => createBrotliCompress(), whole: brotliCompressSync },
 } as const;
 
-/** An upstream may compress what nobody asked it to. */
+/** An upstream may compress an answer without a request for it. */
 describe('compressed answers', () => {
   let gateway: TestGateway;
   before(async () => {
@@ -59,7 +59,7 @@ describe('compressed answers', () => {
           zip.pipe(head(response, encoding));
           for (const frame of framesOf(wire).slice(0, begun(wire))) zip.write(frame);
           zip.flush(() => undefined);
-          // The rest comes when what was flushed has been read.
+          // The rest is sent after the flushed part was read.
           await shown.promise;
           zip.end(framesOf(wire).slice(begun(wire)).join(''));
         });

@@ -50,7 +50,7 @@ describe('faults of upstreams and networks', () => {
     tls.closeAllConnections();
   });
   afterEach(async () => {
-    // Nothing is left of any fault: no request that counts as running.
+    // No request counts as active after a fault.
     assert.equal(gateway.metrics.active, 0);
   });
 
@@ -85,7 +85,7 @@ describe('faults of upstreams and networks', () => {
     ['stall-before-headers', 503, 'upstream_timeout'],
     ['stall-after-headers', 503, 'upstream_timeout'],
   ];
-  /** Without a stream, what breaks in the middle is an error with a status too. */
+  /** Without a stream, an interrupted answer is an error with a status. */
   const WHOLE: readonly (readonly [string, number, string])[] = [
     ['empty', 503, 'upstream_invalid_response'],
     ['invalid-json', 503, 'upstream_invalid_response'],

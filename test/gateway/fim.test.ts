@@ -59,7 +59,7 @@ describe('code completion through the gateway', () => {
     const rows = gateway.rows().length;
     const response = await open();
     response.pause();
-    // The upstream is held up when it has not written for many turns.
+    // The upstream is paused if it has not written for many turns of the event loop.
     for (let before = -1, turns = 0; turns < 300 && written < 200_000_000; turns += 1) {
       if (written !== before) turns = 0;
       before = written;

@@ -28,9 +28,9 @@ export interface TestGateway {
   readonly database: DatabaseSync;
   /** Lines of the log as JSON text. */
   readonly lines: readonly string[];
-  /** Sums of what the ledger holds, after writing what waits. */
+  /** Sums of the ledger, after pending rows are written. */
   usage(): UsageReport;
-  /** Rows of the ledger as they stand in the state. */
+  /** Rows of the ledger in the state. */
   rows(): readonly Record<string, unknown>[];
   keysChanged(): void;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -60,7 +60,7 @@ export function providers(url: string): Record<string, unknown> {
   };
 }
 
-/** The gateway on a free port over the simulated upstream, with its state in a folder of its own. */
+/** The gateway on a free port over the simulated upstream, with its state in a separate folder. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const upstream = await startUpstream();
   const folder = await mkdtemp(path.join(tmpdir(), 'svc-gateway-'));
@@ -112,7 +112,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       await gateway.close(0);
       ledger.flush();
       database.close();
-      // Idle connections of a test that broke off are not waited for.
+      // Do not wait for idle connections of an interrupted test.
       await dispatcher.destroy();
       await upstream.close();
       await rm(folder, { recursive: true, force: true });

@@ -13,7 +13,7 @@ describe('hostile requests', () => {
   });
   after(() => gateway.close());
 
-  /** What the gateway answers to raw bytes, until it closes or says nothing more. */
+  /** The answer of the gateway to raw bytes, until it closes or sends nothing more. */
   async function raw(text: string): Promise<string> {
     const socket: Socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     let answer = '';
@@ -86,7 +86,7 @@ describe('hostile requests', () => {
     const large = JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] });
     const declared = await gateway.post('/chat/completions', large);
     assert.equal(declared.status, 413);
-    // Nothing of it has to come first.
+    // The body need not be sent before the answer.
     const announced = `Authorization: Bearer ${KEY}\r\nContent-Length: 3000000\r\n`;
     assert.equal(status(await raw(head('POST /messages HTTP/1.1', announced))), 413);
     const chunked = httpRequest(`${gateway.url}/chat/completions`, {

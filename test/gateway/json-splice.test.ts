@@ -9,7 +9,7 @@ const text = fc.string({
   unit: fc.constantFrom('a', '\\', '"', '{', '}', ':', ',', 'model', '"model":"x"', 'é', '👋', '\u0000', ' '),
   maxLength: 6,
 });
-/** A string of JSON, some of its characters escaped that need not be. */
+/** A JSON string with some unnecessary escapes. */
 const quoted = (value: string) =>
   fc
     .boolean()
@@ -17,7 +17,7 @@ const quoted = (value: string) =>
 const escapeOf = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`;
 
 /**
- * Without a backslash of its own: once Node 24 has parsed `{"":1,"\\":2}`, it takes the second key of `{"":1,"\n":2}` for a
+ * Without a backslash in the text: once Node 24 has parsed `{"":1,"\\":2}`, it takes the second key of `{"":1,"\n":2}` for a
  * backslash too.
  */
 const key = fc

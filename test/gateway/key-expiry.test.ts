@@ -27,12 +27,12 @@ describe('expired keys', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The clock of this process, moved. */
+  /** Moves the clock of this process. */
   const setClock = (milliseconds: number) => {
     Date.now = () => now() + milliseconds;
   };
 
-  /** Looks at the store as the gateway does each second. */
+  /** Reads the store as the gateway does each second. */
   const follow = (keys: KeyCache) => {
     keys.follow((thrown) => assert.fail(String(thrown)));
     keys.dispose();

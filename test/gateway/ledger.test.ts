@@ -100,7 +100,7 @@ describe('Ledger', () => {
     const ledger = new Ledger(database, failed);
     const account = new Account();
     for (let n = 0; n < 3; n += 1) ledger.record(row(account));
-    // The money is written behind the rows.
+    // Costs are written after the rows.
     database.exec('ALTER TABLE keys RENAME TO away');
     assert.equal(ledger.flush(), false);
     assert.deepEqual([failures.length, ledger.waiting, stored()], [1, 3, 0]);
@@ -164,7 +164,7 @@ describe('Ledger', () => {
     ledger.record(row(account, { byok: true, cost: 7 }));
     ledger.record(row(account, { cost: undefined }));
     assert.equal(account.spent, 0.5);
-    // Another process changed a key meanwhile: what is not written yet is not forgotten, nor counted twice later.
+    // Another process changed a key: pending costs are neither lost nor counted twice.
     keys.reload();
     assert.equal(account.spent, 0.5);
     ledger.flush();

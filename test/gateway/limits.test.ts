@@ -17,7 +17,7 @@ describe('limits of requests', () => {
   });
   after(() => gateway.close());
 
-  /** The path, the field that is named, and a body with so many items in it. */
+  /** The path, the reported field, and a body with this number of items. */
   const LISTS: readonly (readonly [where: string, param: string, make: (count: number) => Record<string, unknown>])[] =
     [
       [
@@ -94,7 +94,7 @@ describe('limits of requests', () => {
       for (const where of ['/chat/completions', '/messages', '/responses', '/embeddings', '/fim/completions']) {
         const response = await gateway.post(where, `{"model":"chat/m","messages":${body}`);
         assert.equal(response.status, 400);
-        // The end of the object is missing: only the parser would say so.
+        // The end of the object is missing: only the parser would report it.
         assert.match((await readError(response)).message, /^The body has more than /, where);
       }
     });
@@ -201,7 +201,7 @@ describe('memory of bodies', () => {
       socket.write(`${head}\r\nContent-Length: 900000\r\n\r\n${'x'.repeat(500_000)}`, () => socket.destroy());
       await closed;
     }
-    // The gateway may learn of the last ones after they have closed.
+    // The gateway may notice the last ones after they have closed.
     while (ended() < before + 5) await new Promise(setImmediate);
     while (gateway.metrics.active > 0) await new Promise(setImmediate);
     gateway.upstream.respond(() => undefined);

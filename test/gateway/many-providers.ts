@@ -1,6 +1,6 @@
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
-/** Where each format is asked, its own provider, and the least that it takes. */
+/** The path of each format, its provider, and a minimal body. */
 export const FORMATS = [
   { path: '/chat/completions', own: 'chat', body: { messages: [{ role: 'user', content: 'Hi' }] } },
   { path: '/responses', own: 'responses', body: { input: 'Hi' } },
@@ -8,7 +8,7 @@ export const FORMATS = [
 ] as const;
 export const UPSTREAMS = ['chat', 'messages', 'responses'];
 
-/** Providers that differ in what they need and allow, behind a gateway that is in a hurry. */
+/** A gateway with short time limits and providers with different requirements. */
 export function gatewayOfManyProviders(): Promise<TestGateway> {
   return startTestGateway({
     config: (url) => {

@@ -43,7 +43,7 @@ describe('keys in the logged path', () => {
       let logged = gateway.lines.slice(before).join('\n');
       assert.ok(logged.includes('"request"'));
       for (let times = 0; times < 10; times += 1) {
-        // A start of the key that is long enough to be guessed on from.
+        // A start of the key that is long enough to guess the rest.
         assert.ok(!logged.includes(OWN.slice(0, 14)), logged);
         logged = logged.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
       }

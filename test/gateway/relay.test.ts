@@ -11,7 +11,7 @@ describe('relay', () => {
   });
   after(() => gateway.close());
 
-  /** Sends and gives what the upstream got. */
+  /** Sends a request and returns the one that the upstream received. */
   async function forwarded(path: string, body: unknown, headers: Record<string, string> = {}) {
     const at = gateway.upstream.requests.length;
     const response = await gateway.post(path, body, headers);

@@ -5,7 +5,7 @@ import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts
 import { FORMATS } from './many-providers.ts';
 
 const message = { role: 'user', content: 'Hi' };
-/** Every route that takes JSON, with the least that it takes. */
+/** Each route that accepts JSON, with a minimal body. */
 const ROUTES = [
   ...FORMATS.map(({ path, own, body }) => ({ path, body: { model: `${own}/m`, ...body } })),
   { path: '/messages/count_tokens', body: { model: 'messages/m', messages: [message] } },
@@ -17,7 +17,7 @@ const ROUTES = [
   },
 ] as const;
 
-/** What is added to a body, and the field that the refusal names. */
+/** Members that are added to a body, and the field that the error names. */
 const CHOICES: readonly (readonly [members: string, param: string])[] = [
   ['"models":["dear/one"]', 'models'],
   ['"models":"dear/one"', 'models'],
@@ -58,7 +58,7 @@ const CHOICES: readonly (readonly [members: string, param: string])[] = [
   ['"Tools":[{"type":"image_generation","model":"dear-image"}]', 'Tools.0.model'],
 ];
 
-/** What the client may say, of which nothing chooses another model. */
+/** Permitted fields that choose no other model. */
 const HARMLESS: readonly Record<string, unknown>[] = [
   { provider: { order: ['a'], sort: 'price', allow_fallbacks: false, data_collection: 'deny' } },
   { models: null, fallbacks: null },

@@ -9,7 +9,7 @@ import { startUpstream } from '../upstream/upstream.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-/** Planted wherever a credential can be; no output of ours may hold one. */
+/** Planted at each position of a credential; no output may contain one. */
 const CANARIES = {
   literal: 'sk-canary-literal-8f2d1c',
   variable: 'sk-canary-variable-77aa01',
@@ -19,7 +19,7 @@ const CANARIES = {
   operator: 'svc-canary-operator-a1b2c3d4',
 };
 
-/** An upstream that repeats what it was sent, as some do in their errors. */
+/** An upstream that repeats the request, as some do in their errors. */
 const STATUSES = [400, 401, 402, 403, 404, 413, 429, 500, 503];
 
 describe('planted credentials', () => {
@@ -98,7 +98,7 @@ describe('planted credentials', () => {
     }
     await ask('/chat/completions', made, { model: 'literal/m', messages: [{ role: 'user', content: '[[echo:401]]' }] });
     await ask('/chat/completions', `${made}x`, { model: 'literal/m', messages: [] });
-    // Its own sender is told what path there is not; the log must not keep it.
+    // The client receives the unknown path; the log must not contain it.
     await ask(`/chat/${made}`, made, {});
     said.pop();
     for (const where of ['/models', '/providers', '/metrics', '/readyz', '/openapi.json', '/models/literal/m']) {

@@ -17,7 +17,7 @@ export interface ServeProcess {
   logged(text: string): Promise<void>;
 }
 
-/** `svc serve` as processes, with a folder of their own for all that they read and write, over one simulated upstream. */
+/** `svc serve` processes with a separate folder for their files, and one simulated upstream. */
 export class ServeHarness {
   readonly folder: string;
   readonly upstream: Upstream;
@@ -86,13 +86,13 @@ export class ServeHarness {
         const found = /listening on (http\S+)/.exec(said)?.[1];
         if (found) resolve(found);
       });
-      // Its last words come before `close`, but maybe after `exit`.
+      // Its last output arrives before `close`, but possibly after `exit`.
       child.once('close', (code) => reject(new Error(`${code}: ${written}`)));
     });
     return { child, url, logged };
   }
 
-  /** Another command beside it. */
+  /** Runs another command in the same folder. */
   svc(...args: string[]): Promise<{ readonly stdout: string }> {
     return promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.#env() });
   }

@@ -65,7 +65,7 @@ describe('svc serve', () => {
     const made =
       (await harness.svc('keys', 'create', '--name', 'ann', '--budget', '1')).stdout.trim().split('\n').at(-1) ?? '';
     assert.match(made, /^svc_[\w-]{43}$/);
-    // The gateway looks for new keys from time to time, and nothing tells when.
+    // The gateway checks for new keys periodically and reports nothing: send requests until one is accepted.
     for (let status = 0; status !== 200; ) {
       const response = await harness.send(url, {}, made);
       status = response.status;

@@ -8,11 +8,11 @@ import { FORMATS, UPSTREAMS } from './many-providers.ts';
 const HEAD = { 'content-type': 'text/event-stream' };
 const joined = (frames: readonly string[]) => frames.map((frame) => `${frame}\n\n`).join('');
 
-/** What an answer says, without what is another each time. */
+/** The content of an answer, without ids and times. */
 const normal = (text: string) =>
   text.replaceAll(/(?:req|resp|msg|fc|call|rs)_\w+|"(?:created(?:_at)?|completed_at|sequence_number)":\d+,?/g, '');
 
-/** Frames that come in one read are looked at and sent together: the edges of that. */
+/** Edge cases of frames that arrive in one read and are forwarded together. */
 describe('several frames in one read', () => {
   let gateway: TestGateway;
 
@@ -25,7 +25,7 @@ describe('several frames in one read', () => {
     assert.equal(gateway.metrics.active, 0);
   });
 
-  /** A stream of `up/m` by what its upstream does with its frames. */
+  /** A stream of `up/m` whose upstream sends the frames with `send`. */
   async function ask(
     { path, body }: (typeof FORMATS)[number],
     up: string,
@@ -40,7 +40,7 @@ describe('several frames in one read', () => {
     return { status: answered.status, text: await answered.text() };
   }
 
-  /** Everything that was written has been read by whoever is at the other end, in this process. */
+  /** Resolves when the reader in this process has read everything. */
   async function read(response: ServerResponse): Promise<void> {
     await new Promise((resolve) => response.write('', resolve));
     for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
@@ -54,7 +54,7 @@ describe('several frames in one read', () => {
         const expected = normal(whole.text);
         assert.match(expected, /👋/);
         const bytes = Buffer.from(joined(streamFrames(wireOf(up), { text: ['One', ' twö', ' thrée 👋', '.'] })));
-        // One format each byte, the others around what is more than one: the blank lines and the characters.
+        // One format is split at each byte, the others around blank lines and multibyte characters.
         const everywhere = format.own === 'chat' && up === 'chat';
         for (let at = 1; at < bytes.length; at += 1) {
           if (!everywhere && !bytes.subarray(Math.max(0, at - 2), at + 2).some((byte) => byte === 10 || byte > 127))
@@ -146,12 +146,12 @@ describe('several frames in one read', () => {
   }
 
   it('frame batches: wait for a slow client, and arrive completely and in order', async () => {
-    // More than any system holds of two connections by itself.
+    // More than the buffers of two connections hold.
     const most = 200_000;
     const flooded = flood(most, 'x'.repeat(2_000));
     const response = await open('chat/m');
     response.pause();
-    // The upstream is held up when it has not written for many turns.
+    // The upstream is paused if it has not written for many turns of the event loop.
     for (let before = -1, turns = 0; turns < 200 && flooded.written < most; turns += 1) {
       if (flooded.written !== before) turns = 0;
       before = flooded.written;
@@ -194,7 +194,7 @@ describe('several frames in one read', () => {
           });
         }
         const response = await open(`${up}/m`);
-        // A little later each time, in the middle of whatever happens then.
+        // A little later each time, at different moments of the stream.
         for (let chunks = n % 7; chunks > 0; chunks -= 1) await once(response, 'data');
         response.destroy();
         assert.equal(await (await gateway.upstream.request(at + n)).closed, true);

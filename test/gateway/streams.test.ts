@@ -65,7 +65,7 @@ describe('streams', () => {
         }
         for (const scenario of ['reset-mid-stream', 'reset-mid-frame', 'reset-mid-character', 'no-terminator']) {
           const { status, text } = await stream(scenario);
-          // Cut off before its first word, an answer is no answer.
+          // An answer that is cut before its first text is an error.
           if (scenario === 'no-terminator' && status === 503) continue;
           assert.equal(status, 200, scenario);
           const last = text.trim().split('\n\n').at(-1) ?? '';

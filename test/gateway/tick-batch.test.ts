@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { TickBatch } from '../../src/gateway/http/tick-batch.ts';
 
-/** Resolves when the turn after the next reading is over. */
+/** Resolves after the event loop turn that follows the next read. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('TickBatch', () => {

@@ -11,17 +11,17 @@ import { streamFrames, wholeBody } from '../upstream/answers.ts';
 import type { Responder } from '../upstream/upstream.ts';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
-/** Milliseconds between two events that a provider is given, far above what a busy machine puts between them. */
+/** Time limit between two events in milliseconds, far above the delays of a busy machine. */
 const CHUNK = 1_500;
-/** Between two events of an answer that takes its time. */
+/** Milliseconds between two events of a slow answer. */
 const STEP = 250;
 const STEPS = 8;
-/** More than a timer of Node's can hold. */
+/** Above the range of a Node timer. */
 const ENDLESS = 3_000_000_000;
 
 const passed = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** An answer that takes longer in all than one wait may, with a start that takes its time too. */
+/** A slow answer that takes longer as a whole than one time limit. The delays are scripted. */
 const slowly: Responder = async ({ wire }, response) => {
   await passed(50);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -121,7 +121,7 @@ describe('time limits', () => {
     asked.end(body('patient'));
     const [answer]: IncomingMessage[] = await once(asked, 'response');
     assert.ok(answer);
-    // Longer than the upstream may be silent.
+    // The subject is a time limit: wait longer than the upstream may be silent.
     await passed(CHUNK * 1.5);
     let text = '';
     for await (const bytes of answer) text += bytes;

@@ -14,7 +14,7 @@ async function rowOf(gateway: TestGateway, work: () => Promise<Response>): Promi
   return row;
 }
 
-/** An answer with this usage by this model, in the format that is asked for. */
+/** An answer with this usage by this model, in the requested format. */
 function answer(wire: Wire, stream: boolean, usage: Record<string, unknown>, model = 'up-m'): string {
   const sse = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
   if (wire === 'messages') {

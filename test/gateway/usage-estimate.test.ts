@@ -5,7 +5,7 @@ import { KEY, providers, startTestGateway, type TestGateway } from './gateway-un
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
 const END = 'the-last-word';
-/** What a model writes before its client leaves: long, in few events. */
+/** The text before the client disconnects: long, in few events. */
 const WRITTEN = `${'word '.repeat(1_600)}${END}`;
 const KINDS = ['text', 'reasoning', 'tool arguments'] as const;
 type Kind = (typeof KINDS)[number];
@@ -13,7 +13,7 @@ type Kind = (typeof KINDS)[number];
 const sse = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
 const named = (data: { type: string }) => `event: ${data.type}\n${sse(data)}`;
 
-/** The events of an answer up to its last word, as each format writes them. */
+/** The events of an answer up to its last text in each format. */
 function events(wire: Wire, kind: Kind): string {
   const json = `{"a":"${WRITTEN}`;
   if (wire === 'messages') {

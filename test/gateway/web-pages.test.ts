@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
-/** What a page in a browser may try, with or without a name that it makes point at this machine. */
+/** Requests of a web page, with or without a host name that resolves to this machine. */
 describe('requests of web pages', () => {
   let gateway: TestGateway;
   let port = 0;
@@ -178,7 +178,7 @@ describe('requests of web pages', () => {
     }
     for (const host of ['gw.example', 'tunnel.example:8443'])
       assert.equal(status(await metrics(host, '1.1')), 401, host);
-    // What nginx sends by itself.
+    // Headers that nginx adds by default.
     assert.equal(status(await metrics('127.0.0.1', '1.0')), 401);
     for (const host of ['127.0.0.1', `localhost:${port}`, '[::1]'])
       assert.equal(status(await metrics(host, '1.1')), 200);

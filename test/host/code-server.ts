@@ -19,7 +19,7 @@ function npm(args: string[], cwd: string): void {
 
 /**
  * Installs the browser host into the cache, once. Its own install scripts would compile native modules
- * that the tests don't need, so they stay off and its dependencies are installed by hand.
+ * that the tests don't need, so they stay off and its dependencies are installed manually.
  */
 export function installCodeServer(): void {
   const done = join(CACHE, 'installed');
@@ -128,7 +128,7 @@ export async function startCodeServer(options: CodeServerOptions = {}): Promise<
   };
 }
 
-/** Installs a VSIX as a person would from the terminal, before the host is started. */
+/** Installs a VSIX from the command line before the host starts. */
 export function installExtension(vsix: string, extensionsDir: string, userDataDir: string): void {
   installCodeServer();
   const places = ['--extensions-dir', extensionsDir, '--user-data-dir', userDataDir];

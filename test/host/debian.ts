@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const CACHE = join(import.meta.dirname, '..', '..', '.cache', 'debian');
 
-/** A program that the tests need and npm does not have. */
+/** A program that the tests need and that is not on npm. */
 export interface Program {
   readonly name: string;
   /** Where it may be. */
@@ -62,7 +62,7 @@ function unpack(debianPackage: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   if (isRoot()) apt(['update', '-qq']);
-  // As root, apt downloads as a user of its own, who may not write here.
+  // As root, apt downloads as another user, who cannot write here.
   apt(['download', '-qq', '-o', 'APT::Sandbox::User=root', debianPackage], folder);
   for (const file of readdirSync(folder)) execFileSync('dpkg-deb', ['-x', join(folder, file), folder]);
 }

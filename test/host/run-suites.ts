@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const SUITES = join(ROOT, 'out', 'test', 'suite.cjs');
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'workspace');
 
-/** No suite run takes longer; a workbench that never loads the tests must not hang the command. */
+/** Time limit: a workbench that never loads the tests must not block the command. */
 const LIMIT_MS = 10 * 60_000;
 
 const workspace = mkdtempSync(join(tmpdir(), 'svc-suites-'));
@@ -41,7 +41,7 @@ async function runInDesktop(): Promise<boolean> {
 
 async function runInBrowser(): Promise<boolean> {
   const home = mkdtempSync(join(tmpdir(), 'svc-suites-home-'));
-  // A home of their own: the suites must not read the developer's svc.jsonc.
+  // A separate home folder: the suites must not read the developer's svc.jsonc.
   const host = await startCodeServer({
     env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), SVC_DISABLE_CATALOG_REFRESH: '1', SVC_TEST_ROOT: ROOT },
   });
@@ -71,7 +71,7 @@ async function runInBrowser(): Promise<boolean> {
 
 function log(type: string, args: unknown[]): void {
   const text = format(...args);
-  // VS Code's own agents look for an account that no test has, its log for a native module that nobody built.
+  // VS Code's own agents look for an account that no test has, its log for a native module that is not built.
   if (text.startsWith('[AgentHost]') || text.includes('Could not locate the bindings file')) return;
   (type === 'error' ? process.stderr : process.stdout).write(`${text}\n`);
 }

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** Screenshots that the specs keep; CI collects them. */
 export const ARTIFACTS = join(ROOT, 'out', 'artifacts');
 
-/** A key that was pressed while the focus moved opens nothing; mocha's own limit ends the trying. */
+/** A key that is pressed while the focus moves opens nothing, so it is pressed again. The test's time limit applies. */
 const OPENS_WITHIN_MS = 5000;
 
 export interface WorkbenchOptions {
@@ -54,9 +54,9 @@ export async function workbenchReady(page: Page): Promise<void> {
 
 /**
  * Opens the palette or Quick Open, types, and clicks a row. An editor or a view that was opened a moment ago may
- * still be taking the focus, which closes it: then it is opened anew, as a person would. What is ours must never
- * do that unasked: a spec of the conversation holds it. A list that was open before may take what is typed: then it
- * is typed again.
+ * still be taking the focus, which closes it: then it is opened again. A list that was open before may take the
+ * typed text: then it is typed again. A test of the conversation checks that the extension never takes the focus
+ * without a request.
  */
 export async function pickTyped(page: Page, keys: string, typed: string, row: Locator): Promise<void> {
   const input = page.locator('.quick-input-widget input.input');
@@ -72,7 +72,7 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
       return widget?.style.display === 'none' || now !== text;
     }, typed);
     const listed = row.waitFor().then(() => true);
-    // When it comes second, it has nothing more to say.
+    // Its error is irrelevant if the other promise settles first.
     listed.catch(() => undefined);
     if (!(await Promise.race([listed, came(lost).then(() => false)]))) continue;
     await row.click();
@@ -87,13 +87,13 @@ function came(awaited: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Runs a command by its title through the Command Palette, as a person would. */
+/** Runs a command by its title with the Command Palette. */
 export async function runCommand(page: Page, title: string): Promise<void> {
   // Until the list is filtered, Enter would take a recent command; and the best match need not be the first row.
   const row = (label: string) => `.quick-input-list .monaco-list-row[aria-label${label}"]`;
   const typed = `>${title}`;
   await pickTyped(page, 'F1', typed, page.locator(`${row(`="${title}`)}, ${row(`^="${title},`)}`).first());
-  // Gone, or a list of the command's own has taken its place.
+  // Closed, or replaced by a list of the command.
   await page.waitForFunction((text) => {
     const widget = document.querySelector<HTMLElement>('.quick-input-widget');
     const typedIn = widget?.querySelector<HTMLInputElement>('input.input');
@@ -107,7 +107,7 @@ export async function openFile(page: Page, file: string): Promise<void> {
   const first = page.locator('.quick-input-list .monaco-list-row[data-index="0"]', { hasText: name });
   await pickTyped(page, 'ControlOrMeta+P', file, first);
   await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
-  // The tab is there before its editor has the keys.
+  // The tab is visible before its editor has the focus.
   await page.locator('.editor-instance .monaco-editor.focused .view-lines').first().waitFor();
 }
 
@@ -152,7 +152,7 @@ export async function ghostText(page: Page): Promise<string> {
 
 /**
  * Keeps a picture as an artifact. With `docs`, and SVC_DOCS_IMAGES set, it also replaces the picture of
- * that name in docs/images: `SVC_DOCS_IMAGES=1 npm run test:e2e` draws them all anew.
+ * that name in docs/images: `SVC_DOCS_IMAGES=1 npm run test:e2e` updates all of them.
  */
 export async function screenshot(page: Page, name: string, options: { docs?: boolean } = {}): Promise<string> {
   mkdirSync(ARTIFACTS, { recursive: true });

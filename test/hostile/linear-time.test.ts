@@ -99,7 +99,7 @@ describe('text of a provider or a program', () => {
   });
 });
 
-/** A file that is not valid is refused with these words, whatever is wrong with it. */
+/** The error for an invalid file, for any fault. */
 function readProviders(text: string): void {
   try {
     providersIn(text);

@@ -19,7 +19,7 @@ const BOUNDED: readonly (readonly [pattern: string, bound: string])[] = [
 
 const SMALL = 5_000;
 const LARGE = 20_000;
-/** A search that takes less for the large text, in milliseconds, is not measured. */
+/** A search that takes fewer milliseconds for the large text is not measured. */
 const MEASURABLE = 4;
 
 function timeOf(pattern: RegExp, text: string): number {

@@ -5,7 +5,7 @@ const hex = (length: number) => '0f3a9b0931c26a27d133e67c2b018a3b5e4f7d81'.repea
 const mixed = (length: number) => 'aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9'.repeat(8).slice(0, length);
 const token = (prefix: string, body: string): readonly [string, string] => [`${prefix}${body}`, body];
 
-/** Tokens that a vendor's prefix gives away, in a place that says nothing itself. */
+/** Tokens that are recognised by a vendor's prefix, in a neutral context. */
 const PREFIXED: readonly (readonly [kind: string, prefix: string, body: string])[] = [
   ['OpenAI', 'sk-proj-', mixed(40)],
   ['OpenAI service account', 'sk-svcacct-', mixed(40)],

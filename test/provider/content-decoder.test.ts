@@ -13,7 +13,7 @@ const SCRIPT = { text: ['Hello', ', wörld ', '👋.'] };
 const SAID = 'Hello, wörld 👋.';
 const FRAMES = streamFrames('chat', SCRIPT).map((frame) => `${frame}\n\n`);
 const WHOLE = JSON.stringify(wholeBody('chat', SCRIPT));
-/** More than any answer may be, in few bytes. */
+/** Few bytes that decode to more than the limit of an answer. */
 const BOMB = gzipSync(
   Buffer.concat([
     Buffer.from('{"x":"'),
@@ -31,7 +31,7 @@ const CODINGS = {
   br: { stream: () => createBrotliCompress(), whole: brotliCompressSync },
 } as const;
 
-/** An upstream may compress what nobody asked it to. */
+/** An upstream may compress an answer without a request for it. */
 describe('compressed answers of a provider', () => {
   let upstream: Upstream;
   const undici = undiciTransport();
@@ -66,7 +66,7 @@ describe('compressed answers of a provider', () => {
           zip.pipe(head(response, encoding));
           for (const frame of FRAMES.slice(0, 3)) zip.write(frame);
           zip.flush(() => undefined);
-          // The rest comes when what was flushed has been read.
+          // The rest is sent after the flushed part was read.
           await shown.promise;
           zip.end(FRAMES.slice(3).join(''));
         });
@@ -82,7 +82,7 @@ describe('compressed answers of a provider', () => {
       for (const damaged of [bytes.subarray(0, -8), Buffer.concat([bytes.subarray(0, 10), Buffer.alloc(50, 0xff)])]) {
         upstream.respond((_request, response) => void head(response, 'gzip').end(damaged));
         const { error, finish } = await run(way);
-        // `fetch` takes the end of the connection for the end of the compressed bytes: cut off it is all the same.
+        // `fetch` treats the end of the connection as the end of the compressed bytes; the answer is still cut off.
         assert.equal(error?.errorType ?? finish, way === 'fetch' && !error ? 'closed' : 'upstream_disconnect');
       }
     });

@@ -14,7 +14,7 @@ import { ask, credential, modelAt } from './test-model.ts';
 
 const FORMATS: readonly FormatName[] = ['chat-completions', 'responses', 'messages'];
 const SAID = 'Hello, wörld 👋.';
-/** Milliseconds: long enough for a busy machine to give an answer that does come. */
+/** Milliseconds: long enough for an answer on a busy machine. */
 const SOON = 1_000;
 
 interface Outcome extends FoldedAnswer {
@@ -82,7 +82,7 @@ describe('converse', () => {
     }
   }
 
-  /** What has to wait: each way at the same time, with an upstream of its own. */
+  /** For tests that wait: runs all combinations at the same time, each with its own upstream. */
   function everyWayAtOnce(
     name: string,
     test: (at: Upstream, format: FormatName, transport: Transport) => Promise<void>,
@@ -340,7 +340,7 @@ describe('converse', () => {
       const options = { transport: undici, signal, retry: { limit: 1, baseMs: 1 } };
       for await (const _ of converse(target, ask(`[[scenario:${scenario}]]`), options));
     }
-    // The connection of a finished answer is drained behind its last event.
+    // The connection of a complete answer is drained after its last event.
     while ((await upstream.sockets()) > 0 && listeners > 0) await new Promise(setImmediate);
     assert.equal(listeners, 0);
   });

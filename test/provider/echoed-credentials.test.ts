@@ -28,7 +28,7 @@ const errorOf = (request: ReceivedRequest) => {
 const answer = (response: ServerResponse, status: number, type: string, body: string) =>
   void response.writeHead(status, { 'content-type': type }).end(body);
 
-/** How an upstream may repeat what it was sent. */
+/** Ways in which an upstream may repeat the request. */
 const ECHOES: Readonly<Record<string, (request: ReceivedRequest, response: ServerResponse) => void>> = {
   ...Object.fromEntries(
     [400, 401, 402, 404, 413, 429, 500].map((status) => [
@@ -91,7 +91,7 @@ describe('echoed credentials', () => {
         }
       }
       assert.equal(said.length, 24);
-      // Whatever hangs on an error may reach a log.
+      // Any property of an error may be logged.
       for (const each of said) {
         const shown = inspect(each, { depth: 20 });
         for (const canary of [KEY, HEADER]) assert.ok(!shown.includes(canary), shown);
@@ -100,7 +100,7 @@ describe('echoed credentials', () => {
   }
 });
 
-/** How it ended: an error, or a whole answer where the echo is none. */
+/** The result: an error, or a whole answer if the echo is not an error. */
 async function lastOf(events: AsyncIterable<Event>): Promise<Event | undefined> {
   let last: Event | undefined;
   for await (const event of events) last = event;

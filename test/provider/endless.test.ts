@@ -7,7 +7,7 @@ import { foldEvents } from '../../src/wire/fold.ts';
 import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { ask, modelAt } from './test-model.ts';
 
-/** What it begins with, what follows for ever. */
+/** The start of the answer, and the part that repeats endlessly. */
 const ENDLESS: readonly (readonly [what: string, status: number, type: string, head: string, errorType: string])[] = [
   ['an answer', 200, 'application/json', '{"x":"', 'upstream_invalid_response'],
   ['an explanation of an error', 400, 'application/json', '{"error":"', 'invalid_request'],

@@ -161,7 +161,7 @@ describe('network to a provider', () => {
     });
   }
 
-  /** The terminal as a process of its own: proxies and certificates are read at its start. */
+  /** The terminal as a separate process: proxies and certificates are read at its start. */
   async function modelsCommand(baseURL: string, env: Record<string, string>) {
     using folder = new ProjectFolder();
     folder.global({ provider: { here: { options: { baseURL, apiKey: 'k' } } } });

@@ -9,7 +9,7 @@ import { modelAt } from './test-model.ts';
 
 const BODY = '{"prompt":"private"}';
 
-/** Credentials and prompts belong to one origin, whatever an upstream answers. */
+/** Credentials and prompts belong to one origin, for any answer of an upstream. */
 describe('redirects', () => {
   let upstream: Upstream;
   let other: Upstream;

@@ -99,10 +99,10 @@ describe('retries', () => {
       const { length } = upstream.requests;
       end();
       assert.equal(await upstream.requests[length - 1]?.closed, false);
-      // What is left has to be read.
+      // The rest must be read.
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
     }
-    // A machine that is busy may take longer for one of them than is waited for.
+    // On a busy machine one of them may exceed the time limit.
     assert.ok(sockets.size < asked, `${sockets.size} connections for ${asked} answers`);
   });
 });

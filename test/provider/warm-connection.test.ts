@@ -13,14 +13,14 @@ const TLS = {
   cert: readFileSync(here('./certificates/loopback.pem')),
 };
 
-/** A process of its own, since certificates are read at its start: warms, then asks as a completion would. */
+/** A separate process, because certificates are read at its start: warms the connection, then sends a completion request. */
 const SCRIPT = `
   import { fetchTransport } from ${JSON.stringify(new URL('../../src/provider/transport/fetch-transport.ts', import.meta.url))};
   import { warmConnection } from ${JSON.stringify(new URL('../../src/provider/transport/warm-connection.ts', import.meta.url))};
   const transport = fetchTransport(fetch);
   const headers = new Map([['authorization', { value: { reveal: () => 'Bearer secret' } }]]);
   await warmConnection({ kind: 'openai-compatible', format: 'chat-completions', fimURL: process.argv[1], headers, options: {} }, transport);
-  // The client puts a connection back a turn after the body has ended; a key is never that quick.
+  // The client reuses a connection only in the turn after the end of the body.
   await new Promise(setImmediate);
   const signal = AbortSignal.timeout(10000);
   const answer = await transport.send({ method: 'POST', url: process.argv[1] + '/completions', headers: {}, body: '{}', signal });

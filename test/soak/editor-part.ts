@@ -17,7 +17,7 @@ import { startUpstream, type Upstream } from '../upstream/upstream.ts';
 import { atMost, count, random, type SoakPart, type SoakRow } from './part.ts';
 
 const MB = 1024 * 1024;
-/** What the network does, one task after another: days have worse parts. */
+/** States of the network, one after another. */
 const WEATHER = ['fine', 'fine', 'offline', 'fine', 'out-of-credit', 'fine', 'slow'] as const;
 type Weather = (typeof WEATHER)[number];
 /** Chat scenarios of the simulated provider that end by themselves. */
@@ -32,14 +32,14 @@ interface Figures {
   keys: number;
   accepted: number;
   answers: number;
-  /** Requests and keys while nothing could work. */
+  /** Requests and keys while no request can succeed. */
   readonly vain: { requests: number; keys: number };
   open: number;
   flicker: number;
   wrongTails: number;
 }
 
-/** A person who types and chats, time compressed: the engine of completions and conversations, through bad weather. */
+/** Typing and chatting in compressed time: completions and conversations with changing network faults. */
 export const editorPart: SoakPart = {
   name: 'editor',
   run: async ({ seconds, seed, scale, progress }) => {
@@ -56,7 +56,7 @@ export const editorPart: SoakPart = {
     const until = Date.now() + seconds * 1000;
     let warm: number | undefined;
     try {
-      // All weathers come twice before memory counts.
+      // All network states occur twice before memory is measured.
       for (let round = 0; round < WEATHER.length * 3 || Date.now() < until; round++) {
         await day.type(WEATHER[round % WEATHER.length] ?? 'fine');
         await talk(upstream, send, figures, round, scale === 'short' ? 1 : 3);
@@ -133,7 +133,7 @@ class Day {
     if (FAULTS[weather] !== undefined) figures.vain.keys += keys;
   }
 
-  /** Long enough for all that was asked to end. */
+  /** Long enough for all requests to end. */
   async rest(): Promise<void> {
     await this.#clock.pass(120_000);
   }
@@ -166,7 +166,7 @@ class Day {
   }
 }
 
-/** Conversations that end in every way, over real HTTP, some of them stopped. */
+/** Conversations with all endings over real HTTP, some of them stopped. */
 async function talk(upstream: Upstream, send: Converse, figures: Figures, round: number, times: number): Promise<void> {
   const dice = random(round);
   for (let time = 0; time < times; time++) {

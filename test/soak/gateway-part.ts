@@ -4,7 +4,7 @@ import { KEY, SoakedGateway, type Vitals } from './gateway-process.ts';
 import { atLeast, atMost, count, random, type SoakOptions, type SoakPart, type SoakRow } from './part.ts';
 
 const UPSTREAMS = ['chat', 'messages', 'responses'] as const;
-/** What the upstream does, by weight: mostly it answers. */
+/** Scenarios of the upstream with their weights; most are normal answers. */
 const SCENARIOS: readonly (readonly [string, number])[] = [
   ['text', 30],
   ['tools', 8],
@@ -30,7 +30,7 @@ const SAMPLES = 12;
 
 interface Tally {
   answers: number;
-  /** Those that a row of the ledger must stand for. */
+  /** Requests that must have a ledger row. */
   accounted: number;
   aborted: number;
   wrong: string[];
@@ -50,7 +50,7 @@ function config(url: string): unknown {
   };
 }
 
-/** One request of a kind that chance chooses, and whether what came back is what may come. */
+/** Sends one random request and checks that the answer is permitted. */
 async function ask(url: string, chance: () => number, tally: Tally): Promise<void> {
   const scenario = weighted(chance());
   const up = UPSTREAMS[Math.floor(chance() * UPSTREAMS.length)] ?? 'chat';
@@ -147,7 +147,7 @@ async function soak({ seconds, seed, scale, progress }: SoakOptions): Promise<re
 
   const until = performance.now() + seconds * 1000;
   const work = async () => {
-    // On a busy machine a short run may not have come to one that leaves.
+    // On a busy machine a short run may contain no client that disconnects.
     while ((performance.now() < until || tally.aborted === 0) && gateway.alive) await ask(gateway.url, chance, tally);
   };
   const samples: Vitals[] = [];
@@ -199,17 +199,17 @@ async function untilQuiet(gateway: SoakedGateway): Promise<Vitals> {
     await new Promise((resolve) => setTimeout(resolve, 100));
     vitals = await gateway.vitals();
   }
-  // The question itself is running while it is answered.
+  // The request for the vitals is active itself.
   return { ...vitals, active: vitals.active - 1 };
 }
 
-/** The last third beside the third before it, the first being warm-up. */
+/** Compares the last third with the second; the first is warm-up. */
 function growth(samples: readonly Vitals[], scale: SoakOptions['scale']): SoakRow[] {
   const third = Math.floor(samples.length / 3);
   const least = (from: number, of: (vitals: Vitals) => number) =>
     Math.min(...samples.slice(from, from + third).map(of));
   const added = (of: (vitals: Vitals) => number) => least(2 * third, of) - least(third, of);
-  // In seconds, memory says little: what is compiled and cached late is not yet there.
+  // A run of seconds allows more growth, because code and caches are still being loaded.
   const allowed = scale === 'long' ? 10 : 60;
   return [
     atMost('growth of resident memory', added(({ resident }) => resident) / 1e6, allowed, ' MB'),

@@ -10,7 +10,7 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export const KEY = 'svc_key_of_the_soak_run';
 
-/** What the gateway says of itself. */
+/** Figures that the gateway reports. */
 export interface Vitals {
   /** Bytes. */
   readonly resident: number;
@@ -19,7 +19,7 @@ export interface Vitals {
   readonly active: number;
 }
 
-/** `svc serve` as a process of its own, with its state in a folder of its own. */
+/** `svc serve` as a separate process with its state in a separate folder. */
 export class SoakedGateway {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -71,7 +71,7 @@ export class SoakedGateway {
     };
   }
 
-  /** Ends it as a service manager does; its exit code, its log and the rows of its ledger. */
+  /** Ends it like a service manager. Returns its exit code, log and ledger rows. */
   async stop(): Promise<{ code: number | null; log: string; rows: number }> {
     this.#child.kill('SIGTERM');
     if (this.alive) await once(this.#child, 'exit');

@@ -2,7 +2,7 @@
 export interface SoakRow {
   readonly what: string;
   readonly measured: string;
-  /** What it may be at most, or has to be. */
+  /** The limit or the expected value. */
   readonly wanted: string;
   readonly holds: boolean;
 }
@@ -11,13 +11,13 @@ export interface SoakOptions {
   readonly seconds: number;
   /** The same seed gives the same load. */
   readonly seed: number;
-  /** How many things go on at once; a short run has fewer. */
+  /** Number of concurrent tasks; a short run has fewer. */
   readonly scale: 'short' | 'long';
-  /** Says how it goes, for whoever watches. */
+  /** Reports progress. */
   readonly progress: (text: string) => void;
 }
 
-/** A part of the product under mixed load with faults, for as long as it is told. A new one is a row in main.ts. */
+/** A part of the product under mixed load with faults, for a given time. main.ts lists all parts. */
 export interface SoakPart {
   readonly name: string;
   readonly run: (options: SoakOptions) => Promise<readonly SoakRow[]>;
@@ -34,7 +34,7 @@ export function atLeast(what: string, measured: number, least: number): SoakRow 
   return { what, measured: String(measured), wanted: `≥ ${least}`, holds: measured >= least };
 }
 
-/** A row that only says how much was done. */
+/** A row that only reports an amount. */
 export function count(what: string, measured: number): SoakRow {
   return { what, measured: String(measured), wanted: '> 0', holds: measured > 0 };
 }

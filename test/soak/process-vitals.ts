@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-/** What a process holds when nothing is left to collect. */
+/** Memory and files of a process after garbage collection. */
 export interface Vitals {
   /** MB that are in use on the heap. */
   readonly heap: number;
-  /** Open files and sockets; 0 where the system does not say. */
+  /** Open files and sockets; 0 if the system does not report them. */
   readonly files: number;
 }
 
@@ -21,7 +21,7 @@ export function extensionHost(): number {
   return Number(host[0]);
 }
 
-/** Collects the garbage of a Node process from outside, by its inspector, and says what is left. */
+/** Collects the garbage of a Node process from outside, with its inspector, and returns the rest. */
 export async function vitalsOf(pid: number): Promise<Vitals> {
   const inspector = await Inspector.open(pid);
   try {

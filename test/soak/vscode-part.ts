@@ -23,7 +23,7 @@ interface Figures {
   readonly vain: { keys: number; requests: number };
 }
 
-/** A person in a real VS Code who types, accepts, chats and opens new conversations, through bad weather. */
+/** Typing, accepting, chatting and new conversations in a real VS Code, with changing network faults. */
 export const vscodePart: SoakPart = {
   name: 'vscode',
   run: async ({ seconds, seed, scale, progress }) => {
@@ -51,7 +51,7 @@ export const vscodePart: SoakPart = {
         }
         weather = next;
         await editor.works(weather);
-        // Every weather has been once.
+        // Each network state has occurred once.
         if (figures.rounds === SPELLS.length * ROUNDS) warm = await vitalsOf(extensionHost());
         if (figures.rounds % 10 === 0) progress(`${figures.rounds} rounds`);
       }
@@ -137,7 +137,7 @@ class SoakUser {
       await page.keyboard.press('Tab');
       this.#figures.accepted += 1;
     }
-    // What follows what was accepted is not wanted.
+    // Dismiss the suggestion after the accepted one.
     await page.keyboard.press('Escape');
   }
 
@@ -152,7 +152,7 @@ class SoakUser {
     await this.#backToCode();
   }
 
-  /** A new file and a new conversation: what belonged to the old ones must go. */
+  /** A new file and a new conversation: memory of the old ones must be released. */
   async #startsAfresh(): Promise<void> {
     await runCommand(this.page, 'Svc: New Conversation');
     await this.#panel.locator('.message').first().waitFor({ state: 'detached' });
@@ -167,7 +167,7 @@ class SoakUser {
     await openFile(this.page, join(this.#desk.workspace, 'soak.ts'));
   }
 
-  /** By the menu of the status bar, as it says when something is wrong. */
+  /** Uses the menu of the status bar, which shows errors. */
   async triesAgain(): Promise<void> {
     await this.page.locator('[id="svc.svc.svc.completion"] a').first().click();
     const again = this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again' });

@@ -1,4 +1,4 @@
-/** What a simulated provider says, in the frames of each wire format, written by hand. */
+/** Answers of a simulated provider in the frames of each wire format, written without the code under test. */
 
 export type Wire = 'chat' | 'responses' | 'messages' | 'fim-mistral' | 'fim-text' | 'infill' | 'ollama';
 

@@ -12,7 +12,7 @@ const TOOLS: Script = {
   ],
 };
 
-/** What is said. */
+/** The content by scenario. */
 const SCRIPTS: Readonly<Record<string, Script>> = {
   text: TEXT,
   tools: TOOLS,
@@ -31,14 +31,14 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
 
 type Delivery = (response: ServerResponse, frames: readonly string[], request: ReceivedRequest) => unknown;
 
-/** How it goes wrong on its way. Each name is a scenario of its own, about the text answer. */
+/** Faults during the delivery of the text answer, by scenario. */
 const DELIVERIES: Readonly<Record<string, Delivery>> = {
   'split-bytes': async (response, frames) => {
     const bytes = Buffer.from(joined(frames));
     open(response);
     for (const byte of bytes) {
       response.write(Uint8Array.of(byte));
-      // Lets each byte leave on its own.
+      // Sends each byte separately.
       await new Promise(setImmediate);
     }
     response.end();
@@ -104,7 +104,7 @@ function passing(scenario: string, occurrence: number): string {
 /** Every name that `play` knows, for tables of tests. */
 export const DELIVERY_NAMES = Object.keys(DELIVERIES);
 
-/** Answers a request as its scenario says. */
+/** Answers a request according to its scenario. */
 export async function play(request: ReceivedRequest, response: ServerResponse): Promise<void> {
   const path = request.path.split('?')[0] ?? '';
   const scenario = passing(request.scenario, request.occurrence);

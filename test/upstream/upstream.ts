@@ -30,13 +30,13 @@ export interface Upstream {
   /** `http://127.0.0.1:PORT`, without a slash. */
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Open sockets, for counting what was left behind. */
+  /** Number of open sockets, to detect leaks. */
   readonly sockets: () => Promise<number>;
   /** Resolves with request number `n` (0-based), now or when it comes. */
   request(n: number): Promise<ReceivedRequest>;
-  /** Lets go of the requests so far; they are counted from 0 again. For runs that go on for long. */
+  /** Removes the recorded requests, for long runs. Later requests are counted from 0. */
   forget(): void;
-  /** Answers every request from now on itself; `undefined` goes back to the scenarios. */
+  /** Uses `responder` for all later requests; `undefined` returns to the scenarios. */
   respond(responder: Responder | undefined): void;
   close(): Promise<void>;
 }

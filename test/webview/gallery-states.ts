@@ -55,7 +55,7 @@ const TOOL: Extract<Part, { type: 'tool' }> = {
   state: { type: 'waiting' },
 };
 
-/** A hundred lines: characters that are not seen in the first, what it is about in the last. */
+/** A hundred lines: invisible characters in the first, the important part in the last. */
 const LONG_COMMAND = Array.from({ length: 100 }, (_, index) => {
   const end = index === 0 ? '\u200b\u202e\u0015' : index === 99 ? '; rm -r x' : '';
   return `echo ${index}${end}`;
@@ -64,7 +64,7 @@ const LONG_COMMAND = Array.from({ length: 100 }, (_, index) => {
 const MODEL_SET: ToPage = { type: 'model', model: VIEW };
 const TRUSTED: ToPage = { type: 'workspace', trusted: true };
 
-/** Every state that a person can meet, by name: what the host says to bring the page there. */
+/** Each state of the page by name, with the messages of the host that lead to it. */
 export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
   'first-run': [{ type: 'model', model: null }, TRUSTED, snapshot(transcriptOf())],
   empty: [MODEL_SET, { type: 'workspace', trusted: false }, snapshot(transcriptOf())],
@@ -252,7 +252,7 @@ function pixel(): string {
   return 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 }
 
-/** A conversation that a screen can't hold. */
+/** A conversation that is longer than the screen. */
 export function longHistory(messages = 400): readonly ToPage[] {
   const said = Array.from({ length: messages }, (_, index) =>
     index % 2

@@ -1,4 +1,4 @@
-/** What a hostile model or file may try. `HOST` stands for a server that counts every request that it gets. */
+/** Content of a hostile model or file. `HOST` is replaced by a server that counts every request that it gets. */
 export const HOSTILE: Readonly<Record<string, string>> = {
   script: '<script>fetch("HOST/script")</script>',
   'event handlers': '<img src=x onerror="fetch(\'HOST/onerror\')"> <svg onload="fetch(\'HOST/onload\')"></svg>',

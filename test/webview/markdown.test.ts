@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { CORPUS } from './markdown-corpus.ts';
 import { type PanelHost, startPanelHost } from './panel-page.ts';
 
-/** What the writer came to in pieces of `size` characters, and what the whole text gives: equal but for how code is split. */
+/** The result for pieces of `size` characters and for the whole text. They are equal except for the split of code. */
 interface Comparison {
   readonly size: number;
   readonly pieces: string;
@@ -39,7 +39,7 @@ describe('Markdown that arrives in pieces', function () {
         const plain = (root: HTMLElement) => {
           for (const code of root.querySelectorAll('pre code')) code.replaceChildren(code.textContent ?? '');
           root.normalize();
-          // Spaces between blocks are nobody's: they are not on screen.
+          // Spaces between blocks are invisible.
           return root.innerHTML
             .replace(/>\n+/g, '>')
             .replace(/\n+</g, '<')

@@ -13,7 +13,7 @@ import {
 
 const SAID = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Question' }] };
 
-/** Three walls stand between a model's text and a person: each has to hold when the ones before it do not. */
+/** Three defenses against the text of a model: each must work if the previous ones fail. */
 describe('each defense of the chat page alone', function () {
   this.timeout(60_000);
   let host: PanelHost;
@@ -133,7 +133,7 @@ describe('each defense of the chat page alone', function () {
       await page.evaluate(
         (list) => {
           for (const { html } of list) {
-            // What leads the page itself away is not a matter of what it loads.
+            // Navigation of the page is not a load.
             if (html.includes('http-equiv')) continue;
             const root = document.createElement('div');
             root.innerHTML = html;
@@ -155,7 +155,7 @@ describe('each defense of the chat page alone', function () {
     }
     assert.deepEqual(loaded.true, []);
     assert.deepEqual(ran, { false: 1, true: 0 });
-    // Without it they do: the corpus is one that can do harm.
+    // Without the policy they load and run: the corpus is effective.
     const harm = (loaded.false ?? []).join('\n');
     for (const path of [
       '/script',

@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface PanelHost {
   readonly browser: Browser;
   readonly url: string;
-  /** Every request that was not for the page's own files: what a model's text made the browser load. */
+  /** Requests for other files than the page's own: loads that the text of a model caused. */
   readonly strangers: string[];
   open(options?: OpenOptions): Promise<Panel>;
   close(): Promise<void>;
@@ -42,9 +42,9 @@ export interface OpenOptions {
 
 export interface Panel {
   readonly page: Page;
-  /** Says something to the page as its host. */
+  /** Sends a message to the page as its host. */
   tell(...messages: readonly ToPage[]): Promise<void>;
-  /** What the page said to its host, of one type. */
+  /** Messages of one type that the page sent to its host. */
   said(type: string): Promise<readonly Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -132,7 +132,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
     reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  // Everything is on this machine, which may be slow: what takes longer will not come.
+  // All servers are local: a longer wait would not help.
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   await page.addInitScript(
@@ -169,7 +169,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
       await page.evaluate((list) => {
         for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
       }, messages);
-      // What was told is drawn in the next frame.
+      // The message is drawn in the next frame.
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     },
     said: (type) =>

@@ -108,7 +108,7 @@ describe('chat page', function () {
         assert.equal(await panel.page.getByRole('button', { name: 'Latest' }).count(), 0);
       });
 
-      /** What the page puts off waits for `resume`. */
+      /** Delays idle callbacks of the page until `resume`. */
       const holdIdle = () =>
         panel.page.evaluate(() => {
           const { requestIdleCallback: idle } = window;
@@ -118,7 +118,7 @@ describe('chat page', function () {
             window.requestIdleCallback = idle;
             for (const run of held) idle.call(window, run);
           };
-          /** One idle moment that is over as soon as `over` says so. */
+          /** One idle period that ends when `over` returns true. */
           const moment = (over: () => boolean) => {
             const now = held;
             held = [];

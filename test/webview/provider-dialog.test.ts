@@ -86,7 +86,7 @@ describe('provider page', () => {
         await busiest(dialog);
         mkdirSync(ARTIFACTS, { recursive: true });
         await dialog.page.screenshot({ path: join(ARTIFACTS, `provider-${theme}-${width}.png`) });
-        // Scripts of others are not allowed in the page: this one is put in from outside of its policy.
+        // The policy forbids other scripts: this one is added by the debugger.
         await dialog.page.evaluate(readFileSync(AXE, 'utf8'));
         const faults = await dialog.page.evaluate(async () => {
           const { axe } = window as unknown as {

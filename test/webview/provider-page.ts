@@ -23,9 +23,9 @@ export interface DialogOptions {
 
 export interface Dialog {
   readonly page: Page;
-  /** Says something to the page as its host. */
+  /** Sends a message to the page as its host. */
   tell(...messages: readonly ToDialog[]): Promise<void>;
-  /** What the page said to its host, of one type. */
+  /** Messages of one type that the page sent to its host. */
   said(type: string): Promise<readonly Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -129,7 +129,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
       await page.evaluate((list) => {
         for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));
       }, messages);
-      // What was told is drawn in the next frame.
+      // The message is drawn in the next frame.
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     },
     close: () => context.close(),

@@ -42,7 +42,7 @@ export function writeFrames(format: Format, events: readonly Event[], context = 
   return events.flatMap((event) => writer.write(event));
 }
 
-/** The `type` of each frame, or what a chunk of Chat Completions holds. */
+/** The `type` of each frame, or the content of a Chat Completions chunk. */
 export function kinds(frames: readonly Frame[]): string[] {
   return frames.map((frame) => frame.event ?? chatKind(frame.data));
 }
@@ -57,7 +57,7 @@ function chatKind(data: string): string {
   return Object.keys(choice.delta).join('+');
 }
 
-/** What a provider may say, by what it shows. */
+/** Answers of a provider by topic. */
 export const SCRIPTS: Readonly<Record<string, Script>> = {
   text: { text: ['Hello', ', wörld ', '👋'] },
   'one tool': { tools: [{ id: 'call_1', name: 'weather', arguments: ['{"city":', '"Oslo"}'] }] },

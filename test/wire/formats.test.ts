@@ -21,7 +21,7 @@ describe('whole and streamed answers', () => {
   for (const format of FORMAT_LIST) {
     for (const [name, script] of Object.entries(SCRIPTS)) {
       it(`stream: ${format.name}: its events give the whole answer: ${name}`, () => {
-        // Reasoning of a Messages block starts with an empty delta: what it comes to is the same.
+        // Reasoning of a Messages block starts with an empty delta; the result is the same.
         assert.deepEqual(foldEvents(streamedEvents(format, script)), foldEvents(wholeEvents(format, script)));
       });
     }
@@ -97,7 +97,7 @@ const pdf = fc.constant({
   filename: 'a.pdf',
 });
 
-/** A question, then rounds of an answer with calls and their results: what all three formats can say. */
+/** A question, then rounds of an answer with calls and their results, which all three formats support. */
 const turns: fc.Arbitrary<Turn[]> = fc
   .tuple(
     fc.array(fc.oneof(text, image, pdf), { minLength: 1, maxLength: 3 }),

@@ -96,7 +96,7 @@ function bodyOf(format: Format, items: unknown[]): Body {
   return { model: 'm', max_tokens: 9, [format.name === 'responses' ? 'input' : 'messages']: items };
 }
 
-/** What the gateway does with a request that it passes through, and with one that it translates. */
+/** Reads and writes a request like the gateway, in the same format and translated. */
 function carry(format: Format, body: Body): void {
   repairBody(format.name, body, ANTHROPIC_IDS);
   const conversation = repairConversation(format.readRequest(body));
@@ -214,13 +214,13 @@ const STREAMS: readonly (readonly [what: string, format: Format, make: (size: nu
   ],
 ];
 
-/** What the gateway does with a stream on its way to a client of each format. */
+/** Forwards a stream like the gateway, to a client of each format. */
 function translate(format: Format, frames: readonly string[]): void {
   const reader = format.streamReader();
   const events = [...frames.flatMap((data) => reader.read({ data })), ...reader.end()];
   for (const client of FORMAT_LIST) {
     writeFrames(client, events);
-    // As a whole answer; one that nobody has finished is refused.
+    // As a whole answer; an unfinished one is rejected.
     client.writeAnswer(CONTEXT, [
       ...events.filter(({ type }) => type !== 'finish'),
       { type: 'finish', reason: 'stop' },

@@ -1,12 +1,12 @@
 import type { FormatName } from '../../src/wire/format-name.ts';
 
-/** Something that one format says and another has no word for. docs/formats.md has its table from this; test/wire/lossy-rows.test.ts shows each row. */
+/** A feature of one format that another lacks. Source of the table in docs/formats.md; test/wire/lossy-rows.test.ts tests each row. */
 export interface Loss {
-  /** What is said. */
+  /** The content by scenario. */
   readonly what: string;
-  /** The formats that can say it. */
+  /** The formats that support it. */
   readonly from: readonly FormatName[];
-  /** Those it is carried to. */
+  /** The formats that it is converted to. */
   readonly to: readonly FormatName[];
   readonly happens: 'dropped' | 'changed' | 'refused';
   readonly how: string;

@@ -74,7 +74,7 @@ const urlCitation = { type: 'url_citation', url: 'https://x.test', title: 't', s
 const refusal: NonNullable<Shown['becomes']> = (written) =>
   assert.deepEqual(written.content, [{ type: 'text', text: 'no' }]);
 
-/** Rows about what is said, thought and answered, by the first column of the table. */
+/** Rows about messages, reasoning and answers, by the first column of the table. */
 export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
   recordings: [
     {

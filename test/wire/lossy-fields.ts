@@ -14,7 +14,7 @@ import {
   user,
 } from './lossy-values.ts';
 
-/** What the system is told, wherever the format says it. */
+/** The system prompt, at its position in each format. */
 function systemIs(words: string): NonNullable<Shown['becomes']> {
   return (written, to) => {
     const [first] = Array.isArray(written.messages) ? written.messages : [];

@@ -10,7 +10,7 @@ import type { Shown } from './lossy-values.ts';
 
 const ROWS: Readonly<Record<string, readonly Shown[]>> = { ...FIELDS, ...CONTENT };
 
-/** What a request or an answer of one format is in another. */
+/** A request or an answer of one format, converted to another. */
 function carried({ from, answer }: Shown, body: Readonly<Record<string, unknown>>, to: FormatName) {
   if (answer) return FORMATS[to].writeAnswer(CONTEXT, FORMATS[from].readAnswer(body));
   return FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body }));

@@ -1,4 +1,4 @@
-/** What the rows of the table of losses are shown with. */
+/** Test values for the rows of the table of losses. */
 import assert from 'node:assert/strict';
 import type { FormatName } from '../../src/wire/format-name.ts';
 
@@ -10,15 +10,15 @@ export interface Shown {
   /** Absent: every format of the row. */
   readonly to?: readonly FormatName[];
   readonly said: Body;
-  /** For `dropped`: the same without what is lost; both must be written alike. */
+  /** For `dropped`: the same without the lost part; both must be written alike. */
   readonly unsaid?: Body;
   /** For `refused`: the field that the error names. */
   readonly param?: string;
-  /** For `changed`: looks at what is written. */
+  /** For `changed`: checks the written value. */
   readonly becomes?: (written: Body, to: FormatName) => void;
   /** It is an answer. */
   readonly answer?: true;
-  /** Written in its own format again it stays. */
+  /** It is kept when it is written in its own format. */
   readonly own?: true;
 }
 
@@ -48,7 +48,7 @@ export function changed(from: FormatName, field: Body, expected: Body): Shown {
   };
 }
 
-/** The parts of a person's message, in each format. */
+/** The parts of a user message in each format. */
 export const asked = {
   'chat-completions': (...content: Body[]) => chat({ messages: [{ role: 'user', content }] }),
   responses: (...content: Body[]) => responses({ input: [{ role: 'user', content }] }),

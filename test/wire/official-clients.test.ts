@@ -11,7 +11,7 @@ import { frameText } from '../../src/wire/stream/sse.ts';
 import type { Script } from '../upstream/answers.ts';
 import { CONTEXT, FORMAT_LIST, SCRIPTS, streamedEvents, wholeEvents, writeFrames } from './format-pairs.ts';
 
-/** What an official client made of an answer. */
+/** An answer as an official client returns it. */
 interface Seen {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: unknown }[];
@@ -20,7 +20,7 @@ interface Seen {
   readonly output: number;
 }
 
-/** The official clients, reading what our writers write, are the judges of the three formats. */
+/** The official clients read the output of our writers. */
 describe('official clients with the written formats', () => {
   let server: Server;
   let port = 0;

@@ -13,7 +13,7 @@ import {
   toolCallIdRule,
 } from '../../src/wire/tool-call-repair.ts';
 
-/** A history in shorthand: `u` a user's word, `a:x,y` calls x and y, `r:x` a result. */
+/** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. */
 function history(format: FormatName, steps: string): JsonObject {
   const items = steps.split(' ').flatMap((step) => {
     const [kind = '', list = ''] = step.split(':');

@@ -6,7 +6,7 @@ interface Contestant {
   append(text: string): void;
 }
 
-/** The whole message anew at each delta: what most panels do. */
+/** Renders the whole message again at each delta, as most panels do. */
 class Plain implements Contestant {
   readonly #root: HTMLElement;
   #text = '';
@@ -20,7 +20,7 @@ class Plain implements Contestant {
     this.#root.innerHTML = DOMPurify.sanitize(marked.parse(this.#text, { async: false }));
   }
 
-  /** What the deltas between two samples would have come to. */
+  /** Estimated time of the deltas between two samples. */
   skip(text: string): void {
     this.#text += text;
   }

@@ -37,7 +37,7 @@ export function longFence(lines = 2000): string {
   return `\`\`\`ts\n${code.join('\n')}\n\`\`\`\n`;
 }
 
-/** What a person and a model said to one another, 200 times. */
+/** 200 messages of a user and a model. */
 export function conversation(messages = 400): readonly string[] {
   const answer = longAnswer(30);
   return Array.from({ length: messages }, (_, index) => (index % 2 ? answer : `Question number ${index}?`));

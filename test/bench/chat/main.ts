@@ -1,4 +1,4 @@
-// Streams long answers into the panel in Chromium and says what it costs, beside the plain way.
+// Streams long answers into the panel in Chromium and measures the cost, compared with plain rendering.
 // Writes test/bench/results/chat.json and the table of docs/performance.md between its markers.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ async function throughTheHost(host: PanelHost, text: string): Promise<Streamed> 
 
 /**
  * Work of each frame: its callbacks and the style and layout that they cause. What is done between frames – colours,
- * messages that arrive – counts as a frame of its own, since it would hold one up.
+ * messages that arrive – counts as a separate frame, because it would delay one.
  */
 async function probeFrames(page: Page): Promise<void> {
   await page.evaluate(() => {
@@ -128,7 +128,7 @@ async function streamSession(panel: Panel, text: string): Promise<number> {
   return deltas;
 }
 
-/** Each delta by itself, drawn and laid out: ours all of them, the plain way sampled. */
+/** Draws and lays out each delta: all of them for our renderer, samples for plain rendering. */
 async function updates(page: Page, kind: 'writer' | 'plain', text: string): Promise<Updates> {
   const every = kind === 'plain' ? SAMPLE : 1;
   const ran = await page.evaluate(

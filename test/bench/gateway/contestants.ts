@@ -141,7 +141,7 @@ export async function peer(upstream: string, warm: string): Promise<Contestant> 
   const entry = path.join(folder, 'node_modules', PEER, 'build', 'start-server.js');
   if (!existsSync(entry)) {
     mkdirSync(folder, { recursive: true });
-    // With the newest @hono/node-server that it allows, every stream of it fails ("TypeError: immutable").
+    // With the newest permitted @hono/node-server, all its streams fail ("TypeError: immutable").
     const manifest = {
       private: true,
       dependencies: { [PEER]: '1.15.2' },

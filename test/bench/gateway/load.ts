@@ -12,7 +12,7 @@ export function requestBytes(url: string, headers: Readonly<Record<string, strin
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** One kept connection, one request at a time. Cheaper than any client library, so that it is not what is measured. */
+/** One kept connection, one request at a time. Cheaper than a client library, so that it hardly affects the measurement. */
 export class Connection {
   readonly #socket: Socket;
   #left = -1;

@@ -1,7 +1,5 @@
 /**
- * The gateway beside others, in one run and by turns:
- * `node test/bench/gateway/main.ts [--quick] [--no-peer] [--before CHECKOUT]`.
- * `--before` adds the gateway of another checkout (built there) and prints the ratio to it for each measurement.
+ * Compares the gateway with others in one run, in alternation: `node test/bench/gateway/main.ts [--quick] [--no-peer]`.
  * Writes test/bench/results/gateway.json, and without --quick the table in docs/performance.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +26,7 @@ const FRAMES = QUICK ? 400 : 3_000;
 const STREAMS = 32;
 const OPEN = 200;
 /**
- * One connection waits more than it works, so that what else the machine does weighs most there: its time is cut into
+ * One connection mostly waits, so that other load of the machine affects it most: its time is cut into
  * slices that all take in turn. Streams settle into one rhythm or another: they need more rounds.
  */
 const SLICES = 15;
@@ -95,7 +93,7 @@ const STEPS: readonly Step[] = [
 
 async function memory(who: Contestant): Promise<void> {
   const { url, bytes } = who.request(OPEN_STREAM, false);
-  // The first streams bring code along that all later ones share.
+  // The first streams load code that later ones share.
   (await hold(url, bytes, 8))();
   const before = residentBytes(who.pid);
   const release = await hold(url, bytes, OPEN);
@@ -111,7 +109,7 @@ try {
   if (!has('--no-peer')) contestants.push(await peer(upstream.url, WHOLE));
   for (const who of contestants) note('cold start ms', who.name, who.coldStartMs);
   for (const who of contestants) if (who.name !== 'direct') await memory(who);
-  // Warm: what is compiled late must not count against whoever comes first.
+  // Warm up, so that compilation does not count against the first contestant.
   for (const who of contestants) {
     for (const translated of [false, true]) {
       const { url, bytes } = who.request(WHOLE, translated && who.name !== 'relay');

@@ -16,7 +16,7 @@ export interface Target {
 }
 
 export interface Report {
-  /** `load`: of the last five minutes at the end; far above the bench's own 3 means that others ran too. */
+  /** `load`: of the last five minutes at the end; far above the 3 of the benchmark means that other programs ran. */
   readonly machine: { readonly cpus: number; readonly node: string; readonly load: number };
   readonly setup: Readonly<Record<string, unknown>>;
   readonly rows: readonly Row[];
@@ -25,7 +25,7 @@ export interface Report {
 
 export function reportOf(rows: readonly Row[], setup: Readonly<Record<string, unknown>>): Report {
   const values = (what: string, who: string) => rows.find((row) => row.what === what)?.values[who] ?? [];
-  /** Of both in one round, the median of all rounds: what slows a round down slows both. */
+  /** Ratio within one round, median of all rounds: load on the machine affects both alike. */
   const paired = (what: string, who: string, against: string, other: string, by: (a: number, b: number) => number) => {
     const others = values(other, against);
     return median(values(what, who).map((value, round) => by(value, others[round] ?? Number.NaN)));

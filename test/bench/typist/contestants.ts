@@ -37,7 +37,7 @@ export function ours(fill: CompletionRequest, clock: Clock, settings: Partial<Co
 }
 
 /**
- * What a completion provider is without any of it: 150 ms of debounce, one request at a time (the
+ * A plain completion provider: 150 ms of debounce, one request at a time (the
  * one before is aborted), no memory, the whole answer awaited, shown as it came.
  */
 export function plain(fill: CompletionRequest, clock: Clock): Contestant {

@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/completion/document/clock.ts';
 import type { DocumentText, Position } from '../../../src/completion/document/document-text.ts';
 import type { Suggestion } from '../../../src/completion/document/suggestion.ts';
 
-/** VS Code lets this go by before it asks its providers (`InlineCompletionsDebounce` in its controller). */
+/** VS Code waits this long before it calls its providers (`InlineCompletionsDebounce` in its controller). */
 const EDITOR_WAITS_MS = 50;
 
 export interface Edit {
@@ -11,7 +11,7 @@ export interface Edit {
   readonly text: string;
 }
 
-/** What completes: ours or the plain reference. */
+/** The completion engine: ours or the plain reference. */
 export interface Contestant {
   edited(edit: Edit): void;
   suggest(
@@ -19,7 +19,7 @@ export interface Contestant {
     position: Position,
     signal: AbortSignal,
   ): readonly Suggestion[] | Promise<readonly Suggestion[]>;
-  /** Calls back when the editor should ask again at the same place, until what it gives is called. */
+  /** Calls back when the editor should request again at the same position. Returns a function that unsubscribes. */
   onDidGrow(listener: () => void): () => void;
 }
 
@@ -31,14 +31,14 @@ export interface Ghost {
 }
 
 /**
- * As much of an editor as inline completion meets: each edit cancels the call before and asks again,
+ * The inline completion behaviour of an editor: each edit cancels the previous call and requests again,
  * ghost text that is typed shrinks by itself, an answer to a call that was not cancelled replaces it.
  */
 export class Editor {
   before: string;
   after: string;
   ghost: Ghost | undefined;
-  /** A visible suggestion gave way to something else although the typing agreed with it. */
+  /** A visible suggestion was replaced although the typed text matched it. */
   flicker = 0;
   readonly #contestant: Contestant;
   readonly #clock: Clock;
@@ -56,13 +56,13 @@ export class Editor {
     this.#leave = contestant.onDidGrow(() => this.#ask());
   }
 
-  /** A closed editor asks nobody, whatever grows. */
+  /** A closed editor sends no request, even if a suggestion grows. */
   close(): void {
     this.#leave();
     this.#controller.abort();
   }
 
-  /** Puts `text` at the caret over `over` characters behind and `deleted` before it; `behind` goes after the caret. */
+  /** Replaces `deleted` characters before and `over` after the caret by `text`; `behind` is inserted after the caret. */
   edit(text: string, { over = 0, deleted = 0, behind = '' } = {}): void {
     const caret = this.position;
     const start = { line: caret.line, character: caret.character - deleted };
@@ -75,7 +75,7 @@ export class Editor {
     this.#ask();
   }
 
-  /** The caret goes on over text that is there. The editor hides ghost text and asks nobody. */
+  /** Moves the caret over existing text. The editor hides ghost text and sends no request. */
   move(before: string, after: string): void {
     this.before = before;
     this.after = after;
@@ -84,7 +84,7 @@ export class Editor {
     this.ghost = undefined;
   }
 
-  /** Accepts `text`, the start of what is shown or all of it. */
+  /** Accepts `text`: the visible suggestion or its start. */
   accept(text: string): void {
     const ghost = this.ghost;
     if (ghost === undefined) return;
@@ -143,16 +143,16 @@ export class Editor {
       this.ghost = undefined;
       return;
     }
-    // Text that has grown has not been read to its end: it is as new as its newest line.
+    // A suggestion that has grown is as new as its newest line.
     const same = was !== undefined && first.insertText === was.text;
     this.ghost = { suggestion: first, text: first.insertText, since: same ? was.since : this.#clock.now() };
     this.#appeared();
   }
 
-  /** The same, longer, or shorter by closers that the editor itself has put behind the caret since. */
+  /** The same text, longer, or without closers that the editor has inserted after the caret since. */
   #continues(was: string, is: string): boolean {
     if (is.startsWith(was)) return true;
-    // From the first closer on that stands behind the caret by now: accepted, it would be there twice.
+    // Cut at the first closer that is now after the caret: accepting it would duplicate it.
     const cut = was.slice(is.length).trimStart()[0] ?? ' ';
     return was.startsWith(is) && ')]}"\'`'.includes(cut) && this.after.trimStart().startsWith(cut);
   }

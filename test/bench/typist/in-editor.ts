@@ -21,10 +21,10 @@ const CONTESTANTS = {
   },
 } as const;
 
-/** Tells line and column in the status bar. */
+/** Line and column in the status bar. */
 const CARET = '[id="status.editor.selection"]';
 
-/** The person's keys are all there is: the editor completes, closes and indents nothing by itself. */
+/** Only typed keys change the text: the editor completes, closes and indents nothing. */
 const SETTINGS = {
   'editor.autoClosingBrackets': 'never',
   'editor.autoClosingQuotes': 'never',
@@ -49,7 +49,7 @@ export interface InEditor {
   accepted: number;
   requests: number;
   sentBytes: number;
-  /** As if stopping a request saved nothing. */
+  /** Counted as if cancelling a request saved no tokens. */
   tokens: number;
   waits: number[];
   flicker: number;
@@ -168,8 +168,8 @@ async function typePart(
 }
 
 /**
- * Reads what is on screen to its end and presses Tab, if it is what the person wants to write. Gives the offset behind
- * it: at the start of a line Tab indents first, and what has grown a moment ago is accepted as well.
+ * Waits until the visible text could be read and presses Tab if it matches the file. Returns the offset after
+ * it: at the start of a line Tab indents first, and text that grew just before is accepted too.
  */
 async function tabbed(page: Page, { file, end }: Task, at: number): Promise<number> {
   for (;;) {

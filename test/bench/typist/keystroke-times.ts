@@ -6,13 +6,13 @@ import { Oracle } from './oracle.ts';
 import { oracleFill } from './oracle-fill.ts';
 import type { Times } from './report.ts';
 
-/** Other programs take the machine now and then, but not three times at the same key. */
+/** Other programs rarely delay the same key three times. */
 const PASSES = 3;
 
 /**
- * What a key costs the engine in a very large document: everything that runs before the editor gets
- * its answer, and apart from that what it takes to prepare a request behind the debounce. The same keys are typed
- * three times over; of each the fastest counts.
+ * Cost of a key in a very large document: the time until the editor gets
+ * its answer, and the time to prepare a request after the debounce. The same keys are typed
+ * three times; the fastest time of each counts.
  */
 export async function keystrokeTimes(files: readonly string[], keys: number): Promise<Times> {
   const passes: { onKey: number[]; preparing: number[] }[] = [];
@@ -21,7 +21,7 @@ export async function keystrokeTimes(files: readonly string[], keys: number): Pr
     (passes[0]?.[of] ?? []).map((_, key) =>
       Math.min(...passes.map((pass) => pass[of][key] ?? Number.POSITIVE_INFINITY)),
     );
-  // The first keys are compiled while they run; a person types those once a day.
+  // The first keys are slower because their code is being compiled.
   const warm = fastest('onKey')
     .slice(100)
     .sort((a, b) => a - b);

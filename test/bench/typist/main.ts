@@ -69,7 +69,7 @@ async function storm(contestant: Row['contestant']): Promise<Storm> {
   return { tier: 'engine', contestant, keys: 30, requests: traffic.requests, popups: 0 };
 }
 
-/** Functions and last thirds of files, the shortest first, as far as they go. */
+/** Functions and last thirds of files, the shortest first, up to the number of characters. */
 function partsInEditor(): Task[] {
   const lengthOf = ({ start, end }: Task): number => end - start;
   const upTo = (parts: readonly Task[], most: number): Task[] => {

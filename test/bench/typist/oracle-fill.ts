@@ -7,9 +7,9 @@ export interface Traffic {
   requests: number;
   /** Characters sent. */
   sent: number;
-  /** As if stopping a request saved nothing: the whole answer. */
+  /** The whole answer, as if cancelling a request saved no tokens. */
   tokens: number;
-  /** As if stopping it stopped the model. */
+  /** Counted as if cancelling the request stopped the model. */
   tokensBeforeStop: number;
   /** Characters at the start that consecutive requests share, summed, and those they could have. */
   shared: number;
@@ -19,7 +19,7 @@ export interface Traffic {
 const CHARACTERS_A_SECOND = 400;
 const PIECE = 16;
 
-/** The oracle behind the engine's own port, on the clock of the replay. */
+/** The oracle as the `CompletionRequest` of the engine, on the clock of the replay. */
 export function oracleFill(
   oracle: Oracle,
   clock: VirtualClock,

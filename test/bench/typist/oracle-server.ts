@@ -9,9 +9,9 @@ export interface Seen {
   readonly offset: number;
   firstAt?: number;
   endedAt?: number;
-  /** When the client went away before the end. */
+  /** The client disconnected before the end. */
   abortedAt?: number;
-  /** As if stopping it saved nothing. */
+  /** Counted as if cancelling it saved no tokens. */
   tokens: number;
   tokensSent: number;
   readonly body: Record<string, unknown>;

@@ -38,7 +38,7 @@ export class Oracle {
   }
 
   #locate(prefix: string, suffix: string): { file: string; offset: number; end: number } | undefined {
-    // What the editor closed by itself stands in no finished file.
+    // Brackets that the editor inserted are in no finished file.
     const behind = suffix.replace(/^[\s)\]}"'`;,]+/, '').slice(0, 40);
     for (const length of [400, 200, 100, 50, 25]) {
       const tail = prefix.slice(-length);
@@ -58,7 +58,7 @@ export class Oracle {
 }
 
 /**
- * What a model writes before it stops by itself: the rest of the line with the block that it opens, and at some
+ * The answer of the model: the rest of the line with the block that it opens, and at some
  * places, by hash of the offset, the lines up to a blank one. Twelve lines at most.
  */
 function thought(file: string, offset: number, end: number): string {
@@ -73,7 +73,7 @@ function thought(file: string, offset: number, end: number): string {
   return lines.slice(0, close < 0 ? BLOCK_LINES : Math.min(BLOCK_LINES, close + 1)).join('\n');
 }
 
-/** How many lines come before the first blank one behind something written. */
+/** Number of lines before the first blank one after some text. */
 function blockEnd(lines: readonly string[]): number {
   const from = lines.findIndex((line) => line.trim() !== '');
   const blank = lines.findIndex((line, index) => index > from && line.trim() === '');

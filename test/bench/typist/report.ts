@@ -65,7 +65,7 @@ export interface Result {
   readonly verdicts: readonly Verdict[];
 }
 
-/** What is summed up over the typed parts of a row. */
+/** Sums over the typed parts of a row. */
 export interface Sums {
   readonly keys: number;
   /** Keys after which text was still missing. */

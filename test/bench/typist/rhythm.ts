@@ -2,10 +2,10 @@
 const GAP = { median: 140, spread: 0.45 };
 const LINE_PAUSE = { median: 400, spread: 0.6 };
 const ARGUMENT_PAUSE = { median: 250, spread: 0.6 };
-/** How long right ghost text has to be on screen, to its last line, before a person takes it. */
+/** Time that correct ghost text must be visible, to its last line, before the user accepts it. */
 export const READING_MS = 400;
 
-/** When a person presses the next key: they think before a line and before arguments, and type the rest. */
+/** Times of keys: longer pauses before a line and before arguments. */
 export class Rhythm {
   readonly #random: () => number;
 
@@ -13,7 +13,7 @@ export class Rhythm {
     this.#random = random;
   }
 
-  /** Milliseconds to the key behind `before`. */
+  /** Milliseconds to the key after `before`. */
   gap(before: string): number {
     const gap = this.#around(GAP);
     if (/\n\s*$/.test(before)) return gap + this.#around(LINE_PAUSE);

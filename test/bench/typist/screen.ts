@@ -15,7 +15,7 @@ function record(): void {
     return [[...inline].map(read).join(''), ...[...below].map(read)].join('\n');
   };
   let shown = ghost();
-  // What is read between two changes of one frame was never on screen: what counts is there when the frame is done,
+  // Text between two changes of one frame was never visible: count the text at the end of the frame,
   // or when a key comes before that.
   let changing: { readonly at: number } | undefined;
   const settle = (change: { readonly at: number } | undefined): void => {
@@ -64,7 +64,7 @@ export async function takeEvents(page: Page): Promise<readonly ScreenEvent[]> {
 export interface ScreenFigures {
   /** Milliseconds from a key to ghost text, for keys that were followed by it before the next key. */
   readonly waits: readonly number[];
-  /** Ghost text that gave way to something else although the typing agreed with it. */
+  /** Ghost text that was replaced although the typed text matched it. */
   readonly flicker: number;
 }
 
@@ -74,7 +74,7 @@ export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
   let flicker = 0;
   let keyAt: number | undefined;
   let shown = '';
-  /** What has to be on screen by now, or a start of what is; undefined: anything may be. */
+  /** The expected visible text or its start; undefined: any text. */
   let rest: string | undefined;
   for (const event of events) {
     if (event.kind === 'key') {

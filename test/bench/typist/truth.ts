@@ -21,7 +21,7 @@ function functionsOf(file: string, most: number): Task[] {
     const length = end + 2 + indent.length - match.index;
     const last = tasks.at(-1);
     if (length < 120 || length > 1_400 || (last !== undefined && match.index < last.end)) continue;
-    // The line end before it is missing too: a person who adds a function presses Enter first.
+    // The line end before it is missing too: a user who adds a function presses Enter first.
     tasks.push({ file, start: match.index - 1, end: match.index + length });
   }
   const step = Math.max(1, Math.floor(tasks.length / most));

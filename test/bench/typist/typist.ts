@@ -21,18 +21,18 @@ export interface Session {
 
 const TYPO = 0.03;
 
-/** A closer that the editor has put behind the caret, and where the finished file has it. */
+/** A closer that the editor has inserted after the caret, and its offset in the finished file. */
 interface Pending {
   readonly closer: string;
-  /** White space between the caret and it, once Enter has put it on a line of its own. */
+  /** White space between the caret and it, once Enter has moved it to a separate line. */
   lead: string;
   readonly at: number;
 }
 
 /**
- * Types the missing part of a file as a person does: gaps by a log-normal law, longer ones at line
- * starts and behind `(`, three typos in a hundred, brackets closed by the editor. Ghost text that is
- * right and was on screen for 400 ms, to its last line, is accepted as the policy says; the person who sees what they
+ * Types the missing part of a file as a user does: gaps by a log-normal law, longer ones at line
+ * starts and after `(`, three typos in a hundred, brackets closed by the editor. Ghost text that is
+ * right and was on screen for 400 ms, to its last line, is accepted according to the policy; a user who sees the text that they
  * want to write reads it instead of typing on.
  */
 export class Typist {
@@ -86,7 +86,7 @@ export class Typist {
     return this.#editor.before.length;
   }
 
-  /** Lets the gap before the next key go by; true: the person would rather accept what is shown. */
+  /** Waits for the gap before the next key; true: the user accepts the visible suggestion instead. */
   async #rest(): Promise<boolean> {
     await this.#clock.pass(this.#rhythm.gap(this.#editor.before));
     while (this.#wanted()) {
@@ -116,12 +116,12 @@ export class Typist {
     const right =
       this.#pending.map(({ lead, closer }) => lead + closer).join('') + this.#task.file.slice(this.#task.end);
     if (this.#editor.after.replace(/\s/g, '') === right.replace(/\s/g, '')) return;
-    // Word by word, what the editor closed is met again only at the suggestion's end.
+    // Word by word, inserted closers are reached only at the end of the suggestion.
     if (this.#policy === 'all') this.session.wrongTails++;
     this.#editor.after = right;
   }
 
-  /** The next thing to write is there already, on the next line: the caret goes there. */
+  /** The next text exists already on the next line: moves the caret there. */
   #stepOver(): boolean {
     const [next] = this.#pending;
     const { file } = this.#task;
@@ -168,7 +168,7 @@ export class Typist {
     return closer !== undefined && closer < this.#task.end && /^(?:$|[\s)\]};,])/.test(this.#editor.after);
   }
 
-  /** Enter indents, and between a pair of brackets puts the closer on a line of its own. */
+  /** Enter indents, and between a pair of brackets moves the closer to a separate line. */
   #enter(next: Pending | undefined): void {
     const indent = /^\n+( *)/.exec(this.#task.file.slice(this.#at))?.[1] ?? '';
     const blankLines = /^\n+/.exec(this.#task.file.slice(this.#at))?.[0].length ?? 1;

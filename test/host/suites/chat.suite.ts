@@ -10,7 +10,7 @@ const PIXEL = Buffer.from(
   'base64',
 );
 
-/** What other extensions and the editor see of the chat. */
+/** The chat as other extensions and the editor use it. */
 describe('models and commands in VS Code', () => {
   let upstream: Upstream;
   let config: vscode.Uri;

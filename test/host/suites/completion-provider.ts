@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
 
-/** A simulated model that fills holes, and what it was asked. */
+/** A simulated model that can complete code, and the requests that it received. */
 export interface CompletionProvider {
   readonly upstream: Upstream;
-  /** What it answers from now on. */
+  /** The answer to all later requests. */
   answer: string;
   /** The bodies of the requests for a completion so far. */
   bodies(): readonly Record<string, unknown>[];
@@ -39,7 +39,7 @@ export async function startCompletionProvider(): Promise<CompletionProvider> {
   return self;
 }
 
-/** Opens a document with the caret behind its text. */
+/** Opens a document with the caret after its text. */
 export async function edit(
   content: string,
   options: { language?: string; uri?: vscode.Uri } = {},
@@ -54,7 +54,7 @@ export async function edit(
   return editor;
 }
 
-/** Asks by hand; the command is over when VS Code has the answer. Then takes it. */
+/** Requests a suggestion manually, waits for the answer and accepts it. */
 export async function take(): Promise<void> {
   await vscode.commands.executeCommand('svc.completion.trigger');
   await vscode.commands.executeCommand('editor.action.inlineSuggest.commit');

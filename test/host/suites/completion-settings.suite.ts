@@ -19,7 +19,7 @@ describe('settings of completions', () => {
     return uri;
   }
 
-  /** A file of its own: an untitled document may get the name of the one before while that is being closed. */
+  /** A new file: an untitled document may get the name of a previous one that is being closed. */
   async function open(content: string, extension = 'go'): Promise<vscode.TextEditor> {
     return edit('', { uri: await file(`case${written.length}.${extension}`, content) });
   }
@@ -29,7 +29,7 @@ describe('settings of completions', () => {
     await vscode.workspace.getConfiguration('svc').update(name, value, vscode.ConfigurationTarget.Global);
   }
 
-  /** As after a key; over when VS Code has the answer, or knows that there is none. */
+  /** Requests as after a key; resolves when VS Code has the answer, or none. */
   async function ask(): Promise<void> {
     await run('editor.action.inlineSuggest.trigger', { explicit: false });
   }
@@ -125,7 +125,7 @@ describe('settings of completions', () => {
     await set('completion.debounceFloor', 1000);
     await open('var floor = ');
     let earlier = -1;
-    // Set before and due earlier than the floor: this comes first, however slow the machine is.
+    // The subject is a delay. This timer starts before it and is shorter, so it fires first on any machine.
     setTimeout(() => {
       earlier = provider.prompts().length;
     }, 900);
@@ -166,7 +166,7 @@ describe('settings of completions', () => {
       return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
     };
     const all = Object.keys(names);
-    // What takes longer than the engine waits for goes with a later request.
+    // Context that takes too long is sent with a later request.
     while ((await sent()).length < all.length);
     for (const off of all) {
       await set('completion.context', { [off]: false });

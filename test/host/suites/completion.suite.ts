@@ -27,7 +27,7 @@ describe('completions in VS Code', () => {
   });
 
   const prompts = () => provider.prompts();
-  /** Accepts what comes by itself, until this is the text. */
+  /** Accepts automatic suggestions until the document has this text. */
   const accepted = async (document: vscode.TextDocument, text: string) => {
     while (document.getText() !== text) {
       await run('editor.action.inlineSuggest.commit');

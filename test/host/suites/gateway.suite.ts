@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 
-/** The local gateway as a person starts and stops it. */
+/** The local gateway, started and stopped by commands. */
 describe('the local gateway in VS Code', () => {
   const start = () => vscode.commands.executeCommand<string>('svc.gateway.start');
   const stop = () => vscode.commands.executeCommand('svc.gateway.stop');
   const healthy = async (url: string) => (await fetch(`${url}/healthz`)).ok;
-  /** Until nobody listens there any more. */
+  /** Resolves when no process listens there. */
   async function gone(url: string): Promise<void> {
     for (;;) {
       try {
@@ -93,7 +93,7 @@ describe('the local gateway in VS Code', () => {
     try {
       const url = await start();
       assert.ok(await healthy(url));
-      // Not a child that ends with its input: it is asked to end.
+      // It does not end with the window: send a signal.
       await stop();
       await gone(url);
     } finally {

@@ -29,7 +29,7 @@ export async function writeFile(name: string, content: string): Promise<vscode.U
 
 /**
  * Asks VS Code for code actions until the wanted ones are among them: whenever another extension registers a provider
- * of its own, VS Code cancels what it was asking and, in the editor, asks again by itself; its command does not.
+ * a provider, VS Code cancels the request. The editor then repeats it; the command does not.
  */
 export async function codeActions(
   uri: vscode.Uri,

@@ -7,7 +7,7 @@ const AFTER = 2800;
 exports.activate = (context) => {
   const provider = { provideInlineCompletionItems };
   context.subscriptions.push(vscode.languages.registerInlineCompletionItemProvider({ pattern: '**' }, provider));
-  // The bench sees by it that the reference is there.
+  // The benchmark waits for this item.
   const item = vscode.window.createStatusBarItem('plain', vscode.StatusBarAlignment.Right);
   item.text = 'plain reference';
   item.show();
