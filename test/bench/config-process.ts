@@ -69,7 +69,7 @@ async function measure(home: string, models: number, coldOnly: boolean): Promise
   console.log(JSON.stringify(sample));
 }
 
-/** The longest time that the event loop was blocked during `run`. */
+/** The longest time that the event loop was blocked during `work`. */
 async function longestStep(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

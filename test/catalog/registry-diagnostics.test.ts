@@ -45,7 +45,7 @@ describe('registryDiagnostics', () => {
 
   for (const [name, model, code, suggestion] of [
     ['a model that its provider does not have', 'p/medul', 'unknown-model', 'p/model'],
-    ['a model of a provider that nobody knows', 'q1x/model', 'unknown-provider', undefined],
+    ['a model of an unknown provider', 'q1x/model', 'unknown-provider', undefined],
     ['a model of a misspelled provider', 'mistrall/codestral-latest', 'unknown-provider', 'mistral/codestral-latest'],
   ] as const) {
     it(`registryDiagnostics: reports ${name}`, async () => {

@@ -30,7 +30,7 @@ describe('CompletionTrimmer', () => {
     ['no more closers than the document needs', 'return 1;\n}\n}', {}, 'return 1;\n}'],
     ['no closer that is closed below', 'return 1;\n}', { unclosed: 0 }, 'return 1;'],
     ['no indentation that is there already', '  return 1;', { above: '  a();' }, 'return 1;'],
-    ['deeper indentation behind an opener', '  return 1;', { above: '  if (a) {' }, '  return 1;'],
+    ['deeper indentation after an opener', '  return 1;', { above: '  if (a) {' }, '  return 1;'],
     ['no start of the line again', 'const a = 1;', { head: '  const a', unclosed: 0 }, ' = 1;'],
     ['no end of the line again', 'name = 5;', { head: 'const ', tail: ' = 5;', singleLine: true }, 'name'],
     ['no echo of the line above', 'total += price;', { above: '  total += price;' }, ''],
@@ -69,11 +69,11 @@ describe('CompletionTrimmer', () => {
     ['spaces where the document has spaces', 'if (a) {\n\tb();\n}', {}, 'if (a) {\n  b();\n}'],
     ['nothing from a character on that turns the direction', 'a(); \u202e evil', {}, 'a();'],
     ['right-to-left text, combining marks and emoji', "say('שלום é 👩‍👩‍👧');", {}, "say('שלום é 👩‍👩‍👧');"],
-    ['as many lines as asked for', 'a1();\nb2();\nc3();', { maxLines: 2 }, 'a1();\nb2();'],
-    ['one line where one is asked for', 'a();\nb();', { singleLine: true }, 'a();'],
+    ['at most the requested number of lines', 'a1();\nb2();\nc3();', { maxLines: 2 }, 'a1();\nb2();'],
+    ['one line for a single-line request', 'a();\nb();', { singleLine: true }, 'a();'],
   ];
   for (const [name, answer, site, expected, whole] of cases) {
-    it(`CompletionTrimmer: ${name}`, () => assert.equal(settled(answer, site, whole), expected));
+    it(`CompletionTrimmer: keeps ${name}`, () => assert.equal(settled(answer, site, whole), expected));
   }
 
   it('CompletionTrimmer: its text only grows, and is the same for any split of the answer', () => {

@@ -12,15 +12,15 @@ describe('fitAnswer', () => {
     ['two closers are written over', 'foo(bar(', '))', 'a));', undefined, 'foo(bar(a));'],
     ['the first of two closers is written over', 'foo(bar(', '))', 'a)', undefined, 'foo(bar(a))'],
     ['a quote is written over', 'say("', '"', 'hello");', undefined, 'say("hello");'],
-    ['a back quote and what follows it', 'say(`', '`)', 'a b`);', undefined, 'say(`a b`);'],
+    ['a backtick and the text after it are written over', 'say(`', '`)', 'a b`);', undefined, 'say(`a b`);'],
     ['a brace before a block is written over', 'f() {', '}', '\n  a();\n}', undefined, 'f() {\n  a();\n}'],
-    ['a closer below is not doubled', '  ', '', 'a();\n}\nb();', '}', '  a();'],
+    ['a closer below is not repeated', '  ', '', 'a();\n}\nb();', '}', '  a();'],
     ['a deeper closer than the one below stays', '  ', '', 'if (a) {\n    b();\n  }', '}', '  if (a) {\n    b();\n  }'],
-    ['code behind the caret is not pushed down', 'a ', ' + b;', 'x\n+ y', undefined, undefined],
-    ['nothing is left to write', 'a', '', '\n  ', undefined, undefined],
+    ['code after the caret is not moved to another line', 'a ', ' + b;', 'x\n+ y', undefined, undefined],
+    ['an empty rest gives no suggestion', 'a', '', '\n  ', undefined, undefined],
   ];
   for (const [name, head, tail, rest, below, expected] of cases) {
-    it(name, () => {
+    it(`fitAnswer: ${name}`, () => {
       const fitted = fitRest(rest, { language: findLanguage('typescript'), head, tail, below });
       const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
       assert.equal(result, expected);
@@ -30,10 +30,10 @@ describe('fitAnswer', () => {
 
 describe('long lines', () => {
   for (const [name, line] of [
-    ['that ends in code behind a string', `const wide = "${'x y '.repeat(25_000)}" + `],
+    ['that ends in code after a string', `const wide = "${'x y '.repeat(25_000)}" + `],
     ['of code', `f(${'1, '.repeat(33_000)}`],
   ] as const) {
-    it(`long line: ${name} is completed in a line of 100,000 characters`, async () => {
+    it(`fitAnswer: completes a line of 100,000 characters ${name}`, async () => {
       const editor = new EditorHarness(`${line}|\n`);
       editor.answers = () => ['answer();'];
       editor.requestSuggestion();

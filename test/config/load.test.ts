@@ -127,7 +127,7 @@ describe('configuration file', () => {
     ['a negative limit', { models: { m: { limit: { context: -5 } } } }, 'provider.p.models.m.limit.context'],
     ['whitelist text', { whitelist: 'a' }, 'provider.p.whitelist'],
     ['an address with a password', { options: { baseURL: 'https://me:secret@h/v1' } }, 'provider.p.options.baseURL'],
-    ['an address that is no URL', { options: { baseURL: 'h/v1' } }, 'provider.p.options.baseURL'],
+    ['an address that is not a URL', { options: { baseURL: 'h/v1' } }, 'provider.p.options.baseURL'],
   ];
   for (const [name, over, key] of wrong) {
     it(`configuration file: reports ${name} by its key`, async () => {

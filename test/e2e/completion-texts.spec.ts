@@ -8,7 +8,7 @@ const TEXTS = [
     file: 'crlf.ts',
     before: 'const a = 1;\r\nconst b = ',
     typed: 'a + ',
-    says: 'a * 2;\nconst c = b;',
+    answer: 'a * 2;\nconst c = b;',
     after: 'const a = 1;\r\nconst b = a + a * 2;\r\nconst c = b;',
   },
   {
@@ -16,7 +16,7 @@ const TEXTS = [
     file: 'emoji.ts',
     before: 'const s = "👩‍👩‍👧 e\u0301";\nconst t = ',
     typed: 's + ',
-    says: '"🎉👍🏽 nai\u0308ve";',
+    answer: '"🎉👍🏽 nai\u0308ve";',
     after: 'const s = "👩‍👩‍👧 e\u0301";\nconst t = s + "🎉👍🏽 nai\u0308ve";',
   },
   {
@@ -24,23 +24,23 @@ const TEXTS = [
     file: 'rtl.ts',
     before: 'const s = "שלום עולם";\nconst t = ',
     typed: 's + ',
-    says: '"مرحبا بالعالم";',
+    answer: '"مرحبا بالعالم";',
     after: 'const s = "שלום עולם";\nconst t = s + "مرحبا بالعالم";',
   },
   {
-    name: 'tabs, where the model says spaces',
+    name: 'tabs, with an answer in spaces',
     file: 'tabs.ts',
     before: 'function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n\tconst x = ',
     typed: '2 * ',
-    says: '3;\n    return x;\n}',
+    answer: '3;\n    return x;\n}',
     after: 'function f() {\n\tif (a) {\n\t\treturn 1;\n\t}\n\tconst x = 2 * 3;\n\treturn x;\n}',
   },
   {
-    name: 'spaces, where the model says tabs',
+    name: 'spaces, with an answer in tabs',
     file: 'spaces.ts',
     before: 'function f() {\n  if (a) {\n    return 1;\n  }\n  const x = ',
     typed: '2 * ',
-    says: '3;\n\treturn x;\n}',
+    answer: '3;\n\treturn x;\n}',
     after: 'function f() {\n  if (a) {\n    return 1;\n  }\n  const x = 2 * 3;\n  return x;\n}',
   },
 ] as const;
@@ -56,12 +56,12 @@ describe('ghost text in different files', () => {
     return clear(at, this.currentTest);
   });
 
-  for (const { name, file, before, typed, says, after } of TEXTS) {
+  for (const { name, file, before, typed, answer, after } of TEXTS) {
     it(`ghost text: fits into a file with ${name}`, async () => {
-      at.answer = [says];
+      at.answer = [answer];
       await at.edit(file, before);
       await at.type(typed);
-      await at.appears(says.split('\n').at(-1));
+      await at.appears(answer.split('\n').at(-1));
       await at.accept();
       assert.equal(await at.saved(file), after);
     });

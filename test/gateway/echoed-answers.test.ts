@@ -39,7 +39,7 @@ describe('gateway credentials in successful answers', () => {
 
   const json = (value: unknown, slashes: string) => JSON.stringify(value).replaceAll('/', slashes);
   for (const [how, slashes] of [
-    ['as it is', '/'],
+    ['unchanged', '/'],
     ['with escaped slashes', '\\/'],
     ['with escapes', '\\u002F'],
   ] as const) {

@@ -11,7 +11,7 @@ const encoded = (text: string) =>
 const again = (text: string) => text.replaceAll('%', '%25');
 
 const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
-  'as it is': (key) => key,
+  unchanged: (key) => key,
   'with its first character encoded': (key) => encoded(key[0] ?? '') + key.slice(1),
   'with its underscore encoded': (key) => key.replace('_', '%5F'),
   'all encoded': encoded,
@@ -19,7 +19,7 @@ const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   'encoded twice': (key) => again(encoded(key)),
   'encoded five times': (key) => again(again(again(again(encoded(key))))),
   'encoded nine times': (key) => again(again(again(again(again(again(again(again(encoded(key))))))))),
-  'beside what can’t be decoded': (key) => `%zz%${encoded(key)}%f`,
+  'next to an invalid escape': (key) => `%zz%${encoded(key)}%f`,
 };
 
 describe('keys in the logged path', () => {

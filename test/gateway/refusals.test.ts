@@ -12,7 +12,14 @@ describe('rejected requests', () => {
 
   const cases: readonly [string, string, unknown, number, string, string | null][] = [
     ['no model', '/chat/completions', chatRequest(''), 400, 'invalid_request', 'model'],
-    ['a model that is no text', '/chat/completions', { ...chatRequest(''), model: 5 }, 400, 'invalid_request', 'model'],
+    [
+      'a model that is not a string',
+      '/chat/completions',
+      { ...chatRequest(''), model: 5 },
+      400,
+      'invalid_request',
+      'model',
+    ],
     ['an unknown model', '/messages', chatRequest('chat/none'), 400, 'model_not_found', 'model'],
     ['an unknown vendor', '/responses', { model: 'no/m', input: 'x' }, 400, 'model_not_found', 'model'],
     [
@@ -40,7 +47,7 @@ describe('rejected requests', () => {
       'presence_penalty',
     ],
     [
-      'messages that are no list',
+      'messages that are not a list',
       '/messages',
       { ...chatRequest('messages/m'), messages: 'x' },
       400,
@@ -56,11 +63,11 @@ describe('rejected requests', () => {
       'unsupported_field',
       'previous_response_id',
     ],
-    ['no JSON', '/chat/completions', '{"model":', 400, 'invalid_request', null],
-    ['a list', '/chat/completions', '[]', 400, 'invalid_request', null],
+    ['a body that is not JSON', '/chat/completions', '{"model":', 400, 'invalid_request', null],
+    ['a body that is a list', '/chat/completions', '[]', 400, 'invalid_request', null],
     ['no input to embed', '/embeddings', { model: 'chat/m' }, 400, 'invalid_request', 'input'],
     [
-      'a hole without max_tokens',
+      'a code completion without max_tokens',
       '/fim/completions',
       { model: 'chat/codestral', prompt: 'x' },
       400,
@@ -68,7 +75,7 @@ describe('rejected requests', () => {
       'max_tokens',
     ],
     [
-      'a hole of 1001 tokens',
+      'a code completion of 1001 tokens',
       '/fim/completions',
       { model: 'chat/codestral', prompt: 'x', max_tokens: 1001 },
       400,
@@ -76,14 +83,14 @@ describe('rejected requests', () => {
       'max_tokens',
     ],
     [
-      'a hole for another family',
+      'a code completion with a chat model',
       '/fim/completions',
       { model: 'chat/m', prompt: 'x', max_tokens: 5 },
       400,
       'unsupported_fim_model',
       'model',
     ],
-    ['a path that is not there', '/chat', {}, 404, 'invalid_path', null],
+    ['an unknown path', '/chat', {}, 404, 'invalid_path', null],
     ['a wrong method', '/v1/models', {}, 405, 'method_not_allowed', null],
   ];
   for (const [what, path, body, status, type, param] of cases) {

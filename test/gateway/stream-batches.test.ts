@@ -25,7 +25,7 @@ describe('several frames in one read', () => {
     assert.equal(gateway.metrics.active, 0);
   });
 
-  /** A stream of `up/m` whose upstream sends the frames with `send`. */
+  /** A stream of `up/m` whose upstream sends the frames with `answer`. */
   async function ask(
     { path, body }: (typeof FORMATS)[number],
     up: string,

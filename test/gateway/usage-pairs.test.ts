@@ -94,7 +94,7 @@ const CASES: readonly Reported[] = [
     cost: 126e-6,
   },
   {
-    what: 'an estimate at the start and what was cached at the end',
+    what: 'an estimate at the start and cached tokens at the end',
     upstream: 'messages',
     start: { input_tokens: 100, output_tokens: 1 },
     usage: { input_tokens: 40, output_tokens: 40, cache_read_input_tokens: 60 },
@@ -102,7 +102,7 @@ const CASES: readonly Reported[] = [
     cost: 126e-6,
   },
   {
-    what: 'what OpenRouter charged',
+    what: 'the cost of OpenRouter',
     upstream: 'router',
     usage: { prompt_tokens: 100, completion_tokens: 40, cost: 0.0005 },
     tokens: [100, 40, null, null, null],

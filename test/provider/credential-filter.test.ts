@@ -16,7 +16,7 @@ const escaped = (text: string, upper = false) =>
 
 /** Spellings of a credential in JSON. */
 const SPELLINGS: Readonly<Record<string, string>> = {
-  'as it is': KEY,
+  unchanged: KEY,
   'of another header': OTHER,
   'with an escaped slash': KEY.replace('/', '\\/'),
   'with an escaped plus': KEY.replace('+', '\\u002B'),

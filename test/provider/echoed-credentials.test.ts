@@ -47,8 +47,8 @@ const ECHOES: Readonly<Record<string, (request: ReceivedRequest, response: Serve
     const last = `event: error\ndata: ${json({ type: 'error', ...errorOf(request) })}`;
     answer(response, 200, 'text/event-stream', [first, second, last].map((frame) => `${frame}\n\n`).join(''));
   },
-  'what is no JSON': (request, response) => answer(response, 200, 'application/json', echo(request)),
-  'an event that is no JSON': (request, response) =>
+  'a body that is not JSON': (request, response) => answer(response, 200, 'application/json', echo(request)),
+  'an event that is not JSON': (request, response) =>
     answer(response, 200, 'text/event-stream', `data: ${echo(request)}\n\n`),
   'its type and a page': (request, response) => {
     const type = `text/html; said="${request.headers['x-own']}"`;
