@@ -118,10 +118,10 @@ describe('the controls of completions', () => {
     await runCommand(at.page, 'Svc: Snooze Completions');
     await at.page.locator(ROWS, { hasText: '5 minutes' }).first().click();
     await at.page.locator(`${ITEM}[aria-label*="snoozed"]`).waitFor();
-    const before = at.asked().length;
+    const before = at.completionRequests().length;
     await at.type(' 1 + ');
     await at.page.locator(`${ITEM}[aria-label*="snoozed"]`).waitFor();
-    assert.equal(at.asked().length, before);
+    assert.equal(at.completionRequests().length, before);
     await runCommand(at.page, 'Svc: End Snooze');
     await at.rests();
     await at.type('2 + ');

@@ -22,7 +22,7 @@ describe('completions in a workspace of several folders', () => {
     at.answer = ['fine;'];
     await refused('a.one.ts');
     await refused('c.two.ts', 'second');
-    assert.deepEqual(at.asked(), []);
+    assert.deepEqual(at.completionRequests(), []);
     await at.edit('d.one.ts', 'const open = ', 'second');
     await at.type('1 + ');
     await at.shows('fine;');
@@ -30,7 +30,7 @@ describe('completions in a workspace of several folders', () => {
     await at.edit('b.two.ts', 'const open = ');
     await at.type('2 + ');
     await at.shows('fine;');
-    const prompts = at.asked().map(({ body }) => String(body.prompt));
+    const prompts = at.completionRequests().map(({ body }) => String(body.prompt));
     assert.ok(prompts.length >= 2);
     for (const prompt of prompts) assert.doesNotMatch(prompt, /secret|abc/);
   });

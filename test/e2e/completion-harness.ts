@@ -27,7 +27,7 @@ export interface CompletionHarness {
   /** Anything but 200 is answered with an error body. */
   status: number;
   /** Requests for a completion so far. */
-  asked(): readonly ReceivedRequest[];
+  completionRequests(): readonly ReceivedRequest[];
   /** Opens a new file with the caret after its text, in the workspace or in a sibling folder. */
   edit(name: string, content: string, folder?: string): Promise<void>;
   type(text: string): Promise<void>;
@@ -50,7 +50,7 @@ interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings'
 }
 
 export async function startCompletionHarness(options: CompletionHarnessOptions = {}): Promise<CompletionHarness> {
-  const upstream = await startUpstream((request, response) => say(self, request, response));
+  const upstream = await startUpstream((request, response) => sendAnswer(self, request, response));
   const connection = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim` };
   const models = { coder: { name: 'Coder', cost: { input: 1, output: 2 } } };
   const harness = await startVSCodeHarness({
@@ -69,7 +69,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     page,
     answer: [],
     status: 200,
-    asked: () => upstream.requests.filter(({ path }) => path.includes('/fim/')),
+    completionRequests: () => upstream.requests.filter(({ path }) => path.includes('/fim/')),
     edit: async (name, content, beside) => {
       const file = join(harness.workspace, ...(beside === undefined ? [] : ['..', beside]), name);
       writeFileSync(file, content);
@@ -162,7 +162,11 @@ async function watch(page: Page): Promise<Seen> {
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
-async function say(harness: CompletionHarness, request: ReceivedRequest, response: ServerResponse): Promise<void> {
+async function sendAnswer(
+  harness: CompletionHarness,
+  request: ReceivedRequest,
+  response: ServerResponse,
+): Promise<void> {
   if (request.method !== 'POST') {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ object: 'list', data: [{ id: 'coder', object: 'model' }] }));

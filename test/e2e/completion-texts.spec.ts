@@ -72,11 +72,11 @@ describe('ghost text in different files', () => {
     await at.edit('through.ts', 'const t = ');
     await at.type('s + ');
     await at.shows('"🎉 مرحبا e\u0301";');
-    const before = at.asked().length;
+    const before = at.completionRequests().length;
     for (const character of ['"', '🎉', ' ', 'م']) await at.page.keyboard.insertText(character);
     // The editor has closed the quote.
     await at.appears(';');
-    assert.equal(at.asked().length, before);
+    assert.equal(at.completionRequests().length, before);
     await at.accept();
     assert.equal(await at.saved('through.ts'), 'const t = s + "🎉 مرحبا e\u0301";');
   });

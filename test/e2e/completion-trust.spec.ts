@@ -25,12 +25,12 @@ describe('content and number of completion requests', () => {
       await runCommand(at.page, 'Svc: Trigger Completion');
       await runCommand(at.page, 'File: Save');
     }
-    assert.deepEqual(at.asked(), []);
+    assert.deepEqual(at.completionRequests(), []);
     at.answer = ['fine;'];
     await at.edit('open.ts', 'const sesame = openDoor();\nconst ok = ');
     await at.type('sesame + ');
     await at.shows('fine;');
-    const bodies = at.asked().map(({ bytes }) => bytes.toString('utf8'));
+    const bodies = at.completionRequests().map(({ bytes }) => bytes.toString('utf8'));
     assert.ok(bodies.length > 0);
     for (const body of bodies) assert.doesNotMatch(body, /abc \+|\.env|key\.pem|ignored\.ts|private/);
   });
@@ -41,16 +41,16 @@ describe('content and number of completion requests', () => {
     await at.edit('keyed.ts', `const token = "${key}";\nconst link = `);
     await at.type('await ');
     await at.shows(`connect("${key}");`);
-    assert.ok(!at.asked().some(({ bytes }) => bytes.toString('utf8').includes(key)));
+    assert.ok(!at.completionRequests().some(({ bytes }) => bytes.toString('utf8').includes(key)));
   });
 
   it('completion requests: missing credit causes at most two requests for thirty keys, no popup and a status', async () => {
     at.status = 402;
     await at.edit('credit.ts', 'const value = ');
-    const before = at.asked().length;
+    const before = at.completionRequests().length;
     await at.page.keyboard.type('someCall(other, third) + more +', { delay: 60 });
     await at.page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).waitFor();
-    const requests = at.asked().length - before;
+    const requests = at.completionRequests().length - before;
     assert.ok(requests >= 1 && requests <= 2, `${requests} requests`);
     assert.equal(await at.page.locator('.notification-toast').count(), 0);
     at.status = 200;

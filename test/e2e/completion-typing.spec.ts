@@ -28,7 +28,7 @@ describe('ghost text while typing', () => {
     for (const [index, text] of texts.entries()) {
       assert.ok(text.startsWith(texts[index - 1] ?? ''), JSON.stringify(texts));
     }
-    assert.equal(at.asked().length, 1);
+    assert.equal(at.completionRequests().length, 1);
     await at.accept();
     assert.equal(await at.saved('grows.ts'), 'const first = alpha;\nconst beta = 2;\nconst gamma = 3;');
   });
@@ -39,7 +39,7 @@ describe('ghost text while typing', () => {
     await at.edit('typed.ts', 'const total = ');
     await at.type('0 + ');
     await at.shows(whole);
-    const before = at.asked().length;
+    const before = at.completionRequests().length;
     const seen = await at.watch();
     for (const [index, key] of [...'items.len'].entries()) {
       await at.type(key);
@@ -48,7 +48,7 @@ describe('ghost text while typing', () => {
     const texts = await seen.texts();
     assert.equal(texts.length, 10, JSON.stringify(texts));
     for (const [index, text] of texts.entries()) assert.equal(text, whole.slice(index), JSON.stringify(texts));
-    assert.equal(at.asked().length, before);
+    assert.equal(at.completionRequests().length, before);
     await at.accept();
     assert.equal(await at.saved('typed.ts'), `const total = 0 + ${whole}`);
   });
@@ -59,15 +59,15 @@ describe('ghost text while typing', () => {
     await at.type('0 + ');
     await at.shows('first(second);');
     at.answer = [''];
-    const asked = at.asked().length;
+    const asked = at.completionRequests().length;
     await at.page.keyboard.type('x');
     await at.gone();
     // The request for the wrong character is sent after a pause: it must not be counted for the Backspace.
-    while (at.asked().length === asked) await new Promise(setImmediate);
-    const before = at.asked().length;
+    while (at.completionRequests().length === asked) await new Promise(setImmediate);
+    const before = at.completionRequests().length;
     await at.page.keyboard.press('Backspace');
     await at.shows('first(second);');
-    assert.equal(at.asked().length, before);
+    assert.equal(at.completionRequests().length, before);
   });
 
   it('ghost text: is accepted by word, by line and as a whole', async () => {
@@ -75,12 +75,12 @@ describe('ghost text while typing', () => {
     await at.edit('parts.ts', 'const first = ');
     await at.type('1 + ');
     await at.shows('alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
-    const before = at.asked().length;
+    const before = at.completionRequests().length;
     await at.page.keyboard.press('Control+ArrowRight');
     await at.shows(' beta gamma;\nconst next = delta;\nconst last = epsilon;');
     await at.page.keyboard.press('Control+Alt+ArrowRight');
     await at.shows('const next = delta;\nconst last = epsilon;');
-    assert.equal(at.asked().length, before);
+    assert.equal(at.completionRequests().length, before);
     await at.accept();
     const saved = await at.saved('parts.ts');
     assert.equal(saved, 'const first = 1 + alpha beta gamma;\nconst next = delta;\nconst last = epsilon;');
@@ -106,7 +106,7 @@ describe('ghost text while typing', () => {
     await at.edit('escape.ts', 'const value = ');
     await at.type('a.');
     await at.shows('dismissed();');
-    const before = at.asked().length;
+    const before = at.completionRequests().length;
     const seen = await at.watch();
     await at.page.keyboard.press('Escape');
     await at.gone();
@@ -116,7 +116,7 @@ describe('ghost text while typing', () => {
     await at.page.keyboard.press('Backspace');
     await at.rests();
     assert.deepEqual((await seen.texts()).slice(1), ['']);
-    assert.equal(at.asked().length, before);
+    assert.equal(at.completionRequests().length, before);
     await runCommand(at.page, 'Svc: Trigger Completion');
     await at.shows('dismissed();');
   });

@@ -33,7 +33,7 @@ describe('expired keys', () => {
   };
 
   /** Reads the store as the gateway does each second. */
-  const follow = (keys: KeyCache) => {
+  const readChanges = (keys: KeyCache) => {
     keys.follow((thrown) => assert.fail(String(thrown)));
     keys.dispose();
   };
@@ -56,14 +56,14 @@ describe('expired keys', () => {
       assert.equal(keys.find(hash), undefined, 'in this process');
       keys.reload();
       assert.equal(keys.find(hash), undefined, 'after the keys were read again');
-      follow(keys);
+      readChanges(keys);
       assert.equal(new KeyCache(store, []).find(hash), undefined, 'in the next process');
     });
 
     it(`expired key: remains expired without earlier use if the clock is set back, ${what}`, () => {
       const hash = hashKey(make());
       setClock(2 * DAY);
-      follow(new KeyCache(store, []));
+      readChanges(new KeyCache(store, []));
       setClock(0);
       assert.equal(new KeyCache(store, []).find(hash), undefined);
     });
@@ -77,7 +77,7 @@ describe('expired keys', () => {
     store.create({ name: 'k', expiresAt: now() + DAY });
     setClock(2 * DAY);
     const keys = new KeyCache(store, []);
-    follow(keys);
+    readChanges(keys);
     assert.ok(keys.find(hashKey(other)));
     assert.ok(keys.find(hashKey(later)));
   });

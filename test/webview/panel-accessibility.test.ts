@@ -126,10 +126,10 @@ describe('accessibility of the chat page', function () {
       await panel.page.locator('.message.user').hover();
       await panel.page.getByRole('button', { name: 'Edit message' }).click();
       await press('.edit-box textarea');
-      assert.deepEqual(await panel.said('send'), []);
-      assert.deepEqual(await panel.said('edit'), []);
+      assert.deepEqual(await panel.sentMessages('send'), []);
+      assert.deepEqual(await panel.sentMessages('edit'), []);
       await panel.page.locator('.composer textarea').press('Enter');
-      assert.equal((await panel.said('send')).length, 1);
+      assert.equal((await panel.sentMessages('send')).length, 1);
     });
   }
 

@@ -45,7 +45,7 @@ export interface Panel {
   /** Sends a message to the page as its host. */
   tell(...messages: readonly ToPage[]): Promise<void>;
   /** Messages of one type that the page sent to its host. */
-  said(type: string): Promise<readonly Record<string, unknown>[]>;
+  sentMessages(type: string): Promise<readonly Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
@@ -172,7 +172,7 @@ async function openPanel(browser: Browser, url: string, options: OpenOptions): P
       // The message is drawn in the next frame.
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     },
-    said: (type) =>
+    sentMessages: (type) =>
       page.evaluate(
         (wanted) =>
           (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),

@@ -90,7 +90,7 @@ describe('content of a model in the chat page', function () {
     };
     await panel.tell(SET, snapshot(transcriptOf(user, answer)));
     await panel.page.locator('.markdown a').click();
-    assert.deepEqual(await panel.said('open-link'), [
+    assert.deepEqual(await panel.sentMessages('open-link'), [
       { type: 'open-link', href: 'https://evil.example/x', shown: 'good.example' },
     ]);
     assert.equal(new URL(panel.page.url()).pathname, '/panel.html');

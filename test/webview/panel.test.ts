@@ -28,7 +28,7 @@ describe('chat page', function () {
 
     it('chat page: requests one snapshot after a lost message', async () => {
       await panel.tell(...begin, patches(5, append('lost')), patches(6, append('more')));
-      assert.equal((await panel.said('resync')).length, 1);
+      assert.equal((await panel.sentMessages('resync')).length, 1);
       assert.equal(await panel.page.locator('.markdown').innerText(), 'Start.');
     });
 
@@ -173,7 +173,7 @@ describe('chat page', function () {
     it('composer: reports each keystroke to the host, so that the draft survives the page', async () => {
       await input().pressSequentially('abc');
       assert.deepEqual(
-        (await panel.said('draft')).map(({ text }) => text),
+        (await panel.sentMessages('draft')).map(({ text }) => text),
         ['a', 'ab', 'abc'],
       );
     });
@@ -194,12 +194,12 @@ describe('chat page', function () {
           (window as unknown as { said: { type: string }[] }).said.filter((m) => m.type === 'attach-refused').length >
           2,
       );
-      assert.deepEqual((await panel.said('attach-refused')).map(({ name, why }) => `${name}: ${why}`).sort(), [
+      assert.deepEqual((await panel.sentMessages('attach-refused')).map(({ name, why }) => `${name}: ${why}`).sort(), [
         'broken.png: kind',
         'large.pdf: too-large',
         'notes.txt: kind',
       ]);
-      assert.deepEqual(await panel.said('attach-media'), []);
+      assert.deepEqual(await panel.sentMessages('attach-media'), []);
     });
 
     it('composer: pastes copied cells as text and not as an image', async () => {
@@ -217,14 +217,14 @@ describe('chat page', function () {
     it('composer: the tool picker is available if the model supports tools', async () => {
       const tools = panel.page.getByRole('button', { name: 'Choose tools' });
       await tools.click();
-      assert.equal((await panel.said('choose-tools')).length, 1);
+      assert.equal((await panel.sentMessages('choose-tools')).length, 1);
       await panel.tell({ type: 'model', model: { ...VIEW, tools: false } });
       assert.equal(await tools.count(), 0);
     });
 
     it('composer: the list of @ completions does not interrupt typing', async () => {
       await input().pressSequentially('look at @ba');
-      const asked = (await panel.said('complete')).at(-1);
+      const asked = (await panel.sentMessages('complete')).at(-1);
       assert.deepEqual([asked?.trigger, asked?.text], ['@', 'ba']);
       const items = [
         { id: 'file:1', label: 'basket.ts', icon: 'file', insert: '' },
@@ -235,29 +235,29 @@ describe('chat page', function () {
       assert.equal(await panel.page.locator('.completions [aria-selected="true"]').innerText(), 'bag.ts');
       await input().press('Enter');
       assert.deepEqual(
-        (await panel.said('attach-item')).map(({ item }) => item),
+        (await panel.sentMessages('attach-item')).map(({ item }) => item),
         ['file:2'],
       );
       assert.equal(await input().inputValue(), 'look at ');
-      assert.deepEqual(await panel.said('send'), []);
+      assert.deepEqual(await panel.sentMessages('send'), []);
     });
 
     it('composer: offers slash commands only at the start, and Escape closes the list', async () => {
       await input().pressSequentially('a/b');
       assert.deepEqual(
-        (await panel.said('complete')).filter(({ trigger }) => trigger === '/'),
+        (await panel.sentMessages('complete')).filter(({ trigger }) => trigger === '/'),
         [],
       );
       await input().fill('');
       await input().pressSequentially('/ex');
-      const asked = (await panel.said('complete')).at(-1);
+      const asked = (await panel.sentMessages('complete')).at(-1);
       const items = [{ id: 'command:explain', label: '/explain', icon: 'x', insert: '/explain ' }];
       await panel.tell({ type: 'completions', query: Number(asked?.query), items });
       await panel.page.locator('.completions').waitFor();
       await input().press('Escape');
       assert.equal(await panel.page.locator('.completions').count(), 0);
       await input().press('Enter');
-      assert.equal((await panel.said('send'))[0]?.text, '/ex');
+      assert.equal((await panel.sentMessages('send'))[0]?.text, '/ex');
     });
 
     it('composer: accepts a pasted image and shows a small preview', async () => {
@@ -273,7 +273,7 @@ describe('chat page', function () {
       await panel.page.waitForFunction(() =>
         (window as unknown as { said: { type: string }[] }).said.some(({ type }) => type === 'attach-media'),
       );
-      const [attached] = await panel.said('attach-media');
+      const [attached] = await panel.sentMessages('attach-media');
       assert.deepEqual([attached?.name, attached?.mediaType], ['shot.png', 'image/png']);
       assert.match(String(attached?.preview), /^data:image\/png;base64,/);
     });
@@ -285,8 +285,10 @@ describe('chat page', function () {
       await panel.page.locator('.hljs-keyword').first().waitFor();
       await panel.page.getByRole('button', { name: 'Copy code' }).click();
       await panel.page.getByRole('button', { name: 'Insert at cursor' }).click();
-      assert.equal((await panel.said('copy'))[0]?.text, source);
-      assert.deepEqual(await panel.said('code'), [{ type: 'code', action: 'insert', text: source, language: 'ts' }]);
+      assert.equal((await panel.sentMessages('copy'))[0]?.text, source);
+      assert.deepEqual(await panel.sentMessages('code'), [
+        { type: 'code', action: 'insert', text: source, language: 'ts' },
+      ]);
     });
 
     it('tool card: sends each decision for a waiting call', async () => {
@@ -297,7 +299,7 @@ describe('chat page', function () {
       await panel.page.getByRole('textbox', { name: 'Reason' }).fill('No.');
       await panel.page.getByRole('button', { name: 'Deny' }).click();
       assert.deepEqual(
-        (await panel.said('decide')).map(({ decision }) => decision),
+        (await panel.sentMessages('decide')).map(({ decision }) => decision),
         [{ type: 'once' }, { type: 'session' }, { type: 'always' }, { type: 'deny', reason: 'No.' }],
       );
     });
@@ -336,9 +338,9 @@ describe('chat page', function () {
       await panel.page.getByRole('button', { name: 'Edit message' }).click();
       await panel.page.locator('.edit-box textarea').fill('Name it better.');
       await panel.page.locator('.edit-box textarea').press('Enter');
-      assert.deepEqual(await panel.said('select'), [{ type: 'select', message: 'a1' }]);
-      assert.deepEqual(await panel.said('regenerate'), [{ type: 'regenerate', message: 'a2' }]);
-      assert.deepEqual(await panel.said('edit'), [{ type: 'edit', message: 'u', text: 'Name it better.' }]);
+      assert.deepEqual(await panel.sentMessages('select'), [{ type: 'select', message: 'a1' }]);
+      assert.deepEqual(await panel.sentMessages('regenerate'), [{ type: 'regenerate', message: 'a2' }]);
+      assert.deepEqual(await panel.sentMessages('edit'), [{ type: 'edit', message: 'u', text: 'Name it better.' }]);
     });
   });
 });

@@ -63,7 +63,7 @@ describe('provider page', () => {
       (wanted) => (window as unknown as { said: { type: string }[] }).said.some((each) => each.type === wanted),
       type,
     );
-    return Number((await dialog.said(type)).at(-1)?.request);
+    return Number((await dialog.sentMessages(type)).at(-1)?.request);
   }
 
   /** Everything that the dialog can show at once. */
@@ -126,7 +126,7 @@ describe('provider page', () => {
     await page.keyboard.press('ControlOrMeta+Enter');
     await page.locator('#id:focus').waitFor();
     assert.notEqual(await page.locator('[id="baseURL-problem"]').innerText(), '');
-    assert.deepEqual(await dialog.said('save'), []);
+    assert.deepEqual(await dialog.sentMessages('save'), []);
     await dialog.close();
   });
 

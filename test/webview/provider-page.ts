@@ -26,7 +26,7 @@ export interface Dialog {
   /** Sends a message to the page as its host. */
   tell(...messages: readonly ToDialog[]): Promise<void>;
   /** Messages of one type that the page sent to its host. */
-  said(type: string): Promise<readonly Record<string, unknown>[]>;
+  sentMessages(type: string): Promise<readonly Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
   );
   const query = new URLSearchParams({ class: THEMES[theme].className });
   await page.goto(`${url}/page.html?${query}`);
-  const said = (type: string) =>
+  const sentMessages = (type: string) =>
     page.evaluate(
       (wanted) =>
         (window as unknown as { said: Record<string, unknown>[] }).said.filter((each) => each.type === wanted),
@@ -124,7 +124,7 @@ async function openDialog(browser: Browser, url: string, options: DialogOptions)
   await page.waitForFunction(() => 'said' in window && Array.isArray(window.said) && window.said.length > 0);
   return {
     page,
-    said,
+    sentMessages,
     tell: async (...messages) => {
       await page.evaluate((list) => {
         for (const data of list) window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }));

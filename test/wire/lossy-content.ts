@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {
   afterCall,
-  asked,
   type Body,
   chat,
   chatTool,
@@ -11,6 +10,7 @@ import {
   messages,
   outputOf,
   picture,
+  plainRequest,
   responses,
   type Shown,
   text,
@@ -79,44 +79,44 @@ export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
   recordings: [
     {
       from: 'chat-completions',
-      said: asked['chat-completions']({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }),
+      said: plainRequest['chat-completions']({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }),
       param: 'messages',
     },
     {
       from: 'responses',
-      said: asked.responses({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }),
+      said: plainRequest.responses({ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }),
       param: 'messages',
     },
   ],
   'a file by URL': [
     {
       from: 'responses',
-      said: asked.responses({ type: 'input_file', file_url: 'https://x.test/a.pdf' }),
+      said: plainRequest.responses({ type: 'input_file', file_url: 'https://x.test/a.pdf' }),
       param: 'messages',
     },
     {
       from: 'messages',
-      said: asked.messages({ type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' } }),
+      said: plainRequest.messages({ type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' } }),
       param: 'messages',
     },
   ],
   'an image by a vendor’s file id': [
-    { from: 'responses', said: asked.responses({ type: 'input_image', file_id: 'file_1' }), param: 'messages' },
+    { from: 'responses', said: plainRequest.responses({ type: 'input_image', file_id: 'file_1' }), param: 'messages' },
     {
       from: 'messages',
-      said: asked.messages({ type: 'image', source: { type: 'file', file_id: 'file_1' } }),
+      said: plainRequest.messages({ type: 'image', source: { type: 'file', file_id: 'file_1' } }),
       param: 'messages',
     },
   ],
   'files other than PDF and text': [
     {
       from: 'chat-completions',
-      said: asked['chat-completions']({ type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } }),
+      said: plainRequest['chat-completions']({ type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } }),
       param: 'messages',
     },
     {
       from: 'responses',
-      said: asked.responses({ type: 'input_file', file_data: 'data:application/zip;base64,AA==' }),
+      said: plainRequest.responses({ type: 'input_file', file_data: 'data:application/zip;base64,AA==' }),
       param: 'messages',
     },
   ],
@@ -140,13 +140,13 @@ export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
   'empty text': [
     {
       from: 'chat-completions',
-      said: asked['chat-completions'](text(''), text('q')),
-      unsaid: asked['chat-completions'](text('q')),
+      said: plainRequest['chat-completions'](text(''), text('q')),
+      unsaid: plainRequest['chat-completions'](text('q')),
     },
     {
       from: 'responses',
-      said: asked.responses(inputText(''), inputText('q')),
-      unsaid: asked.responses(inputText('q')),
+      said: plainRequest.responses(inputText(''), inputText('q')),
+      unsaid: plainRequest.responses(inputText('q')),
     },
   ],
   'text after a tool call': [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import {
-  asked,
   type Body,
   changed,
   chat,
   dropped,
   messages,
   picture,
+  plainRequest,
   refused,
   responses,
   type Shown,
@@ -142,22 +142,29 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
   '`cache_control`': [
     {
       from: 'chat-completions',
-      said: asked['chat-completions']({ ...text('q'), cache_control: { type: 'ephemeral' } }),
-      unsaid: asked['chat-completions'](text('q')),
+      said: plainRequest['chat-completions']({ ...text('q'), cache_control: { type: 'ephemeral' } }),
+      unsaid: plainRequest['chat-completions'](text('q')),
     },
     {
       from: 'messages',
-      said: asked.messages({ ...text('q'), cache_control: { type: 'ephemeral' } }),
-      unsaid: asked.messages(text('q')),
+      said: plainRequest.messages({ ...text('q'), cache_control: { type: 'ephemeral' } }),
+      unsaid: plainRequest.messages(text('q')),
     },
   ],
   '`detail` of an image': [
     {
       from: 'chat-completions',
-      said: asked['chat-completions']({ type: 'image_url', image_url: { url: 'https://x.test/a.png', detail: 'low' } }),
-      unsaid: asked['chat-completions']({ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }),
+      said: plainRequest['chat-completions']({
+        type: 'image_url',
+        image_url: { url: 'https://x.test/a.png', detail: 'low' },
+      }),
+      unsaid: plainRequest['chat-completions']({ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }),
     },
-    { from: 'responses', said: asked.responses(picture({ detail: 'low' })), unsaid: asked.responses(picture({})) },
+    {
+      from: 'responses',
+      said: plainRequest.responses(picture({ detail: 'low' })),
+      unsaid: plainRequest.responses(picture({})),
+    },
   ],
   'JSON mode without a schema': [
     ...dropped('chat-completions', { response_format: { type: 'json_object' } }),

@@ -49,7 +49,7 @@ export function changed(from: FormatName, field: Body, expected: Body): Shown {
 }
 
 /** The parts of a user message in each format. */
-export const asked = {
+export const plainRequest = {
   'chat-completions': (...content: Body[]) => chat({ messages: [{ role: 'user', content }] }),
   responses: (...content: Body[]) => responses({ input: [{ role: 'user', content }] }),
   messages: (...content: Body[]) => messages({ messages: [{ role: 'user', content }] }),
