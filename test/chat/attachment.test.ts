@@ -27,7 +27,7 @@ describe('attachments', () => {
   });
 
   it('attachment: the message states that the content is cut', () => {
-    assert.match(said('x'.repeat(400_001)), /x\n\[cut: the rest is left out\]\n```$/);
+    assert.match(said('x'.repeat(400_001)), /x\n\[cut: the rest is omitted\]\n```$/);
   });
 
   it('attachment: media must be an image or a PDF', () => {

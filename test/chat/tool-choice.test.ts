@@ -20,7 +20,7 @@ describe('tool choice', () => {
   });
 
   it('offeredTools: contains at most as many tools as a request can have, not counting disabled ones', () => {
-    const many = Array.from({ length: MOST_TOOLS + 5 }, (_, index) => tool(`t${index}`));
+    const many = Array.from({ length: MAX_TOOLS + 5 }, (_, index) => tool(`t${index}`));
     const offered = names(offeredTools(many, ['t0', 't2']));
     assert.equal(offered.length, MAX_TOOLS);
     assert.deepEqual([offered[0], offered[1], offered.at(-1)], ['t1', 't3', `t${MAX_TOOLS + 1}`]);

@@ -152,7 +152,7 @@ describe('suggestions and editor behaviour', () => {
     editor.answers = () => [';'];
     editor.requestSuggestion();
     await editor.clock.pass(1000);
-    assert.equal(editor.visible[0]?.asksOn, true);
+    assert.equal(editor.visible[0]?.requestAfterAccept, true);
     editor.settings = { ...editor.settings, trigger: 'manual' };
     editor.suggester.documentChanged(editor.change(';'));
     editor.requestSuggestion({ trigger: 'invoke' });
@@ -171,7 +171,7 @@ describe('suggestions and editor behaviour', () => {
     editor.requestSuggestion({ trigger: 'invoke' });
     await editor.clock.pass(1000);
     assert.equal(editor.grown.length, 1);
-    assert.equal(editor.visible[0]?.asksOn, false);
+    assert.equal(editor.visible[0]?.requestAfterAccept, false);
     editor.suggester.documentChanged(editor.change('alpha;\nbeta;'));
     editor.requestSuggestion({ trigger: 'invoke' });
     await editor.clock.pass(1000);

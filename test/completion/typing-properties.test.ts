@@ -202,7 +202,7 @@ describe('typing properties', () => {
       }
       assert.equal(editor.requests.length, 1, `${status}`);
       const { state } = editor.suggester;
-      assert.ok(state.kind === 'problem' && state.error.status === status && state.needsPerson === !retryable);
+      assert.ok(state.kind === 'problem' && state.error.status === status && state.needsUser === !retryable);
       await editor.clock.pass(60_000);
       await editor.type('ab', 400);
       assert.equal(editor.requests.length, 2, `${status}: one probe`);

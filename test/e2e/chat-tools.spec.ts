@@ -59,7 +59,7 @@ describe('tools and code in the editor', () => {
   it('tools: a denied call does not run, and the model gets the reason', async () => {
     harness.answer(answerWith(call('run_in_terminal', { command: 'touch never.txt' }), { text: ['Understood.'] }));
     const frame = await harness.send('Touch it');
-    await frame.getByRole('textbox', { name: 'Reason for not allowing' }).fill('Not here.');
+    await frame.getByRole('textbox', { name: 'Reason for denying' }).fill('Not here.');
     await frame.getByRole('button', { name: 'Deny' }).click();
     await frame.locator('.markdown', { hasText: 'Understood.' }).waitFor();
     assert.match(harness.lastBody(), /Not here\./);
@@ -70,7 +70,7 @@ describe('tools and code in the editor', () => {
     harness.answer(answerWith(call('read_file', { path: '../svc.jsonc' }), { text: ['Well.'] }));
     const frame = await harness.send('Read it');
     await frame.locator('.markdown', { hasText: 'Well.' }).waitFor();
-    assert.match(harness.lastBody(), /is not inside of the workspace/);
+    assert.match(harness.lastBody(), /is not inside the workspace/);
   });
 
   it('tools: tools of VS Code are offered and need approval', async () => {

@@ -21,7 +21,7 @@ describe('time of the usage estimate', () => {
   }
 
   it('usage estimate: linear time in a whole answer', () =>
-    assertLinear(100_000, answer, (body) => [charactersOfAnswer('chat-completions', body), modelOfAnswer(body)]));
+    assertLinear(100_000, answer, (body) => [countAnswerCharacters('chat-completions', body), readAnswerModel(body)]));
 
   for (const [what, unit] of Object.entries({ cues: '00:01 --> 00:02.000\n', arrows: '-->', spaces: '-->        ' })) {
     it(`usage estimate: linear time in a transcript: ${what}`, () =>

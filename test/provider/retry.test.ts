@@ -32,7 +32,7 @@ describe('retryDelay', () => {
   });
 
   it('retryDelay: is the time of Retry-After, unless that is too long', () => {
-    const { maxAskedMs } = DEFAULT_RETRY;
+    const { maxRetryAfterMs } = DEFAULT_RETRY;
     assert.equal(retryDelay(failure({ retryAfterMs: 0 }), 0, DEFAULT_RETRY), 0);
     assert.equal(retryDelay(failure({ retryAfterMs: maxRetryAfterMs }), 4, DEFAULT_RETRY), maxRetryAfterMs);
     assert.equal(retryDelay(failure({ retryAfterMs: maxRetryAfterMs + 1 }), 0, DEFAULT_RETRY), undefined);

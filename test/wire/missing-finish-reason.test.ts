@@ -14,7 +14,7 @@ const event = (value: { type: string } & Record<string, unknown>) =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}`;
 const finish = (events: readonly Event[]) => foldEvents(events).finish;
 
-/** Servers that send no finish reason: docs/formats.md, "An answer that does not say why it ended". */
+/** Servers that send no finish reason: docs/formats.md, "Answers without a finish reason". */
 describe('an answer without a finish reason', () => {
   const streams: Record<string, [frames: string[], expected: string]> = {
     'text and [DONE]': [[chunk({ content: 'a' }), done], 'stop'],

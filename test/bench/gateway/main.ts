@@ -1,5 +1,7 @@
 /**
- * Compares the gateway with others in one run, in alternation: `node test/bench/gateway/main.ts [--quick] [--no-peer]`.
+ * Compares the gateway with others in one run, in alternation:
+ * `node test/bench/gateway/main.ts [--quick] [--no-peer] [--before CHECKOUT]`.
+ * `--before` adds the gateway of another checkout (built there) and prints the ratio to it for each measurement.
  * Writes test/bench/results/gateway.json, and without --quick the table in docs/performance.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -66,8 +66,8 @@ describe('chat tools in a workspace with links', () => {
 
   for (const path of ['linked/out.txt', 'linked/out/notes.txt', 'linked/src/../out/notes.txt', 'linked\\out.txt']) {
     it(`chat tools: read no file outside the workspace: ${path}`, async () => {
-      await assert.rejects(asks('read_file', { path }), /not inside of the workspace/);
-      await assert.rejects(run('read_file', { path }), /not inside of the workspace/);
+      await assert.rejects(asks('read_file', { path }), /not inside the workspace/);
+      await assert.rejects(run('read_file', { path }), /not inside the workspace/);
     });
   }
 
