@@ -242,7 +242,7 @@ describe('provider dialog', () => {
     await frame.locator('.status button', { hasText: 'Cancel' }).press('Enter');
     assert.equal(await slow.closed, true, 'the socket stayed open');
     release?.();
-    await frame.locator('.status', { hasText: 'not fetched' }).waitFor();
+    await frame.locator('.status', { hasText: 'could not be fetched' }).waitFor();
     await frame.locator('button', { hasText: 'Cancel' }).last().press('Enter');
     await closed(frame);
   });
