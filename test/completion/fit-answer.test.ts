@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fitAnswer as fitRest } from '../../src/completion/answer/fit-answer.ts';
+import { scanBracketsTo } from '../../src/completion/document/brackets.ts';
 import { findLanguage } from '../../src/completion/document/languages.ts';
 import { EditorHarness } from './editor-harness.ts';
 
@@ -21,7 +22,9 @@ describe('fitAnswer', () => {
   ];
   for (const [name, head, tail, rest, below, expected] of cases) {
     it(`fitAnswer: ${name}`, () => {
-      const fitted = fitRest(rest, { language: findLanguage('typescript'), head, tail, below });
+      const language = findLanguage('typescript');
+      const caret = scanBracketsTo(head, language, false);
+      const fitted = fitRest(rest, { language, caret, tail, below });
       const result = fitted === undefined ? undefined : head + fitted.text + tail.slice(fitted.replaceAfter);
       assert.equal(result, expected);
     });

@@ -1,15 +1,16 @@
-import { BracketScanner } from '../document/brackets.ts';
+import type { BracketScanner } from '../document/brackets.ts';
 import type { Language } from '../document/languages.ts';
+import { AnswerCleaner } from './answer-cleaner.ts';
+import { IndentationRepair } from './indentation-repair.ts';
+import { RepeatedLead } from './repeated-lead.ts';
 import {
   isDistinctive,
   loopsInside,
   reindent,
   repeatedLines,
-  withoutDirectionOverrides,
   withoutHalfWord,
   withoutRepeatedHead,
   withoutRepeatedIndentation,
-  withoutRepeatedTail,
 } from './trim.ts';
 
 /** The text around the caret at the time of the request. The answer must fit it. */
@@ -17,12 +18,14 @@ export interface InsertionContext {
   readonly language: Language;
   readonly head: string;
   readonly tail: string;
-  /** The last line before the caret's line that is not blank. */
-  readonly above: string | undefined;
-  /** The next lines that are not blank, at most two. */
+  /** The lines before the caret's line that are not blank, as far as they matter; the nearest one last. */
+  readonly above: readonly string[];
+  /** The next lines that are not blank, as far as they matter. */
   readonly below: readonly string[];
-  /** The end delimiter of the string or comment that the caret is in. */
-  readonly inside: string | undefined;
+  /** The state of the text before the caret. */
+  readonly caret: BracketScanner;
+  /** Whether the text around the caret contains a text. */
+  readonly has: (text: string) => boolean;
   /** Number of brackets before the caret that are not closed after it. */
   readonly unclosed: number;
   readonly singleLine: boolean;
@@ -43,16 +46,28 @@ export class CompletionTrimmer {
   #raw = '';
   readonly #lines: string[] = [];
   readonly #scanner: BracketScanner;
+  readonly #cleaner: AnswerCleaner;
+  readonly #lead: RepeatedLead;
+  readonly #repair: IndentationRepair;
   #released = 0;
   /** Index of the line where an echo of the lines below the caret begins. */
   #echoFrom: number | undefined;
+  /** Number of lines below the caret that are repeated from there, and whether one of them is distinctive. */
+  #echoed = 0;
+  #distinctive = false;
   #loops = false;
   #finished = false;
   #text = '';
 
   constructor(context: InsertionContext) {
     this.#context = context;
-    this.#scanner = new BracketScanner(context.language, context.inside);
+    this.#scanner = context.caret.mark();
+    const { caret, language } = context;
+    // A string on one line cannot contain a fence.
+    const code = language.prose !== true && (caret.inside === undefined || caret.inShortString);
+    this.#cleaner = new AnswerCleaner(context.has, code);
+    this.#lead = new RepeatedLead(context.above, context.head);
+    this.#repair = new IndentationRepair(context);
   }
 
   get text(): string {
@@ -74,7 +89,7 @@ export class CompletionTrimmer {
     if (waits) text = text.slice(0, -1);
     const lines = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n').split('\n');
     this.#raw = (lines.pop() ?? '') + (waits ? '\r' : '');
-    for (const line of lines) this.#addLine(line);
+    for (const line of lines) this.#addRaw(line);
     if (this.#raw.length > MAX_LINE_LENGTH) this.#finished = true;
   }
 
@@ -83,18 +98,29 @@ export class CompletionTrimmer {
     const last = this.#raw.replace(/\r$/, '');
     this.#raw = '';
     if (!this.#finished && last !== '') {
-      if (whole) this.#addLine(last);
-      else if (this.#lines.length === 0) this.#addLine(withoutHalfWord(last).trimEnd());
+      if (whole) this.#addRaw(last);
+      else if (this.#lines.length === 0) this.#addRaw(withoutHalfWord(last).trimEnd());
     }
+    for (const line of this.#lead.end()) this.#addLine(line);
     this.#finished = true;
     // A single repetition is not a loop: release the lines that were kept because of it.
     if (!this.#loops && this.#echoFrom === undefined && this.#canEndHere()) this.#release(this.#lines.length);
   }
 
-  #addLine(raw: string): void {
+  /** Adds a line as received. */
+  #addRaw(raw: string): void {
     if (this.#finished) return;
-    const line = this.#formatLine(raw);
-    if (line === undefined || this.#isRejected(line)) {
+    const { text, ends } = this.#cleaner.clean(raw);
+    if (text !== undefined) for (const line of this.#lead.push(text)) this.#addLine(line);
+    if (!ends) return;
+    for (const line of this.#lead.end()) this.#addLine(line);
+    this.#finished = true;
+  }
+
+  #addLine(clean: string): void {
+    if (this.#finished) return;
+    const line = this.#formatLine(clean);
+    if (this.#isRejected(line)) {
       this.#finished = true;
       return;
     }
@@ -112,16 +138,16 @@ export class CompletionTrimmer {
     if (this.#context.singleLine || this.#lines.length >= this.#context.maxLines) this.#finished = true;
   }
 
-  /** The line as it would be inserted, or `undefined` if the answer ends before it. */
-  #formatLine(raw: string): string | undefined {
+  /** The line as it would be inserted. */
+  #formatLine(clean: string): string {
     const { head, tail, above, indentation } = this.#context;
-    const clean = withoutDirectionOverrides(raw);
-    if (clean !== raw && clean.trim() === '') return undefined;
-    if (this.#lines.length > 0) return reindent(clean, indentation).trimEnd();
+    // White space is content in a string of several lines.
+    if (this.#scanner.inLongString) return clean;
+    if (this.#lines.length > 0) return this.#repair.next(reindent(clean, indentation).trimEnd(), this.#scanner);
     let line = head.trim() === '' ? reindent(clean, indentation) : clean;
-    line = withoutRepeatedIndentation(line, head, above);
-    line = withoutRepeatedHead(line, head);
-    return withoutRepeatedTail(tail.trim() === '' ? line.trimEnd() : line, tail);
+    line = withoutRepeatedIndentation(line, head, above.at(-1));
+    line = this.#repair.first(withoutRepeatedHead(line, head));
+    return tail.trim() === '' ? line.trimEnd() : line;
   }
 
   #isRejected(line: string): boolean {
@@ -131,35 +157,51 @@ export class CompletionTrimmer {
     if (line.trim() === '') return this.#lines.length >= 2 && this.#lines.slice(-2).every((one) => one.trim() === '');
     if (first) {
       const whole = this.#lines.length === 0 ? `${head}${line}` : line;
-      const over = this.#lines.length === 0 || head.trim() === '' ? above : head;
+      const over = this.#lines.length === 0 || head.trim() === '' ? above.at(-1) : head;
       if (over !== undefined && isDistinctive(whole) && whole.trim() === over.trim() && tail.trim() === '') return true;
     }
-    const next = this.#scanner.copy().read(`\n${line}`);
-    // The answer may repeat closers directly after the caret: they are overwritten (fit-answer.ts).
-    return next.unmatched.length > this.#context.unclosed + leadingClosers(tail);
+    const next = this.#scanner.copy().read(this.#lines.length > 0 ? `\n${line}` : line);
+    const closed = next.exits.filter(({ kind }) => kind === 'bracket').length;
+    // The answer may repeat closers after the caret: they are overwritten (fit-answer.ts).
+    return closed > this.#context.unclosed + closersIn(tail);
   }
 
   /** Detects that the answer repeats the lines below the caret. */
   #detectEcho(line: string): void {
     const { below, tail } = this.#context;
-    const [first, second] = below;
-    if (first === undefined || tail.trim() !== '' || line.trim() === '') return;
-    const index = this.#lines.length - 1;
+    if (below.length === 0 || !NO_CODE.test(tail) || line.trim() === '') return;
     if (this.#echoFrom !== undefined) {
-      if (second === undefined || line.trim() === second.trim()) this.#finished = true;
-      else this.#echoFrom = undefined;
-      if (this.#finished) return;
+      const next = below[this.#echoed];
+      if (next === undefined || !this.#isSameLine(line, next)) this.#echoFrom = undefined;
+      else this.#continueEcho(line);
+      if (this.#finished || this.#echoFrom !== undefined) return;
     }
-    if (index === 0 || line.trim() !== first.trim()) return;
-    if (isDistinctive(line) && line.trim().length >= 20) {
-      this.#echoFrom = index;
-      this.#finished = true;
-    } else if (isDistinctive(line)) this.#echoFrom = index;
+    const [first] = below;
+    if (this.#lines.length === 1 || first === undefined || !this.#isSameLine(line, first) || CLOSERS.test(line)) return;
+    this.#echoFrom = this.#lines.length - 1;
+    this.#echoed = 0;
+    this.#distinctive = false;
+    this.#continueEcho(line);
+  }
+
+  /** Adds a line to the echo. One long line or two lines are no coincidence, if they are distinctive. */
+  #continueEcho(line: string): void {
+    this.#echoed++;
+    this.#distinctive ||= isDistinctive(line);
+    if (this.#distinctive && (this.#echoed >= 2 || line.trim().length >= 20)) this.#finished = true;
+  }
+
+  #isSameLine(line: string, other: string): boolean {
+    // The indentation tells which block a word such as `end` closes.
+    if (this.#context.language.blockEnds?.test(line.trim())) return line.trimEnd() === other.trimEnd();
+    return line.trim() === other.trim();
   }
 
   /** True if the suggestion could end here: not inside brackets or a string. */
   #canEndHere(): boolean {
-    if (this.#scanner.inShortString) return this.#context.tail.startsWith(this.#scanner.inside ?? ' ');
+    const { inside, insideSinceMark, inShortString } = this.#scanner;
+    const { tail } = this.#context;
+    if (inShortString) return insideSinceMark ? tail.includes(inside ?? ' ') : tail.startsWith(inside ?? ' ');
     return this.#scanner.isAtLineEnd();
   }
 
@@ -172,6 +214,12 @@ export class CompletionTrimmer {
   }
 }
 
-function leadingClosers(tail: string): number {
-  return /^[)\]}]*/.exec(tail)?.[0].length ?? 0;
+const NO_CODE = /^[\s)\]}"'`>;,:{]*$/;
+/** Lines that only close something. Which of them are repeated is decided in fit-answer.ts. */
+const CLOSERS = /^[\s)\]}"'`;,>]*$/;
+
+function closersIn(tail: string): number {
+  let closers = 0;
+  for (const character of tail) if (')]}'.includes(character)) closers++;
+  return closers;
 }

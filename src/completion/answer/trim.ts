@@ -20,24 +20,25 @@ export function withoutRepeatedIndentation(line: string, head: string, above: st
   return line.slice(head.length);
 }
 
+/** Starts of lines in comments and lists, which answers repeat. */
+const LEADER = /^(?:\*|\/\/[/!]?|#|--|;+|>|-|\d{1,3}\.)$/;
+
 /** Removes the start of the caret's line if the answer repeats it. */
 export function withoutRepeatedHead(line: string, head: string): string {
   const existing = head.trim();
   const start = line.trimStart();
-  const repeats = existing.length >= 4 && isDistinctive(existing) && start.startsWith(existing);
-  return repeats ? start.slice(existing.length) : line;
+  const distinctive = existing.length >= 4 && isDistinctive(existing);
+  const leader = LEADER.test(existing) && start.length > existing.length && /\s/.test(start[existing.length] ?? '');
+  return start.startsWith(existing) && (distinctive || leader) ? withoutHead(start, head) : line;
 }
 
-/** Removes the end of the line if the text after the caret starts with it. */
-export function withoutRepeatedTail(line: string, tail: string): string {
-  const existing = tail.trimEnd();
-  for (let length = Math.min(existing.length, line.length); length > 0; length--) {
-    const end = existing.slice(0, length);
-    // fit-answer.ts decides about closers, by their openers.
-    if (!/[\p{L}\p{N}_=:]/u.test(end)) return line;
-    if (line.endsWith(end)) return line.slice(0, line.length - length);
-  }
-  return line;
+/** The text after the head of the caret's line, which it repeats, without the white space that is there already. */
+export function withoutHead(text: string, head: string): string {
+  const rest = text.slice(head.trim().length);
+  const most = head.length - head.trimEnd().length;
+  let spaces = 0;
+  while (spaces < most && (rest[spaces] === ' ' || rest[spaces] === '\t')) spaces++;
+  return rest.slice(spaces);
 }
 
 /** Converts the indentation of a line to the style of the document. */
@@ -61,7 +62,9 @@ export function loopsInside(line: string): boolean {
 }
 
 /** How many times the last 1 to 4 lines repeat the lines before them; 0: not at all. */
-export function repeatedLines(lines: readonly string[]): number {
+export function repeatedLines(untrimmed: readonly string[]): number {
+  // The first line continues the caret's line, so it has no indentation.
+  const lines = untrimmed.map((line) => line.trim());
   for (let period = 1; period <= 4; period++) {
     let repeated = 0;
     while (repeated + period < lines.length && lines.at(-1 - repeated) === lines.at(-1 - repeated - period)) repeated++;
@@ -80,12 +83,6 @@ export function withoutHalfWord(text: string): string {
     if (!IN_WORD.test(text.slice(start, end))) break;
   }
   return text.slice(0, end);
-}
-
-/** Cuts at the first invisible character that changes the text direction: it could disguise code (Trojan Source). */
-export function withoutDirectionOverrides(text: string): string {
-  const at = text.search(/[\u202a-\u202e\u2066-\u2069]/);
-  return at < 0 ? text : text.slice(0, at);
 }
 
 function smallestPeriod(text: string): number {

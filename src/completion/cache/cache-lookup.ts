@@ -1,6 +1,7 @@
-import { fitAnswer } from '../answer/fit-answer.ts';
+import { fitAnswer, type Surroundings } from '../answer/fit-answer.ts';
+import { scanBracketsTo } from '../document/brackets.ts';
 import type { CaretView } from '../document/caret-view.ts';
-import { nextFilledLine, textHead, textTail } from '../document/document-text.ts';
+import { type DocumentText, nextFilledLine, type Position, textBefore, textTail } from '../document/document-text.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { Dismissals } from './dismissal.ts';
 import type { CachedAnswer, SuggestionCache } from './suggestion-cache.ts';
@@ -23,12 +24,7 @@ export function lookUpCache(
   const shown: DisplayedSuggestion[] = [];
   const awaited: CachedAnswer[] = [];
   let settled = false;
-  const around = {
-    language: findLanguage(document.languageId),
-    head: textHead(document, position),
-    tail: textTail(document, position),
-    below: nextFilledLine(document, position.line),
-  };
+  let around: Surroundings | undefined;
   const matches = memory.cache.find(document, position, model.ref);
   // The suggestion on screen comes first, so that an answer with the same text does not replace it.
   matches.sort((a, b) => Number(b.answer === current) - Number(a.answer === current));
@@ -38,6 +34,7 @@ export function lookUpCache(
     if (match.kind === 'awaited') awaited.push(answer);
     else if (match.kind === 'indenting') settled = true;
     else {
+      around ??= surroundings(document, position);
       const fitted = fitAnswer(match.rest, around);
       if (fitted !== undefined && !shown.some(({ text }) => text === fitted.text)) {
         shown.push({ answer, uri: document.uri, position, accepted: false, ...fitted });
@@ -46,4 +43,22 @@ export function lookUpCache(
     }
   }
   return { shown, awaited, settled };
+}
+
+/** Number of characters before the caret that are scanned for open brackets, strings and comments. */
+const SCANNED = 4_000;
+
+function surroundings(document: DocumentText, position: Position): Surroundings {
+  const language = findLanguage(document.languageId);
+  const text = textBefore(document, position, SCANNED);
+  const complete = text.length < SCANNED;
+  const lineStart = text.indexOf('\n') + 1;
+  const startsInLine = !complete && lineStart === 0;
+  const caret = scanBracketsTo(complete ? text : text.slice(lineStart), language, startsInLine);
+  return {
+    language,
+    caret,
+    tail: textTail(document, position),
+    below: nextFilledLine(document, position.line),
+  };
 }

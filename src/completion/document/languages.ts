@@ -1,5 +1,15 @@
 import { ownEntry } from '../../base/json.ts';
 
+/** Code in a string, for example `${name}`. */
+export interface Interpolation {
+  /** Delimiters of the strings that have it. */
+  readonly quotes: readonly string[];
+  readonly open: string;
+  readonly close: string;
+  /** Pattern of the characters before the opening delimiter, for example `f` in Python. */
+  readonly prefix?: RegExp;
+}
+
 /** Syntax of a language: comments, brackets and strings. */
 export interface Language {
   /** Start of a line comment; `undefined`: use `block`. */
@@ -9,48 +19,76 @@ export interface Language {
   readonly quotes: string;
   /** Delimiters of strings that may span lines, longest first. */
   readonly longQuotes: readonly string[];
+  /** Delimiters of strings in which a backslash is an ordinary character. */
+  readonly rawQuotes?: readonly string[];
+  readonly interpolations?: readonly Interpolation[];
+  /** True if the language has regular expressions between slashes. */
+  readonly regexes?: boolean;
   /** True if brackets outside strings and comments are balanced. */
   readonly brackets: boolean;
+  /** True if elements are closed by tags. */
+  readonly tags?: boolean;
+  /** Words that close a block, for example `end`. */
+  readonly blockEnds?: RegExp;
+  /** True if a block is what is indented after a colon. */
+  readonly indentedBlocks?: boolean;
   /** Prose: brackets and indentation follow no grammar. */
   readonly prose?: boolean;
 }
 
 const C: Language = { line: '//', block: ['/*', '*/'], quotes: `"'`, longQuotes: [], brackets: true };
-const SCRIPT: Language = { ...C, longQuotes: ['`'] };
+const TEMPLATE: Interpolation = { quotes: ['`'], open: '${', close: '}' };
+const SCRIPT: Language = { ...C, longQuotes: ['`'], interpolations: [TEMPLATE], regexes: true };
 const HASH: Language = { line: '#', quotes: `"'`, longQuotes: [], brackets: true };
 /** In these languages, `'` is also a lifetime or a digit separator. */
 const ONE_QUOTE: Language = { ...C, quotes: '"' };
-const MARKUP: Language = { block: ['<!--', '-->'], quotes: '', longQuotes: [], brackets: false };
+const MARKUP: Language = { block: ['<!--', '-->'], quotes: '', longQuotes: [], brackets: false, tags: true };
 const DASHES: Language = { line: '--', quotes: `"'`, longQuotes: [], brackets: true };
 const LISP: Language = { line: ';', quotes: '"', longQuotes: [], brackets: true };
 const PROSE: Language = { block: ['<!--', '-->'], quotes: '', longQuotes: [], brackets: false, prose: true };
 const UNKNOWN: Language = { line: '#', quotes: '', longQuotes: [], brackets: false };
 
+/** The apostrophes in the text of an element are no quotes. */
+const JSX: Language = { ...SCRIPT, quotes: '"', tags: true };
+const DOLLAR_BRACE = (...quotes: string[]): Interpolation => ({ quotes, open: '${', close: '}' });
+const HASH_BRACE = (...quotes: string[]): Interpolation => ({ quotes, open: '#{', close: '}' });
+
 const LANGUAGES: Readonly<Record<string, Language>> = {
   typescript: SCRIPT,
-  typescriptreact: { ...SCRIPT, quotes: '"' },
+  typescriptreact: JSX,
   javascript: SCRIPT,
-  javascriptreact: { ...SCRIPT, quotes: '"' },
-  go: SCRIPT,
+  javascriptreact: JSX,
+  go: { ...C, longQuotes: ['`'], rawQuotes: ['`'] },
   java: { ...C, longQuotes: ['"""'] },
-  kotlin: { ...C, longQuotes: ['"""'] },
-  scala: { ...ONE_QUOTE, longQuotes: ['"""'] },
-  swift: { ...ONE_QUOTE, longQuotes: ['"""'] },
+  kotlin: { ...C, longQuotes: ['"""'], interpolations: [DOLLAR_BRACE('"', '"""')], rawQuotes: ['"""'] },
+  groovy: { ...C, longQuotes: ['"""', "'''"], interpolations: [DOLLAR_BRACE('"', '"""')], regexes: true },
+  scala: { ...ONE_QUOTE, longQuotes: ['"""'], interpolations: [{ ...DOLLAR_BRACE('"', '"""'), prefix: /[a-z]$/ }] },
+  swift: { ...ONE_QUOTE, longQuotes: ['"""'], interpolations: [{ quotes: ['"', '"""'], open: '\\(', close: ')' }] },
   c: C,
   cpp: ONE_QUOTE,
-  csharp: { ...C, longQuotes: ['"""'] },
+  'objective-c': C,
+  csharp: {
+    ...C,
+    longQuotes: ['"""'],
+    interpolations: [{ quotes: ['"', '"""'], open: '{', close: '}', prefix: /\$@?$|@\$$/ }],
+  },
   rust: ONE_QUOTE,
-  dart: { ...C, longQuotes: ['"""', "'''"] },
-  php: C,
+  dart: { ...C, longQuotes: ['"""', "'''"], interpolations: [DOLLAR_BRACE('"', "'", '"""', "'''")] },
+  php: { ...C, interpolations: [{ quotes: ['"'], open: '{$', close: '}' }] },
   json: { quotes: '"', longQuotes: [], brackets: true },
   jsonc: { ...C, quotes: '"' },
   css: { block: ['/*', '*/'], quotes: `"'`, longQuotes: [], brackets: true },
   scss: C,
   less: C,
-  python: { ...HASH, longQuotes: ['"""', "'''"] },
-  ruby: HASH,
-  elixir: { ...HASH, longQuotes: ['"""'] },
-  shellscript: { ...HASH, brackets: false },
+  python: {
+    ...HASH,
+    longQuotes: ['"""', "'''"],
+    interpolations: [{ quotes: ['"', "'", '"""', "'''"], open: '{', close: '}', prefix: /(?:^|\W)(?:f|fr|rf|t)$/i }],
+    indentedBlocks: true,
+  },
+  ruby: { ...HASH, interpolations: [HASH_BRACE('"')], regexes: true, blockEnds: /^end\b/ },
+  elixir: { ...HASH, longQuotes: ['"""'], interpolations: [HASH_BRACE('"', '"""')], blockEnds: /^end\b/ },
+  shellscript: { ...HASH, brackets: false, blockEnds: /^(?:fi|done|esac)\b/ },
   powershell: HASH,
   perl: { ...HASH, brackets: false },
   r: HASH,
@@ -58,9 +96,9 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   toml: { ...HASH, longQuotes: ['"""', "'''"] },
   dockerfile: HASH,
   makefile: { ...HASH, brackets: false },
-  terraform: HASH,
+  terraform: { ...HASH, interpolations: [DOLLAR_BRACE('"')] },
   sql: { ...DASHES, block: ['/*', '*/'] },
-  lua: DASHES,
+  lua: { ...DASHES, blockEnds: /^end\b/ },
   haskell: { ...DASHES, quotes: '"' },
   clojure: LISP,
   lisp: LISP,

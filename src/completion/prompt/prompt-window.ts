@@ -1,14 +1,7 @@
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
-import { BracketScanner, scanBracketsTo } from '../document/brackets.ts';
+import { type BracketScanner, scanBracketsTo } from '../document/brackets.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
-import {
-  type DocumentText,
-  nextFilledLine,
-  type Position,
-  previousFilledLine,
-  textHead,
-  textTail,
-} from '../document/document-text.ts';
+import { type DocumentText, nextFilledLine, type Position, textHead, textTail } from '../document/document-text.ts';
 import { commentLine, findLanguage } from '../document/languages.ts';
 import type { Snippet } from './context.ts';
 
@@ -25,6 +18,11 @@ const STEP_CHARACTERS = 1_024;
 const TOKENS_PER_LINE = 20;
 const MIN_TOKENS = 48;
 const MAX_TOKENS = 400;
+
+/** Lines before and after the caret that an answer may repeat, and the characters of each that are compared. */
+const LINES_ABOVE = 40;
+const LINES_BELOW = 4;
+const MAX_COMPARED = 1_000;
 
 /** The text before and after a caret that is sent. */
 export interface PromptWindow {
@@ -138,19 +136,19 @@ export function insertionContext(
   const head = textHead(document, position);
   const tail = textTail(document, position);
   const before = scanBracketsTo(window.prefix, language, window.prefix.length < head.length);
-  const after = new BracketScanner(language, before.inside).read(window.suffix.replace(/^[)\]}"'`]+/, ''));
+  const after = before.mark().read(window.suffix);
+  const opensBlock = before.readTail(tail).openedBrackets > 0;
   const outside = language.prose === true || window.startsInside || window.endsInside;
-  const below = nextFilledLine(document, position.line);
-  const second = below === undefined ? undefined : secondFilledLine(document, position.line);
   return {
     language,
     head,
     tail,
-    above: previousFilledLine(document, position.line),
-    below: [below, second].filter((line) => line !== undefined),
-    inside: before.inside,
-    unclosed: outside ? Number.POSITIVE_INFINITY : Math.max(0, before.waiting.length - after.unmatched.length),
-    singleLine: options.maxLines <= 1 || hasCode(tail) || inLineComment(language.line, head),
+    above: linesAbove(document, position.line),
+    below: linesBelow(document, position.line),
+    caret: before,
+    has: (text) => window.prefix.includes(text) || window.suffix.includes(text),
+    unclosed: outside ? Number.POSITIVE_INFINITY : Math.max(0, before.openBrackets - bracketExits(after)),
+    singleLine: options.maxLines <= 1 || hasCode(tail) || opensBlock || before.inside === '\n',
     maxLines: options.maxLines,
     indentation: detectIndentation(window.prefix, options.indentation ?? { insertSpaces: true, tabSize: 2 }),
   };
@@ -165,18 +163,34 @@ export function promptLimits(site: InsertionContext): {
   return { maxTokens: Math.min(MAX_TOKENS, Math.max(MIN_TOKENS, site.maxLines * TOKENS_PER_LINE)) };
 }
 
-function secondFilledLine(document: DocumentText, line: number): string | undefined {
-  let next = line + 1;
-  while (next < document.lineCount && document.lineAt(next).trim() === '') next++;
-  return nextFilledLine(document, next);
+/** The lines after a line that an answer may repeat. */
+function linesBelow(document: DocumentText, line: number): readonly string[] {
+  const lines: string[] = [];
+  for (let at = line; lines.length < LINES_BELOW; at++) {
+    const text = nextFilledLine(document, at);
+    if (text === undefined) break;
+    lines.push(text.slice(0, MAX_COMPARED));
+    while (document.lineAt(at + 1).trim() === '') at++;
+  }
+  return lines;
 }
 
 function hasCode(tail: string): boolean {
   return /[^\s)\]}"'`>;,:{]/.test(tail);
 }
 
-function inLineComment(start: string | undefined, head: string): boolean {
-  return start !== undefined && head.trimStart().startsWith(start) && head.trim().length > start.length;
+function bracketExits(scanner: BracketScanner): number {
+  return scanner.exits.filter(({ kind }) => kind === 'bracket').length;
+}
+
+/** The lines before a line that an answer may repeat. */
+function linesAbove(document: DocumentText, line: number): readonly string[] {
+  const lines: string[] = [];
+  for (let at = line - 1; at >= Math.max(0, line - LINES_ABOVE); at--) {
+    const text = document.lineAt(at);
+    if (text.trim() !== '') lines.push(text.slice(0, MAX_COMPARED));
+  }
+  return lines.reverse();
 }
 
 /** The indentation style of the lines before the caret; `usual` if they do not show one. */
@@ -185,5 +199,21 @@ function detectIndentation(prefix: string, usual: InsertionContext['indentation'
   const tabs = (near.match(/^\t+\S/gm) ?? []).length;
   const spaces = (near.match(/^ {2,}\S/gm) ?? []).length;
   if (tabs === spaces) return usual;
-  return { insertSpaces: spaces > tabs, tabSize: usual.tabSize };
+  return { insertSpaces: spaces > tabs, tabSize: spaces > tabs ? (detectStep(near) ?? usual.tabSize) : usual.tabSize };
+}
+
+/** The most frequent number of spaces by which a line is deeper than the line before it. */
+function detectStep(text: string): number | undefined {
+  const counts = new Map<number, number>();
+  let previous = 0;
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    const width = line.length - line.trimStart().length;
+    const step = width - previous;
+    if (step >= 2 && step <= 8) counts.set(step, (counts.get(step) ?? 0) + 1);
+    previous = width;
+  }
+  let best: number | undefined;
+  for (const [step, count] of counts) if (best === undefined || count > (counts.get(best) ?? 0)) best = step;
+  return best;
 }

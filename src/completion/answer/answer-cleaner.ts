@@ -1,0 +1,140 @@
+/**
+ * Text with which models and servers end or structure an answer: tokens of FIM and chat templates (the model cards of
+ * Qwen-Coder, DeepSeek-Coder, StarCoder, CodeLlama, Codestral, CodeGemma; Llama 3, ChatML and Mistral for chat).
+ */
+const CONTROL_TEXT =
+  /<\|[\w▁-]{1,40}\|?>|<[|｜][\w▁-]{1,40}[|｜]>|<\/?(?:fim_(?:prefix|suffix|middle|pad)|file_sep|repo_name|reponame|filename|gh_stars|jupyter_\w{1,30}|empty_output|commit_(?:before|msg|after)|end_of_turn|start_of_turn|eos|bos|EOT|PRE|SUF|MID|END)>|<\/s>$|(?<![\w)\]])\[(?:SUFFIX|PREFIX|MIDDLE|\/?INST|TOOL_CALLS|CURSOR)\]/;
+/** Characters that source code does not contain, among them the overrides of the text direction (Trojan Source). */
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\ufff9-\ufffb\ufffe\uffff]/;
+const DIRECTION_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
+/** Characters without width. */
+const INVISIBLE = /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff]/g;
+/** Joiners are part of emoji and of words in several scripts, but not of ASCII text. */
+const JOINER = /(?<![^\u0000-\u007f])[\u200c\u200d]|[\u200c\u200d](?![^\u0000-\u007f])/g;
+const FENCE = /^\s*(?:```|~~~)/;
+const THINKING = /^\s*<(think|thinking|reasoning)>/;
+/** The first words of sentences with which chat models introduce code. */
+const INTRODUCTION =
+  /^(?:sure|certainly|of course|absolutely|okay|great|here(?:'s|’s| is| are)|the (?:completed?|completion|missing|following|code|rest|updated)|to complete|i(?:'ll|’ll|'ve|’ve| will| have)|below is|let me|let's|you can|this (?:is|code|function|completes))\b/i;
+/** The first words of sentences with which chat models explain code. */
+const EXPLANATION = /^(?:this|the|that|note|explanation|in this|here|it|these|we|i|you|as you|let me|hope)\b/i;
+
+/** What one line of an answer becomes. */
+export interface CleanLine {
+  /** `undefined`: nothing of the line is left. */
+  readonly text: string | undefined;
+  /** The answer ends with this line. */
+  readonly ends: boolean;
+}
+
+const NOTHING: CleanLine = { text: undefined, ends: false };
+const END: CleanLine = { text: undefined, ends: true };
+
+/** Removes what is not code from an answer, line by line: control text, reasoning, fences, prose around code. */
+export class AnswerCleaner {
+  /** Whether the document near the caret contains a text. What it contains may be in the answer. */
+  readonly #has: (text: string) => boolean;
+  /** Fences and sentences are not code here. False in prose, strings and comments. */
+  readonly #codeOnly: boolean;
+  #thinking: string | undefined;
+  #fenced = false;
+  /** A line with text was returned. */
+  #begun = false;
+  #afterBlank = false;
+  /** Something before the answer was removed. Blank lines after it are removed too. */
+  #removed = false;
+
+  constructor(has: (text: string) => boolean, codeOnly: boolean) {
+    this.#has = has;
+    this.#codeOnly = codeOnly;
+  }
+
+  clean(raw: string): CleanLine {
+    const { text, ends } = this.#cleanLine(raw);
+    if (text === undefined) this.#removed = true;
+    else if (text.trim() !== '') this.#begun = true;
+    else if (this.#removed && !this.#begun) return { text: undefined, ends };
+    return { text, ends };
+  }
+
+  #cleanLine(raw: string): CleanLine {
+    const visible = this.#withoutThinking(raw);
+    if (visible === undefined) return NOTHING;
+    const { text, ends } = this.#withoutControlText(visible);
+    if (text.trim() === '') {
+      this.#afterBlank = true;
+      return raw.trim() === '' ? { text, ends } : ends ? END : NOTHING;
+    }
+    const line = this.#codeOnly ? this.#withoutWrapper(text) : { text, ends: false };
+    this.#afterBlank = false;
+    return { text: line.text, ends: ends || line.ends };
+  }
+
+  /** The line without reasoning, which precedes the answer; `undefined` inside reasoning. */
+  #withoutThinking(raw: string): string | undefined {
+    let line = raw;
+    if (this.#thinking === undefined && !this.#begun) {
+      const tag = THINKING.exec(line)?.[1];
+      if (tag !== undefined && !this.#has(`<${tag}>`)) this.#thinking = `</${tag}>`;
+      // Some chat templates write the opening tag into the prompt.
+      const close = '</think>';
+      if (tag === undefined && line.includes(close) && !this.#has(close)) this.#thinking = close;
+    }
+    if (this.#thinking === undefined) return line;
+    const end = line.indexOf(this.#thinking);
+    if (end < 0) return undefined;
+    line = line.slice(end + this.#thinking.length);
+    this.#thinking = undefined;
+    return line.trim() === '' ? undefined : line;
+  }
+
+  #withoutControlText(line: string): { readonly text: string; readonly ends: boolean } {
+    let text = line;
+    for (;;) {
+      const found = CONTROL_TEXT.exec(text);
+      if (found === null || this.#has(found[0])) break;
+      // Some servers return the token that starts the answer.
+      const starts = !this.#begun && text.slice(0, found.index).trim() === '';
+      if (!starts) return { text: this.#visibleText(text.slice(0, found.index).trimEnd()), ends: true };
+      text = text.slice(found.index + found[0].length);
+    }
+    const forbidden = text.search(FORBIDDEN);
+    const override = text.search(DIRECTION_OVERRIDE);
+    const cut = Math.min(
+      forbidden >= 0 && !this.#has(text[forbidden] ?? '') ? forbidden : text.length,
+      override >= 0 ? override : text.length,
+    );
+    return { text: this.#visibleText(text.slice(0, cut)), ends: cut < text.length };
+  }
+
+  #visibleText(text: string): string {
+    const remove = (found: string) => (this.#has(found) ? found : '');
+    return text.replace(INVISIBLE, remove).replace(JOINER, remove);
+  }
+
+  /** The line without a Markdown fence and without sentences around code. */
+  #withoutWrapper(line: string): { readonly text: string | undefined; readonly ends: boolean } {
+    if (FENCE.test(line)) return this.#fence(line);
+    if (this.#fenced && /\S(?:```|~~~)\s*$/.test(line)) {
+      return { text: line.replace(/(?:```|~~~)\s*$/, ''), ends: true };
+    }
+    if (!this.#begun && !this.#fenced && INTRODUCTION.test(line.trim()) && isSentence(line)) return NOTHING;
+    if (this.#begun && this.#afterBlank && EXPLANATION.test(line.trim()) && isSentence(line)) return END;
+    return { text: line, ends: false };
+  }
+
+  #fence(line: string): CleanLine {
+    if (this.#begun) return END;
+    if (this.#fenced) return END;
+    this.#fenced = true;
+    // The code may be on the line of the fence.
+    const code = /^\s*(?:```|~~~)[\w+#.-]* +(\S.*?)(?:```|~~~)?\s*$/.exec(line)?.[1];
+    return code === undefined ? NOTHING : { text: code, ends: false };
+  }
+}
+
+/** Whether a line is a sentence and not code: some words, and none of the characters that most code has. */
+function isSentence(line: string): boolean {
+  const text = line.trim().replace(/`[^`]*`/g, 'x');
+  return /^\S+(?:\s+\S+){2,}/.test(text) && !/[{}=;<>|\\[\]]|\w\(|=>|::|->/.test(text);
+}

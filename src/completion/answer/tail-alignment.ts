@@ -1,0 +1,200 @@
+import type { BracketScanner, Exit } from '../document/brackets.ts';
+import type { Language } from '../document/languages.ts';
+
+export interface FittedAnswer {
+  readonly text: string;
+  /** Number of characters of the tail that the text repeats and therefore replaces. */
+  readonly replaceAfter: number;
+}
+
+interface TailContext {
+  readonly language: Language;
+  readonly caret: BracketScanner;
+  readonly tail: string;
+}
+
+/**
+ * Aligns an answer with the rest of the caret's line. Both are divided at the closers of what was open at the caret.
+ * As far as both close the same, the answer replaces the tail. What then remains of the tail is found in the answer,
+ * or stays after it; an answer that contradicts it is cut before the first closer.
+ */
+export function alignWithTail(
+  text: string,
+  { language, caret, tail: wholeTail }: TailContext,
+): FittedAnswer | undefined {
+  const tail = wholeTail.trimEnd();
+  const scannedTail = caret.readTail(tail);
+  const opensBlock = scannedTail.openedBrackets > 0;
+  const shared = sharedClosers(text, caret, tail, scannedTail.exits);
+  const tailEnd = shared.at(-1)?.there.end ?? 0;
+  const answerEnd = shared.at(-1)?.own.end ?? 0;
+  const rest = tail.slice(tailEnd);
+  const after = text.slice(answerEnd);
+  const before = shared.map(({ joined }) => joined).join('');
+  if (rest.trim() === '') {
+    return { text: before + after, replaceAfter: tail.length };
+  }
+  const remaining = scannedTail.exits.slice(shared.length);
+  const part = alignRest(after, rest, {
+    language,
+    caret: shared.length === 0 ? caret : undefined,
+    remaining,
+    opensBlock,
+  });
+  if (part !== undefined) return { text: before + part.text, replaceAfter: part.covers ? tail.length : tailEnd };
+  // The answer contradicts the tail after a closer. What is before the closer still fits.
+  const first = shared[0];
+  return first === undefined ? undefined : { text: text.slice(0, first.own.at).trimEnd(), replaceAfter: 0 };
+}
+
+interface Shared {
+  readonly own: Exit;
+  readonly there: Exit;
+  /** The answer up to and with the closer, with the white space of the tail. */
+  readonly joined: string;
+}
+
+/** The closers that the answer and the tail have in common, from the innermost on. */
+function sharedClosers(text: string, caret: BracketScanner, tail: string, there: readonly Exit[]): readonly Shared[] {
+  if (there.length === 0) return [];
+  const own = caret.mark().read(text).exits;
+  const shared: Shared[] = [];
+  let ownAt = 0;
+  let ownFrom = 0;
+  let thereFrom = 0;
+  for (const exit of there) {
+    // The answer may close brackets that the tail does not close.
+    while (ownAt < own.length && (own[ownAt]?.depth ?? 0) > exit.depth) ownAt++;
+    const mine = own[ownAt++];
+    if (mine === undefined || mine.closer !== exit.closer || mine.depth !== exit.depth) break;
+    const joined = joinBefore(text.slice(ownFrom, mine.at), tail.slice(thereFrom, exit.at));
+    if (joined === undefined) break;
+    shared.push({ own: mine, there: exit, joined: joined + exit.closer });
+    ownFrom = mine.end;
+    thereFrom = exit.end;
+  }
+  return shared;
+}
+
+/** The answer's text before a closer, if it ends with the tail's text there; with the white space of the tail. */
+function joinBefore(own: string, there: string): string | undefined {
+  if (own.endsWith(there)) return own;
+  const code = there.trim();
+  if (code === '') return own.trimEnd() + there;
+  const end = own.trimEnd();
+  return end.endsWith(code) ? end.slice(0, -code.length).trimEnd() + there : undefined;
+}
+
+interface RestContext {
+  readonly language: Language;
+  /** The state at the start of the answer's rest, if it is known. */
+  readonly caret: BracketScanner | undefined;
+  /** Closers in the tail's rest. */
+  readonly remaining: readonly Exit[];
+  readonly opensBlock: boolean;
+}
+
+interface AlignedRest {
+  readonly text: string;
+  /** The text contains the rest of the tail. */
+  readonly covers: boolean;
+}
+
+const ONLY_CLOSERS = /^[\s)\]}"'`>;,]*$/;
+const SEPARATOR = /^[;,]$/;
+
+/** Aligns what remains of the answer with what remains of the tail, which is not blank. */
+function alignRest(after: string, rest: string, context: RestContext): AlignedRest | undefined {
+  const code = rest.trim();
+  const lineEnd = after.indexOf('\n');
+  const line = (lineEnd < 0 ? after : after.slice(0, lineEnd)).trimEnd();
+  const more = lineEnd < 0 ? '' : after.slice(lineEnd);
+  const { opensBlock, remaining } = context;
+  if (remaining.length === 0 && endsWithCode(line, code, context)) {
+    // The body of a block that the tail opens is below it already.
+    return { text: line.slice(0, -code.length).trimEnd() + rest + (opensBlock ? '' : more), covers: true };
+  }
+  if (remaining.length === 0 && !opensBlock && endsWithCode(after.trimEnd(), code, context)) {
+    return { text: after.trimEnd().slice(0, -code.length).trimEnd() + rest, covers: true };
+  }
+  if (remaining.length === 0 && ONLY_CLOSERS.test(code)) {
+    // Closers in what looks like a string: the answer has them before its last separator.
+    const closed = line.replace(/[;,]$/, '');
+    if (closed !== line && endsWithCode(closed, code, context)) return { text: line + more, covers: true };
+  }
+  if (SEPARATOR.test(code)) return alignSeparator(line, more, rest, context);
+  if (remaining.length > 0 && ONLY_CLOSERS.test(code)) return { text: after, covers: false };
+  if (more.trim() !== '') return undefined;
+  if (line === '') return { text: '', covers: false };
+  return alignCode(line, code, context);
+}
+
+/** A `;` or `,` ends the first line if the answer goes on with other statements, otherwise the answer. */
+function alignSeparator(line: string, more: string, rest: string, { caret }: RestContext): AlignedRest | undefined {
+  const complete = caret === undefined ? line === '' : caret.mark().read(line).opened === 0;
+  if (more.trim() !== '' && complete && !/^\s*[.?:)\]}&|+\-*/]/.test(more)) {
+    return { text: line.replace(/[;,]$/, '') + rest + more, covers: true };
+  }
+  const whole = (line + more).trimEnd();
+  return { text: whole.replace(/[;,]$/, ''), covers: false };
+}
+
+/** The tail has code that the answer does not end with: the answer is inserted before it, without what overlaps. */
+function alignCode(line: string, code: string, { language, caret }: RestContext): AlignedRest | undefined {
+  const quote = /^["'`]/.exec(code)?.[0];
+  if (quote !== undefined && language.brackets === false && line.includes(quote)) {
+    return { text: line.slice(0, line.indexOf(quote)), covers: false };
+  }
+  const overlap = overlapOf(line, code, language);
+  if (overlap > 0) return { text: line.slice(0, line.length - overlap), covers: false };
+  // After a closer that both have, an expression may go on. Statements may not.
+  if (caret === undefined && /[;{,]$|^[;,]/.test(line)) return undefined;
+  const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
+  if (tag !== undefined && openElements(line, tag) < 0) return undefined;
+  return { text: line.replace(/;$/, ''), covers: false };
+}
+
+/** Whether the answer's text ends with the tail's code on the same level. */
+function endsWithCode(own: string, code: string, { language, caret, opensBlock }: RestContext): boolean {
+  if (!own.endsWith(code)) return false;
+  const before = own.slice(0, -code.length);
+  if (/^[\p{L}\p{N}_$]/u.test(code) && /[\p{L}\p{N}_$]$/u.test(before)) return false;
+  const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
+  if (tag !== undefined && openElements(before, tag) !== 0) return false;
+  if (tag === undefined && language.tags === true && /^<[A-Za-z]/.test(code)) return false;
+  if (caret === undefined || !language.brackets || opensBlock) return true;
+  const scanned = caret.mark().read(before);
+  return scanned.opened === 0;
+}
+
+/** Number of characters at the end of the line with which the tail's code starts. */
+function overlapOf(line: string, code: string, language: Language): number {
+  for (let length = Math.min(code.length, line.length); length > 0; length--) {
+    const end = code.slice(0, length);
+    if (!line.endsWith(end)) continue;
+    if (/^[\p{L}\p{N}_$]/u.test(end) && /[\p{L}\p{N}_$]$/u.test(line.slice(0, -length))) continue;
+    // A single `>` may close a type parameter of the answer.
+    if (end === '>' && !hasSurplusAngle(line)) continue;
+    if (language.brackets === false || /[\p{L}\p{N}_=:+\-*/%<>&|?]/u.test(end)) return length;
+  }
+  return 0;
+}
+
+/** Number of elements of a name that a text opens, minus the number that it closes. */
+export function openElements(text: string, name: string): number {
+  let open = 0;
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+    if (/[\w.:-]/.test(text[at + name.length] ?? '')) continue;
+    if (text[at - 1] === '<') {
+      const end = text.indexOf('>', at);
+      if (end < 0 || text[end - 1] !== '/') open++;
+    } else if (text.startsWith('</', at - 2)) open--;
+  }
+  return open;
+}
+
+/** Whether a text closes more angle brackets than it opens. Arrows are no brackets. */
+function hasSurplusAngle(text: string): boolean {
+  const open = text.split('<').length;
+  return text.replace(/[=-]>/g, '').split('>').length > open;
+}
