@@ -1,6 +1,6 @@
 /**
  * Situations of typing: a file with a caret, the text that belongs there, and the text to the right of it. Each is
- * answered in several ways (answers.ts of this folder's test): exactly, with the text to the right again, with the lines
+ * answered in several ways (answered-situations.ts): exactly, with the text to the right again, with the lines
  * below again, in a Markdown fence, and so on. Whatever the answer, the file after acceptance must be the same.
  */
 export interface Situation {

@@ -10,6 +10,14 @@ interface Place {
   readonly indentation: { readonly insertSpaces: boolean; readonly tabSize: number };
 }
 
+/** A line that opens a block, however many brackets it opens. */
+interface Level {
+  /** Number of open brackets after the line. */
+  readonly open: number;
+  /** Its indentation in columns. */
+  readonly width: number;
+}
+
 const OPENS = /[([{]\s*$/;
 const OPENS_COLON = /:\s*(?:#.*)?$/;
 /** Lines that may be less indented than the block they are in. */
@@ -24,8 +32,10 @@ export class IndentationRepair {
   #headOpens: boolean;
   /** Number of brackets that the caret's line opens before the caret. */
   readonly #openInHead: number;
-  /** Number of open brackets after each line that opened some: a line indents by one level, however many it opens. */
-  readonly #levels: number[] = [];
+  /** The lines of the answer that opened brackets which are still open, outermost first. */
+  readonly #levels: Level[] = [];
+  /** Indentation of the last line in columns. */
+  #lastWidth: number;
   /** The following lines cannot be less indented than the caret's line: they are in the same block. */
   readonly #sameBlock: boolean;
   /** The last line that is not blank. */
@@ -41,6 +51,7 @@ export class IndentationRepair {
     this.#headOpens = !blank && OPENS.test(head);
     this.#openInHead = new BracketScanner(language).read(head).openedBrackets;
     this.#previous = blank ? (above.at(-1) ?? '') : head;
+    this.#lastWidth = this.#base;
     const next = below[0];
     const nextInside = next !== undefined && this.#width(leadOf(next)) >= this.#base;
     this.#sameBlock = language.brackets && language.indentedBlocks !== true ? caret.openBrackets > 0 : nextInside;
@@ -76,21 +87,32 @@ export class IndentationRepair {
       : this.#wantedInBrackets(text, width, before);
     const repaired = wanted > width ? this.#lead(wanted) + text : line;
     this.#previous = repaired;
+    this.#lastWidth = Math.max(width, wanted);
     return repaired;
   }
 
   #wantedInBrackets(text: string, width: number, before: BracketScanner): number {
     const open = before.openedBrackets;
-    while ((this.#levels.at(-1) ?? 0) > open) this.#levels.pop();
-    if (open > (this.#levels.at(-1) ?? 0)) this.#levels.push(open);
+    while ((this.#levels.at(-1)?.open ?? 0) > open) this.#levels.pop();
+    if (open > (this.#levels.at(-1)?.open ?? 0)) this.#levels.push({ open, width: this.#lastWidth });
     if (LABEL.test(text)) return width;
-    const rest = open - closersAtStart(text);
+    const closers = closersAtStart(text);
+    const rest = open - closers;
+    const depth = this.#levels.filter((level) => level.open <= rest).length;
+    const opener = closers > 0 ? this.#levels[depth] : this.#levels.at(-1);
+    if (opener !== undefined) {
+      return this.#moveWith(
+        width,
+        depth,
+        closers > 0 || width > opener.width ? opener.width : opener.width + this.#unit(),
+      );
+    }
     const closed = before.exits.filter(({ kind }) => kind === 'bracket').length + Math.max(0, -rest);
     const outer = Math.max(0, closed - this.#openInHead);
-    const inHead = this.#headOpens && closed < this.#openInHead ? 1 : 0;
-    const depth = this.#levels.filter((level) => level <= rest).length + inHead - outer;
-    const least = depth > 0 || this.#sameBlock ? this.#base + depth * this.#unit() : 0;
-    return this.#moveWith(width, depth, Math.max(0, least));
+    const inHead = this.#headOpens && closed < this.#openInHead;
+    if (inHead) return this.#moveWith(width, 1, width > this.#base ? width : this.#base + this.#unit());
+    const least = this.#sameBlock || closers > 0 ? this.#base - outer * this.#unit() : 0;
+    return this.#moveWith(width, -outer, Math.max(0, least));
   }
 
   #wantedAfterColon(previous: string, width: number, before: BracketScanner): number {

@@ -123,19 +123,24 @@ function alignRest(after: string, rest: string, context: RestContext): AlignedRe
     if (closed !== line && endsWithCode(closed, code, context)) return { text: line + more, covers: true };
   }
   if (SEPARATOR.test(code)) return alignSeparator(line, more, rest, context);
-  if (remaining.length > 0 && ONLY_CLOSERS.test(code)) return { text: after, covers: false };
+  // An answer that is not complete yet would leave a bracket open before the tail.
+  if (remaining.length > 0 && ONLY_CLOSERS.test(code)) {
+    return more !== '' && leavesOpen(after, context) ? undefined : { text: after, covers: false };
+  }
   if (more.trim() !== '') return undefined;
   if (line === '') return { text: '', covers: false };
   return alignCode(line, code, context);
 }
 
 /** A `;` or `,` ends the first line if the answer goes on with other statements, otherwise the answer. */
-function alignSeparator(line: string, more: string, rest: string, { caret }: RestContext): AlignedRest | undefined {
+function alignSeparator(line: string, more: string, rest: string, context: RestContext): AlignedRest | undefined {
+  const { caret } = context;
   const complete = caret === undefined ? line === '' : caret.mark().read(line).opened === 0;
   if (more.trim() !== '' && complete && !/^\s*[.?:)\]}&|+\-*/]/.test(more)) {
     return { text: line.replace(/[;,]$/, '') + rest + more, covers: true };
   }
   const whole = (line + more).trimEnd();
+  if (more !== '' && leavesOpen(whole, context)) return undefined;
   return { text: whole.replace(/[;,]$/, ''), covers: false };
 }
 
@@ -152,6 +157,10 @@ function alignCode(line: string, code: string, { language, caret }: RestContext)
   const tag = /^<\/([\w.:-]+)/.exec(code)?.[1];
   if (tag !== undefined && openElements(line, tag) < 0) return undefined;
   return { text: line.replace(/;$/, ''), covers: false };
+}
+
+function leavesOpen(text: string, { caret }: RestContext): boolean {
+  return caret !== undefined && caret.mark().read(text).opened > 0;
 }
 
 /** Whether the answer's text ends with the tail's code on the same level. */

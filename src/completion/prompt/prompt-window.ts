@@ -1,7 +1,7 @@
 import type { InsertionContext } from '../answer/completion-trimmer.ts';
 import { type BracketScanner, scanBracketsTo } from '../document/brackets.ts';
 import type { CompletionModel } from '../document/completion-settings.ts';
-import { type DocumentText, nextFilledLine, type Position, textHead, textTail } from '../document/document-text.ts';
+import { type DocumentText, type Position, textHead, textTail } from '../document/document-text.ts';
 import { commentLine, findLanguage } from '../document/languages.ts';
 import type { Snippet } from './context.ts';
 
@@ -166,11 +166,10 @@ export function promptLimits(site: InsertionContext): {
 /** The lines after a line that an answer may repeat. */
 function linesBelow(document: DocumentText, line: number): readonly string[] {
   const lines: string[] = [];
-  for (let at = line; lines.length < LINES_BELOW; at++) {
-    const text = nextFilledLine(document, at);
-    if (text === undefined) break;
-    lines.push(text.slice(0, MAX_COMPARED));
-    while (document.lineAt(at + 1).trim() === '') at++;
+  const end = Math.min(document.lineCount, line + 1 + LINES_ABOVE);
+  for (let at = line + 1; at < end && lines.length < LINES_BELOW; at++) {
+    const text = document.lineAt(at);
+    if (text.trim() !== '') lines.push(text.slice(0, MAX_COMPARED));
   }
   return lines;
 }

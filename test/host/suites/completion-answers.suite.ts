@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { ANSWERED } from '../../completion/answered-situations.ts';
+import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
+import { writeFile } from './until.ts';
+
+/** One in this many of the situations that the engine is tested with. */
+const ONE_IN = 5;
+const LANGUAGES = new Set(ANSWERED.map(({ language }) => language));
+/** How often the rest of an answer is accepted. */
+const MORE = 5;
+/** Languages that a VS Code without extensions does not know, or in which completions are off. */
+const WITHOUT = new Set(['vue', 'kotlin', 'elixir', 'markdown']);
+
+const run = vscode.commands.executeCommand;
+
+describe('answers in VS Code', () => {
+  let provider: CompletionProvider;
+  let config: vscode.Uri;
+
+  before(async () => {
+    provider = await startCompletionProvider();
+    await edit('', { uri: await writeFile('early.ts', 'const early =') });
+    await run('type', { text: ' ' });
+    config = await writeFile('svc.jsonc', provider.config());
+    // The model is available when it is requested.
+    await provider.upstream.request(0);
+    await run('workbench.action.revertAndCloseActiveEditor');
+    const known = new Set(await vscode.languages.getLanguages());
+    const unknown = [...LANGUAGES].filter((language) => !known.has(language) && !WITHOUT.has(language));
+    assert.deepEqual(unknown, []);
+  });
+  after(async () => {
+    await run('workbench.action.closeAllEditors');
+    await vscode.workspace.fs.delete(config);
+    await provider.upstream.close();
+  });
+
+  const testable = ANSWERED.filter(({ language }) => !WITHOUT.has(language));
+  for (const { title, language, file, answer, result } of testable.filter((_, index) => index % ONE_IN === 0)) {
+    it(`the document after acceptance: ${title}`, async () => {
+      const [before = '', after = ''] = file.split('‸');
+      provider.answer = answer;
+      const document = await vscode.workspace.openTextDocument({ content: before + after, language });
+      const editor = await vscode.window.showTextDocument(document);
+      const caret = document.positionAt(before.length);
+      editor.selection = new vscode.Selection(caret, caret);
+      await take();
+      // The first lines of an answer can be accepted before the others arrive. They are suggested next.
+      for (let more = 0; more < MORE && document.getText() !== result; more++)
+        await run('editor.action.inlineSuggest.commit');
+      assert.equal(document.getText().replaceAll('\r\n', '\n'), result);
+      await run('workbench.action.revertAndCloseActiveEditor');
+    });
+  }
+});
