@@ -5,6 +5,7 @@ import type { Event } from '../wire/event.ts';
 import { FimReader, readFimAnswer } from '../wire/fim/fim-answer.ts';
 import { type FimHttpRequest, writeFimRequest } from '../wire/fim/fim-http-request.ts';
 import type { FimDialect, FimRequest } from '../wire/fim/fim-request.ts';
+import { cutAtStops } from '../wire/fim/stop-sequences.ts';
 import { upstreamHeaders } from './request/headers.ts';
 import { withOptions } from './request/model-options.ts';
 import { joinURL, notConfigured, requireBase, upstreamURL, withoutVersion } from './request/url.ts';
@@ -47,7 +48,7 @@ export async function* completeCode(
     return;
   }
   const { timeout, chunkTimeout } = endpoint;
-  yield* sendAndStream(
+  const events = sendAndStream(
     {
       provider: model.provider,
       url,
@@ -62,6 +63,7 @@ export async function* completeCode(
     },
     { ...options, retry: options.retry ?? FIM_RETRY },
   );
+  yield* request.unsentStops.length > 0 ? cutAtStops(events, request.unsentStops) : events;
 }
 
 /** The provider's default dialect if none is configured. */

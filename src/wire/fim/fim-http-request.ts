@@ -9,7 +9,12 @@ export interface FimHttpRequest {
   readonly body: Record<string, unknown>;
   /** The framing of a streamed answer. */
   readonly framing: 'sse' | 'ndjson';
+  /** Stop sequences beyond those that the request can have. The reader of the answer applies them. */
+  readonly unsentStops: readonly string[];
 }
+
+/** Maximum number of stop sequences in a request: OpenAI's limit. Providers refuse more with 400. */
+const MAX_STOPS = 4;
 
 interface Template {
   readonly write: (prefix: string, suffix: string) => string;
@@ -52,9 +57,24 @@ const TEMPLATES: Readonly<Partial<Record<FimDialect, Template>>> = {
  */
 export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
   checkMaxTokens(fimRequest.maxTokens);
-  const stop = fimRequest.stop && fimRequest.stop.length > 0 ? fimRequest.stop : undefined;
   const template = TEMPLATES[dialect];
-  if (template) return writeTemplate(template, fimRequest, stream);
+  // Those of the caller come first: they end an answer early. Models end a template by themselves.
+  const stops = [...(fimRequest.stop ?? []), ...(template?.stop ?? [])];
+  const stop = stops.length > 0 ? stops.slice(0, MAX_STOPS) : undefined;
+  const request = template
+    ? writeTemplate(template, fimRequest, stop, stream)
+    : writeDialect(dialect, fimRequest, stop, stream);
+  return { ...request, unsentStops: stops.slice(MAX_STOPS) };
+}
+
+type DialectRequest = Omit<FimHttpRequest, 'unsentStops'>;
+
+function writeDialect(
+  dialect: FimDialect,
+  fimRequest: FimRequest,
+  stop: readonly string[] | undefined,
+  stream: boolean,
+): DialectRequest {
   const { model, prefix: prompt, maxTokens: max_tokens, temperature } = fimRequest;
   const suffix = fimRequest.suffix === '' ? undefined : fimRequest.suffix;
   switch (dialect) {
@@ -87,7 +107,7 @@ export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, str
           suffix,
           max_tokens,
           temperature,
-          stop: stop?.slice(0, 16),
+          stop,
           stream,
           ...usageOption(stream),
         }),
@@ -99,21 +119,26 @@ export function writeFimRequest(dialect: FimDialect, fimRequest: FimRequest, str
   }
 }
 
-function writeTemplate(template: Template, fimRequest: FimRequest, stream: boolean): FimHttpRequest {
+function writeTemplate(
+  template: Template,
+  fimRequest: FimRequest,
+  stop: readonly string[] | undefined,
+  stream: boolean,
+): DialectRequest {
   return sse(
     defined({
       model: fimRequest.model,
       prompt: template.write(fimRequest.prefix, fimRequest.suffix),
       max_tokens: fimRequest.maxTokens,
       temperature: fimRequest.temperature,
-      stop: [...template.stop, ...(fimRequest.stop ?? [])],
+      stop,
       stream,
       ...usageOption(stream),
     }),
   );
 }
 
-function sse(body: Record<string, unknown>): FimHttpRequest {
+function sse(body: Record<string, unknown>): DialectRequest {
   return { path: '/completions', body, framing: 'sse' };
 }
 
