@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: interpolations of other languages are what is tested.
 /**
  * Situations of typing: a file with a caret, the text that belongs there, and the text to the right of it. Each is
  * answered in several ways (answered-situations.ts): exactly, with the text to the right again, with the lines
