@@ -33,10 +33,44 @@ export async function main(args: readonly string[], io: Io, commands: readonly C
       await io.out(formatHelp(command));
       return 0;
     }
-    return await (await command.load()).run(rest, io);
+    if (command.needsSqlite) requireSqlite();
+    return await runCommand(command, rest, io);
   } catch (error) {
     return await explain(error, io);
   }
+}
+
+async function runCommand(command: Command, args: string[], io: Io): Promise<number> {
+  const { run } = await command.load();
+  try {
+    return await run(args, io);
+  } catch (error) {
+    const unknown = unknownOption(error);
+    if (unknown === undefined) throw error;
+    const [near] = nearMisses(
+      unknown.replace(/^-+/, ''),
+      listOptions(command.options).map(({ name }) => name),
+    );
+    const hint = near === undefined ? '' : ` Did you mean --${near}?`;
+    throw new UsageError(`Unknown option ${unknown}.${hint} Options: svc ${command.name} --help`);
+  }
+}
+
+/** The option that `parseArgs` does not know. */
+function unknownOption(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+    return undefined;
+  return /'(-[^']*)'/.exec(error.message)?.[1];
+}
+
+const SQLITE_VERSION = [22, 13] as const;
+
+/** @throws Error if this Node is too old. Checked before the command's module is loaded, which would fail elsewhere. */
+function requireSqlite(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [neededMajor, neededMinor] = SQLITE_VERSION;
+  if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) return;
+  throw new Error(`This command needs Node.js ${SQLITE_VERSION.join('.')} or newer, and runs with ${process.version}.`);
 }
 
 function help(commands: readonly Command[]): string {
@@ -45,7 +79,7 @@ function help(commands: readonly Command[]): string {
   return `svc <command>\n\n${lines.join('\n')}\n\nRun svc <command> --help for details of a command.\n`;
 }
 
-function formatHelp({ name, usage, summary, options }: Command): string {
+function formatHelp({ name, usage, summary, options, examples }: Command): string {
   const rows = listOptions(options).map((option) => {
     const value = option.choices?.join('|') ?? option.value;
     const dashed = `${option.short === undefined ? '    ' : `-${option.short}, `}--${option.name}`;
@@ -53,7 +87,8 @@ function formatHelp({ name, usage, summary, options }: Command): string {
   });
   const width = Math.max(0, ...rows.map(([left]) => left.length));
   const lines = rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join('');
-  return `svc ${name} ${usage}\n\n${summary}\n${lines === '' ? '' : `\n${lines}`}`;
+  const shown = examples.map((example) => `  ${example}\n`).join('');
+  return `svc ${name} ${usage}\n\n${summary}\n${lines === '' ? '' : `\n${lines}`}\nExamples:\n${shown}`;
 }
 
 function unknownCommand(name: string, commands: readonly Command[]): string {
@@ -67,19 +102,10 @@ function unknownCommand(name: string, commands: readonly Command[]): string {
 /** Prints an error for the user: a message and an action, no stack. */
 async function explain(error: unknown, io: Io): Promise<number> {
   if (isBrokenPipe(error)) return 0;
-  const message = isOldNode(error)
-    ? `This command needs Node.js 22.13 or newer, not ${process.version}.`
-    : error instanceof Error
-      ? error.message
-      : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   const action = error instanceof SvcError && error.action !== undefined ? `${error.action}\n` : '';
   await io.err(`svc: ${message}\n${action}`);
   return isWrongUse(error) ? 2 : 1;
-}
-
-/** `node:sqlite` is missing, or needs a flag. */
-function isOldNode(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_BUILTIN_MODULE';
 }
 
 function isWrongUse(error: unknown): boolean {

@@ -24,6 +24,10 @@ export interface Command {
   readonly options?: Options;
   /** Words that may follow the name. */
   readonly words?: readonly string[];
+  /** Command lines with a comment after `#`, for the help. */
+  readonly examples: readonly string[];
+  /** The command needs Node's SQLite (Node.js 22.13). */
+  readonly needsSqlite?: boolean;
   /** Loads the command's module on demand: `svc models` does not load a server. */
   readonly load: () => Promise<{ readonly run: Run }>;
 }

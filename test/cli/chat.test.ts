@@ -151,6 +151,44 @@ describe('svc chat', () => {
     assert.deepEqual([code, err], [0, '']);
   });
 
+  it('svc chat: in a conversation, commands show help, change the model and start again', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    let prompts = 0;
+    let err = '';
+    let prompted: (() => void) | undefined;
+    const io: Io = {
+      out: async (text) => {
+        if (text.includes('> ')) prompts++;
+        prompted?.();
+      },
+      err: async (text) => {
+        err += text;
+      },
+      input,
+      env: folder.env,
+      platform: 'linux',
+      home: folder.home,
+      cwd: folder.project,
+      signal: new AbortController().signal,
+    };
+    const ended = main(['chat'], io);
+    /** Resolves when a command has printed this. */
+    const printed = async (line: string, text: RegExp) => {
+      input.write(`${line}\r`);
+      while (!text.test(err)) await new Promise<void>((resolve) => setImmediate(resolve));
+    };
+    await new Promise<void>((resolve) => {
+      prompted = () => prompts > 0 && resolve();
+    });
+    await printed('/help', /\/model \[PROVIDER\/MODEL\]/);
+    await printed('/model local/length', /Model: local\/length\n/);
+    await printed('/model local/nothing', /local\/nothing[\s\S]*Model: local\/length\n$/);
+    await printed('/clear', /New conversation\./);
+    await printed('/modle', /Unknown command \/modle\. \/help lists the commands\./);
+    input.end();
+    assert.equal(await ended, 0);
+  });
+
   it('svc chat: in a conversation, each line is sent with the previous messages', async () => {
     const input = Object.assign(new PassThrough(), { isTTY: true });
     let out = '';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { COMMANDS } from '../../src/cli/command-table.ts';
 import { lastUsedFile, lastUsedStore } from '../../src/cli/input/last-used.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { svc, svcProcess } from './run-svc.ts';
@@ -210,10 +211,34 @@ describe('svc', () => {
       name: 'broken',
       usage: '',
       summary: '',
+      examples: [],
       load: async () => ({ run: async () => Promise.reject(new Error('It broke.')) }),
     };
-    const never = { name: 'never', usage: '', summary: '', load: () => assert.fail('loaded') };
+    const never = { name: 'never', usage: '', summary: '', examples: [], load: () => assert.fail('loaded') };
     assert.deepEqual(await svc(folder, ['broken'], [broken, never]), { code: 1, out: '', err: 'svc: It broke.\n' });
+  });
+
+  it('svc: suggests an option for an unknown one, and names the help', async () => {
+    using folder = new ProjectFolder();
+    const { code, err } = await svc(folder, ['serve', '--prot', '1']);
+    assert.deepEqual([code, err], [2, 'svc: Unknown option --prot. Did you mean --port? Options: svc serve --help\n']);
+  });
+
+  it('svc models: without models, says how to begin on standard error', async () => {
+    using folder = new ProjectFolder();
+    const { code, out, err } = await svc(folder, ['models']);
+    assert.deepEqual([code, out], [0, '']);
+    assert.match(
+      err,
+      /^No models are available\. Set a provider’s key, for example MISTRAL_API_KEY, or add a provider/,
+    );
+  });
+
+  it('svc: the help of each command has examples', async () => {
+    using folder = new ProjectFolder();
+    for (const { name } of COMMANDS) {
+      assert.match((await svc(folder, [name, '--help'])).out, /\nExamples:\n {2}\S*.*svc /, name);
+    }
   });
 
   it('lastUsedStore: returns the last used models, latest first, and ignores a damaged file', async () => {

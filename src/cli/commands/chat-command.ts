@@ -22,8 +22,9 @@ export async function run(args: string[], io: Io): Promise<number> {
   const chosen = await chooseModel(io, 'chat', values.model);
   try {
     checkVariant(chosen, values.variant);
-    const session = sessionWith(chosen, { system: values.system, variant: values.variant });
-    if (words === '' && typed) return await converseWith(session, chosen, io);
+    const options = { system: values.system, variant: values.variant };
+    if (words === '' && typed) return await converseWith(chosen, options, io);
+    const session = sessionWith(() => chosen, options);
     const text = [words, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
     if (text === '') throw new UsageError('The prompt is empty. Add a prompt or pipe one in.');
     return await (values.json ? askForJson(session, text, io) : ask(session, text, io));
@@ -46,16 +47,23 @@ function checkVariant({ model }: CliModelChoice, variant: string | undefined): v
   );
 }
 
-function sessionWith(
-  { model, transport, outputCap, simulated }: CliModelChoice,
-  { system, variant }: { readonly system: string | undefined; readonly variant: string | undefined },
-): ChatSession {
-  const { ref, name, provider } = model;
-  const label = { ref, name, provider, simulated, ...(variant === undefined ? {} : { variant }) };
+interface SessionOptions {
+  readonly system: string | undefined;
+  readonly variant: string | undefined;
+}
+
+/** @param choice the model of the next message. */
+function sessionWith(choice: () => CliModelChoice, { system, variant }: SessionOptions): ChatSession {
+  const { transport, outputCap } = choice();
   return new ChatSession({
     converse: (to, conversation, signal, choices) =>
       converse(to, conversation, { transport, signal, outputCap, ...choices }),
-    model: () => ({ model, label }),
+    model: () => {
+      const { model, simulated } = choice();
+      const { ref, name, provider } = model;
+      const chosen = variant !== undefined && model.variants.has(variant) ? { variant } : {};
+      return { model, label: { ref, name, provider, simulated, ...chosen } };
+    },
     newId: randomUUID,
     now: Date.now,
     outputCap,
@@ -101,16 +109,37 @@ async function send(session: ChatSession, text: string, signal: AbortSignal): Pr
   signal.removeEventListener('abort', stop);
 }
 
+const HELP = `/model [PROVIDER/MODEL]  show or change the model
+/clear                   start a new conversation
+/help                    show this list
+A line that ends with \\ continues on the next line. Ctrl-C stops an answer, Ctrl-D exits.
+`;
+
 /**
- * Each line is a message. A line that ends with a backslash continues on the next line. Ctrl-C stops an answer, Ctrl-D
- * exits.
+ * Each line is a message or a command. A line that ends with a backslash continues on the next line. Ctrl-C stops an
+ * answer, Ctrl-D exits.
  */
-async function converseWith(session: ChatSession, { model, simulated }: CliModelChoice, io: Io): Promise<number> {
-  await io.err(`${model.ref}${simulated ? ' (simulated)' : ''}: each line is a message, Ctrl-D exits.\n`);
+async function converseWith(first: CliModelChoice, options: SessionOptions, io: Io): Promise<number> {
+  let chosen = first;
+  let session = sessionWith(() => chosen, options);
+  let printer = new AnswerPrinter(io, session);
+  await io.err(`${describeModel(chosen)}: each line is a message, Ctrl-D exits, /help lists the commands.\n`);
   const lines = createInterface({ input: io.input, output: writableTo(io), terminal: true, prompt: '> ' });
-  const printer = new AnswerPrinter(io, session);
   lines.on('SIGINT', () => (session.running ? session.stop() : lines.close()));
   io.signal.addEventListener('abort', () => lines.close(), { once: true });
+  const runCommand = async (line: string): Promise<void> => {
+    const [command, ...rest] = line.trim().split(/\s+/);
+    if (command === '/help') await io.err(HELP);
+    else if (command === '/clear') {
+      session = sessionWith(() => chosen, options);
+      printer = new AnswerPrinter(io, session);
+      await io.err('New conversation.\n');
+    } else if (command === '/model') {
+      const [ref] = rest;
+      if (ref !== undefined) chosen = await changeModel(chosen, ref, io);
+      await io.err(`Model: ${describeModel(chosen)}\n`);
+    } else await io.err(`Unknown command ${command}. /help lists the commands.\n`);
+  };
   let message = '';
   lines.prompt();
   for await (const line of lines) {
@@ -119,9 +148,12 @@ async function converseWith(session: ChatSession, { model, simulated }: CliModel
       message = `${message.slice(0, -1)}\n`;
       lines.setPrompt('… ');
     } else {
-      if (message.trim() !== '') {
+      if (/^\/[a-z]+(\s|$)/.test(message)) await runCommand(message);
+      else if (message.trim() !== '') {
         await session.send({ text: message });
-        await printer.end(session.messages.at(-1));
+        const answer = session.messages.at(-1);
+        await printer.end(answer);
+        if (answer?.ending?.type === 'stopped') await io.err('(stopped)\n');
       }
       message = '';
       lines.setPrompt('> ');
@@ -130,6 +162,22 @@ async function converseWith(session: ChatSession, { model, simulated }: CliModel
   }
   await io.out('\n');
   return 0;
+}
+
+function describeModel({ model, simulated }: CliModelChoice): string {
+  return `${model.ref}${simulated ? ' (simulated)' : ''}`;
+}
+
+/** The model for the next messages, or the same one if the other does not exist. */
+async function changeModel(chosen: CliModelChoice, ref: string, io: Io): Promise<CliModelChoice> {
+  try {
+    const next = await chooseModel(io, 'chat', ref);
+    await next.transport.dispatcher.destroy();
+    return { ...next, transport: chosen.transport };
+  } catch (thrown) {
+    await io.err(`${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    return chosen;
+  }
 }
 
 function writableTo(io: Io): Writable {

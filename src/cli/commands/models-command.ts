@@ -27,11 +27,17 @@ export async function run(args: string[], io: Io): Promise<number> {
     );
   }
   const models = listed(registry).filter((model) => provider === undefined || model.provider === provider);
+  if (models.length === 0 && !values.json) {
+    await io.err(provider === undefined ? `${NO_MODELS}\n` : `The provider ${provider} has no models.\n`);
+  }
   await io.out(
     values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : models.map(({ ref }) => `${ref}\n`).join(''),
   );
   return 0;
 }
+
+const NO_MODELS =
+  'No models are available. Set a provider’s key, for example MISTRAL_API_KEY, or add a provider to svc.jsonc. `svc config path` prints its path.';
 
 /** Time limit for a model list, in milliseconds. */
 const LIST_TIMEOUT_MS = 5_000;

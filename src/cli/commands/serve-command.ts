@@ -70,6 +70,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     );
     await io.out(`svc gateway listening on ${gateway.url}\n`);
     await reportDiagnostics(upstreams.settings, io);
+    if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
     if (keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
     upstreams.follow();
     keys.follow((thrown) => log.error({ error: reason(thrown) }, 'could not reload the keys'));
@@ -88,6 +89,15 @@ export async function run(args: string[], outer: Io): Promise<number> {
     await log.close();
   }
   return 0;
+}
+
+const NO_PROVIDER =
+  'No provider is configured, so no model can be used. Add one to svc.jsonc (`svc config path` prints its path), or set a provider’s key, for example MISTRAL_API_KEY.';
+
+/** Whether any provider can be called, or a model list may still arrive. */
+function hasModels({ registry, settings }: LiveConfiguration): boolean {
+  if (settings.providers.size > 0) return true;
+  return [...registry.models.values()].some(({ endpoint }) => endpoint.problem === undefined);
 }
 
 /** @param hurry fires if the user does not want to wait: streams end immediately, and their usage is still written. */
