@@ -28,7 +28,13 @@ export interface SelectionRequest {
 }
 
 /** The order of preference. A model's rank is the first pattern that its id matches. */
-const CHAT_PRIORITY: readonly RegExp[] = [
+interface Priority {
+  readonly patterns: readonly RegExp[];
+  /** Models that match one of this number of patterns are made for the task. They are preferred in all providers. */
+  readonly suited: number;
+}
+
+const CHAT_PATTERNS: readonly RegExp[] = [
   /claude-(sonnet|fable)/,
   /claude-opus/,
   /gpt-(?!.*(mini|nano|image|realtime|audio|oss|3\.5|chat))[5-9]/,
@@ -40,14 +46,23 @@ const CHAT_PRIORITY: readonly RegExp[] = [
   /^(?!.*(codestral|mercury-edit|embed|transcri|whisper|tts|rerank|moderation|ocr))/,
 ];
 
-const FIM_PRIORITY: readonly RegExp[] = [
+const FIM_PATTERNS: readonly RegExp[] = [
   /codestral/,
   /mercury-(edit|coder)/,
   /mercury/,
   /qwen.*coder|codeqwen/,
   /deepseek/,
   /starcoder|codegemma|codellama/,
+  // Other models that are named for code, such as granite-code, stable-code, yi-coder and seed-coder.
+  /code/,
+  // Any model that is not made for another task.
+  /^(?!.*(embed|transcri|whisper|tts|rerank|moderation|ocr|guard|instruct|chat|vision|-vl))/,
+  /^(?!.*(embed|transcri|whisper|tts|rerank|moderation|ocr|guard))/,
 ];
+
+const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length };
+/** The last two patterns are not code models: their completions may be slow or poor. */
+const FIM_PRIORITY: Priority = { patterns: FIM_PATTERNS, suited: FIM_PATTERNS.length - 2 };
 
 /**
  * Selects the model for chat in the order of the specification: flag, configuration, last used, first by priority.
@@ -67,7 +82,7 @@ export function selectCompletionModel(question: SelectionRequest): Selection {
 function select(
   question: SelectionRequest,
   configured: Located<string> | undefined,
-  priority: readonly RegExp[],
+  priority: Priority,
   suits: (model: Model) => boolean,
 ): Selection {
   const { flag, registry, lastUsed = [] } = question;
@@ -143,17 +158,20 @@ function suggestModels(ref: string, registry: Registry, suits: (model: Model) =>
 }
 
 /**
- * The order of preference: real providers before simulated ones, the user's before a project's, configured providers
- * before those that only have a key, then the priority list, then the newest, then by name.
+ * The order of preference: real providers before simulated ones, the user's before a project's, models that are made
+ * for the task before others, configured providers before those that only have a key, then the priority list, then the
+ * newest, then by name.
  */
 function firstByPriority(
   { registry, settings }: SelectionRequest,
-  priority: readonly RegExp[],
+  priority: Priority,
   suits: (model: Model) => boolean,
 ): Model | undefined {
   const rank = (model: Model) => {
-    const index = priority.findIndex((pattern) => pattern.test(model.id.slice(0, MAX_MATCHED_ID).toLowerCase()));
-    return index === -1 ? priority.length : index;
+    const index = priority.patterns.findIndex((pattern) =>
+      pattern.test(model.id.slice(0, MAX_MATCHED_ID).toLowerCase()),
+    );
+    return index === -1 ? priority.patterns.length : index;
   };
   const candidates = [...registry.models.values()].filter(
     (model) => suits(model) && model.endpoint.problem === undefined && model.modalities.output.includes('text'),
@@ -161,8 +179,11 @@ function firstByPriority(
   const keyed = candidates.map((model) => {
     const provider = registry.providers.get(model.provider);
     const foreign = (settings.providers.get(model.provider)?.trust ?? 'trusted') !== 'trusted';
-    const weight = (provider?.simulated ? 4 : 0) + (foreign ? 2 : 0) + (provider?.source === 'config' ? 0 : 1);
-    return { model, weight, rank: rank(model), date: model.releaseDate ?? '' };
+    const ranked = rank(model);
+    const unsuited = ranked >= priority.suited ? 2 : 0;
+    const weight =
+      (provider?.simulated ? 8 : 0) + (foreign ? 4 : 0) + unsuited + (provider?.source === 'config' ? 0 : 1);
+    return { model, weight, rank: ranked, date: model.releaseDate ?? '' };
   });
   keyed.sort(
     (a, b) =>

@@ -79,6 +79,21 @@ describe('selectModel', () => {
     assert.throws(() => selectCompletionModel(flag), /cannot complete code/);
   });
 
+  it('selectCompletionModel: prefers code models in all providers to chat and embedding models', async () => {
+    const local = (...ids: string[]) => ({
+      fim: 'ollama-generate',
+      options: { baseURL: 'http://127.0.0.1:1' },
+      models: Object.fromEntries(ids.map((id) => [id, {}])),
+    });
+    const ids = ['all-minilm-embed', 'llama3.1-instruct', 'plain', 'granite-code'];
+    const chosen = async (provider: Record<string, unknown>) =>
+      selectCompletionModel(await ask({}, { mine: { provider } })).model?.ref;
+    assert.equal(await chosen({ a: local(...ids) }), 'a/granite-code');
+    assert.equal(await chosen({ a: local(...ids.slice(0, 3)) }), 'a/plain');
+    assert.equal(await chosen({ a: local(...ids.slice(0, 2)) }), 'a/llama3.1-instruct');
+    assert.equal(await chosen({ a: local('plain'), b: local('granite-code') }), 'b/granite-code');
+  });
+
   it('selectModel: returns neither a model nor warnings for an empty registry', async () => {
     assert.deepEqual(selectModel(await ask({}, { mine: {} })), { warnings: [] });
   });
