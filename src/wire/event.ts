@@ -12,6 +12,8 @@ export interface Usage {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h?: number;
   readonly reasoning?: number;
   /** The charged cost in USD, if the provider reports it (OpenRouter). */
   readonly cost?: number;

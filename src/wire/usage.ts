@@ -1,4 +1,12 @@
-import { defined, isObject, type JsonObject, objectOrEmpty, readAmount, tokenCount } from '../base/json.ts';
+import {
+  arrayOrEmpty,
+  defined,
+  isObject,
+  type JsonObject,
+  objectOrEmpty,
+  readAmount,
+  tokenCount,
+} from '../base/json.ts';
 import type { Usage } from './event.ts';
 import type { FormatName } from './format-name.ts';
 
@@ -18,16 +26,59 @@ export function readReportedUsage(format: FormatName, usage: unknown): Usage | u
   return READERS[format](usage);
 }
 
+/**
+ * The fields for cached tokens differ: OpenAI and OpenRouter `cached_tokens` and `cache_write_tokens` in the details,
+ * DeepSeek `prompt_cache_hit_tokens`, Moonshot `cached_tokens` beside the totals, Qwen (Alibaba, "Context cache")
+ * `cache_creation_input_tokens` in the details, LiteLLM ("Prompt Caching") the same beside the totals.
+ */
 export function readChatUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = objectOrEmpty(usage.prompt_tokens_details);
-  return totals(usage.prompt_tokens, usage.completion_tokens, {
-    // DeepSeek's field is `prompt_cache_hit_tokens`.
-    cacheRead: tokenCount(prompt.cached_tokens) ?? tokenCount(usage.prompt_cache_hit_tokens),
-    cacheWrite: tokenCount(prompt.cache_write_tokens),
-    reasoning: tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens),
+  const reasoning = tokenCount(objectOrEmpty(usage.completion_tokens_details).reasoning_tokens);
+  return totals(usage.prompt_tokens, withReasoning(usage, usage.prompt_tokens, usage.completion_tokens, reasoning), {
+    cacheRead: firstCount(prompt.cached_tokens, usage.prompt_cache_hit_tokens, usage.cached_tokens),
+    ...readCacheWrites(
+      firstCount(prompt.cache_write_tokens, prompt.cache_creation_input_tokens, usage.cache_creation_input_tokens),
+      prompt.cache_creation,
+    ),
+    reasoning,
     cost: readAmount(usage.cost),
   });
+}
+
+/** The first count above 0; 0 if all counts are 0. */
+function firstCount(...values: readonly unknown[]): number | undefined {
+  const counts = values.map(tokenCount).filter((count) => count !== undefined);
+  return counts.find((count) => count > 0) ?? counts[0];
+}
+
+/**
+ * The output with the reasoning. xAI ("Consumption and Rate Limits") counts reasoning only in `total_tokens` and in the
+ * details, not in `completion_tokens`. Google ("OpenAI compatibility") counts it only in `total_tokens`, in a usage
+ * that has nothing but three totals.
+ */
+function withReasoning(usage: JsonObject, input: unknown, output: unknown, reasoning = 0): unknown {
+  const [total = 0, read = 0, written] = [tokenCount(usage.total_tokens), tokenCount(input), tokenCount(output)];
+  if (written === undefined) return output;
+  const unnamed = total - read - written;
+  const onlyTotals = Object.keys(usage).length === 3;
+  return unnamed > 0 && (unnamed === reasoning || onlyTotals) ? written + unnamed : output;
+}
+
+type CacheWrites = Readonly<Record<'cacheWrite' | 'cacheWrite1h', number | undefined>>;
+
+/** @param creation the writes by lifetime (Anthropic, "Prompt caching"). */
+function readCacheWrites(written: number | undefined, creation: unknown): CacheWrites {
+  const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = objectOrEmpty(creation);
+  const hour = tokenCount(long) ?? 0;
+  const total = Math.max(written ?? 0, hour + (tokenCount(short) ?? 0));
+  return { cacheWrite: total > 0 ? total : written, cacheWrite1h: hour > 0 ? hour : undefined };
+}
+
+/** The writes by lifetime, if any is kept for an hour. */
+export function writeCacheCreation({ cacheWrite = 0, cacheWrite1h }: Usage): Record<string, number> | undefined {
+  if (cacheWrite1h === undefined) return undefined;
+  return { ephemeral_5m_input_tokens: cacheWrite - cacheWrite1h, ephemeral_1h_input_tokens: cacheWrite1h };
 }
 
 /** The `usage` object of a Chat Completions answer. Code completions have the same. */
@@ -40,7 +91,11 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
     prompt_tokens_details:
       usage.cacheRead === undefined && usage.cacheWrite === undefined
         ? undefined
-        : defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
+        : defined({
+            cached_tokens: usage.cacheRead ?? 0,
+            cache_write_tokens: usage.cacheWrite,
+            cache_creation: writeCacheCreation(usage),
+          }),
     completion_tokens_details: usage.reasoning === undefined ? undefined : { reasoning_tokens: usage.reasoning },
   });
 }
@@ -48,32 +103,47 @@ export function writeChatUsage(usage: Usage): Record<string, unknown> {
 export function readResponsesUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
   const input = objectOrEmpty(usage.input_tokens_details);
-  return totals(usage.input_tokens, usage.output_tokens, {
+  const reasoning = tokenCount(objectOrEmpty(usage.output_tokens_details).reasoning_tokens);
+  return totals(usage.input_tokens, withReasoning(usage, usage.input_tokens, usage.output_tokens, reasoning), {
     cacheRead: tokenCount(input.cached_tokens),
-    cacheWrite: tokenCount(input.cache_write_tokens),
-    reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).reasoning_tokens),
+    ...readCacheWrites(tokenCount(input.cache_write_tokens), input.cache_creation),
+    reasoning,
     cost: readAmount(usage.cost),
   });
 }
 
-/** Anthropic's `input_tokens` does not include cached tokens; `Usage.input` does. */
+/**
+ * Anthropic's `input_tokens` does not include cached tokens; `Usage.input` does. The totals do not include the tokens of
+ * a compaction and of an advisor either (Anthropic, "Compaction", "Advisor tool").
+ */
 export function readMessagesUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined;
+  const read = readMessagesTotals(usage);
+  if (read === undefined || !Array.isArray(usage.iterations)) return read;
+  return usage.iterations.reduce((sum: Usage, value: unknown) => {
+    const iteration = objectOrEmpty(value);
+    const separate = iteration.type === 'compaction' || iteration.type === 'advisor_message';
+    const more = separate ? readMessagesTotals(iteration) : undefined;
+    return more === undefined ? sum : addUsage(sum, more);
+  }, read);
+}
+
+function readMessagesTotals(usage: JsonObject): Usage | undefined {
   const cacheRead = tokenCount(usage.cache_read_input_tokens);
-  const cacheWrite = tokenCount(usage.cache_creation_input_tokens);
+  const writes = readCacheWrites(tokenCount(usage.cache_creation_input_tokens), usage.cache_creation);
   const read = totals(usage.input_tokens, usage.output_tokens, {
     cacheRead,
-    cacheWrite,
+    ...writes,
     reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
     cost: readAmount(usage.cost),
   });
-  return read && { ...read, input: read.input + (cacheRead ?? 0) + (cacheWrite ?? 0) };
+  return read && { ...read, input: read.input + (cacheRead ?? 0) + (writes.cacheWrite ?? 0) };
 }
 
 function totals(
   input: unknown,
   output: unknown,
-  details: Readonly<Record<'cacheRead' | 'cacheWrite' | 'reasoning' | 'cost', number | undefined>>,
+  details: CacheWrites & Readonly<Record<'cacheRead' | 'reasoning' | 'cost', number | undefined>>,
 ): Usage | undefined {
   const [read, written] = [tokenCount(input), tokenCount(output)];
   if (read === undefined && written === undefined) return undefined;
@@ -93,7 +163,13 @@ export function readFimUsage(chunk: JsonObject): Usage | undefined {
 /** The `usage` object of a stream event or chunk. */
 export function usageInEvent(format: FormatName, event: JsonObject): unknown {
   if (format === 'responses') return objectOrEmpty(event.response).usage;
-  return format === 'messages' ? (objectOrEmpty(event.message).usage ?? event.usage) : event.usage;
+  return format === 'messages' ? (objectOrEmpty(event.message).usage ?? event.usage) : usageInChunk(event);
+}
+
+/** The `usage` object of a chunk. Groq's streams have it in `x_groq`, Moonshot's in the choice. */
+export function usageInChunk(chunk: JsonObject): unknown {
+  const own = chunk.usage ?? objectOrEmpty(chunk.x_groq).usage;
+  return own ?? objectOrEmpty(arrayOrEmpty(chunk.choices)[0]).usage;
 }
 
 /** The fields that `readMessagesUsage` reads. Other fields are dropped. */
@@ -102,6 +178,8 @@ const MESSAGES_FIELDS = [
   'output_tokens',
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
+  'cache_creation',
+  'iterations',
   'output_tokens_details',
   'cost',
 ] as const;
@@ -137,12 +215,18 @@ export class StreamUsage {
     const fields: Record<string, unknown> = { ...this.#fields };
     for (const name of MESSAGES_FIELDS) {
       const value = usage[name];
-      const known = isObject(value) || readAmount(value) !== undefined;
-      if (known && (value !== 0 || fields[name] === undefined)) fields[name] = value;
+      const known = typeof value === 'object' ? value !== null : readAmount(value) !== undefined;
+      if (known && (fields[name] === undefined || !isZero(value))) fields[name] = value;
     }
     this.#fields = fields;
     return fields;
   }
+}
+
+/** Whether a value is 0, or an object or list with nothing else. */
+function isZero(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === 0;
+  return Object.values(value).every((count) => count === 0);
 }
 
 /** Adds the usage of two answers. `cost` is omitted, because only one of them may have a cost. */
@@ -155,6 +239,7 @@ export function addUsage(a: Usage | undefined, b: Usage): Usage {
     output: a.output + b.output,
     cacheRead: sum(a.cacheRead, b.cacheRead),
     cacheWrite: sum(a.cacheWrite, b.cacheWrite),
+    cacheWrite1h: sum(a.cacheWrite1h, b.cacheWrite1h),
     reasoning: sum(a.reasoning, b.reasoning),
   });
 }

@@ -84,11 +84,12 @@ describe('Ledger', () => {
       );
       assert.equal(new KeyCache(new KeyStore(state), []).size, 1);
       const ledger = new Ledger(state, failed);
-      ledger.record(row(new Account(), { key: 'team', cost: 0.25 }));
+      const usage = { input: 10, output: 5, cacheWrite: 4, cacheWrite1h: 3 };
+      ledger.record(row(new Account(), { key: 'team', cost: 0.25, usage }));
       ledger.flush();
       assert.deepEqual(
-        { ...state.prepare('SELECT sum(cost) AS cost, count(*) AS n FROM usage').get() },
-        { cost: 1.75, n: 2 },
+        { ...state.prepare('SELECT sum(cost) AS cost, count(*) AS n, sum(cache_write_1h) AS hour FROM usage').get() },
+        { cost: 1.75, n: 2, hour: 3 },
       );
       assert.deepEqual(failures, []);
     } finally {

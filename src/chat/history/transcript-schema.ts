@@ -13,6 +13,7 @@ const usage = z.object({
   output: count,
   cacheRead: count.exactOptional(),
   cacheWrite: count.exactOptional(),
+  cacheWrite1h: count.exactOptional(),
   reasoning: count.exactOptional(),
 });
 

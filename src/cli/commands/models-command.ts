@@ -78,6 +78,7 @@ export function describe(model: Model) {
             output: cost.output,
             ...(cost.cacheRead === undefined ? {} : { cache_read: cost.cacheRead }),
             ...(cost.cacheWrite === undefined ? {} : { cache_write: cost.cacheWrite }),
+            ...(cost.cacheWrite1h === undefined ? {} : { cache_write_1h: cost.cacheWrite1h }),
           },
     modalities: model.modalities,
     reasoning: model.reasoning,

@@ -28,9 +28,10 @@ export async function run(args: string[], io: Io): Promise<number> {
       String(row.output_tokens),
       String(row.cache_read_tokens),
       String(row.cache_write_tokens),
+      String(row.cache_write_1h_tokens),
       row.cost.toFixed(6),
     ]);
-    const head = [by.toUpperCase(), 'REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'COST USD'];
+    const head = [by.toUpperCase(), 'REQUESTS', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'OF IT 1H', 'COST USD'];
     await io.out(table(head, rows));
     return 0;
   } finally {

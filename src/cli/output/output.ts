@@ -50,12 +50,13 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** The tokens of an answer for JSON output. Unknown values are omitted. */
-export function usageJson({ input, output, cacheRead, cacheWrite, reasoning }: Usage) {
+export function usageJson({ input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning }: Usage) {
   return {
     input,
     output,
     ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
     ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
+    ...(cacheWrite1h === undefined ? {} : { cache_write_1h: cacheWrite1h }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };
 }

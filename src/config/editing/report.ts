@@ -90,6 +90,7 @@ function reportModel(model: ModelSettings, provider: string, settings: Settings)
             output: cost.output,
             cache_read: cost.cacheRead,
             cache_write: cost.cacheWrite,
+            cache_write_1h: cost.cacheWrite1h,
           }),
     options: model.options === undefined ? undefined : freeForm(model.options),
     headers: headers === undefined ? undefined : maskedHeaders(headers),

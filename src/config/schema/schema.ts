@@ -50,6 +50,9 @@ const cost = z
     output: price.optional().describe('Output.'),
     cache_read: price.optional().describe('Input read from the cache.'),
     cache_write: price.optional().describe('Input written to the cache.'),
+    cache_write_1h: price
+      .optional()
+      .describe('Input written to the cache for an hour. Default: twice the price of `input`.'),
   })
   .describe('USD per million tokens.');
 

@@ -16,6 +16,8 @@ export interface ModelCost {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** Writes that are kept for an hour. */
+  readonly cacheWrite1h?: number;
 }
 
 /** `provider.<id>.models.<key>` after merging. A field is `undefined` if no source sets it. */

@@ -70,12 +70,13 @@ function readLimit(value: unknown): ModelLimit | undefined {
 
 function readCost(value: unknown): ModelSettings['cost'] {
   if (!isObject(value)) return undefined;
-  const { input, output, cache_read: cacheRead, cache_write: cacheWrite } = value;
+  const { input, output, cache_read: cacheRead, cache_write: cacheWrite, cache_write_1h: cacheWrite1h } = value;
   return defined({
     input: number(input),
     output: number(output),
     cacheRead: number(cacheRead),
     cacheWrite: number(cacheWrite),
+    cacheWrite1h: number(cacheWrite1h),
   });
 }
 

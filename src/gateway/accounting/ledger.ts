@@ -36,8 +36,8 @@ const BATCH_ROWS = 500;
 const MAX_WAITING = 50_000;
 
 const INSERT = `INSERT INTO usage (at, request_id, key, organization, endpoint, model, byok, outcome, input, output,
-  cache_read, cache_write, reasoning, cost, estimated, duration_ms, first_byte_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  cache_read, cache_write, cache_write_1h, reasoning, cost, estimated, duration_ms, first_byte_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
  * Writes usage to the state. Rows are kept in memory when an answer ends and written in batches. The account
@@ -163,6 +163,7 @@ function runInsert(insert: StatementSync, row: LedgerRow): void {
     usage?.output ?? null,
     usage?.cacheRead ?? null,
     usage?.cacheWrite ?? null,
+    usage?.cacheWrite1h ?? null,
     usage?.reasoning ?? null,
     row.cost ?? null,
     row.estimated ? 1 : 0,

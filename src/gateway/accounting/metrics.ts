@@ -41,6 +41,7 @@ export class Metrics {
     this.#tokens.inc({ model, kind: 'output' }, usage.output);
     if (usage.cacheRead) this.#tokens.inc({ model, kind: 'cache_read' }, usage.cacheRead);
     if (usage.cacheWrite) this.#tokens.inc({ model, kind: 'cache_write' }, usage.cacheWrite);
+    if (usage.cacheWrite1h) this.#tokens.inc({ model, kind: 'cache_write_1h' }, usage.cacheWrite1h);
   }
 
   upstreamError(provider: string, errorType: string): void {

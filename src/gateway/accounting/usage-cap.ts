@@ -24,15 +24,17 @@ const MAX_FOR_TOOLS = 1;
 export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: Bounds): Usage {
   const input = Math.min(usage.input, sent + (limit?.context || UNKNOWN_LIMIT.context));
   const output = Math.min(usage.output, received + (limit?.output || UNKNOWN_LIMIT.output));
-  const { cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
+  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, reasoning = 0 } = usage;
   const read = Math.min(cacheRead, input);
   const written = Math.min(cacheWrite, input - read);
+  const writtenForHour = Math.min(cacheWrite1h, written);
   const thought = Math.min(reasoning, output);
   const same = [
     usage.input - input,
     usage.output - output,
     cacheRead - read,
     cacheWrite - written,
+    cacheWrite1h - writtenForHour,
     reasoning - thought,
   ];
   if (same.every((difference) => difference === 0)) return usage;
@@ -42,6 +44,7 @@ export function cappedUsage(usage: Usage, { sent, received, model: { limit } }: 
     output,
     ...(usage.cacheRead === undefined ? {} : { cacheRead: read }),
     ...(usage.cacheWrite === undefined ? {} : { cacheWrite: written }),
+    ...(usage.cacheWrite1h === undefined ? {} : { cacheWrite1h: writtenForHour }),
     ...(usage.reasoning === undefined ? {} : { reasoning: thought }),
   };
 }

@@ -15,6 +15,8 @@ export interface UsageSums {
   readonly output_tokens: number;
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
+  /** Part of `cache_write_tokens` that is kept for an hour. */
+  readonly cache_write_1h_tokens: number;
   readonly reasoning_tokens: number;
   readonly cost: number;
   /** Part of the cost that organizations paid with their own credentials. */
@@ -30,7 +32,7 @@ export interface UsageReport {
 
 const SUMS = `count(*) AS requests, total(input) AS input_tokens, total(output) AS output_tokens,
   total(cache_read) AS cache_read_tokens, total(cache_write) AS cache_write_tokens,
-  total(reasoning) AS reasoning_tokens, total(cost) AS cost, total(cost * byok) AS byok_cost,
+  total(cache_write_1h) AS cache_write_1h_tokens, total(reasoning) AS reasoning_tokens, total(cost) AS cost, total(cost * byok) AS byok_cost,
   total(estimated) AS estimated_requests`;
 
 const LABELS = { model: 'model', key: 'key', organization: 'organization', day: "date(at / 1000, 'unixepoch')" };
@@ -58,6 +60,7 @@ function readSums(row: Readonly<Record<string, unknown>>): UsageSums {
     output_tokens: number('output_tokens'),
     cache_read_tokens: number('cache_read_tokens'),
     cache_write_tokens: number('cache_write_tokens'),
+    cache_write_1h_tokens: number('cache_write_1h_tokens'),
     reasoning_tokens: number('reasoning_tokens'),
     cost: number('cost'),
     byok_cost: number('byok_cost'),

@@ -7,13 +7,16 @@ import { findStringEnd } from '../http/json-limits.ts';
 /** The first quote is omitted: quotes are frequent in JSON, and the search would stop at each of them. */
 const USAGE = Buffer.from('usage"');
 
-/** Whether bytes contain a usage that is not null. Only such frames are parsed. */
+/**
+ * Whether bytes may contain a usage that is not null. Only such frames are parsed. The text of an answer never matches,
+ * because JSON escapes quotes in strings.
+ */
 export function mentionsUsage(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(USAGE); at >= 0; at = bytes.indexOf(USAGE, at + USAGE.length)) {
     let next = at + USAGE.length;
     if (bytes[at - 1] !== 0x22) continue;
     while (bytes[next] === 0x3a || bytes[next] === 0x20) next += 1;
-    if (bytes[next] === 0x7b) return true;
+    if (bytes[next] !== 0x6e) return true;
   }
   return false;
 }

@@ -15,7 +15,7 @@ import type { Usage } from '../../wire/event.ts';
 import type { Frame } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
-import { StreamUsage, usageInEvent } from '../../wire/usage.ts';
+import { StreamUsage, usageInChunk, usageInEvent } from '../../wire/usage.ts';
 import { findExceededLimit } from '../http/json-limits.ts';
 import { countAnswerCharacters, readAnswerModel, readModelName } from './answer-facts.ts';
 import { bodyTail, mentionsUsage, usageOfAnswer } from './reported-usage.ts';
@@ -223,10 +223,11 @@ export class StreamTransform implements ResponseTransform {
 
   #chatFrame(frame: Frame): string {
     const chunk = frame.data.includes('"usage"') ? parseJson(frame.data) : undefined;
-    if (!isObject(chunk) || !isObject(chunk.usage)) return frameText(frame);
-    this.#usage.add(chunk.usage);
+    const usage = isObject(chunk) ? usageInChunk(chunk) : undefined;
+    if (!isObject(chunk) || !isObject(usage)) return frameText(frame);
+    this.#usage.add(usage);
     this.#model = readModelName(chunk) ?? this.#model;
-    const { usage, ...rest } = chunk;
+    const { usage: _, ...rest } = chunk;
     this.#lastChunk = JSON.stringify({ ...rest, choices: [], usage });
     return arrayOrEmpty(chunk.choices).length === 0 ? '' : frameText({ data: JSON.stringify(rest) });
   }

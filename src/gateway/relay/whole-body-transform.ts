@@ -11,6 +11,7 @@ import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 import { countText } from './streamed-text.ts';
 
 const NOTHING = Buffer.alloc(0);
+const USAGE = Buffer.from('"usage"');
 
 /** For answers that are not conversations (embeddings, transcripts): forwards the bytes and reads the usage. */
 export class WholeBodyTransform implements ResponseTransform {
@@ -65,9 +66,7 @@ export class WholeBodyTransform implements ResponseTransform {
 
   whole(body: Buffer): Buffer {
     this.#body = body;
-    const tail = body.subarray(Math.max(0, body.length - 1000));
-    const head = body.subarray(0, 200);
-    if (!tail.includes('"usage"') && !head.includes('"usage"') && !head.includes('"error"')) return body;
+    if (!body.includes(USAGE) && !body.subarray(0, 200).includes('"error"')) return body;
     const value = objectOrEmpty(parseJson(body.toString('utf8')));
     if (isObject(value.error)) {
       const bodyText = JSON.stringify(value);

@@ -71,6 +71,7 @@ export function modelItem(model: Model): Record<string, unknown> {
       completion: perToken(cost?.output),
       ...(cost?.cacheRead === undefined ? {} : { input_cache_read: perToken(cost.cacheRead) }),
       ...(cost?.cacheWrite === undefined ? {} : { input_cache_write: perToken(cost.cacheWrite) }),
+      ...(cost?.cacheWrite1h === undefined ? {} : { input_cache_write_1h: perToken(cost.cacheWrite1h) }),
     },
     architecture: { input_modalities: modalities.input, output_modalities: modalities.output },
     supported_parameters: supportedParameters(model),

@@ -35,9 +35,19 @@ CREATE TABLE IF NOT EXISTS usage (
   id INTEGER PRIMARY KEY, at INTEGER NOT NULL, request_id TEXT NOT NULL, key TEXT NOT NULL, organization TEXT,
   endpoint TEXT NOT NULL, model TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
-  cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL
+  cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,
+  cache_write_1h INTEGER
 ) STRICT;
 `;
+
+/** Adds the column that the state of an older version does not have. Another process may add it at the same time. */
+function addHourColumn(database: DatabaseSync): void {
+  const find = database.prepare("SELECT 1 FROM pragma_table_info('usage') WHERE name = 'cache_write_1h'");
+  if (find.get() !== undefined) return;
+  database.exec('BEGIN IMMEDIATE');
+  if (find.get() === undefined) database.exec('ALTER TABLE usage ADD COLUMN cache_write_1h INTEGER');
+  database.exec('COMMIT');
+}
 
 /** Milliseconds that a terminal command waits while another process writes. */
 const COMMAND_WAIT_MS = 5_000;
@@ -63,6 +73,7 @@ export async function openState(file: string): Promise<DatabaseSync> {
     const database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
     database.exec(SCHEMA);
+    addHourColumn(database);
     return database;
   } catch (thrown) {
     throw new SvcError({

@@ -15,7 +15,7 @@ import { invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event, FinishReason } from '../event.ts';
 import type { Frame, StreamReader } from '../format.ts';
-import { readChatUsage } from '../usage.ts';
+import { readChatUsage, usageInChunk } from '../usage.ts';
 import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
 import { ChatToolCalls } from './tool-calls.ts';
 
@@ -73,7 +73,7 @@ export class ChatStreamReader implements StreamReader {
         }),
       );
     }
-    const usage = readChatUsage(chunk.usage);
+    const usage = readChatUsage(usageInChunk(chunk));
     if (usage) events.push({ type: 'usage', usage });
     const choice = arrayOrEmpty(chunk.choices)[0];
     if (!isObject(choice)) {

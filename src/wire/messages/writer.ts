@@ -6,6 +6,7 @@ import type { Event, FinishReason, Usage } from '../event.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
+import { writeCacheCreation } from '../usage.ts';
 import { messagesCitations, toolInput } from './write-request.ts';
 
 const STOP: Readonly<Record<Exclude<FinishReason, 'closed'>, string>> = {
@@ -178,6 +179,7 @@ function writeMessagesUsage(usage: Usage): Record<string, unknown> {
   return defined({
     input_tokens: Math.max(0, usage.input - (usage.cacheRead ?? 0) - (usage.cacheWrite ?? 0)),
     cache_creation_input_tokens: usage.cacheWrite ?? 0,
+    cache_creation: writeCacheCreation(usage),
     cache_read_input_tokens: usage.cacheRead ?? 0,
     output_tokens: usage.output,
     output_tokens_details: usage.reasoning === undefined ? undefined : { thinking_tokens: usage.reasoning },

@@ -5,6 +5,7 @@ import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
+import { writeCacheCreation } from '../usage.ts';
 import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenItem, openItem } from './item.ts';
 import { responsesAnnotations, writeResponsesRequest } from './write-request.ts';
 
@@ -221,7 +222,11 @@ function failureCode(error: SvcError): string {
 function writeResponsesUsage(usage: Usage): Item {
   return {
     input_tokens: usage.input,
-    input_tokens_details: defined({ cached_tokens: usage.cacheRead ?? 0, cache_write_tokens: usage.cacheWrite }),
+    input_tokens_details: defined({
+      cached_tokens: usage.cacheRead ?? 0,
+      cache_write_tokens: usage.cacheWrite,
+      cache_creation: writeCacheCreation(usage),
+    }),
     output_tokens: usage.output,
     output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
     total_tokens: usage.input + usage.output,
