@@ -32,6 +32,8 @@ export interface AnswerContext {
   readonly created: number;
   /** The request of this answer. Responses and Messages repeat parts of it. */
   readonly request: Conversation;
+  /** Chat Completions: the client requested the usage in a chunk of its own (`stream_options.include_usage`). */
+  readonly usageChunk?: boolean;
 }
 
 /** A wire format: pairs of pure functions. A complete answer is a folded stream. */

@@ -21,7 +21,7 @@ const ANSWER: readonly Event[] = [
 ];
 
 describe('order of a stream', () => {
-  it('stream order: Chat Completions: role, deltas, finish, usage without choices, [DONE]', () => {
+  it('stream order: Chat Completions: role, deltas, finish with usage, [DONE]', () => {
     assert.deepEqual(kinds(writeFrames(chatCompletions, ANSWER)), [
       'role+content',
       'reasoning_content',
@@ -33,7 +33,6 @@ describe('order of a stream', () => {
       'tool_calls',
       'tool_calls',
       'finish tool_calls',
-      'usage',
       '[DONE]',
     ]);
   });

@@ -1,12 +1,4 @@
-import {
-  arrayOrEmpty,
-  finiteNumber,
-  isObject,
-  type JsonObject,
-  nonEmptyString,
-  objectOrEmpty,
-  parseJson,
-} from '../../base/json.ts';
+import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
 import { errorBody, errorFrame } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import { answerCutShort, invalidJson } from '../../wire/errors/upstream-errors.ts';
@@ -15,21 +7,15 @@ import type { Usage } from '../../wire/event.ts';
 import type { Frame } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { frameText, SseDecoder } from '../../wire/stream/sse.ts';
-import { StreamUsage, usageInChunk, usageInEvent } from '../../wire/usage.ts';
+import { StreamUsage, usageInEvent } from '../../wire/usage.ts';
 import { findExceededLimit } from '../http/json-limits.ts';
 import { countAnswerCharacters, readAnswerModel, readModelName } from './answer-facts.ts';
+import { ChatFrames, valueAt } from './chat-frames.ts';
 import { bodyTail, mentionsUsage, usageOfAnswer } from './reported-usage.ts';
 import type { ResponseTransform, TransformEnd } from './response-transform.ts';
 import { countText } from './streamed-text.ts';
 
-const DONE = Buffer.from('data: [DONE]\n\n');
-const DONE_MARK = Buffer.from('[DONE]');
 const FINISH_REASON = Buffer.from('"finish_reason"');
-const TOOL_CALLS = '"tool_calls"';
-/** The searched part of the name: without quotes, which are frequent in JSON, and six bytes, because more are slower. */
-const CALLS = Buffer.from('_calls');
-const CALLS_AT = TOOL_CALLS.indexOf('_calls');
-const HAS_FINISH_REASON = /"finish_reason"\s*:\s*"[^"]/;
 const NOTHING = Buffer.alloc(0);
 /** The key of an error is within this number of characters from the start of a whole answer. */
 const ERROR_WITHIN = 200;
@@ -45,30 +31,26 @@ export interface StreamTransformOptions {
   readonly provider: string;
   /** The credential is the caller's own. */
   readonly byok: boolean;
+  /** Chat Completions: the client requested the usage in a chunk of its own. */
+  readonly usageChunk?: boolean;
   /** Writes the stream if the upstream sends a whole answer to a request for a stream. */
   readonly converter: () => ResponseTransform;
 }
 
-/**
- * Forwards frames without translation. Only frames with usage are parsed. In Chat Completions the usage is
- * sent in one last chunk with `choices: []`, whichever chunk the upstream put it in (spec 2.2, 4.2).
- */
+/** Forwards frames without translation. Only frames with usage and the last ones of Chat Completions are parsed. */
 export class StreamTransform implements ResponseTransform {
   readonly #options: StreamTransformOptions;
   readonly #format: FormatName;
   readonly #usage: StreamUsage;
+  /** Absent for the other formats. */
+  readonly #chat: ChatFrames | undefined;
   #readWholeUsage: Usage | undefined;
-  /** A Chat Completions chunk with usage, sent at the end of the stream. */
-  #lastChunk: string | undefined;
   /** The upstream has sent the event that completes an answer. */
   #finished = false;
-  #done = false;
   #first: Frame | undefined;
   #inspected = false;
   /** Data of the first event. */
   #opening = '';
-  /** Any chunk of a Chat Completions answer had a tool call. */
-  #called = false;
   /** The response object of `response.created`. `response.failed` repeats it. */
   #answer: JsonObject = {};
   #latest: Buffer = NOTHING;
@@ -81,6 +63,7 @@ export class StreamTransform implements ResponseTransform {
     this.#options = options;
     this.#format = options.format;
     this.#usage = new StreamUsage(options.format);
+    if (options.format === 'chat-completions') this.#chat = new ChatFrames(this.#usage, options.usageChunk === true);
   }
 
   /** The usage of a whole answer is read on demand, after the client has its answer. */
@@ -97,7 +80,7 @@ export class StreamTransform implements ResponseTransform {
   /** The model that is named in the chunk with the usage, else in the first chunk. */
   get model(): string | undefined {
     if (this.#whole !== undefined) return readAnswerModel(this.#whole);
-    return this.#model ?? readModelName(objectOrEmpty(parseJson(this.#opening)));
+    return this.#chat?.model ?? this.#model ?? readModelName(objectOrEmpty(parseJson(this.#opening)));
   }
 
   /** Takes whole frames. Returns the bytes for the client. */
@@ -106,7 +89,7 @@ export class StreamTransform implements ResponseTransform {
     this.#latest = frames;
     this.#characters += countText(frames);
     if (!this.#finished) this.#finished = this.#finishes(frames);
-    if (this.#format === 'chat-completions') return this.#passChat(frames);
+    if (this.#chat) return this.#chat.pass(frames, this.#finished, this.#opening);
     if (mentionsUsage(frames)) for (const frame of new SseDecoder().push(frames)) this.#noteUsage(frame);
     return frames;
   }
@@ -121,18 +104,19 @@ export class StreamTransform implements ResponseTransform {
   }
 
   end(): TransformEnd {
-    if (this.#done) return { bytes: NOTHING };
+    if (this.#chat?.done) return { bytes: NOTHING };
     if (!this.#finished) {
       const error = answerCutShort({ provider: this.#options.provider });
       return { bytes: this.fail(error), error };
     }
-    if (this.#format !== 'chat-completions') return { bytes: NOTHING };
-    return { bytes: Buffer.concat([this.#usageChunk(), DONE]) };
+    return { bytes: this.#chat?.end(this.#opening) ?? NOTHING };
   }
 
   /** The last bytes of a stream that ends with an error. */
   fail(error: SvcError): Buffer {
-    if (this.#format !== 'responses') return Buffer.from(frameText(errorFrame(error, this.#format)));
+    if (this.#format !== 'responses') {
+      return Buffer.from((this.#chat?.takeHeld() ?? '') + frameText(errorFrame(error, this.#format)));
+    }
     const number = this.#lastNumber() + 1;
     const fields = objectOrEmpty(errorBody(error, 'responses').error);
     const { code, message, param } = fields;
@@ -195,49 +179,6 @@ export class StreamTransform implements ResponseTransform {
     return vendorError({ provider, status: 200, bodyText, byok });
   }
 
-  #passChat(frames: Buffer): Buffer {
-    if (!this.#called) this.#called = holdsCall(frames);
-    if (!mentionsUsage(frames) && !frames.includes(DONE_MARK)) return frames;
-    const out: string[] = [];
-    let hasReason = this.#finished;
-    for (const frame of new SseDecoder().push(frames)) {
-      if (frame.data === '[DONE]') {
-        this.#done = true;
-        out.push(hasReason ? '' : this.#finishChunk(), this.#usageChunk().toString('utf8'), 'data: [DONE]\n\n');
-      } else {
-        hasReason ||= HAS_FINISH_REASON.test(frame.data);
-        out.push(this.#chatFrame(frame));
-      }
-    }
-    return Buffer.from(out.join(''));
-  }
-
-  /** A chunk with a finish reason (spec 2.2) for servers that send `[DONE]` without one: clients would throw. */
-  #finishChunk(): string {
-    const opening = parseJson(this.#opening);
-    if (!isObject(opening)) return '';
-    const { usage: _, ...head } = opening;
-    const choice = { index: 0, delta: {}, finish_reason: this.#called ? 'tool_calls' : 'stop' };
-    return frameText({ data: JSON.stringify({ ...head, choices: [choice] }) });
-  }
-
-  #chatFrame(frame: Frame): string {
-    const chunk = frame.data.includes('"usage"') ? parseJson(frame.data) : undefined;
-    const usage = isObject(chunk) ? usageInChunk(chunk) : undefined;
-    if (!isObject(chunk) || !isObject(usage)) return frameText(frame);
-    this.#usage.add(usage);
-    this.#model = readModelName(chunk) ?? this.#model;
-    const { usage: _, ...rest } = chunk;
-    this.#lastChunk = JSON.stringify({ ...rest, choices: [], usage });
-    return arrayOrEmpty(chunk.choices).length === 0 ? '' : frameText({ data: JSON.stringify(rest) });
-  }
-
-  #usageChunk(): Buffer {
-    const chunk = this.#lastChunk;
-    this.#lastChunk = undefined;
-    return chunk === undefined ? NOTHING : Buffer.from(`data: ${chunk}\n\n`);
-  }
-
   #noteUsage(frame: Frame): void {
     const data = objectOrEmpty(parseJson(frame.data));
     const usage = usageInEvent(this.#format, data);
@@ -250,24 +191,6 @@ export class StreamTransform implements ResponseTransform {
     const last = new SseDecoder().push(this.#latest).at(-1);
     return finiteNumber(objectOrEmpty(parseJson(last?.data ?? '')).sequence_number) ?? 0;
   }
-}
-
-/** Index of the value of a member. @param at index after its name. */
-function valueAt(frames: Buffer, at: number): number {
-  let index = at;
-  while (frames[index] === 0x3a || frames[index] === 0x20) index += 1;
-  return index;
-}
-
-/** Some servers send `"tool_calls": null` or an empty list with every chunk of text. These do not count. */
-function holdsCall(frames: Buffer): boolean {
-  for (let found = frames.indexOf(CALLS); found >= 0; found = frames.indexOf(CALLS, found + 1)) {
-    const end = found - CALLS_AT + TOOL_CALLS.length;
-    if (frames.toString('latin1', Math.max(0, found - CALLS_AT), end) !== TOOL_CALLS) continue;
-    const value = valueAt(frames, end);
-    if (frames[value] === 0x5b && frames[valueAt(frames, value + 1)] === 0x7b) return true;
-  }
-  return false;
 }
 
 function lastEvents(): readonly string[] {

@@ -92,6 +92,7 @@ function sameFormat(
       format: endpoint.format,
       provider: model.provider,
       byok: byok !== undefined,
+      usageChunk: requestsUsageChunk(value),
       converter: () => new TranslatingTransform(format, format, answerContext(context, format, value)),
     }),
   };
@@ -113,7 +114,11 @@ function adapt(model: Model, body: JsonObject): JsonObject {
 /** Mistral always reports usage and refuses `stream_options`. */
 function wantsUsage({ endpoint }: Model, body: JsonObject): boolean {
   if (endpoint.format !== 'chat-completions' || endpoint.kind === 'mistral' || body.stream !== true) return false;
-  return objectOrEmpty(body.stream_options).include_usage !== true;
+  return !requestsUsageChunk(body);
+}
+
+function requestsUsageChunk(body: JsonObject): boolean {
+  return objectOrEmpty(body.stream_options).include_usage === true;
 }
 
 function added(body: JsonObject, add: JsonObject): JsonObject {
@@ -170,5 +175,6 @@ function translated(
 
 function answerContext(context: RequestContext, client: Format, body: JsonObject) {
   const request = client.readRequest(body);
-  return { id: context.id, model: request.model, created: Math.floor(Date.now() / 1000), request };
+  const created = Math.floor(Date.now() / 1000);
+  return { id: context.id, model: request.model, created, request, usageChunk: requestsUsageChunk(body) };
 }

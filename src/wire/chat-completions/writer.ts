@@ -11,12 +11,14 @@ import { writeToolCall } from './write-request.ts';
 const NOTHING: readonly Frame[] = [];
 
 /**
- * Converts events to chunks in the order of OpenAI's streams: role, deltas, finish, usage with `choices: []`, `[DONE]`.
+ * Converts events to chunks in the order of OpenAI's streams: role, deltas, finish, `[DONE]`. The usage is in the chunk
+ * with the finish reason, or after it in a chunk with `choices: []` if the client requested that.
  */
 export class ChatStreamWriter implements StreamWriter {
   readonly #head: string;
   /** The common start of every chunk with a delta. */
   readonly #deltaHead: string;
+  readonly #usageChunk: boolean;
   #begun = false;
   #over = false;
   #usage: Usage | undefined;
@@ -27,6 +29,7 @@ export class ChatStreamWriter implements StreamWriter {
 
   constructor(context: AnswerContext) {
     const { id, created, model } = context;
+    this.#usageChunk = context.usageChunk === true;
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
     this.#deltaHead = [this.#head, ',"choices":[{"index":0,"delta":'].join('');
   }
@@ -82,8 +85,8 @@ export class ChatStreamWriter implements StreamWriter {
     return [this.#chunk(`{"role":"assistant","content":${firstContent}}`, 'null'), frame];
   }
 
-  #chunk(delta: string, finish: string): Frame {
-    return { data: `${this.#deltaHead}${delta},"finish_reason":${finish}}]}` };
+  #chunk(delta: string, finish: string, usage = ''): Frame {
+    return { data: `${this.#deltaHead}${delta},"finish_reason":${finish}}]${usage}}` };
   }
 
   #finish(reason: FinishReason): readonly Frame[] {
@@ -94,10 +97,9 @@ export class ChatStreamWriter implements StreamWriter {
     for (const call of this.#calls.values()) {
       if (call.empty) frames.push(this.#chunk(`{${argumentsDelta(call.index, '{}')}}`, 'null'));
     }
-    frames.push(this.#chunk('{}', `"${reason}"`));
-    if (this.#usage) {
-      frames.push({ data: `${this.#head},"choices":[],"usage":${JSON.stringify(writeChatUsage(this.#usage))}}` });
-    }
+    const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
+    frames.push(this.#chunk('{}', `"${reason}"`, this.#usageChunk ? '' : usage));
+    if (this.#usageChunk && usage !== '') frames.push({ data: `${this.#head},"choices":[]${usage}}` });
     frames.push({ data: '[DONE]' });
     return frames;
   }
