@@ -13,7 +13,7 @@ import { RequestIds } from './http/request-ids.ts';
 import { Router } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
-import { countTokensRoute } from './routes/count-tokens-route.ts';
+import { countTokensRoutes } from './routes/count-tokens-routes.ts';
 import { embeddingsRoute } from './routes/embeddings-route.ts';
 import { fimRoute } from './routes/fim-route.ts';
 import { inferenceRoutes } from './routes/inference-routes.ts';
@@ -52,7 +52,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   let draining = false;
   const router = new Router([
     ...inferenceRoutes(deps),
-    countTokensRoute(deps),
+    ...countTokensRoutes(deps),
     fimRoute(deps),
     embeddingsRoute(deps),
     transcriptionRoute(deps),

@@ -99,6 +99,13 @@ export const LOSSES: readonly Loss[] = [
     how: 'the gateway stores nothing',
   },
   {
+    what: '`thread`',
+    from: [messages],
+    to: [chat, messages, responses],
+    happens: 'refused',
+    how: 'the gateway stores nothing; the SDK sends the whole history instead',
+  },
+  {
     what: '`container`, `mcp_servers`',
     from: [messages],
     to: [chat, responses],

@@ -102,6 +102,7 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
     { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.type' },
     { from: 'responses', said: responses({ input: [{ type: 'computer_call', id: 'i' }] }), param: 'input.0.type' },
   ],
+  '`thread`': refused('messages', { thread: { type: 'create' } }),
   '`container`, `mcp_servers`': refused('messages', { container: 'c' }, { mcp_servers: [{}] }),
   'role `developer`': [
     {

@@ -24,6 +24,7 @@ export class Metrics {
 
   /** @param rowsWaiting rows of the ledger that are not written yet. */
   constructor(rowsWaiting: () => number) {
+    collectDefaultMetrics({ register: this.#registry });
     this.#gauge('requests_active', 'Requests that are being answered.', () => this.active);
     this.#gauge('ledger_rows_waiting', 'Rows of the ledger that are not written yet.', rowsWaiting);
   }
@@ -58,10 +59,8 @@ export class Metrics {
     return new Map(values.map(({ labels, value }) => [String(labels.kind), value]));
   }
 
-  /** All metrics in Prometheus' text format. Those of the process are collected from the first call on. */
+  /** All metrics in Prometheus' text format. */
   async write(): Promise<{ readonly text: string; readonly contentType: string }> {
-    if (!this.#registry.getSingleMetric('process_cpu_seconds_total'))
-      collectDefaultMetrics({ register: this.#registry });
     return { text: await this.#registry.metrics(), contentType: this.#registry.contentType };
   }
 

@@ -113,12 +113,20 @@ async function attempt<M extends ServedModel>(
       if (answer) account(deps, context, caller, model, byok, answer);
       return undefined;
     } catch (thrown) {
-      const error = asSvcError(thrown);
+      const error = withContextLimit(asSvcError(thrown), model);
       if (again && isStaleConnection(error) && !context.response.destroyed) continue;
-      noteFailure(deps, context, model, error, byok);
+      // Errors of an upstream name the provider. Others are refusals of the gateway itself.
+      if (error.provider === undefined) context.logFields.errorType = error.errorType;
+      else noteFailure(deps, context, model, error, byok);
       return error;
     }
   }
+}
+
+/** Adds the model's context window to an error that does not state it. */
+function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
+  if (error.context === undefined || error.context.limit !== undefined || !limit?.context) return error;
+  return error.with({ context: { ...error.context, limit: limit.context } });
 }
 
 function account(

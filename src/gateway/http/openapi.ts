@@ -58,6 +58,12 @@ const POSTS: Readonly<Record<string, Operation>> = {
     tag: 'inference',
     request: { model, messages: list },
   },
+  '/responses/input_tokens': {
+    summary: 'Tokens of a Responses request: the upstream’s count if available, else an estimate',
+    tag: 'inference',
+    request: { model },
+    optional: { input: { oneOf: [text, list] }, instructions: text, tools: list },
+  },
   '/embeddings': {
     summary: 'Embeddings',
     tag: 'inference',
@@ -87,8 +93,10 @@ const POSTS: Readonly<Record<string, Operation>> = {
 };
 
 const GETS: Readonly<Record<string, Operation>> = {
+  '/': { summary: 'The path of this document; for clients that check the base URL', tag: 'operation', open: true },
   '/models': {
-    summary: 'Models; with `X-Organization-Id`, only the models that its policy allows',
+    summary:
+      'Models, in Anthropic’s form for clients that send `anthropic-version`; with `X-Organization-Id`, only the models that its policy allows',
     tag: 'catalog',
     open: true,
   },

@@ -35,7 +35,8 @@ export class Router {
   find(context: RequestContext): { readonly route: Route; readonly params: RouteParams } {
     const { path } = context;
     const method = context.request.method ?? 'GET';
-    const own = METHODS.find((each) => each === method);
+    // Node sends no body as the answer to HEAD.
+    const own = method === 'HEAD' ? 'GET' : METHODS.find((each) => each === method);
     const found = own && this.#match(own, path);
     if (found !== undefined) return found;
     const allowed = METHODS.filter((other) => this.#match(other, path) !== undefined);

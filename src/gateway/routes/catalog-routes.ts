@@ -11,23 +11,62 @@ import type { Route } from '../http/router.ts';
 
 /** The lists (spec 2.3, 4.1). A key is optional. An organization's policy filters the lists (spec 4.2.5). */
 export function catalogRoutes(deps: GatewayDeps): Route[] {
-  const list = (path: string, items: (organization: OrganizationSettings | undefined) => unknown[]): Route => ({
+  const list = <T>(
+    path: string,
+    items: (organization: OrganizationSettings | undefined) => T[],
+    write: (items: T[], context: RequestContext) => unknown = openAIList,
+  ): Route => ({
     method: 'GET',
     path,
     handle: async (context) => {
       const organization = viewer(deps, context);
       await deps.listing.whenListed();
-      const data = items(organization);
-      context.sendJson(200, { object: 'list', data });
+      context.sendJson(200, write(items(organization), context));
     },
   });
   return [
-    list('/models', (organization) => offered(deps, organization).map(modelItem)),
+    list(
+      '/models',
+      (organization) => offered(deps, organization),
+      (models, context) => (wantsAnthropic(context) ? anthropicList(models) : openAIList(models.map(modelItem))),
+    ),
     { method: 'GET', path: '/models/*', handle: (context, params) => retrieve(deps, context, params['*'] ?? '') },
     list('/providers', (organization) => providers(deps, organization)),
     list('/embedding-models', (organization) => embeddingModels(deps, organization)),
     list('/transcription-models', (organization) => transcriptionModels(deps, organization)),
   ];
+}
+
+function openAIList(data: unknown[]): unknown {
+  return { object: 'list', data };
+}
+
+/** Anthropic's API requires this header, and its SDK and Claude Code send it. */
+function wantsAnthropic(context: RequestContext): boolean {
+  return context.header('anthropic-version') !== undefined;
+}
+
+/** All models on one page (Anthropic, "List Models"). */
+function anthropicList(models: readonly Model[]): unknown {
+  const data = models.map(anthropicModel);
+  return { data, has_more: false, first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
+}
+
+function anthropicModel({ ref, name, releaseDate, limit }: Model) {
+  const released = new Date(releaseDate ?? 0);
+  return {
+    type: 'model',
+    id: ref,
+    display_name: name,
+    // Anthropic's form for an unknown date.
+    created_at: (Number.isNaN(released.getTime()) ? new Date(0) : released).toISOString(),
+    max_input_tokens: limit.context || null,
+    max_tokens: limit.output || null,
+    capabilities: null,
+    deprecated_at: null,
+    lifecycle: 'active',
+    line: null,
+  };
 }
 
 function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSettings | undefined {
@@ -53,7 +92,7 @@ async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string)
       action: 'GET /models lists the available models.',
     });
   }
-  context.sendJson(200, modelItem(model));
+  context.sendJson(200, wantsAnthropic(context) ? anthropicModel(model) : modelItem(model));
 }
 
 /** A model as an item of the list. Fields that are not in the spec are those of OpenAI's and OpenRouter's lists. */

@@ -9,6 +9,7 @@ import { repairBody } from '../../wire/body-repair.ts';
 import type { Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
+import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { toolCallIdRule } from '../../wire/tool-call-repair.ts';
@@ -54,6 +55,7 @@ export function inferenceRoutes(deps: GatewayDeps): Route[] {
 function checkBody(format: FormatName, body: JsonObject): void {
   limitItems(body);
   if (format === 'chat-completions') checkSampling(body);
+  if (format === 'messages') refuseThread(body);
   if (format === 'responses') refuseStatefulResponses(body);
   else requiredList(body, 'messages');
 }

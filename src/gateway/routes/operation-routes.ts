@@ -6,6 +6,8 @@ import type { Route } from '../http/router.ts';
 /** Routes for the operator of the gateway. */
 export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Route[] {
   return [
+    // Claude Code checks the base URL with `HEAD /`.
+    { method: 'GET', path: '/', handle: (context) => context.sendJson(200, { api: '/openapi.json' }) },
     { method: 'GET', path: '/healthz', handle: (context) => context.sendJson(200, { status: 'ok' }) },
     {
       method: 'GET',

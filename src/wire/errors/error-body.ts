@@ -32,8 +32,21 @@ function typeFor(format: FormatName | undefined, status: number): string {
   return MESSAGES_TYPES[status] ?? 'api_error';
 }
 
-function clientMessage(error: SvcError): string {
-  return error.action === undefined ? error.message : `${error.message} ${error.action}`;
+function clientMessage(error: SvcError, format: FormatName | undefined): string {
+  const message = error.action === undefined ? error.message : `${error.message} ${error.action}`;
+  const tooLong = format === 'messages' ? promptTooLong(error) : undefined;
+  return tooLong === undefined ? message : `${tooLong} ${message}`;
+}
+
+/**
+ * Anthropic's words for a prompt that exceeds the context window (docs "Errors"). Claude Code shortens the conversation
+ * when it reads them. Without a reported number of tokens, the lowest possible one is named.
+ */
+function promptTooLong({ context }: SvcError): string | undefined {
+  if (context === undefined) return undefined;
+  const { limit, tokens } = context;
+  if (limit === undefined) return 'prompt is too long.';
+  return `prompt is too long: ${Math.max(tokens ?? 0, limit + 1)} tokens > ${limit} maximum.`;
 }
 
 /**
@@ -41,7 +54,7 @@ function clientMessage(error: SvcError): string {
  * for Anthropic's, and `error_type` for clients that match on it.
  */
 export function errorBody(error: SvcError, format?: FormatName): Record<string, unknown> {
-  const message = clientMessage(error);
+  const message = clientMessage(error, format);
   const body = {
     error: {
       message,
@@ -49,6 +62,7 @@ export function errorBody(error: SvcError, format?: FormatName): Record<string, 
       code: error.code ?? error.errorType,
       param: error.param ?? null,
       error_type: error.errorType,
+      ...(error.details === undefined ? {} : { details: error.details }),
     },
     error_type: error.errorType,
     message,

@@ -103,6 +103,10 @@ export interface SvcErrorInit {
   readonly param?: string;
   /** The vendor's error code, for logs and for clients that match on it. */
   readonly code?: string;
+  /** The vendor's `error.details`, by which its SDK recovers. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** The tokens of a request that exceeds the context window, and the window. */
+  readonly context?: { readonly tokens?: number; readonly limit?: number };
   /** Id of the failed provider. */
   readonly provider?: string;
   /** The status of the upstream's answer, if an upstream failed. */
@@ -121,6 +125,8 @@ export class SvcError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly param: string | undefined;
   readonly code: string | undefined;
+  readonly details: SvcErrorInit['details'];
+  readonly context: SvcErrorInit['context'];
   readonly provider: string | undefined;
   readonly upstreamStatus: number | undefined;
   readonly #init: SvcErrorInit;
@@ -137,6 +143,8 @@ export class SvcError extends Error {
     this.retryAfterMs = init.retryAfterMs;
     this.param = init.param;
     this.code = init.code;
+    this.details = init.details;
+    this.context = init.context;
     this.provider = init.provider;
     this.upstreamStatus = init.upstreamStatus;
   }

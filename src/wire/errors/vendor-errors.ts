@@ -7,6 +7,7 @@ import {
   objectOrEmpty,
   ownEntry,
   parseJson,
+  tokenCount,
 } from '../../base/json.ts';
 import { formatMessage, type MessageText, msg, SvcError, type SvcErrorInit, verbatim } from './svc-error.ts';
 
@@ -68,6 +69,16 @@ const LIMIT_WORDS = [
   /allowed \((\d[\d,]*)\)/i,
   /context (?:window|size|length)[^\d.]{0,40}(\d[\d,]*)/i,
 ];
+
+/** The tokens of the request in these messages. */
+const REQUESTED_WORDS = [
+  /prompt is too long: (\d[\d,]*) tokens/i,
+  /(?:requested|resulted in|contains|has) (?:about )?(\d[\d,]*) tokens/i,
+  /input token count \((\d[\d,]*)\)/i,
+  /request \((\d[\d,]*) tokens\)/i,
+];
+/** Anthropic's words if a lower `max_tokens` is enough. Claude Code lowers it when it reads them. */
+const OUTPUT_TOO_LARGE = /`max_tokens` exceed context limit/;
 
 /** Converts an upstream's error answer to an `SvcError` (spec 7, statuses in docs/errors.md). */
 export function vendorError(failure: VendorFailure): SvcError {
@@ -218,12 +229,26 @@ function isContextExceeded(fields: ErrorFields, status: number): boolean {
 }
 
 function contextExceeded({ message }: ErrorFields): SvcErrorInit {
-  const limit = LIMIT_WORDS.map((words) => words.exec(message ?? '')?.[1]).find((found) => found !== undefined);
+  const limit = findNumber(LIMIT_WORDS, message);
+  const tokens = findNumber(REQUESTED_WORDS, message);
   return {
     errorType: 'context_length_exceeded',
-    message: contextMessage(limit?.replaceAll(',', ''), message),
+    message: contextMessage(limit, message),
+    ...(OUTPUT_TOO_LARGE.test(message ?? '')
+      ? {}
+      : { context: defined({ tokens: toNumber(tokens), limit: toNumber(limit) }) }),
     action: msg('Shorten the conversation or choose a model with a larger context window.'),
   };
+}
+
+/** The digits that the first matching pattern finds. */
+function findNumber(patterns: readonly RegExp[], text = ''): string | undefined {
+  const found = patterns.map((words) => words.exec(text)?.[1]).find((digits) => digits !== undefined);
+  return found?.replaceAll(',', '');
+}
+
+function toNumber(digits: string | undefined): number | undefined {
+  return digits === undefined ? undefined : tokenCount(Number(digits));
 }
 
 function contextMessage(limit: string | undefined, words: string | undefined): MessageText {

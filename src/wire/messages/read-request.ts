@@ -39,10 +39,25 @@ const KNOWN = new Set(
   output_config output_format metadata`.split(/\s+/),
 );
 
+/**
+ * Rejects a conversation that the vendor holds, also if the body is passed on: other vendors ignore the field and would
+ * answer without the history. Anthropic's SDK sends the whole history when it reads `details`.
+ *
+ * @throws SvcError 400.
+ */
+export function refuseThread(body: JsonObject): void {
+  if (body.thread === undefined || body.thread === null) return;
+  throw unsupportedField(
+    'thread',
+    'This gateway does not store conversations. Send the whole history in `messages`, without `thread`.',
+  ).with({ details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } });
+}
+
 /** @throws SvcError 400 that names the field. */
 export function readMessagesRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   const messages = requiredList(body, 'messages');
+  refuseThread(body);
   refuseState(body, {
     container: 'Containers run at Anthropic and can’t be sent to this model.',
     mcp_servers: 'MCP servers are called by Anthropic and can’t be sent to this model.',

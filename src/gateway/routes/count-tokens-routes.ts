@@ -1,7 +1,8 @@
-import { isObject, type JsonObject, nonEmptyString } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { limitItems, requiredList } from '../../wire/request-fields.ts';
+import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -10,27 +11,56 @@ import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
-const PATH = '/messages/count_tokens';
+interface Counting {
+  readonly format: 'messages' | 'responses';
+  readonly path: string;
+  /** Checks the body. @throws SvcError 400. */
+  check(body: JsonObject): void;
+  /** The fields with the prompt. */
+  readonly fields: readonly string[];
+  write(tokens: number): Record<string, unknown>;
+}
 
-/** `POST /messages/count_tokens`: the upstream's count if it provides one, else an estimate. Free of charge. */
-export function countTokensRoute(deps: GatewayDeps): Route {
-  return inferenceRoute(deps, {
-    path: PATH,
+const COUNTINGS: readonly Counting[] = [
+  {
     format: 'messages',
+    path: '/messages/count_tokens',
+    check: (body) => void requiredList(body, 'messages'),
+    fields: ['system', 'messages', 'tools'],
+    write: (input_tokens) => ({ input_tokens }),
+  },
+  {
+    format: 'responses',
+    path: '/responses/input_tokens',
+    check: refuseStatefulResponses,
+    fields: ['instructions', 'input', 'tools'],
+    write: (input_tokens) => ({ object: 'response.input_tokens', input_tokens }),
+  },
+];
+
+/** The tokens of a request: the upstream's count if it provides one, else an estimate. Free of charge. */
+export function countTokensRoutes(deps: GatewayDeps): Route[] {
+  return COUNTINGS.map((counting) => countTokensRoute(deps, counting));
+}
+
+function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, write }: Counting): Route {
+  return inferenceRoute(deps, {
+    path,
+    format,
     read: async (context) => {
       const received = await readJsonBody(deps, context);
       const { value } = received;
       return {
         model: () => requestedModel(deps, value),
         check: () => {
-          requiredList(value, 'messages');
+          check(value);
           limitItems(value);
         },
         repeatable: true,
         send: async ({ model }, credential) => {
-          if (model.endpoint.format === 'messages') {
+          if (model.endpoint.format === format) {
             const byok = credential !== undefined;
-            const target = upstreamTarget(model.endpoint, PATH, 'messages', credential?.secret.reveal());
+            const target = upstreamTarget(model.endpoint, path, format, credential?.secret.reveal());
             const transform = new WholeBodyTransform(model.provider, byok);
             const body = spliceBody(received, model.id);
             try {
@@ -40,7 +70,7 @@ export function countTokensRoute(deps: GatewayDeps): Route {
               if (!isUnknownPath(thrown)) throw thrown;
             }
           }
-          context.sendJson(200, { input_tokens: estimate(value) });
+          context.sendJson(200, write(estimate(fields.map((field) => value[field]))));
           return undefined;
         },
       };
@@ -48,7 +78,7 @@ export function countTokensRoute(deps: GatewayDeps): Route {
   });
 }
 
-/** Some servers that support Messages do not count tokens. */
+/** Some servers that support the format do not count tokens. */
 function isUnknownPath(thrown: unknown): boolean {
   return thrown instanceof SvcError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
 }
@@ -56,18 +86,19 @@ function isUnknownPath(thrown: unknown): boolean {
 /** Characters of text per token, as vendors state it for English. Other content counts as a fixed number. */
 const CHARACTERS_A_TOKEN = 4;
 const TOKENS_AN_IMAGE = 1_600;
+const MEDIA = new Set<unknown>(['image', 'document', 'input_image', 'input_file']);
 
-function estimate(body: JsonObject): number {
+function estimate(prompt: readonly unknown[]): number {
   let characters = 0;
   let media = 0;
   const visit = (value: unknown): void => {
     if (typeof value === 'string') characters += value.length;
     else if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
-      if (nonEmptyString(value.type) === 'image' || nonEmptyString(value.type) === 'document') media += 1;
+      if (MEDIA.has(value.type)) media += 1;
       else for (const inner of Object.values(value)) visit(inner);
     }
   };
-  for (const field of ['system', 'messages', 'tools']) visit(body[field]);
+  visit(prompt);
   return Math.max(1, Math.ceil(characters / CHARACTERS_A_TOKEN) + media * TOKENS_AN_IMAGE);
 }
