@@ -2,7 +2,7 @@ import { isObject, type JsonObject, objectOrEmpty, requestJson } from '../../bas
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
-import { adaptBody, wantsCompletionTokens } from '../../provider/request/dialect.ts';
+import { adaptBody, adaptSystemMessages, wantsCompletionTokens } from '../../provider/request/dialect.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { repairBody } from '../../wire/body-repair.ts';
@@ -109,6 +109,10 @@ function adapt(model: Model, body: JsonObject): JsonObject {
     adapted = rest;
   }
   if (format !== 'chat-completions') return adapted;
+  if (Array.isArray(adapted.messages)) {
+    const messages = adaptSystemMessages(model, adapted.messages);
+    if (messages !== adapted.messages) adapted = { ...adapted, messages };
+  }
   const renamed = 'max_tokens' in adapted && wantsCompletionTokens(model);
   return kind === 'mistral' || renamed ? adaptBody(model, { ...adapted }) : adapted;
 }

@@ -1,5 +1,6 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import type { Model, ProviderKind } from '../../catalog/model.ts';
+import { placeSystemMessages } from './system-messages.ts';
 
 /** Providers that forward Anthropic's cache breakpoints in Chat Completions. */
 const KEEPS_CACHE_CONTROL: ReadonlySet<ProviderKind> = new Set(['openrouter', 'svc']);
@@ -15,7 +16,7 @@ export function adaptBody(model: Model, body: Record<string, unknown>): Record<s
   const { kind } = model.endpoint;
   const adapted: Record<string, unknown> = {
     ...body,
-    messages: arrayOrEmpty(body.messages).map((message) => adaptMessage(kind, message)),
+    messages: adaptSystemMessages(model, arrayOrEmpty(body.messages)).map((message) => adaptMessage(kind, message)),
   };
   if (NO_TOP_K.has(kind)) delete adapted.top_k;
   if (Array.isArray(body.tools)) adapted.tools = body.tools.map((tool) => adaptTool(kind, objectOrEmpty(tool)));
@@ -28,11 +29,23 @@ export function adaptBody(model: Model, body: Record<string, unknown>): Record<s
   return adapted;
 }
 
+/** Places system messages where the vendor's models accept them. Returns the same list if nothing changes. */
+export function adaptSystemMessages(model: Model, messages: readonly unknown[]): readonly unknown[] {
+  const { kind } = model.endpoint;
+  // OpenAI accepts them anywhere. A gateway like this one places them itself.
+  return isOpenAI(model) || kind === 'svc' ? messages : placeSystemMessages(kind, messages);
+}
+
 /**
  * Whether to use OpenAI's name of the limit. Spec ("Further client rules"): GPT-5 deployments on Azure expect it,
  * and a generic OpenAI-compatible provider expects `max_tokens`.
  */
 export function wantsCompletionTokens(model: Model): boolean {
+  return isOpenAI(model);
+}
+
+/** Whether the model is OpenAI's, at OpenAI or on Azure. */
+function isOpenAI(model: Model): boolean {
   const { kind } = model.endpoint;
   return kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(model.id));
 }
