@@ -92,11 +92,11 @@ export const LOSSES: readonly Loss[] = [
     how: 'only functions are translated',
   },
   {
-    what: '`item_reference` and other items',
+    what: '`item_reference` of an item that the gateway does not have, and other items',
     from: [responses],
     to: [chat, messages],
     happens: 'refused',
-    how: 'the gateway stores nothing',
+    how: 'the gateway keeps the items of translated answers for an hour',
   },
   {
     what: '`thread`',

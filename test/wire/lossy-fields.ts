@@ -98,8 +98,8 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
     { from: 'responses', said: responses({ tools: [{ type: 'mcp' }] }), param: 'tools.0.type' },
     { from: 'messages', said: messages({ tools: [{ type: 'bash_20250124', name: 'b' }] }), param: 'tools.0.type' },
   ],
-  '`item_reference` and other items': [
-    { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.type' },
+  '`item_reference` of an item that the gateway does not have, and other items': [
+    { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.id' },
     { from: 'responses', said: responses({ input: [{ type: 'computer_call', id: 'i' }] }), param: 'input.0.type' },
   ],
   '`thread`': refused('messages', { thread: { type: 'create' } }),

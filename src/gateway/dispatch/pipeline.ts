@@ -32,7 +32,7 @@ export interface InferenceRoute<M extends ServedModel> {
   /** The format of error bodies that clients of the route expect. */
   readonly format?: FormatName;
   /** Reads the body. @throws SvcError 400, 413, 499, 503. */
-  read(context: RequestContext): Promise<InferenceRequest<M>>;
+  read(context: RequestContext, caller: Caller): Promise<InferenceRequest<M>>;
 }
 
 /** A request whose body was read. */
@@ -76,7 +76,7 @@ async function serveInference<M extends ServedModel>(
   // Key, rate of the key, organization: 401, 429, 403.
   const caller = identify(deps, context);
   // Body: 400, 413.
-  const request = await route.read(context);
+  const request = await route.read(context, caller);
   // Model: 400.
   const requested = await request.model();
   context.logFields.model = requested.model.ref;

@@ -67,7 +67,7 @@ export function parseBody(body: Buffer): JsonBody {
   throw new SvcError({ errorType: 'invalid_request', message: 'The body must be a JSON object.' });
 }
 
-function tooLarge(limit: number): SvcError {
+export function tooLarge(limit: number): SvcError {
   return new SvcError({
     errorType: 'request_too_large',
     message: `The body is larger than ${limit} bytes.`,

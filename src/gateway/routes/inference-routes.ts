@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
+import { defined, isObject, type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { conversationBody } from '../../provider/request/conversation-request.ts';
@@ -6,20 +6,22 @@ import { adaptBody, adaptSystemMessages, wantsCompletionTokens } from '../../pro
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
 import { repairBody } from '../../wire/body-repair.ts';
-import type { Format } from '../../wire/format.ts';
+import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { toolCallIdRule } from '../../wire/tool-call-repair.ts';
+import type { Caller } from '../dispatch/caller.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
-import type { JsonBody } from '../http/request-body.ts';
+import { type JsonBody, tooLarge } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import { KeptItems, withKeptItems } from '../relay/kept-items.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { RelayRequest } from '../relay/relay-request.ts';
 import { StreamTransform } from '../relay/stream-transform.ts';
@@ -27,12 +29,14 @@ import { TranslatingTransform } from '../relay/translating-transform.ts';
 
 /** The three request formats, each for any upstream (spec 4.1). */
 export function inferenceRoutes(deps: GatewayDeps): Route[] {
+  const kept = new KeptItems();
   return Object.values(FORMATS).map((format) =>
     inferenceRoute<Model>(deps, {
       path: format.path,
       format: format.name,
-      read: async (context) => {
-        const body = await readJsonBody(deps, context);
+      read: async (context, caller) => {
+        const received = await readJsonBody(deps, context);
+        const body = format.name === 'responses' ? resolveItems(deps, received, kept, caller) : received;
         return {
           model: () => requestedModel(deps, body.value),
           check: () => checkBody(format.name, body.value),
@@ -42,7 +46,7 @@ export function inferenceRoutes(deps: GatewayDeps): Route[] {
             const same = candidate.model.endpoint.format === format.name;
             const request = same
               ? sameFormat(deps, context, candidate, body, byok)
-              : translated(deps, context, candidate, body.value, format, byok);
+              : translated(deps, context, candidate, body.value, format, byok, itemKeeper(kept, caller, body.value));
             return relayBody(deps.dispatcher, context, request);
           },
         };
@@ -60,6 +64,35 @@ function checkBody(format: FormatName, body: JsonObject): void {
   else requiredList(body, 'messages');
 }
 
+interface RequestBody extends JsonBody {
+  /** `value` differs from the client's bytes. */
+  readonly changed?: true;
+}
+
+/** The body with the items that it refers to. They count as bytes of the body. @throws SvcError 413. */
+function resolveItems(deps: GatewayDeps, received: JsonBody, kept: KeptItems, caller: Caller): RequestBody {
+  const limit = deps.settings().gateway.maxBodyBytes;
+  const owner = itemOwner(caller);
+  let length = received.bytes.length;
+  const add = (more: number): void => {
+    length += more;
+    if (length > limit) throw tooLarge(limit);
+  };
+  const value = withKeptItems(received.value, (id) => kept.find(owner, id), add);
+  return value === received.value ? received : { ...received, value, changed: true };
+}
+
+/** Keeps the items of an answer unless the client set `store: false`. */
+function itemKeeper(kept: KeptItems, caller: Caller, body: JsonObject): AnswerContext['keepItem'] {
+  if (body.store === false) return undefined;
+  const owner = itemOwner(caller);
+  return (id, json) => kept.keep(owner, id, json);
+}
+
+function itemOwner({ principal, organization }: Caller): string {
+  return JSON.stringify([principal.name, organization?.id]);
+}
+
 type BodyRequest = RelayRequest & { readonly body: Buffer };
 
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
@@ -69,7 +102,7 @@ function sameFormat(
   deps: GatewayDeps,
   context: RequestContext,
   { model, variant }: Candidate,
-  received: JsonBody,
+  received: RequestBody,
   byok: Credential | undefined,
 ): BodyRequest {
   const { endpoint } = model;
@@ -80,7 +113,7 @@ function sameFormat(
   for (const { kind } of repaired.changes) deps.metrics.repair(kind);
   const add = wantsUsage(model, value) ? INCLUDE_USAGE : {};
   const adapted = adapt(model, repaired.body);
-  const asIs = adapted === value && variant === undefined && isEmpty(model.options);
+  const asIs = adapted === value && received.changed !== true && variant === undefined && isEmpty(model.options);
   const body = asIs
     ? spliceBody(received, model.id, add)
     : Buffer.from(JSON.stringify(withOptions(model, { ...adapted, ...added(adapted, add), model: model.id }, variant)));
@@ -165,8 +198,9 @@ function translated(
   body: JsonObject,
   client: Format,
   byok: Credential | undefined,
+  keepItem: AnswerContext['keepItem'],
 ): BodyRequest {
-  const answer = answerContext(context, client, body);
+  const answer = { ...answerContext(context, client, body), ...defined({ keepItem }) };
   const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
   return {

@@ -242,7 +242,20 @@ function isAssistant(item: JsonObject): boolean {
   return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
 }
 
+/** The type of a reference may be omitted. */
+export function isReference(item: JsonObject): boolean {
+  if (item.type === 'item_reference') return true;
+  const bare = (item.type === undefined || item.type === null) && item.role === undefined;
+  return bare && nonEmptyString(item.id) !== undefined;
+}
+
 function readMessage(item: JsonObject, at: string, reading: Reading): void {
+  if (isReference(item)) {
+    throw unsupportedField(
+      `${at}.id`,
+      `This gateway does not have the item "${String(item.id).slice(0, 100)}". Send \`store: false\` and the whole history in \`input\`, or use Chat Completions (\`.chat()\` in the AI SDK).`,
+    );
+  }
   if (item.type !== undefined && item.type !== 'message') {
     throw unsupportedField(`${at}.type`, `Items of type "${String(item.type)}" can’t be sent to this model.`);
   }

@@ -146,7 +146,9 @@ export class ResponsesStreamWriter implements StreamWriter {
       this.#push('response.content_part.done', `${at},"part":${JSON.stringify(itemPart(open, text))}`);
     }
     const item = doneItem(open, text);
-    this.#push('response.output_item.done', `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
+    const itemJson = JSON.stringify(item);
+    this.#push('response.output_item.done', `"output_index":${this.#output.length},"item":${itemJson}`);
+    this.#context.keepItem?.(open.id, itemJson);
     this.#output.push(item);
     this.#open = undefined;
   }
