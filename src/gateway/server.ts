@@ -13,12 +13,14 @@ import { RequestIds } from './http/request-ids.ts';
 import { Router } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
+import { compactRoute } from './routes/compact-route.ts';
 import { countTokensRoutes } from './routes/count-tokens-routes.ts';
 import { embeddingsRoute } from './routes/embeddings-route.ts';
 import { fimRoute } from './routes/fim-route.ts';
 import { inferenceRoutes } from './routes/inference-routes.ts';
 import { operationRoutes } from './routes/operation-routes.ts';
 import { transcriptionRoute } from './routes/transcription-route.ts';
+import { KeptItems } from './state/kept-items.ts';
 
 // `import` reads all exports of the module, and one of them loads Node's own copy of undici. That takes a third of the
 // time from the start to the first answer.
@@ -50,8 +52,10 @@ const ACCOUNTING_MS = 2_000;
 /** Starts the HTTP API (spec 4). */
 export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
   let draining = false;
+  const kept = new KeptItems();
   const router = new Router([
-    ...inferenceRoutes(deps),
+    ...inferenceRoutes(deps, kept),
+    compactRoute(deps, kept),
     ...countTokensRoutes(deps),
     fimRoute(deps),
     embeddingsRoute(deps),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createOpenAI } from '@ai-sdk/openai';
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText } from 'ai';
-import { KeptItems } from '../../src/gateway/relay/kept-items.ts';
+import { KeptItems } from '../../src/gateway/state/kept-items.ts';
 import { play } from '../upstream/scenarios.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 

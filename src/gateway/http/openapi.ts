@@ -64,6 +64,13 @@ const POSTS: Readonly<Record<string, Operation>> = {
     request: { model },
     optional: { input: { oneOf: [text, list] }, instructions: text, tools: list },
   },
+  '/responses/compact': {
+    summary:
+      'A shorter input in place of the input: compacted by the upstream if available, else summarized by the model',
+    tag: 'inference',
+    request: { model, input: { oneOf: [text, list] } },
+    optional: { instructions: text },
+  },
   '/embeddings': {
     summary: 'Embeddings',
     tag: 'inference',

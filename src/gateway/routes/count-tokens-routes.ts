@@ -78,8 +78,8 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
   });
 }
 
-/** Some servers that support the format do not count tokens. */
-function isUnknownPath(thrown: unknown): boolean {
+/** Some servers that support a format do not have all of its endpoints. */
+export function isUnknownPath(thrown: unknown): boolean {
   return thrown instanceof SvcError && (thrown.upstreamStatus === 404 || thrown.upstreamStatus === 405);
 }
 

@@ -13,30 +13,28 @@ import { refuseThread } from '../../wire/messages/read-request.ts';
 import { checkSampling, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { toolCallIdRule } from '../../wire/tool-call-repair.ts';
-import type { Caller } from '../dispatch/caller.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
-import { type JsonBody, tooLarge } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
-import { KeptItems, withKeptItems } from '../relay/kept-items.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { RelayRequest } from '../relay/relay-request.ts';
 import { StreamTransform } from '../relay/stream-transform.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
+import type { KeptItems } from '../state/kept-items.ts';
+import { itemKeeper, type RequestBody, resolveItems } from './input-items.ts';
 
 /** The three request formats, each for any upstream (spec 4.1). */
-export function inferenceRoutes(deps: GatewayDeps): Route[] {
-  const kept = new KeptItems();
+export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
   return Object.values(FORMATS).map((format) =>
     inferenceRoute<Model>(deps, {
       path: format.path,
       format: format.name,
       read: async (context, caller) => {
         const received = await readJsonBody(deps, context);
-        const body = format.name === 'responses' ? resolveItems(deps, received, kept, caller) : received;
+        const body = format.name === 'responses' ? resolveItems(deps, kept, caller, received) : received;
         return {
           model: () => requestedModel(deps, body.value),
           check: () => checkBody(format.name, body.value),
@@ -62,35 +60,6 @@ function checkBody(format: FormatName, body: JsonObject): void {
   if (format === 'messages') refuseThread(body);
   if (format === 'responses') refuseStatefulResponses(body);
   else requiredList(body, 'messages');
-}
-
-interface RequestBody extends JsonBody {
-  /** `value` differs from the client's bytes. */
-  readonly changed?: true;
-}
-
-/** The body with the items that it refers to. They count as bytes of the body. @throws SvcError 413. */
-function resolveItems(deps: GatewayDeps, received: JsonBody, kept: KeptItems, caller: Caller): RequestBody {
-  const limit = deps.settings().gateway.maxBodyBytes;
-  const owner = itemOwner(caller);
-  let length = received.bytes.length;
-  const add = (more: number): void => {
-    length += more;
-    if (length > limit) throw tooLarge(limit);
-  };
-  const value = withKeptItems(received.value, (id) => kept.find(owner, id), add);
-  return value === received.value ? received : { ...received, value, changed: true };
-}
-
-/** Keeps the items of an answer unless the client set `store: false`. */
-function itemKeeper(kept: KeptItems, caller: Caller, body: JsonObject): AnswerContext['keepItem'] {
-  if (body.store === false) return undefined;
-  const owner = itemOwner(caller);
-  return (id, json) => kept.keep(owner, id, json);
-}
-
-function itemOwner({ principal, organization }: Caller): string {
-  return JSON.stringify([principal.name, organization?.id]);
 }
 
 type BodyRequest = RelayRequest & { readonly body: Buffer };

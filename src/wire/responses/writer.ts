@@ -221,7 +221,7 @@ function failureCode(error: SvcError): string {
   return error.errorType === 'rate_limit_exceeded' ? 'rate_limit_exceeded' : 'server_error';
 }
 
-function writeResponsesUsage(usage: Usage): Item {
+export function writeResponsesUsage(usage: Usage): Item {
   return {
     input_tokens: usage.input,
     input_tokens_details: defined({

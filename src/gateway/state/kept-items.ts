@@ -1,6 +1,3 @@
-import { isObject, type JsonObject, nonEmptyString, parseJson } from '../../base/json.ts';
-import { isReference } from '../../wire/responses/read-request.ts';
-
 /** Milliseconds for which an item is kept. */
 const KEPT_MS = 60 * 60 * 1000;
 /** Maximum characters of the items of one owner, and of all owners. */
@@ -92,28 +89,4 @@ export class KeptItems {
     if (total === 0) this.#lengths.delete(owner);
     else this.#lengths.set(owner, total);
   }
-}
-
-/**
- * Replaces the references in the input of a Responses request by the items that `find` knows. Others are left to the
- * upstream. Returns the same object if nothing changes.
- *
- * @param add is called with the length of each item, because a short reference can name a long item many times.
- */
-export function withKeptItems(
-  body: JsonObject,
-  find: (id: string) => string | undefined,
-  add: (length: number) => void,
-): JsonObject {
-  if (!Array.isArray(body.input)) return body;
-  let changed = false;
-  const input = body.input.map((value: unknown) => {
-    const id = isObject(value) && isReference(value) ? nonEmptyString(value.id) : undefined;
-    const json = id === undefined ? undefined : find(id);
-    if (json === undefined) return value;
-    add(json.length);
-    changed = true;
-    return parseJson(json);
-  });
-  return changed ? { ...body, input } : body;
 }

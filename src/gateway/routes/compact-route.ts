@@ -1,0 +1,143 @@
+import { type JsonObject, objectOrEmpty, requestJson } from '../../base/json.ts';
+import type { Model } from '../../catalog/model.ts';
+import type { Credential } from '../../config/settings/origin.ts';
+import { conversationBody } from '../../provider/request/conversation-request.ts';
+import { upstreamTarget } from '../../provider/upstream-target.ts';
+import type { Conversation } from '../../wire/conversation.ts';
+import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { answerCutShort } from '../../wire/errors/upstream-errors.ts';
+import type { Event } from '../../wire/event.ts';
+import { foldEvents } from '../../wire/fold.ts';
+import type { AnswerContext, Format } from '../../wire/format.ts';
+import { FORMATS } from '../../wire/formats.ts';
+import { limitItems } from '../../wire/request-fields.ts';
+import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
+import { writeResponsesUsage } from '../../wire/responses/writer.ts';
+import { inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
+import { requestedModel } from '../dispatch/requested-model.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { spliceBody } from '../http/json-splice.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Route } from '../http/router.ts';
+import { relayBody } from '../relay/relay.ts';
+import { TranslatingTransform } from '../relay/translating-transform.ts';
+import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
+import type { KeptItems } from '../state/kept-items.ts';
+import { isUnknownPath } from './count-tokens-routes.ts';
+import { type RequestBody, resolveItems, writeCompactionContent } from './input-items.ts';
+
+const PATH = '/responses/compact';
+
+const INSTRUCTIONS = `Summarize the conversation above so that another assistant can continue the work without reading \
+it. Keep: what the user wants and every constraint they stated; decisions and their reasons; names of files, functions \
+and commands that matter; completed changes; failures and their causes; remaining tasks. Quote exact code only if it is \
+needed to continue. Write plain Markdown without an introduction. Call no tools.`;
+
+/**
+ * `POST /responses/compact` (OpenAI, "Compact a response"): the upstream's compaction if it provides one, else a summary
+ * by the model.
+ */
+export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
+  return inferenceRoute<Model>(deps, {
+    path: PATH,
+    format: 'responses',
+    read: async (context, caller) => {
+      const body = resolveItems(deps, kept, caller, await readJsonBody(deps, context));
+      return {
+        model: () => requestedModel(deps, body.value),
+        check: () => {
+          limitItems(body.value);
+          refuseStatefulResponses(body.value);
+          const { input } = body.value;
+          if (typeof input !== 'string' && !Array.isArray(input)) {
+            throw invalidRequest('input', '`input` must be a string or a list of items.');
+          }
+        },
+        repeatable: true,
+        send: async ({ model }, byok) => {
+          if (model.endpoint.format === 'responses') {
+            try {
+              return await forward(deps, context, model, body, byok);
+            } catch (thrown) {
+              if (!isUnknownPath(thrown)) throw thrown;
+            }
+          }
+          return summarize(deps, context, model, body.value, byok);
+        },
+      };
+    },
+  });
+}
+
+function forward(
+  deps: GatewayDeps,
+  context: RequestContext,
+  model: Model,
+  received: RequestBody,
+  credential: Credential | undefined,
+) {
+  const byok = credential !== undefined;
+  const target = upstreamTarget(model.endpoint, PATH, 'responses', credential?.secret.reveal());
+  const body =
+    received.changed === true
+      ? Buffer.from(JSON.stringify({ ...received.value, model: model.id }))
+      : spliceBody(received, model.id);
+  const transform = new WholeBodyTransform(model.provider, byok);
+  return relayBody(deps.dispatcher, context, { target, model, body, transform, byok, stream: false });
+}
+
+function summarize(
+  deps: GatewayDeps,
+  context: RequestContext,
+  model: Model,
+  body: JsonObject,
+  credential: Credential | undefined,
+) {
+  const asked = FORMATS.responses.readRequest(body);
+  const request: Conversation = {
+    ...asked,
+    turns: [...asked.turns, { role: 'user', parts: [{ type: 'text', text: INSTRUCTIONS }] }],
+    ...(asked.tools.length > 0 ? { toolChoice: { type: 'none' } } : {}),
+    stream: false,
+  };
+  const { format, body: sent, repairs } = conversationBody(model, request);
+  for (const { kind } of repairs) deps.metrics.repair(kind);
+  const client: Format = {
+    ...FORMATS.responses,
+    writeAnswer: (answer, events) => writeCompaction(answer, events, body.input),
+  };
+  const answer = { id: context.id, model: asked.model, created: Math.floor(Date.now() / 1000), request };
+  return relayBody(deps.dispatcher, context, {
+    target: upstreamTarget(model.endpoint, format.path, model.endpoint.format, credential?.secret.reveal()),
+    model,
+    body: Buffer.from(requestJson(sent)),
+    byok: credential !== undefined,
+    stream: false,
+    transform: new TranslatingTransform(format, client, answer),
+  });
+}
+
+/** The user's messages and the compaction, as OpenAI returns them. @throws SvcError for an incomplete answer. */
+function writeCompaction(context: AnswerContext, events: readonly Event[], input: unknown): Record<string, unknown> {
+  const answer = foldEvents(events);
+  if (answer.error) throw answer.error;
+  const summary = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (answer.finish === undefined || answer.finish === 'closed' || summary === '') throw answerCutShort();
+  const said = Array.isArray(input) ? input.filter((item) => objectOrEmpty(item).role === 'user') : [writeUser(input)];
+  const compaction = {
+    id: `cmp_${context.id}`,
+    type: 'compaction',
+    encrypted_content: writeCompactionContent(summary),
+  };
+  return {
+    id: context.id,
+    object: 'response.compaction',
+    created_at: context.created,
+    output: [...said, compaction],
+    usage: writeResponsesUsage(answer.usage ?? { input: 0, output: 0 }),
+  };
+}
+
+function writeUser(text: unknown): Record<string, unknown> {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
