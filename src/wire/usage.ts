@@ -42,7 +42,7 @@ export function readChatUsage(usage: unknown): Usage | undefined {
       prompt.cache_creation,
     ),
     reasoning,
-    cost: readAmount(usage.cost),
+    cost: readCost(usage),
   });
 }
 
@@ -63,6 +63,16 @@ function withReasoning(usage: JsonObject, input: unknown, output: unknown, reaso
   const unnamed = total - read - written;
   const onlyTotals = Object.keys(usage).length === 3;
   return unnamed > 0 && (unnamed === reasoning || onlyTotals) ? written + unnamed : output;
+}
+
+/**
+ * OpenRouter's cost ("Usage Accounting"). For a key of the customer's own at the model's vendor, `cost` is only the fee,
+ * and the vendor charges `upstream_inference_cost` in addition.
+ */
+function readCost(usage: JsonObject): number | undefined {
+  const cost = readAmount(usage.cost);
+  const upstream = readAmount(objectOrEmpty(usage.cost_details).upstream_inference_cost);
+  return usage.is_byok === true && upstream !== undefined ? (cost ?? 0) + upstream : cost;
 }
 
 type CacheWrites = Readonly<Record<'cacheWrite' | 'cacheWrite1h', number | undefined>>;
@@ -108,7 +118,7 @@ export function readResponsesUsage(usage: unknown): Usage | undefined {
     cacheRead: tokenCount(input.cached_tokens),
     ...readCacheWrites(tokenCount(input.cache_write_tokens), input.cache_creation),
     reasoning,
-    cost: readAmount(usage.cost),
+    cost: readCost(usage),
   });
 }
 
@@ -135,7 +145,7 @@ function readMessagesTotals(usage: JsonObject): Usage | undefined {
     cacheRead,
     ...writes,
     reasoning: tokenCount(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
-    cost: readAmount(usage.cost),
+    cost: readCost(usage),
   });
   return read && { ...read, input: read.input + (cacheRead ?? 0) + (writes.cacheWrite ?? 0) };
 }
@@ -182,6 +192,8 @@ const MESSAGES_FIELDS = [
   'iterations',
   'output_tokens_details',
   'cost',
+  'cost_details',
+  'is_byok',
 ] as const;
 
 /** Collects the usage of one stream from the `usage` objects of its events, in order. */
@@ -199,10 +211,11 @@ export class StreamUsage {
     return this.#total;
   }
 
-  /** Adds one `usage` object. Returns undefined if it contains no tokens. */
+  /** Adds one `usage` object. Returns undefined if it contains no tokens, or only 0 after other counts. */
   add(usage: unknown): Usage | undefined {
     const read = readReportedUsage(this.#format, this.#format === 'messages' ? this.#merged(usage) : usage);
-    this.#total = read ?? this.#total;
+    if (read === undefined || (this.#total !== undefined && read.input === 0 && read.output === 0)) return undefined;
+    this.#total = read;
     return read;
   }
 
@@ -215,7 +228,7 @@ export class StreamUsage {
     const fields: Record<string, unknown> = { ...this.#fields };
     for (const name of MESSAGES_FIELDS) {
       const value = usage[name];
-      const known = typeof value === 'object' ? value !== null : readAmount(value) !== undefined;
+      const known = typeof value === 'object' ? value !== null : value === true || readAmount(value) !== undefined;
       if (known && (fields[name] === undefined || !isZero(value))) fields[name] = value;
     }
     this.#fields = fields;

@@ -13,7 +13,9 @@ interface Reported {
   readonly start?: Readonly<Record<string, unknown>>;
   readonly end?: Readonly<Record<string, unknown>>;
   /** Where a Chat Completions stream has its usage, default in a chunk of its own. */
-  readonly place?: 'x_groq' | 'choice' | 'finish' | 'each chunk';
+  readonly place?: 'x_groq' | 'choice' | 'finish' | 'each chunk' | 'before zeros';
+  /** Messages: the `usage` of a `message_start` before that with `start`. */
+  readonly first?: Readonly<Record<string, unknown>>;
   /** In the row of the ledger: input, output, cache_read, cache_write, reasoning. `undefined`: estimated. */
   readonly tokens: readonly [number | undefined, number, number | null, number | null, number | null];
   /** In the row of the ledger: `cache_write_1h`. */
@@ -232,6 +234,44 @@ const CASES: readonly Reported[] = [
     cost: 126e-6,
   },
   {
+    what: 'a second message_start with the input',
+    upstream: 'messages',
+    first: { input_tokens: 0, output_tokens: 0 },
+    start: { input_tokens: 40, output_tokens: 1, cache_read_input_tokens: 60 },
+    usage: { input_tokens: 40, output_tokens: 40, cache_read_input_tokens: 60 },
+    end: { output_tokens: 40 },
+    tokens: [100, 40, 60, null, null],
+    cost: 126e-6,
+  },
+  {
+    what: 'a usage before one of zeros',
+    upstream: 'chat',
+    usage: { prompt_tokens: 100, completion_tokens: 40, total_tokens: 140 },
+    place: 'before zeros',
+    tokens: [100, 40, null, null, null],
+    cost: 180e-6,
+  },
+  {
+    what: 'the fee of OpenRouter and the cost of the customer’s own vendor',
+    upstream: 'router',
+    usage: {
+      ...{ prompt_tokens: 100, completion_tokens: 40, cost: 0.00005, is_byok: true },
+      cost_details: { upstream_inference_cost: 0.001 },
+    },
+    tokens: [100, 40, null, null, null],
+    cost: 0.00105,
+  },
+  {
+    what: 'the cost of OpenRouter that contains the cost of the vendor',
+    upstream: 'router',
+    usage: {
+      ...{ prompt_tokens: 100, completion_tokens: 40, cost: 0.0005, is_byok: false },
+      cost_details: { upstream_inference_cost: 0.0004 },
+    },
+    tokens: [100, 40, null, null, null],
+    cost: 0.0005,
+  },
+  {
     what: 'the cost of OpenRouter',
     upstream: 'router',
     usage: { prompt_tokens: 100, completion_tokens: 40, cost: 0.0005 },
@@ -300,6 +340,29 @@ describe('ledger rows', () => {
     assert.equal(Math.round(Number(gateway.rows().at(-1)?.cost) * 1e9), 160_000);
     const total = gateway.usage().rows.find(({ model }) => model === 'priced/m');
     assert.deepEqual([total?.cache_write_tokens, total?.cache_write_1h_tokens], [20, 20]);
+  });
+
+  it('ledger row: has the usage of an answer that failed before its first output, for clients of all formats', async () => {
+    const usage = { input_tokens: 100, output_tokens: 40, total_tokens: 140 };
+    const failed = {
+      ...{ id: 'r', object: 'response', model: 'up-m', status: 'failed', output: [], usage },
+      error: { code: 'server_error', message: 'no' },
+    };
+    gateway.upstream.respond(({ body }, response) => {
+      const stream = body.stream === true;
+      response
+        .writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
+        .end(stream ? events([{ type: 'response.failed', response: failed }]) : JSON.stringify(failed));
+    });
+    for (const { path, body } of FORMATS) {
+      for (const stream of [true, false]) {
+        const before = gateway.rows().length;
+        await (await gateway.post(path, { model: 'responses/m', ...body, stream })).text();
+        const [row, ...more] = gateway.rows().slice(before);
+        assert.equal(more.length, 0, path);
+        assert.deepEqual([row?.input, row?.output, Math.round(Number(row?.cost) * 1e9)], [100, 40, 180_000], path);
+      }
+    }
   });
 
   const said = { usage: { ...tokenFields(1) } };
@@ -398,6 +461,7 @@ function streamed(reported: Reported): string {
   switch (upstream) {
     case 'messages':
       return events([
+        ...(reported.first ? [{ type: 'message_start', message: messagesStart(reported.first) }] : []),
         { type: 'message_start', message: messagesStart(start) },
         { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
         { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
@@ -419,6 +483,11 @@ function streamed(reported: Reported): string {
         x_groq: [text, { ...finish, x_groq: { id: 'req', usage } }],
         choice: [text, { ...chunk, choices: choice({}, 'stop').map((only) => ({ ...only, usage })) }],
         finish: [text, { ...finish, usage }],
+        'before zeros': [
+          text,
+          { ...finish, usage },
+          { ...chunk, choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
+        ],
         'each chunk': [
           { ...text, usage: { ...usage, completion_tokens: 1 } },
           { ...finish, usage },

@@ -2,6 +2,7 @@ import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
+import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { allows, credentialFor } from '../access/organization.ts';
 import { meter } from '../accounting/metering.ts';
@@ -116,11 +117,25 @@ async function attempt<M extends ServedModel>(
       const error = withContextLimit(asSvcError(thrown), model);
       if (again && isStaleConnection(error) && !context.response.destroyed) continue;
       // Errors of an upstream name the provider. Others are refusals of the gateway itself.
+      if (error.usage) accountFailed(deps, context, caller, model, byok, error.usage);
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
       else noteFailure(deps, context, model, error, byok);
       return error;
     }
   }
+}
+
+/** Accounts for an attempt that failed before anything was sent to the client. The provider reported its usage. */
+function accountFailed(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+  model: ServedModel,
+  byok: boolean,
+  usage: Usage,
+): void {
+  const nothing = { firstByteMs: 0, sent: 0, received: 0, characters: 0, answeredBy: undefined };
+  meter(deps, context, caller, { ...nothing, usage, outcome: 'failed', estimate: usage, model, byok });
 }
 
 /** Adds the model's context window to an error that does not state it. */

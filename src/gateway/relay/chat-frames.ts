@@ -87,9 +87,9 @@ export class ChatFrames {
     const found = usageInChunk(chunk);
     const { usage: _, ...rest } = chunk;
     if (isObject(found)) {
-      this.#usage.add(found);
+      const counted = this.#usage.add(found) !== undefined;
       this.#model = readModelName(chunk) ?? this.#model;
-      this.#usageChunk = { ...rest, choices: [], usage: found };
+      if (counted || this.#usageChunk === undefined) this.#usageChunk = { ...rest, choices: [], usage: found };
     }
     if (arrayOrEmpty(chunk.choices).length === 0) return isObject(found) ? '' : frameText(frame);
     if (!holds) return isObject(found) ? chunkText(rest) : frameText(frame);

@@ -244,7 +244,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (!this.#context.response.headersSent) {
       this.#close();
       this.#controller?.abort(error);
-      this.#reject(error);
+      const { usage } = this.#request.transform;
+      this.#reject(usage === undefined ? error : error.with({ usage }));
       return;
     }
     this.#answer.endWithError(error);

@@ -130,6 +130,7 @@ export class StreamTransform implements ResponseTransform {
   }
 
   whole(body: Buffer): Buffer {
+    this.#whole = body;
     const tail = bodyTail(body);
     // Some upstreams answer 200 with an error as the body. Its key is near the start.
     const start = tail.length === body.length ? tail : body.toString('latin1', 0, ERROR_WITHIN);
@@ -140,7 +141,6 @@ export class StreamTransform implements ResponseTransform {
       if (isObject(value) && value.error !== undefined && value.error !== null) throw this.#vendorError(text);
     }
     if (!endsLikeJson(tail)) throw invalidJson();
-    this.#whole = body;
     return body;
   }
 

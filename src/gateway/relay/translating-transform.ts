@@ -101,6 +101,7 @@ export class TranslatingTransform implements ResponseTransform {
     if (!isObject(value)) throw invalidJson();
     const events = this.#upstream.readAnswer(value);
     for (const event of events) {
+      if (event.type === 'usage') this.#usage = event.usage;
       if (event.type === 'error') throw event.error;
     }
     return events;

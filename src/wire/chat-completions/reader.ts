@@ -15,7 +15,7 @@ import { invalidEvent } from '../errors/upstream-errors.ts';
 import { vendorErrorValue } from '../errors/vendor-errors.ts';
 import type { Event, FinishReason } from '../event.ts';
 import type { Frame, StreamReader } from '../format.ts';
-import { readChatUsage, usageInChunk } from '../usage.ts';
+import { StreamUsage, usageInChunk } from '../usage.ts';
 import { ReasoningDetails, readReasoningDetails, reasoningDetailsText } from './reasoning-details.ts';
 import { ChatToolCalls } from './tool-calls.ts';
 
@@ -48,6 +48,7 @@ export class ChatStreamReader implements StreamReader {
     this.#open = undefined;
     return this.#next++;
   });
+  readonly #usage = new StreamUsage('chat-completions');
   #finish: FinishReason | undefined;
 
   read(frame: Frame): readonly Event[] {
@@ -73,7 +74,7 @@ export class ChatStreamReader implements StreamReader {
         }),
       );
     }
-    const usage = readChatUsage(usageInChunk(chunk));
+    const usage = this.#usage.add(usageInChunk(chunk));
     if (usage) events.push({ type: 'usage', usage });
     const choice = arrayOrEmpty(chunk.choices)[0];
     if (!isObject(choice)) {

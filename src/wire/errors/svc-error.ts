@@ -1,3 +1,5 @@
+import type { Usage } from '../event.ts';
+
 /**
  * The only error class. Every layer throws or yields it, and each front end formats it.
  *
@@ -107,6 +109,8 @@ export interface SvcErrorInit {
   readonly details?: Readonly<Record<string, unknown>>;
   /** The tokens of a request that exceeds the context window, and the window. */
   readonly context?: { readonly tokens?: number; readonly limit?: number };
+  /** The usage that the provider reported although it failed. */
+  readonly usage?: Usage;
   /** Id of the failed provider. */
   readonly provider?: string;
   /** The status of the upstream's answer, if an upstream failed. */
@@ -127,6 +131,7 @@ export class SvcError extends Error {
   readonly code: string | undefined;
   readonly details: SvcErrorInit['details'];
   readonly context: SvcErrorInit['context'];
+  readonly usage: Usage | undefined;
   readonly provider: string | undefined;
   readonly upstreamStatus: number | undefined;
   readonly #init: SvcErrorInit;
@@ -145,6 +150,7 @@ export class SvcError extends Error {
     this.code = init.code;
     this.details = init.details;
     this.context = init.context;
+    this.usage = init.usage;
     this.provider = init.provider;
     this.upstreamStatus = init.upstreamStatus;
   }

@@ -108,9 +108,9 @@ export class MessagesStreamReader implements StreamReader {
     }
   }
 
-  /** Some providers send a second `message_start`. It is ignored. */
+  /** Some providers send a second `message_start`. Only its usage is read. */
   #start(message: JsonObject, events: Event[]): void {
-    if (this.#started) return;
+    if (this.#started) return this.#count(message.usage, events);
     this.#started = true;
     events.push(
       defined({ type: 'start' as const, id: nonEmptyString(message.id), model: nonEmptyString(message.model) }),
