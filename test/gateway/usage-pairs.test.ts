@@ -294,7 +294,10 @@ describe('ledger rows', () => {
           provider: {
             ...known,
             router: { npm: '@openrouter/ai-sdk-provider', ...Object(known.chat) },
-            priced: { npm: '@ai-sdk/anthropic', options, models: { m: { id: 'up-m', ...hour } } },
+            priced: {
+              ...{ npm: '@ai-sdk/anthropic', options },
+              models: { m: { id: 'up-m', ...hour }, expensive: { cost: { input: 100, output: 200 } } },
+            },
           },
         };
       },
@@ -361,6 +364,27 @@ describe('ledger rows', () => {
         const [row, ...more] = gateway.rows().slice(before);
         assert.equal(more.length, 0, path);
         assert.deepEqual([row?.input, row?.output, Math.round(Number(row?.cost) * 1e9)], [100, 40, 180_000], path);
+      }
+    }
+  });
+
+  it('ledger row: has the price of another model only if the answer itself names it', async () => {
+    const usage = { input_tokens: 100, output_tokens: 40 };
+    const { model: _, ...answer } = messagesStart(usage);
+    const input = { model: 'expensive' };
+    for (const [named, cost] of [
+      [{}, 180_000],
+      [{ model: 'expensive' }, 18_000_000],
+    ] as const) {
+      gateway.upstream.respond((_request, response) => {
+        const content = [{ type: 'tool_use', id: 't', name: 'f', input }];
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ ...answer, content, stop_reason: 'tool_use', ...named }));
+      });
+      for (const { path, body } of FORMATS) {
+        assert.equal((await gateway.post(path, { model: 'priced/m', ...body })).status, 200);
+        assert.equal(Math.round(Number(gateway.rows().at(-1)?.cost) * 1e9), cost, path);
       }
     }
   });

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } f
 import type { Event } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
+import { findDepth } from './reported-usage.ts';
 
 /** The model that an answer, or one of its events, names. */
 export function readModelName(data: JsonObject): string | undefined {
@@ -16,11 +17,18 @@ const MODEL = Buffer.from('model"');
 /** Maximum length of a model name. */
 const MAX_NAME = 200;
 
-/** The model that a whole answer names. The answer is parsed only if it contains `model"` more than once. */
+/** Bytes from the start in which vendors name the model. */
+const HEAD_BYTES = 1_000;
+
+/**
+ * The model that a whole answer names. The answer is parsed unless it contains `model"` only once, as a member of its
+ * own: the input of a tool may contain a `model` too, in the model's own words.
+ */
 export function readAnswerModel(body: Buffer): string | undefined {
   const first = body.indexOf(MODEL);
   if (first < 0) return undefined;
-  if (body.indexOf(MODEL, first + MODEL.length) < 0) {
+  const isAlone = first < HEAD_BYTES && body.indexOf(MODEL, first + MODEL.length) < 0;
+  if (isAlone && findDepth(body.toString('latin1', 0, first - 1)) === 1) {
     const text = body.toString('utf8', first - 1, first + MODEL.length + MAX_NAME);
     const name = /^"model"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];
     if (name !== undefined) return name;

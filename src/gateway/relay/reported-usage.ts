@@ -72,7 +72,7 @@ function isBetween(code: number): boolean {
 }
 
 /** Number of objects and lists that a piece of JSON opens, minus the number that it closes. */
-function findDepth(json: string): number {
+export function findDepth(json: string): number {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
