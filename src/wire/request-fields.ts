@@ -80,6 +80,17 @@ export function limitItems(body: JsonObject): void {
   }
 }
 
+/** Checks the calls of a Chat Completions body that is passed on without parsing. @throws SvcError 400. */
+export function checkToolCalls(body: JsonObject): void {
+  arrayOrEmpty(body.messages).forEach((value, index) => {
+    const { tool_calls } = objectOrEmpty(value);
+    if (tool_calls === undefined || tool_calls === null) return;
+    if (Array.isArray(tool_calls) && tool_calls.every(isObject)) return;
+    const at = `messages.${index}.tool_calls`;
+    throw invalidRequest(at, `\`${at}\` must be a list of tool calls.`);
+  });
+}
+
 function limitList(value: unknown, at: string): void {
   if (!Array.isArray(value) || value.length <= MAX_ITEMS) return;
   throw invalidRequest(at, `\`${at}\` has ${value.length} items; at most ${MAX_ITEMS} are allowed.`);

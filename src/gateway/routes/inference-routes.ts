@@ -9,7 +9,7 @@ import { repairBody } from '../../wire/body-repair.ts';
 import type { Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
-import { checkSampling, limitItems, requiredList } from '../../wire/request-fields.ts';
+import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
 import { toolCallIdRule } from '../../wire/tool-call-repair.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
@@ -53,7 +53,10 @@ export function inferenceRoutes(deps: GatewayDeps): Route[] {
 /** Checks that do not depend on the upstream (spec 8; docs/gateway.md). */
 function checkBody(format: FormatName, body: JsonObject): void {
   limitItems(body);
-  if (format === 'chat-completions') checkSampling(body);
+  if (format === 'chat-completions') {
+    checkSampling(body);
+    checkToolCalls(body);
+  }
   if (format === 'responses') refuseStatefulResponses(body);
   else requiredList(body, 'messages');
 }

@@ -42,11 +42,14 @@ const KNOWN = new Set(
 );
 
 const STATEFUL = {
-  store: 'This gateway does not store answers. Send `store: false` and the whole history in `input`.',
-  previous_response_id: 'This gateway does not store answers. Send the whole history in `input`.',
-  conversation: 'This gateway does not store conversations. Send the whole history in `input`.',
-  background: 'Background answers are not supported.',
-  prompt: 'Stored prompts can’t be sent to this model.',
+  store:
+    '`store: true` is not supported: this gateway does not store answers. Send `store: false` and the whole history in `input`.',
+  previous_response_id:
+    '`previous_response_id` is not supported: this gateway does not store answers. Send the whole history in `input`.',
+  conversation:
+    '`conversation` is not supported: this gateway does not store conversations. Send the whole history in `input`.',
+  background: '`background` is not supported: an answer is sent only to its request.',
+  prompt: '`prompt` is not supported: stored prompts can’t be sent to this model.',
 };
 
 /** Rejects fields that require the vendor's storage, also if the body is passed on. @throws SvcError 400. */
@@ -147,13 +150,6 @@ interface Reading {
   readonly turns: Turn[];
 }
 
-/** An assistant turn and the results that directly follow it, if any. */
-interface AssistantTurn {
-  readonly turn: Turn;
-  readonly parts: AssistantPart[];
-  results: ToolResultPart[] | undefined;
-}
-
 /** Reads the input. The items of one assistant turn, or consecutive results, become one turn. */
 function readInput(input: unknown): Reading {
   if (typeof input === 'string') {
@@ -164,77 +160,38 @@ function readInput(input: unknown): Reading {
   input.forEach((item, index) => {
     reader.read(objectOrEmpty(item), `input.${index}`);
   });
-  return reader.end();
+  return reader.reading;
 }
 
 class InputReader {
-  readonly #reading: Reading = { system: [], turns: [] };
-  /** The last turn with a call, by the id of the call. */
-  readonly #calls = new Map<string, AssistantTurn>();
-  /** Results that arrived after a later assistant turn, by the turn that they belong to. */
-  readonly #late = new Map<Turn, ToolResultPart[]>();
-  #last: AssistantTurn | undefined;
-  /** Whether the next assistant item belongs to the last turn. */
-  #open = false;
+  readonly reading: Reading = { system: [], turns: [] };
+  /** The parts of the last turn, if the next assistant item belongs to it. */
+  #assistant: AssistantPart[] | undefined;
+  /** The parts of the last turn, if the next result belongs to it. */
   #results: ToolResultPart[] | undefined;
 
   read(item: JsonObject, at: string): void {
-    if (item.type === 'function_call_output') return this.#result(readOutput(item, at));
-    this.#results = undefined;
-    if (isAssistant(item)) return this.#assistant(readAssistantItem(item, at));
-    this.#open = false;
-    readMessage(item, at, this.#reading);
-  }
-
-  end(): Reading {
-    const { system, turns } = this.#reading;
-    if (this.#late.size === 0) return this.#reading;
-    const following = (turn: Turn): Turn[] => {
-      const parts = this.#late.get(turn);
-      return parts === undefined ? [turn] : [turn, { role: 'user', parts }];
-    };
-    return { system, turns: turns.flatMap(following) };
-  }
-
-  /** Adds a result. If it arrives after a later assistant turn, it is moved to the turn of its call. */
-  #result(output: ToolResultPart): void {
-    const own = this.#calls.get(output.id);
-    if (own !== undefined && own !== this.#last) {
-      if (own.results === undefined) {
-        own.results = [];
-        this.#late.set(own.turn, own.results);
+    const { turns } = this.reading;
+    if (item.type === 'function_call_output') {
+      this.#assistant = undefined;
+      if (this.#results === undefined) {
+        this.#results = [];
+        turns.push({ role: 'user', parts: this.#results });
       }
-      own.results.push(output);
+      this.#results.push(readOutput(item, at));
       return;
     }
-    this.#open = false;
-    this.#results ??= this.#openResults();
-    this.#results.push(output);
-  }
-
-  #openResults(): ToolResultPart[] {
-    const { turns } = this.#reading;
-    const parts: ToolResultPart[] = [];
-    if (this.#last !== undefined && turns.at(-1) === this.#last.turn) this.#last.results = parts;
-    turns.push({ role: 'user', parts });
-    return parts;
-  }
-
-  #assistant(read: readonly AssistantPart[]): void {
-    const own = this.#open && this.#last !== undefined ? this.#last : this.#openAssistant();
-    for (const part of read) {
-      own.parts.push(part);
-      if (part.type === 'tool-call') this.#calls.set(part.id, own);
+    this.#results = undefined;
+    if (!isAssistant(item)) {
+      this.#assistant = undefined;
+      readMessage(item, at, this.reading);
+      return;
     }
-  }
-
-  #openAssistant(): AssistantTurn {
-    const parts: AssistantPart[] = [];
-    const own: AssistantTurn = { turn: { role: 'assistant', parts }, parts, results: undefined };
-    this.#reading.turns.push(own.turn);
-    this.#last = own;
-    this.#open = true;
-    return own;
+    if (this.#assistant === undefined) {
+      this.#assistant = [];
+      turns.push({ role: 'assistant', parts: this.#assistant });
+    }
+    append(this.#assistant, readAssistantItem(item, at));
   }
 }
 
