@@ -40,7 +40,15 @@ export type Event =
   | { readonly type: 'refusal'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSignature }
-  | { readonly type: 'tool-call'; readonly part: number; readonly id: string; readonly name: string }
+  /** `custom`: the arguments are plain text, not JSON. */
+  | {
+      readonly type: 'tool-call';
+      readonly part: number;
+      readonly id: string;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly custom?: true;
+    }
   /** `last`: the upstream marked the call as complete. Not every format supports this. */
   | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string; readonly last?: true }
   | { readonly type: 'usage'; readonly usage: Usage }

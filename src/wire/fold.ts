@@ -1,5 +1,5 @@
-import { append } from '../base/json.ts';
-import type { AssistantPart } from './conversation.ts';
+import { append, defined } from '../base/json.ts';
+import type { AssistantPart, ToolCallPart } from './conversation.ts';
 import type { SvcError } from './errors/svc-error.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from './event.ts';
 
@@ -22,8 +22,7 @@ interface Draft {
   text: string[];
   seals: ReasoningSignature[];
   annotations: unknown[];
-  id: string;
-  name: string;
+  call: Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'custom'>;
 }
 
 /** Combines the events of a stream into an answer. Text before an error is kept. */
@@ -32,7 +31,7 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
   const draft = (part: number, type: AssistantPart['type']): Draft => {
     const present = drafts[part];
     if (present) return present;
-    const made: Draft = { type, text: [], seals: [], annotations: [], id: '', name: '' };
+    const made: Draft = { type, text: [], seals: [], annotations: [], call: { id: '', name: '' } };
     drafts[part] = made;
     return made;
   };
@@ -56,9 +55,8 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
         draft(event.part, 'reasoning').seals.push(event.seal);
         break;
       case 'tool-call': {
-        const call = draft(event.part, 'tool-call');
-        call.id = event.id;
-        call.name = event.name;
+        const { id, name, namespace, custom } = event;
+        draft(event.part, 'tool-call').call = defined({ id, name, namespace, custom });
         break;
       }
       case 'tool-arguments':
@@ -94,6 +92,6 @@ function itemPart(draft: Draft): AssistantPart {
     case 'reasoning':
       return { type: 'reasoning', text, seals: draft.seals };
     case 'tool-call':
-      return { type: 'tool-call', id: draft.id, name: draft.name, arguments: text };
+      return { type: 'tool-call', ...draft.call, arguments: text };
   }
 }

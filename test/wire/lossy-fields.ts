@@ -3,7 +3,9 @@ import {
   type Body,
   changed,
   chat,
+  chatTool,
   dropped,
+  flatTool,
   messages,
   picture,
   plainRequest,
@@ -22,6 +24,41 @@ function systemIs(words: string): NonNullable<Shown['becomes']> {
     assert.equal(said, words);
     if (to === 'chat-completions') assert.equal(first?.role, 'system');
   };
+}
+
+/** The name and the schema of the only tool that is sent. */
+function onlyTool({ tools }: Body): { readonly name: string; readonly schema: unknown } {
+  assert.ok(Array.isArray(tools) && tools.length === 1);
+  const [{ function: inner, name, parameters, input_schema }] = tools;
+  return { name: inner?.name ?? name, schema: inner?.parameters ?? parameters ?? input_schema };
+}
+
+function toolIs(name: string, schema: Body): NonNullable<Shown['becomes']> {
+  return (written) => assert.deepEqual(onlyTool(written), { name, schema });
+}
+
+const textInput = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** A function in each format. */
+function everyTool(name: string, schema: Body, check: (name: string, schema: unknown) => void): Shown[] {
+  const becomes: NonNullable<Shown['becomes']> = (written) => {
+    const tool = onlyTool(written);
+    check(tool.name, tool.schema);
+  };
+  return [
+    {
+      from: 'chat-completions',
+      said: chat({ tools: [{ type: 'function', function: { name, parameters: schema } }] }),
+      becomes,
+    },
+    { from: 'responses', said: responses({ tools: [{ type: 'function', name, parameters: schema }] }), becomes },
+    { from: 'messages', said: messages({ tools: [{ name, input_schema: schema }] }), becomes },
+  ];
 }
 
 const jsonSchema = (more: Body) => ({ name: 'n', schema: { type: 'object', properties: {} }, ...more });
@@ -94,10 +131,74 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
     { prompt: { id: 'p' } },
   ),
   'tools that the vendor runs (web search, MCP, …)': [
-    { from: 'responses', said: responses({ tools: [{ type: 'web_search' }] }), param: 'tools.0.type' },
-    { from: 'responses', said: responses({ tools: [{ type: 'mcp' }] }), param: 'tools.0.type' },
-    { from: 'messages', said: messages({ tools: [{ type: 'bash_20250124', name: 'b' }] }), param: 'tools.0.type' },
+    ...dropped('chat-completions', { tools: [{ type: 'web_search' }] }),
+    ...dropped('responses', { tools: [{ type: 'web_search' }] }, { tools: [{ type: 'mcp' }] }),
+    ...dropped('messages', { tools: [{ type: 'bash_20250124', name: 'b' }] }),
   ],
+  '`tool_choice` that demands a tool of the vendor': [
+    {
+      from: 'chat-completions',
+      said: chat({ tools: [{ type: 'web_search' }], tool_choice: 'required' }),
+      param: 'tools.0.type',
+    },
+    {
+      from: 'responses',
+      said: responses({ tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }),
+      param: 'tool_choice',
+    },
+    {
+      from: 'messages',
+      said: messages({ tools: [{ type: 'bash_20250124', name: 'b' }], tool_choice: { type: 'tool', name: 'b' } }),
+      param: 'tools.0.type',
+    },
+  ],
+  'calls of the vendor’s own tools in the history (`web_search_call`)': [
+    {
+      from: 'responses',
+      said: responses({ input: [user, { type: 'web_search_call', id: 'i' }] }),
+      unsaid: responses({}),
+    },
+  ],
+  'tools in a namespace': [
+    {
+      from: 'responses',
+      said: responses({ tools: [{ type: 'namespace', name: 'n', tools: [flatTool] }] }),
+      becomes: toolIs('n__f', { type: 'object', properties: {} }),
+    },
+  ],
+  'custom tools': [
+    {
+      from: 'chat-completions',
+      said: chat({ tools: [{ type: 'custom', custom: { name: 'f' } }] }),
+      becomes: toolIs('f', textInput),
+    },
+    { from: 'responses', said: responses({ tools: [{ type: 'custom', name: 'f' }] }), becomes: toolIs('f', textInput) },
+  ],
+  '`tool_choice` of some of the tools (`allowed_tools`)': [
+    {
+      from: 'chat-completions',
+      said: chat({
+        tools: [{ ...chatTool, function: { name: 'g' } }, chatTool],
+        tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [chatTool] } },
+      }),
+      becomes: toolIs('f', { type: 'object', properties: {} }),
+    },
+    {
+      from: 'responses',
+      said: responses({
+        tools: [{ ...flatTool, name: 'g' }, flatTool],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+      }),
+      becomes: toolIs('f', { type: 'object', properties: {} }),
+    },
+  ],
+  'names of tools that are longer than 64 characters or contain other characters than letters, digits, `_` and `-`':
+    everyTool('f'.repeat(65), {}, (name) => assert.match(name, /^f{55}_[0-9a-f]{8}$/)),
+  'a tool’s schema with alternatives (`anyOf`, `oneOf`, `allOf`, `$ref`) at its top': everyTool(
+    'f',
+    { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+    (_, schema) => assert.deepEqual(schema, { type: 'object', properties: { a: {}, b: {} } }),
+  ),
   '`item_reference` and other items': [
     { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.type' },
     { from: 'responses', said: responses({ input: [{ type: 'computer_call', id: 'i' }] }), param: 'input.0.type' },

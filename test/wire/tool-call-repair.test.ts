@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
-import { repairBody } from '../../src/wire/body-repair.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
+import { repairBody } from '../../src/wire/tools/body-repair.ts';
 import {
   ANTHROPIC_IDS,
   MISTRAL_IDS,
@@ -11,7 +11,7 @@ import {
   PLACEHOLDER_RESULT,
   repairConversation,
   toolCallIdRule,
-} from '../../src/wire/tool-call-repair.ts';
+} from '../../src/wire/tools/tool-call-repair.ts';
 
 /** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. */
 function history(format: FormatName, steps: string): JsonObject {

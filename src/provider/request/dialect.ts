@@ -33,8 +33,13 @@ export function adaptBody(model: Model, body: Record<string, unknown>): Record<s
  * and a generic OpenAI-compatible provider expects `max_tokens`.
  */
 export function wantsCompletionTokens(model: Model): boolean {
-  const { kind } = model.endpoint;
-  return kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(model.id));
+  return model.endpoint.format === 'chat-completions' && isOpenAI(model);
+}
+
+/** Whether the upstream supports what only OpenAI's models support: custom tools and a choice between some tools. */
+export function isOpenAI({ endpoint, id }: Model): boolean {
+  const { kind, format } = endpoint;
+  return format === 'responses' || kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(id));
 }
 
 /** docs.mistral.ai, "Chat completion": unknown fields are refused with 422. */

@@ -7,19 +7,19 @@ import {
   nonEmptyString,
   objectOrEmpty,
 } from '../../base/json.ts';
-import type { Conversation, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
+import type { Conversation, ResponseFormat } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import {
   optionalBoolean,
   optionalCount,
   optionalNumber,
   optionalString,
-  readCacheControl,
   requiredList,
   requiredModel,
   unknownMembers,
 } from '../request-fields.ts';
 import { readChatMessages } from './read-messages.ts';
+import { readChatToolChoice, readChatTools } from './read-tools.ts';
 
 /** Fields with an equivalent in `Conversation`. The others are passed on as `extra`. */
 const KNOWN = new Set(
@@ -34,14 +34,15 @@ export function readChatRequest(body: JsonObject): Conversation {
   const messages = requiredList(body, 'messages');
   refuseUncarried(body);
   const { system, turns } = readChatMessages(messages);
-  const tools = arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools.${index}`));
+  const { tools, vendorTools } = readChatTools(body.tools);
   const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
     system,
     turns,
     tools,
-    toolChoice: readToolChoice(body.tool_choice),
+    vendorTools,
+    toolChoice: readChatToolChoice(body.tool_choice, tools, vendorTools),
     parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
     sampling: defined({
       temperature: optionalNumber(body, 'temperature', 0, 2),
@@ -115,29 +116,4 @@ function readResponseFormat(value: unknown): ResponseFormat | undefined {
     });
   }
   throw invalidRequest('response_format', '`response_format` must be text, json_object, or json_schema with a schema.');
-}
-
-function readTool(value: unknown, at: string): Tool {
-  const tool = objectOrEmpty(value);
-  const definition = objectOrEmpty(tool.function);
-  const name = nonEmptyString(definition.name);
-  if (tool.type !== 'function' && tool.type !== undefined) {
-    throw unsupportedField(`${at}.type`, `Tools of type "${String(tool.type)}" can't be sent to this model.`);
-  }
-  if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool needs a name.');
-  return defined({
-    name,
-    description: nonEmptyString(definition.description),
-    parameters: isObject(definition.parameters) ? definition.parameters : { type: 'object', properties: {} },
-    strict: optionalBoolean(definition, 'strict'),
-    cacheControl: readCacheControl(tool),
-  });
-}
-
-function readToolChoice(value: unknown): ToolChoice | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const name = nonEmptyString(objectOrEmpty(objectOrEmpty(value).function).name);
-  if (name !== undefined) return { type: 'tool', name };
-  throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
 }

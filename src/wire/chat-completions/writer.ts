@@ -21,7 +21,7 @@ export class ChatStreamWriter implements StreamWriter {
   #over = false;
   #usage: Usage | undefined;
   /** The index of each part's tool call, and whether it has no arguments yet. */
-  readonly #calls = new Map<number, { readonly index: number; empty: boolean }>();
+  readonly #calls = new Map<number, { readonly index: number; readonly custom: boolean; empty: boolean }>();
   /** Reasoning text without a signature so far. The signature must be written together with its text. */
   readonly #reasoning = new Map<number, string>();
 
@@ -54,15 +54,18 @@ export class ChatStreamWriter implements StreamWriter {
       }
       case 'tool-call': {
         const index = this.#calls.size;
-        this.#calls.set(event.part, { index, empty: true });
-        const call = { index, id: event.id, type: 'function', function: { name: event.name, arguments: '' } };
+        const { id, name, custom = false } = event;
+        this.#calls.set(event.part, { index, custom, empty: true });
+        const call = custom
+          ? { index, id, type: 'custom', custom: { name, input: '' } }
+          : { index, id, type: 'function', function: { name, arguments: '' } };
         return this.#delta(`"tool_calls":[${JSON.stringify(call)}]`, 'null');
       }
       case 'tool-arguments': {
         const call = this.#calls.get(event.part);
         if (call === undefined || event.json === '') return NOTHING;
         call.empty = false;
-        return this.#delta(argumentsDelta(call.index, event.json));
+        return this.#delta(argumentsDelta(call, event.json));
       }
       case 'usage':
         this.#usage = event.usage;
@@ -92,7 +95,7 @@ export class ChatStreamWriter implements StreamWriter {
     const frames: Frame[] = [];
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
     for (const call of this.#calls.values()) {
-      if (call.empty) frames.push(this.#chunk(`{${argumentsDelta(call.index, '{}')}}`, 'null'));
+      if (call.empty && !call.custom) frames.push(this.#chunk(`{${argumentsDelta(call, '{}')}}`, 'null'));
     }
     frames.push(this.#chunk('{}', `"${reason}"`));
     if (this.#usage) {
@@ -103,8 +106,9 @@ export class ChatStreamWriter implements StreamWriter {
   }
 }
 
-function argumentsDelta(index: number, json: string): string {
-  return `"tool_calls":[{"index":${index},"function":{"arguments":${quoteJson(json)}}}]`;
+function argumentsDelta(call: { readonly index: number; readonly custom: boolean }, text: string): string {
+  const member = call.custom ? '"custom":{"input"' : '"function":{"arguments"';
+  return `"tool_calls":[{"index":${call.index},${member}:${quoteJson(text)}}}]`;
 }
 
 /** @throws SvcError for an `error` event, and for an incomplete answer. */

@@ -284,5 +284,6 @@ function writeToolChoice(conversation: Conversation): Body | undefined {
   if (choice === undefined) return conversation.parallelToolCalls === false ? { type: 'auto', ...single } : undefined;
   if (choice.type === 'tool') return { type: 'tool', name: choice.name, ...single };
   if (choice.type === 'none') return { type: 'none' };
-  return { type: choice.type === 'required' ? 'any' : 'auto', ...single };
+  const required = choice.type === 'required' || (choice.type === 'allowed' && choice.mode === 'required');
+  return { type: required ? 'any' : 'auto', ...single };
 }

@@ -5,7 +5,7 @@ export type Item = Record<string, unknown>;
 
 /** The open item with its content so far. */
 export interface OpenItem {
-  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
+  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call' | 'custom';
   readonly id: string;
   readonly head: Item;
   readonly text: string[];
@@ -32,11 +32,16 @@ export function openItem(event: PartEvent, suffix: string): OpenItem {
       const id = event.type === 'reasoning-seal' && event.seal.vendor === 'responses' ? event.seal.id : `rs_${suffix}`;
       return { kind: 'reasoning', id, head: { id, type: 'reasoning' }, ...grow };
     }
-    case 'tool-call':
+    case 'tool-call': {
+      const kind = event.custom ? 'custom' : 'call';
+      const id = `${event.custom ? 'ctc' : 'fc'}_${suffix}`;
+      const type = event.custom ? 'custom_tool_call' : 'function_call';
+      const head = defined({ id, type, call_id: event.id, name: event.name, namespace: event.namespace });
+      return { kind, id, head, ...grow };
+    }
     case 'tool-arguments': {
       const id = `fc_${suffix}`;
-      const named = event.type === 'tool-call' ? { call_id: event.id, name: event.name } : { call_id: id, name: '' };
-      return { kind: 'call', id, head: { id, type: 'function_call', ...named }, ...grow };
+      return { kind: 'call', id, head: { id, type: 'function_call', call_id: id, name: '' }, ...grow };
     }
   }
 }
@@ -44,6 +49,7 @@ export function openItem(event: PartEvent, suffix: string): OpenItem {
 /** The fields of an item when it is added. */
 export function emptyItem(open: OpenItem): Item {
   if (open.kind === 'reasoning') return { summary: [] };
+  if (open.kind === 'custom') return { input: '', status: 'in_progress' };
   return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
 }
 
@@ -60,6 +66,7 @@ export function doneItem(open: OpenItem, text: string): Item {
     return defined({ ...open.head, summary, encrypted_content: open.encrypted });
   }
   if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
+  if (open.kind === 'custom') return { ...open.head, input: text, status: 'completed' };
   return { ...open.head, content: [itemPart(open, text)], status: 'completed' };
 }
 
@@ -69,6 +76,7 @@ export const DELTAS = {
   refusal: deltaEvent('response.refusal.delta', '}'),
   reasoning: deltaEvent('response.reasoning_summary_text.delta', '}'),
   call: deltaEvent('response.function_call_arguments.delta', '}'),
+  custom: deltaEvent('response.custom_tool_call_input.delta', '}'),
 } as const;
 
 /** The constant parts of all deltas of a kind. */
@@ -82,4 +90,5 @@ export const INDEXES = {
   refusal: 'content_index',
   reasoning: 'summary_index',
   call: undefined,
+  custom: undefined,
 } as const;

@@ -18,8 +18,7 @@ import type {
   ReasoningRequest,
   ResponseFormat,
   TextPart,
-  Tool,
-  ToolChoice,
+  ToolCallPart,
   ToolResultPart,
   Turn,
 } from '../conversation.ts';
@@ -34,6 +33,7 @@ import {
   requiredModel,
   unknownMembers,
 } from '../request-fields.ts';
+import { readResponsesToolChoice, readResponsesTools, type ToolList } from './read-tools.ts';
 
 const KNOWN = new Set(
   `model input instructions stream stream_options max_output_tokens temperature top_p tools tool_choice
@@ -61,7 +61,8 @@ export function refuseStatefulResponses(body: JsonObject): void {
 export function readResponsesRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   refuseStatefulResponses(body);
-  const { system, turns } = readInput(body.input);
+  const { system, turns, tools: laterTools } = readInput(body.input);
+  const { tools, vendorTools } = readResponsesTools([{ tools: body.tools, at: 'tools' }, ...laterTools]);
   const instructions = optionalString(body, 'instructions');
   const extra = unknownMembers(body, KNOWN);
   const { verbosity } = objectOrEmpty(body.text);
@@ -70,8 +71,9 @@ export function readResponsesRequest(body: JsonObject): Conversation {
     model,
     system: instructions ? [{ type: 'text' as const, text: instructions }, ...system] : system,
     turns,
-    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
-    toolChoice: readToolChoice(body.tool_choice),
+    tools,
+    vendorTools,
+    toolChoice: readResponsesToolChoice(body.tool_choice, tools, vendorTools),
     parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
     sampling: defined({
       temperature: optionalNumber(body, 'temperature', 0, 2),
@@ -117,43 +119,17 @@ function readTextFormat(value: unknown): ResponseFormat | undefined {
   });
 }
 
-function readTool(tool: JsonObject, at: string): Tool {
-  if (tool.type !== 'function') {
-    throw unsupportedField(`${at}.type`, `The tool "${String(tool.type)}" can’t be sent to this model. Use functions.`);
-  }
-  const name = nonEmptyString(tool.name);
-  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
-  return defined({
-    name,
-    description: nonEmptyString(tool.description),
-    parameters: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
-    strict: optionalBoolean(tool, 'strict'),
-  });
-}
-
-function readToolChoice(value: unknown): ToolChoice | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const choice = objectOrEmpty(value);
-  if (choice.type === 'function' && typeof choice.name === 'string') return { type: 'tool', name: choice.name };
-  if (choice.type === 'function' || typeof value === 'string') {
-    throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
-  }
-  throw unsupportedField(
-    'tool_choice',
-    `\`tool_choice\` of type "${String(choice.type)}" can’t be sent to this model.`,
-  );
-}
-
 interface Reading {
   readonly system: TextPart[];
   readonly turns: Turn[];
+  /** Tools that items of the input add. */
+  readonly tools: ToolList[];
 }
 
 /** Reads the input. The items of one assistant turn, or consecutive results, become one turn. */
 function readInput(input: unknown): Reading {
   if (typeof input === 'string') {
-    return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }] };
+    return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }], tools: [] };
   }
   if (!Array.isArray(input)) throw invalidRequest('input', '`input` must be a string or a list of items.');
   const reader = new InputReader();
@@ -163,8 +139,17 @@ function readInput(input: unknown): Reading {
   return reader.reading;
 }
 
+/**
+ * Calls that the vendor answered itself, in the history of another model. The text of the answer that follows them
+ * has their result.
+ */
+const VENDOR_CALLS: ReadonlySet<string> = new Set([
+  ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call', 'tool_search_call'],
+  ...['mcp_call', 'mcp_list_tools'],
+]);
+
 class InputReader {
-  readonly reading: Reading = { system: [], turns: [] };
+  readonly reading: Reading = { system: [], turns: [], tools: [] };
   /** The parts of the last turn, if the next assistant item belongs to it. */
   #assistant: AssistantPart[] | undefined;
   /** The parts of the last turn, if the next result belongs to it. */
@@ -172,7 +157,12 @@ class InputReader {
 
   read(item: JsonObject, at: string): void {
     const { turns } = this.reading;
-    if (item.type === 'function_call_output') {
+    if (item.type === 'additional_tools' || item.type === 'tool_search_output') {
+      this.reading.tools.push({ tools: item.tools, at: `${at}.tools` });
+      return;
+    }
+    if (VENDOR_CALLS.has(String(item.type))) return;
+    if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
       this.#assistant = undefined;
       if (this.#results === undefined) {
         this.#results = [];
@@ -196,7 +186,8 @@ class InputReader {
 }
 
 function isAssistant(item: JsonObject): boolean {
-  return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
+  const { type, role } = item;
+  return type === 'function_call' || type === 'custom_tool_call' || type === 'reasoning' || role === 'assistant';
 }
 
 function readMessage(item: JsonObject, at: string, reading: Reading): void {
@@ -264,11 +255,12 @@ function readOutput(item: JsonObject, at: string): ToolResultPart {
 
 function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
   if (item.type === 'reasoning') return [readReasoningItem(item)];
-  if (item.type === 'function_call') {
+  if (item.type === 'function_call' || item.type === 'custom_tool_call') {
     const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id);
     const name = nonEmptyString(item.name);
-    if (id === undefined || name === undefined) throw invalidRequest(at, 'A function call needs `call_id` and `name`.');
-    return [{ type: 'tool-call', id, name, arguments: nonEmptyString(item.arguments) ?? '' }];
+    if (id === undefined || name === undefined) throw invalidRequest(at, 'A tool call needs `call_id` and `name`.');
+    const namespace = nonEmptyString(item.namespace);
+    return [defined({ type: 'tool-call' as const, id, name, namespace, ...readArguments(item) })];
   }
   if (typeof item.content === 'string') return [{ type: 'text', text: item.content }];
   return arrayOrEmpty(item.content).map((value, index): AssistantPart => {
@@ -279,6 +271,11 @@ function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
     const annotations = arrayOrEmpty(part.annotations);
     return annotations.length > 0 ? { type: 'text', text: part.text, annotations } : { type: 'text', text: part.text };
   });
+}
+
+function readArguments(item: JsonObject): Pick<ToolCallPart, 'arguments' | 'custom'> {
+  if (item.type === 'function_call') return { arguments: nonEmptyString(item.arguments) ?? '' };
+  return { arguments: nonEmptyString(item.input) ?? '', custom: true };
 }
 
 /** Reads a `reasoning` item: its text, and the signature that the vendor needs to accept it again. */

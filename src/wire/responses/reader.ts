@@ -111,6 +111,7 @@ export class ResponsesStreamReader implements StreamReader {
         break;
       }
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         this.#arguments(value, events);
         break;
       case 'response.output_item.done':
@@ -192,7 +193,7 @@ export class ResponsesStreamReader implements StreamReader {
 
   #itemAdded(value: JsonObject, events: Event[]): void {
     const item = objectOrEmpty(value.item);
-    if (item.type === 'function_call') this.#call(value, item, events);
+    if (isCall(item)) this.#call(value, item, events);
   }
 
   #call(value: JsonObject, item: JsonObject, events: Event[]): number {
@@ -201,7 +202,11 @@ export class ResponsesStreamReader implements StreamReader {
     const part = this.#part(value, 0);
     this.#calls++;
     const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? `call_${part}`;
-    events.push({ type: 'tool-call', part, id, name: nonEmptyString(item.name) ?? '' });
+    const custom = item.type === 'custom_tool_call' ? (true as const) : undefined;
+    const namespace = nonEmptyString(item.namespace);
+    events.push(
+      defined({ type: 'tool-call' as const, part, id, name: nonEmptyString(item.name) ?? '', namespace, custom }),
+    );
     return part;
   }
 
@@ -212,9 +217,10 @@ export class ResponsesStreamReader implements StreamReader {
     known.done = true;
     const item = objectOrEmpty(value.item);
     switch (item.type) {
-      case 'function_call': {
+      case 'function_call':
+      case 'custom_tool_call': {
         const part = this.#call(value, item, events);
-        const json = known.emitted ? '' : (nonEmptyString(item.arguments) ?? '');
+        const json = known.emitted ? '' : (nonEmptyString(item.input ?? item.arguments) ?? '');
         events.push({ type: 'tool-arguments', part, json, last: true });
         break;
       }
@@ -261,6 +267,10 @@ export class ResponsesStreamReader implements StreamReader {
     const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
     return { type: 'finish', reason };
   }
+}
+
+function isCall(item: JsonObject): boolean {
+  return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
 /** Converts a complete Responses answer to events. */

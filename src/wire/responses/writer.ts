@@ -83,7 +83,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (open.kind === 'reasoning') {
       const part = '"part":{"type":"summary_text","text":""}';
       this.#push('response.reasoning_summary_part.added', `${this.#at('summary_index')},${part}`);
-    } else if (open.kind !== 'call') {
+    } else if (open.kind !== 'call' && open.kind !== 'custom') {
       this.#push(
         'response.content_part.added',
         `${this.#at('content_index')},"part":${JSON.stringify(itemPart(open, ''))}`,
@@ -134,6 +134,8 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (open.kind === 'call') {
       const name = JSON.stringify(open.head.name);
       this.#push('response.function_call_arguments.done', `${this.#at()},"name":${name},"arguments":${json}`);
+    } else if (open.kind === 'custom') {
+      this.#push('response.custom_tool_call_input.done', `${this.#at()},"input":${json}`);
     } else if (open.kind === 'reasoning') {
       this.#push('response.reasoning_summary_text.done', `${this.#at('summary_index')},"text":${json}`);
       const part = JSON.stringify({ type: 'summary_text', text });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { append } from '../base/json.ts';
-import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from './conversation.ts';
-import type { FormatName } from './format-name.ts';
+import { append } from '../../base/json.ts';
+import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from '../conversation.ts';
+import type { FormatName } from '../format-name.ts';
 
 /** The result that the model receives for a call without a result (spec 4.2.3). */
 export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';

@@ -1,5 +1,5 @@
-import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../base/json.ts';
-import type { FormatName } from './format-name.ts';
+import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
+import type { FormatName } from '../format-name.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 
 export interface RepairedBody {
