@@ -97,7 +97,13 @@ function readReasoning(body: JsonObject): Conversation['reasoning'] {
   const mode =
     options.enabled === false ? ('disabled' as const) : options.enabled === true ? ('enabled' as const) : undefined;
   if (effort === undefined && budgetTokens === undefined && mode === undefined) return undefined;
-  return defined({ effort, budgetTokens, mode });
+  return defined({ effort, budgetTokens, mode, summary: readShown(body, options) });
+}
+
+/** OpenRouter's `reasoning` is for clients that show it, unless they exclude it. OpenAI's field does not say. */
+function readShown(body: JsonObject, options: JsonObject): 'auto' | 'omitted' | undefined {
+  if (options.exclude === true || body.include_reasoning === false) return 'omitted';
+  return isObject(body.reasoning) || body.include_reasoning === true ? 'auto' : undefined;
 }
 
 function readResponseFormat(value: unknown): ResponseFormat | undefined {

@@ -24,6 +24,7 @@ import type {
   VendorTool,
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
+import { unpackReasoning } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -251,15 +252,14 @@ function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
       return readText(block, at);
     case 'thinking': {
       const signature = nonEmptyString(block.signature);
-      const seals = signature === undefined ? [] : [{ vendor: 'messages' as const, signature }];
+      const seals =
+        signature === undefined ? [] : [unpackReasoning(signature) ?? { vendor: 'messages' as const, signature }];
       return { type: 'reasoning', text: nonEmptyString(block.thinking) ?? '', seals };
     }
-    case 'redacted_thinking':
-      return {
-        type: 'reasoning',
-        text: '',
-        seals: [{ vendor: 'messages', redacted: nonEmptyString(block.data) ?? '' }],
-      };
+    case 'redacted_thinking': {
+      const redacted = nonEmptyString(block.data) ?? '';
+      return { type: 'reasoning', text: '', seals: [unpackReasoning(redacted) ?? { vendor: 'messages', redacted }] };
+    }
     case 'tool_use': {
       const id = nonEmptyString(block.id);
       const name = nonEmptyString(block.name);

@@ -78,9 +78,15 @@ interface Thinking {
   };
 }
 
+/** Newer models omit the text of thinking unless it is requested (Anthropic, "Controlling thinking display"). */
+function thinkingDisplay(model: string, summary: string | undefined): { display?: string } {
+  if (summary === 'summarized' || summary === 'omitted') return { display: summary };
+  return summary !== undefined && ADAPTIVE.test(model) ? { display: 'summarized' } : {};
+}
+
 function writeThinking(conversation: Conversation, maxTokens: number): Thinking {
   const { effort, budgetTokens, mode, summary } = conversation.reasoning ?? {};
-  const display = summary === 'summarized' || summary === 'omitted' ? { display: summary } : {};
+  const display = thinkingDisplay(conversation.model, summary);
   if (mode === 'disabled' || effort === 'none') return { thinking: false, fields: { thinking: { type: 'disabled' } } };
   const level = effort === 'minimal' ? 'low' : effort;
   const config = level === undefined ? {} : { output_config: { effort: level } };
@@ -91,7 +97,7 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
   }
   if (effort === undefined) return { thinking: false, fields: {} };
   if (ADAPTIVE.test(conversation.model))
-    return { thinking: true, fields: { thinking: { type: 'adaptive' }, ...config } };
+    return { thinking: true, fields: { thinking: { type: 'adaptive', ...display }, ...config } };
   const budget_tokens = Math.max(MIN_BUDGET, Math.floor(maxTokens * (budgetShare(effort) ?? 0.3)));
   return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
 }

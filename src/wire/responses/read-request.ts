@@ -24,6 +24,7 @@ import type {
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import { parseMediaUrl } from '../media.ts';
+import { unpackReasoning } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -286,6 +287,8 @@ export function readReasoningItem(item: JsonObject): ReasoningPart {
   const id = nonEmptyString(item.id);
   const encrypted = nonEmptyString(item.encrypted_content);
   const text = texts.filter((part) => part !== '').join('\n\n');
+  const packed = encrypted === undefined ? undefined : unpackReasoning(encrypted);
+  if (packed !== undefined) return { type: 'reasoning', text, seals: [packed] };
   if (id === undefined && encrypted === undefined) return { type: 'reasoning', text, seals: [] };
   return { type: 'reasoning', text, seals: [defined({ vendor: 'responses' as const, id: id ?? '', encrypted })] };
 }

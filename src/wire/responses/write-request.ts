@@ -4,6 +4,7 @@ import type {
   Conversation,
   Media,
   ReasoningPart,
+  ReasoningRequest,
   ResponseFormat,
   TextPart,
   Tool,
@@ -37,7 +38,7 @@ export function writeResponsesRequest(conversation: Conversation): Body {
     parallel_tool_calls: tools.length > 0 ? conversation.parallelToolCalls : undefined,
     text: format === undefined ? undefined : { format },
     reasoning: writeReasoning(conversation),
-    include: conversation.reasoning?.includeEncrypted ? ['reasoning.encrypted_content'] : undefined,
+    include: wantsEncrypted(conversation.reasoning) ? ['reasoning.encrypted_content'] : undefined,
     user: conversation.user,
     metadata: conversation.metadata,
   });
@@ -49,12 +50,30 @@ function writeReasoning(conversation: Conversation): Body | undefined {
   const requested = conversation.reasoning;
   const effort =
     requested?.mode === 'disabled' ? 'none' : (requested?.effort ?? effortForBudget(requested, conversation.maxTokens));
-  const summary =
-    requested?.summary === 'auto' || requested?.summary === 'concise' || requested?.summary === 'detailed'
-      ? requested.summary
-      : undefined;
+  const summary = effort === 'none' ? undefined : writeSummary(requested);
   const reasoning = defined({ effort, summary });
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+/** Messages clients show thinking if it is on. The API sends no summary unless it is requested. */
+function writeSummary(requested: ReasoningRequest | undefined): string | undefined {
+  switch (requested?.summary) {
+    case 'auto':
+    case 'concise':
+    case 'detailed':
+      return requested.summary;
+    case 'omitted':
+      return undefined;
+    default:
+      return requested?.mode === 'enabled' || requested?.mode === 'adaptive' ? 'auto' : undefined;
+  }
+}
+
+/** Whether the answer may contain reasoning, which the API can only read again with its encrypted content. */
+function wantsEncrypted(requested: ReasoningRequest | undefined): boolean {
+  if (requested === undefined || requested.mode === 'disabled' || requested.effort === 'none') return false;
+  const { includeEncrypted, mode, effort, budgetTokens } = requested;
+  return includeEncrypted === true || mode !== undefined || effort !== undefined || budgetTokens !== undefined;
 }
 
 function writeTextFormat(format: ResponseFormat | undefined): Body | undefined {

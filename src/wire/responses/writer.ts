@@ -4,6 +4,7 @@ import type { SvcError } from '../errors/svc-error.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenItem, openItem } from './item.ts';
 import { responsesAnnotations, writeResponsesRequest } from './write-request.ts';
@@ -50,7 +51,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.#fail(event.error);
         break;
       default:
-        if (event.type !== 'reasoning-seal' || event.seal.vendor === 'responses') this.#sequence.feed(event);
+        this.#sequence.feed(event);
     }
     return this.#frames;
   }
@@ -105,7 +106,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         if (event.json !== '') this.#delta(open, event.json);
         break;
       case 'reasoning-seal':
-        if (event.seal.vendor === 'responses') open.encrypted = event.seal.encrypted;
+        open.encrypted ??= event.seal.vendor === 'responses' ? event.seal.encrypted : packReasoning(event.seal);
     }
   }
 
@@ -129,6 +130,8 @@ export class ResponsesStreamWriter implements StreamWriter {
     const open = this.#open;
     if (open === undefined) return;
     if (open.kind === 'call' && open.text.length === 0) this.#delta(open, '{}');
+    // Clients return only reasoning with encrypted content.
+    if (open.kind === 'reasoning') open.encrypted ??= packReasoning(PLAIN_REASONING);
     const text = open.text.join('');
     const json = JSON.stringify(text);
     if (open.kind === 'call') {

@@ -1,5 +1,6 @@
 import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
 import type { FormatName } from '../format-name.ts';
+import { isPackedReasoning } from '../packed-reasoning.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 
 export interface RepairedBody {
@@ -17,17 +18,17 @@ export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule):
   const items = body[field];
   if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
-  const paired = repair.pair(format, items);
+  const paired = repair.pair(format, repair.ownReasoning(format, items));
   const named = rule ? normalizeBodyIds(format, paired, rule, repair.changes) : paired;
   return repair.changes.length === 0
     ? { body, changes: [] }
     : { body: { ...body, [field]: named }, changes: repair.changes };
 }
 
-/** Whether the item may contain a call or a result of any format. Most conversations have none. */
+/** Whether the item may contain a call, a result or reasoning of any format. Most conversations have none. */
 function ofTools(value: unknown): boolean {
   const { role, tool_calls, content, type } = objectOrEmpty(value);
-  if (isCallOutput(type) || ownEntry(CALL_OUTPUTS, String(type)) !== undefined) return true;
+  if (type === 'reasoning' || isCallOutput(type) || ownEntry(CALL_OUTPUTS, String(type)) !== undefined) return true;
   return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
 
@@ -39,6 +40,30 @@ interface Calls {
 
 class BodyRepair {
   readonly changes: RepairChange[] = [];
+
+  /**
+   * Removes reasoning that another upstream issued and the gateway packed for the client (packed-reasoning.ts): this
+   * upstream would refuse it.
+   */
+  ownReasoning(format: FormatName, items: readonly unknown[]): readonly unknown[] {
+    if (format === 'chat-completions') return items;
+    const foreign = (value: JsonObject): boolean =>
+      [value.signature, value.data, value.encrypted_content].some(isPackedReasoning);
+    return items.flatMap((value) => {
+      const item = objectOrEmpty(value);
+      if (item.type === 'reasoning' && foreign(item)) {
+        this.changes.push({ kind: 'foreign-reasoning', id: nonEmptyString(item.id) ?? '' });
+        return [];
+      }
+      const kept = this.#list(item, 'content', (block) => {
+        const isKept = (block.type !== 'thinking' && block.type !== 'redacted_thinking') || !foreign(block);
+        if (!isKept) this.changes.push({ kind: 'foreign-reasoning', id: '' });
+        return isKept;
+      });
+      if (kept === item) return [value];
+      return Array.isArray(kept.content) && kept.content.length === 0 ? [] : [kept];
+    });
+  }
 
   pair(format: FormatName, items: readonly unknown[]): readonly unknown[] {
     switch (format) {

@@ -8,8 +8,14 @@ export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before complet
 
 /** A repair, for logs and metrics. */
 export interface RepairChange {
-  readonly kind: 'duplicate-call' | 'orphan-result' | 'duplicate-result' | 'placeholder-result' | 'normalized-id';
-  /** The client's id of the call. */
+  readonly kind:
+    | 'duplicate-call'
+    | 'orphan-result'
+    | 'duplicate-result'
+    | 'placeholder-result'
+    | 'normalized-id'
+    | 'foreign-reasoning';
+  /** The client's id of the call or the item. */
   readonly id: string;
 }
 
