@@ -20,6 +20,8 @@ export interface TextPart {
   readonly cacheControl?: CacheControl;
   /** Citations and annotations, unchanged in the form of their format. */
   readonly annotations?: readonly unknown[];
+  /** Log probabilities of the tokens, in OpenAI's form. */
+  readonly logprobs?: readonly unknown[];
 }
 export interface ImagePart {
   readonly type: 'image';
@@ -165,6 +167,18 @@ export interface Conversation {
   readonly stream: boolean;
   /** An opaque identifier of the end user (`user`, `metadata.user_id`). */
   readonly user?: string;
+  /** A stable identifier of the end user for abuse detection. */
+  readonly safetyIdentifier?: string;
+  /** Groups requests with the same start for the vendor's prompt cache. */
+  readonly promptCacheKey?: string;
+  /** `in_memory`, `24h`. */
+  readonly promptCacheRetention?: string;
+  /** OpenAI's names: `auto`, `default`, `flex`, `priority`, … */
+  readonly serviceTier?: string;
+  /** The length of the text: `low`, `medium`, `high`. */
+  readonly verbosity?: string;
+  /** The answer is requested with log probabilities. `top`: number of alternatives for each token. */
+  readonly logprobs?: { readonly top?: number };
   readonly metadata?: Readonly<Record<string, string>>;
   /** Fields that only one format supports, by format. They are kept if both sides use that format. */
   readonly extra?: Readonly<Partial<Record<FormatName, Readonly<Record<string, unknown>>>>>;

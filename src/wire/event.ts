@@ -35,8 +35,17 @@ export type ReasoningSignature =
  */
 export type Event =
   | { readonly type: 'start'; readonly id?: string; readonly model?: string; readonly created?: number }
-  /** `annotations`: citations that arrived with or after this text, in the form of their format. */
-  | { readonly type: 'text'; readonly part: number; readonly text: string; readonly annotations?: readonly unknown[] }
+  /**
+   * `annotations`: citations that arrived with or after this text, in the form of their format. `logprobs`: log
+   * probabilities of its tokens, in OpenAI's form.
+   */
+  | {
+      readonly type: 'text';
+      readonly part: number;
+      readonly text: string;
+      readonly annotations?: readonly unknown[];
+      readonly logprobs?: readonly unknown[];
+    }
   | { readonly type: 'refusal'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSignature }

@@ -22,6 +22,7 @@ interface Draft {
   text: string[];
   seals: ReasoningSignature[];
   annotations: unknown[];
+  logprobs: unknown[];
   call: Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'custom'>;
 }
 
@@ -31,7 +32,7 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
   const draft = (part: number, type: AssistantPart['type']): Draft => {
     const present = drafts[part];
     if (present) return present;
-    const made: Draft = { type, text: [], seals: [], annotations: [], call: { id: '', name: '' } };
+    const made: Draft = { type, text: [], seals: [], annotations: [], logprobs: [], call: { id: '', name: '' } };
     drafts[part] = made;
     return made;
   };
@@ -49,6 +50,7 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
         const into = draft(event.part, event.type);
         into.text.push(event.text);
         if (event.type === 'text' && event.annotations) append(into.annotations, event.annotations);
+        if (event.type === 'text' && event.logprobs) append(into.logprobs, event.logprobs);
         break;
       }
       case 'reasoning-seal':
@@ -84,9 +86,12 @@ function itemPart(draft: Draft): AssistantPart {
   const text = draft.text.join('');
   switch (draft.type) {
     case 'text':
-      return draft.annotations.length > 0
-        ? { type: 'text', text, annotations: draft.annotations }
-        : { type: 'text', text };
+      return defined({
+        type: 'text' as const,
+        text,
+        annotations: draft.annotations.length > 0 ? draft.annotations : undefined,
+        logprobs: draft.logprobs.length > 0 ? draft.logprobs : undefined,
+      });
     case 'refusal':
       return { type: 'refusal', text };
     case 'reasoning':

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   type Body,
   changed,
@@ -61,6 +62,10 @@ function everyTool(name: string, schema: Body, check: (name: string, schema: unk
   ];
 }
 
+const LONG = 'u'.repeat(65);
+const HASH = createHash('sha256').update(LONG).digest('hex');
+const marked = (part: Body) => ({ ...part, cache_control: { type: 'ephemeral' } });
+
 const jsonSchema = (more: Body) => ({ name: 'n', schema: { type: 'object', properties: {} }, ...more });
 const chatSchema = (more: Body) => chat({ response_format: { type: 'json_schema', json_schema: jsonSchema(more) } });
 const responsesSchema = (more: Body) => responses({ text: { format: { type: 'json_schema', ...jsonSchema(more) } } });
@@ -116,11 +121,60 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
   '`n` above 1': refused('chat-completions', { n: 2 }),
   '`functions`, `function_call`': refused('chat-completions', { functions: [] }, { function_call: 'auto' }),
   'audio output (`modalities`)': refused('chat-completions', { modalities: ['audio'] }),
-  '`logprobs`, `logit_bias`, `prediction`, `service_tier` and other fields of one format': [
-    ...dropped('chat-completions', { logprobs: true }, { logit_bias: { 1: 1 } }, { prediction: {} }),
-    ...dropped('chat-completions', { service_tier: 'auto' }, { verbosity: 'low' }),
-    ...dropped('responses', { service_tier: 'auto' }, { top_logprobs: 2 }, { truncation: 'auto' }),
-    ...dropped('messages', { service_tier: 'auto' }, { inference_geo: 'eu' }),
+  '`verbosity`, `logprobs`, `prompt_cache_key`, `prompt_cache_retention`': [
+    ...dropped('chat-completions', { verbosity: 'low' }, { logprobs: true }, { logprobs: true, top_logprobs: 2 }),
+    ...dropped('responses', { text: { verbosity: 'low' } }, { top_logprobs: 2 }),
+    ...(['chat-completions', 'responses'] as const).flatMap((from) =>
+      dropped(from, { prompt_cache_key: 'k' }, { prompt_cache_retention: '24h' }),
+    ),
+  ],
+  '`service_tier`': (['chat-completions', 'responses'] as const).flatMap((from) => [
+    changed(from, { service_tier: 'default' }, { service_tier: 'standard_only' }),
+    changed(from, { service_tier: 'priority' }, { service_tier: 'auto' }),
+    changed(from, { service_tier: 'flex' }, { service_tier: undefined }),
+  ]),
+  '`safety_identifier`': (['chat-completions', 'responses'] as const).flatMap((from) => [
+    changed(from, { safety_identifier: 's' }, { metadata: { user_id: 's' } }),
+    changed(from, { safety_identifier: 's', user: 'u' }, { metadata: { user_id: 'u' } }),
+  ]),
+  '`user`, `user_id`, `safety_identifier` and `prompt_cache_key` of more than 64 characters': [
+    ...(['chat-completions', 'responses'] as const).flatMap((from) => [
+      ...['user', 'safety_identifier', 'prompt_cache_key'].map((field) =>
+        changed(from, { [field]: LONG }, { [field]: HASH }),
+      ),
+      changed(from, { user: LONG.slice(1) }, { user: LONG.slice(1) }),
+    ]),
+    changed('messages', { metadata: { user_id: LONG } }, { user: HASH }),
+  ],
+  'a limit of less than 16 tokens': [
+    changed('chat-completions', { max_tokens: 5 }, { max_output_tokens: 16 }),
+    changed('messages', { max_tokens: 5 }, { max_output_tokens: 16 }),
+  ],
+  'more than four `cache_control`': [
+    {
+      from: 'chat-completions',
+      said: chat({
+        tools: ['f', 'g'].map((name) => marked({ ...chatTool, function: { name } })),
+        messages: [
+          { role: 'system', content: [marked(text('s'))] },
+          { role: 'user', content: ['a', 'b', 'c', 'd'].map((word) => marked(text(word))) },
+        ],
+      }),
+      becomes: (written) => {
+        const kept = JSON.stringify(written).match(/"(?:text|name)":"."(?=[^{}]*("cache_control"))/g);
+        assert.equal(JSON.stringify(written).split('"cache_control"').length, 5);
+        assert.deepEqual(
+          kept,
+          ['s', 'b', 'c', 'd'].map((word) => `"text":"${word}"`),
+        );
+      },
+    },
+  ],
+  '`store: true`': refused('chat-completions', { store: true }),
+  '`logit_bias`, `prediction` and other fields of one format': [
+    ...dropped('chat-completions', { logit_bias: { 1: 1 } }, { prediction: {} }),
+    ...dropped('responses', { truncation: 'auto' }),
+    ...dropped('messages', { inference_geo: 'eu' }),
   ].map((shown) => ({ ...shown, own: true })),
   '`store`, `previous_response_id`, `conversation`, `background`, `prompt`': refused(
     'responses',

@@ -14,6 +14,8 @@ import {
   optionalCount,
   optionalNumber,
   optionalString,
+  readSharedFields,
+  refuseState,
   requiredList,
   requiredModel,
   unknownMembers,
@@ -25,7 +27,8 @@ import { readChatToolChoice, readChatTools } from './read-tools.ts';
 const KNOWN = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
   presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning_effort reasoning user
-  metadata n functions function_call modalities`.split(/\s+/),
+  metadata n functions function_call modalities store verbosity logprobs top_logprobs prompt_cache_key
+  prompt_cache_retention safety_identifier service_tier`.split(/\s+/),
 );
 
 /** @throws SvcError 400 that names the field. */
@@ -57,13 +60,16 @@ export function readChatRequest(body: JsonObject): Conversation {
     responseFormat: readResponseFormat(body.response_format),
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
-    user: optionalString(body, 'user'),
+    ...readSharedFields(body),
+    verbosity: optionalString(body, 'verbosity'),
+    logprobs: body.logprobs === true ? defined({ top: optionalNumber(body, 'top_logprobs', 0, 20) }) : undefined,
     metadata: readMetadata(body.metadata),
     extra: extra && { 'chat-completions': extra },
   });
 }
 
 function refuseUncarried(body: JsonObject): void {
+  refuseState(body, { store: '`store: true` is not supported: this gateway does not store answers. Omit `store`.' });
   if (finiteNumber(body.n) !== undefined && body.n !== 1) {
     throw unsupportedField('n', 'This model supports only one choice. Omit `n` or send 1.');
   }

@@ -15,6 +15,7 @@ import type {
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
 import { effortForBudget } from '../reasoning-effort.ts';
+import { writeSharedFields } from '../request-fields.ts';
 import { writeReasoningDetails } from './reasoning-details.ts';
 
 /** The request body for a Chat Completions upstream. A streaming request includes usage in the last chunk. */
@@ -39,7 +40,10 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
       parallel_tool_calls: conversation.tools.length > 0 ? conversation.parallelToolCalls : undefined,
       response_format: writeResponseFormat(conversation.responseFormat),
       reasoning_effort: reasoning?.effort ?? effortForBudget(reasoning, conversation.maxTokens),
-      user: conversation.user,
+      ...writeSharedFields(conversation),
+      verbosity: conversation.verbosity,
+      logprobs: conversation.logprobs === undefined ? undefined : true,
+      top_logprobs: conversation.logprobs?.top,
       metadata: conversation.metadata,
     }),
     ...conversation.extra?.['chat-completions'],

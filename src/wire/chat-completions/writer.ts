@@ -1,4 +1,5 @@
 import { defined, quoteJson } from '../../base/json.ts';
+import type { TextPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
@@ -40,6 +41,8 @@ export class ChatStreamWriter implements StreamWriter {
         const content = event.text === '' ? '' : `"content":${quoteJson(event.text)}`;
         const annotations = event.annotations ? `"annotations":${JSON.stringify(event.annotations)}` : '';
         const delta = content && annotations ? `${content},${annotations}` : content || annotations;
+        if (event.logprobs !== undefined)
+          return this.#delta(delta || '"content":""', '""', logprobsMember(event.logprobs));
         return delta === '' ? NOTHING : this.#delta(delta);
       }
       case 'refusal':
@@ -78,8 +81,9 @@ export class ChatStreamWriter implements StreamWriter {
     }
   }
 
-  #delta(delta: string, firstContent = '""'): readonly Frame[] {
-    const frame = { data: `${this.#deltaHead}{${delta}},"finish_reason":null}]}` };
+  /** `member`: a member of the choice. */
+  #delta(delta: string, firstContent = '""', member = ''): readonly Frame[] {
+    const frame = { data: `${this.#deltaHead}{${delta}}${member},"finish_reason":null}]}` };
     if (this.#begun) return [frame];
     this.#begun = true;
     return [this.#chunk(`{"role":"assistant","content":${firstContent}}`, 'null'), frame];
@@ -104,6 +108,10 @@ export class ChatStreamWriter implements StreamWriter {
     frames.push({ data: '[DONE]' });
     return frames;
   }
+}
+
+function logprobsMember(logprobs: readonly unknown[]): string {
+  return `,"logprobs":${JSON.stringify({ content: logprobs, refusal: null })}`;
 }
 
 function argumentsDelta(call: { readonly index: number; readonly custom: boolean }, text: string): string {
@@ -137,7 +145,12 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
     object: 'chat.completion',
     created: context.created,
     model: context.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: answer.finish }],
+    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason: answer.finish }],
     usage: answer.usage && writeChatUsage(answer.usage),
   });
+}
+
+function writeLogprobs(texts: readonly TextPart[]): unknown {
+  const content = texts.flatMap(({ logprobs }) => logprobs ?? []);
+  return content.length > 0 ? { content, refusal: null } : null;
 }

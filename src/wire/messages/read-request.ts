@@ -39,7 +39,7 @@ import { refuseDemandedTool } from '../tools/tool-choice.ts';
 
 const KNOWN = new Set(
   `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
-  output_config output_format metadata`.split(/\s+/),
+  output_config output_format metadata service_tier`.split(/\s+/),
 );
 
 /** @throws SvcError 400 that names the field. */
@@ -71,6 +71,7 @@ export function readMessagesRequest(body: JsonObject): Conversation {
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
     user: nonEmptyString(objectOrEmpty(body.metadata).user_id),
+    serviceTier: body.service_tier === 'standard_only' ? 'default' : nonEmptyString(body.service_tier),
     extra: extra && { messages: extra },
   });
 }

@@ -10,6 +10,7 @@ export interface OpenItem {
   readonly head: Item;
   readonly text: string[];
   readonly annotations: unknown[];
+  readonly logprobs: unknown[];
   encrypted: string | undefined;
   /**
    * The part of its deltas between the sequence number and the text. Cached, because an item has thousands of deltas.
@@ -19,7 +20,7 @@ export interface OpenItem {
 
 /** The item that an event starts. `suffix` makes its id unique within the answer. */
 export function openItem(event: PartEvent, suffix: string): OpenItem {
-  const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
+  const grow = { text: [], annotations: [], logprobs: [], encrypted: undefined, deltaMiddle: undefined };
   switch (event.type) {
     case 'text':
     case 'refusal': {
@@ -56,7 +57,7 @@ export function emptyItem(open: OpenItem): Item {
 /** The only content part of a message. */
 export function itemPart(open: OpenItem, text: string): Item {
   if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
-  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
+  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [...open.logprobs] };
 }
 
 /** The item in the finished response. */

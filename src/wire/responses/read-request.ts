@@ -30,6 +30,7 @@ import {
   optionalCount,
   optionalNumber,
   optionalString,
+  readSharedFields,
   refuseState,
   requiredModel,
   unknownMembers,
@@ -39,7 +40,7 @@ import { readResponsesToolChoice, readResponsesTools, type ToolList } from './re
 const KNOWN = new Set(
   `model input instructions stream stream_options max_output_tokens temperature top_p tools tool_choice
   parallel_tool_calls text reasoning include store previous_response_id conversation background prompt user
-  metadata`.split(/\s+/),
+  metadata top_logprobs prompt_cache_key prompt_cache_retention safety_identifier service_tier`.split(/\s+/),
 );
 
 const STATEFUL = {
@@ -66,8 +67,6 @@ export function readResponsesRequest(body: JsonObject): Conversation {
   const { tools, vendorTools } = readResponsesTools([{ tools: body.tools, at: 'tools' }, ...laterTools]);
   const instructions = optionalString(body, 'instructions');
   const extra = unknownMembers(body, KNOWN);
-  const { verbosity } = objectOrEmpty(body.text);
-  const carried = verbosity === undefined ? extra : { ...extra, text: { verbosity } };
   return defined({
     model,
     system: instructions ? [{ type: 'text' as const, text: instructions }, ...system] : system,
@@ -84,12 +83,20 @@ export function readResponsesRequest(body: JsonObject): Conversation {
     responseFormat: readTextFormat(objectOrEmpty(body.text).format),
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
-    user: optionalString(body, 'user'),
+    ...readSharedFields(body),
+    verbosity: optionalString(objectOrEmpty(body.text), 'verbosity'),
+    logprobs: readLogprobs(body),
     metadata: isObject(body.metadata)
       ? Object.fromEntries(Object.entries(body.metadata).map(([key, value]) => [key, String(value)]))
       : undefined,
-    extra: carried && { responses: carried },
+    extra: extra && { responses: extra },
   });
+}
+
+function readLogprobs(body: JsonObject): Conversation['logprobs'] {
+  const top = optionalNumber(body, 'top_logprobs', 0, 20);
+  const included = arrayOrEmpty(body.include).includes('message.output_text.logprobs');
+  return included || top !== undefined ? defined({ top }) : undefined;
 }
 
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {

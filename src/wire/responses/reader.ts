@@ -170,7 +170,10 @@ export class ResponsesStreamReader implements StreamReader {
     if (text === undefined) return;
     const item = this.#item(value);
     item.emitted = true;
-    events.push({ type, part: this.#itemPart(item, content), text });
+    const part = this.#itemPart(item, content);
+    if (type === 'text' && Array.isArray(value.logprobs) && value.logprobs.length > 0) {
+      events.push({ type, part, text, logprobs: value.logprobs });
+    } else events.push({ type, part, text });
   }
 
   #reasoning(value: JsonObject, summary: string, events: Event[]): void {
@@ -244,8 +247,16 @@ export class ResponsesStreamReader implements StreamReader {
       const annotations = arrayOrEmpty(part.annotations);
       if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part(value, index), text: refusal });
       else if (text !== undefined) {
-        const annotated = annotations.length > 0 ? { text, annotations } : { text };
-        events.push({ type: 'text', part: this.#part(value, index), ...annotated });
+        const logprobs = arrayOrEmpty(part.logprobs);
+        events.push(
+          defined({
+            type: 'text' as const,
+            part: this.#part(value, index),
+            text,
+            annotations: annotations.length > 0 ? annotations : undefined,
+            logprobs: logprobs.length > 0 ? logprobs : undefined,
+          }),
+        );
       }
     });
   }

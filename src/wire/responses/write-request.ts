@@ -17,12 +17,16 @@ import type {
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
 import { effortForBudget } from '../reasoning-effort.ts';
+import { writeSharedFields } from '../request-fields.ts';
 
 type Body = Record<string, unknown>;
 
+/** OpenAI refuses a smaller limit ("integer below minimum value"). */
+const MIN_OUTPUT_TOKENS = 16;
+
 /** The request body for a Responses upstream, always with `store: false`, so that the vendor stores nothing. */
 export function writeResponsesRequest(conversation: Conversation): Body {
-  const { sampling, tools } = conversation;
+  const { sampling, tools, verbosity } = conversation;
   const format = writeTextFormat(conversation.responseFormat);
   const body = defined({
     model: conversation.model,
@@ -30,16 +34,17 @@ export function writeResponsesRequest(conversation: Conversation): Body {
     input: writeTurns(conversation.turns),
     stream: conversation.stream || undefined,
     store: false,
-    max_output_tokens: conversation.maxTokens,
+    max_output_tokens: conversation.maxTokens && Math.max(conversation.maxTokens, MIN_OUTPUT_TOKENS),
     temperature: sampling.temperature,
     top_p: sampling.topP,
     tools: tools.length > 0 ? writeTools(tools) : undefined,
     tool_choice: tools.length > 0 ? writeToolChoice(conversation) : undefined,
     parallel_tool_calls: tools.length > 0 ? conversation.parallelToolCalls : undefined,
-    text: format === undefined ? undefined : { format },
+    text: format === undefined && verbosity === undefined ? undefined : defined({ format, verbosity }),
     reasoning: writeReasoning(conversation),
-    include: wantsEncrypted(conversation.reasoning) ? ['reasoning.encrypted_content'] : undefined,
-    user: conversation.user,
+    include: writeInclude(conversation),
+    top_logprobs: conversation.logprobs?.top,
+    ...writeSharedFields(conversation),
     metadata: conversation.metadata,
   });
   const extra = conversation.extra?.responses;
@@ -74,6 +79,14 @@ function wantsEncrypted(requested: ReasoningRequest | undefined): boolean {
   if (requested === undefined || requested.mode === 'disabled' || requested.effort === 'none') return false;
   const { includeEncrypted, mode, effort, budgetTokens } = requested;
   return includeEncrypted === true || mode !== undefined || effort !== undefined || budgetTokens !== undefined;
+}
+
+function writeInclude({ reasoning, logprobs }: Conversation): string[] | undefined {
+  const include = [
+    ...(wantsEncrypted(reasoning) ? ['reasoning.encrypted_content'] : []),
+    ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
+  ];
+  return include.length > 0 ? include : undefined;
 }
 
 function writeTextFormat(format: ResponseFormat | undefined): Body | undefined {

@@ -1,4 +1,4 @@
-import { defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
+import { append, defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
 import { errorBody } from '../errors/error-body.ts';
 import type { SvcError } from '../errors/svc-error.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
@@ -99,7 +99,9 @@ export class ResponsesStreamWriter implements StreamWriter {
       case 'text':
       case 'refusal':
       case 'reasoning':
-        if (event.text !== '') this.#delta(open, event.text);
+        if (event.type === 'text' && event.logprobs !== undefined)
+          this.#deltaWithLogprobs(open, event.text, event.logprobs);
+        else if (event.text !== '') this.#delta(open, event.text);
         if (event.type === 'text' && event.annotations !== undefined) this.#annotate(open, responsesAnnotations(event));
         break;
       case 'tool-arguments':
@@ -126,6 +128,13 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoteJson(delta) + end });
   }
 
+  #deltaWithLogprobs(open: OpenItem, delta: string, logprobs: readonly unknown[]): void {
+    open.text.push(delta);
+    append(open.logprobs, logprobs);
+    const members = `"delta":${quoteJson(delta)},"logprobs":${JSON.stringify(logprobs)}`;
+    this.#push('response.output_text.delta', `${this.#at('content_index')},${members}`);
+  }
+
   #closeItem(): void {
     const open = this.#open;
     if (open === undefined) return;
@@ -146,7 +155,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     } else {
       const at = this.#at('content_index');
       if (open.kind === 'refusal') this.#push('response.refusal.done', `${at},"refusal":${json}`);
-      else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":[]`);
+      else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":${JSON.stringify(open.logprobs)}`);
       this.#push('response.content_part.done', `${at},"part":${JSON.stringify(itemPart(open, text))}`);
     }
     const item = doneItem(open, text);
@@ -204,7 +213,7 @@ function echo(request: AnswerContext['request']): Item {
   const said = writeResponsesRequest({ ...request, turns: [] });
   return {
     instructions: said.instructions ?? null,
-    max_output_tokens: said.max_output_tokens ?? null,
+    max_output_tokens: request.maxTokens ?? null,
     metadata: said.metadata ?? {},
     parallel_tool_calls: request.parallelToolCalls ?? true,
     reasoning: { effort: null, summary: null, ...objectOrEmpty(said.reasoning) },
@@ -214,7 +223,7 @@ function echo(request: AnswerContext['request']): Item {
     tools: said.tools ?? [],
     top_p: said.top_p ?? null,
     truncation: 'disabled',
-    user: said.user ?? null,
+    user: request.user ?? null,
   };
 }
 
