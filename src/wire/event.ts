@@ -60,6 +60,8 @@ export type Event =
     }
   /** `last`: the upstream marked the call as complete. Not every format supports this. */
   | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string; readonly last?: true }
+  /** The provider started its answer again: the part `call`, a call that had not ended, is not part of the answer. */
+  | { readonly type: 'discard'; readonly call: number }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
   | { readonly type: 'error'; readonly error: SvcError };

@@ -64,6 +64,9 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
       case 'tool-arguments':
         draft(event.part, 'tool-call').text.push(event.json);
         break;
+      case 'discard':
+        drafts[event.call] = undefined;
+        break;
       case 'usage':
         answer.usage = event.usage;
         break;

@@ -36,6 +36,7 @@ export class ChatStreamWriter implements StreamWriter {
     if (this.#over) return NOTHING;
     switch (event.type) {
       case 'start':
+      case 'discard':
         return NOTHING;
       case 'text': {
         const content = event.text === '' ? '' : `"content":${quoteJson(event.text)}`;

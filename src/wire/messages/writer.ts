@@ -48,6 +48,7 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#frames = [];
     switch (event.type) {
       case 'start':
+      case 'discard':
         break;
       case 'usage':
         this.#usage = event.usage;

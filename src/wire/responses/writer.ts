@@ -39,6 +39,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#frames = [];
     switch (event.type) {
       case 'start':
+      case 'discard':
         break;
       case 'usage':
         this.#usage = event.usage;
