@@ -65,6 +65,27 @@ describe('names of bridged tools', () => {
   });
 });
 
+describe('time to bridge tools', () => {
+  it('tool names: thousands of tools, calls and equal names take linear time', async () => {
+    const make = (size: number): Conversation => {
+      const at = Array.from({ length: size }, (_, index) => index);
+      const tools = at.map((index) => ({
+        name: `a${index % 10}.b`,
+        namespace: { name: `n${index}` },
+        parameters: EMPTY,
+      }));
+      const parts = at.map((index) => ({
+        type: 'tool-call' as const,
+        id: `c${index}`,
+        name: `x${index}`,
+        arguments: '',
+      }));
+      return { ...REQUEST, tools, turns: [{ role: 'assistant', parts }] };
+    };
+    await assertLinear(5000, make, (conversation) => bridgeTools(conversation, FORMATS.messages, false));
+  });
+});
+
 describe('input of custom tools in the arguments of a function', () => {
   it('custom tool input: any text in any pieces is read as it arrives', () => {
     fc.assert(

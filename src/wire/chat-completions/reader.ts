@@ -81,8 +81,7 @@ export class ChatStreamReader implements StreamReader {
       return events;
     }
     this.#readDelta(objectOrEmpty(choice.delta ?? choice.message), events);
-    const logprobs = arrayOrEmpty(objectOrEmpty(choice.logprobs).content);
-    if (logprobs.length > 0) this.#addLogprobs(logprobs, events);
+    if (isObject(choice.logprobs)) this.#addLogprobs(arrayOrEmpty(choice.logprobs.content), events);
     const reason = nonEmptyString(choice.finish_reason);
     if (reason === 'error' || reason === 'insufficient_system_resource') {
       const error = vendorErrorValue(choice.error ?? { code: 503 });
@@ -154,6 +153,7 @@ export class ChatStreamReader implements StreamReader {
 
   /** Adds them to the text that arrived with them, if any. */
   #addLogprobs(logprobs: readonly unknown[], events: Event[]): void {
+    if (logprobs.length === 0) return;
     const last = events.findLastIndex((event) => event.type === 'text');
     const text = events[last];
     if (text?.type === 'text') events[last] = { ...text, logprobs };
