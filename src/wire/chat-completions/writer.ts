@@ -10,6 +10,8 @@ import { writeReasoningDetail, writeReasoningDetails } from './reasoning-details
 import { writeToolCall } from './write-request.ts';
 
 const NOTHING: readonly Frame[] = [];
+/** A chunk after the members of its delta. */
+const DELTA_END = '},"finish_reason":null}]}';
 
 /**
  * Converts events to chunks in the order of OpenAI's streams: role, deltas, finish, usage with `choices: []`, `[DONE]`.
@@ -43,7 +45,7 @@ export class ChatStreamWriter implements StreamWriter {
         const annotations = event.annotations ? `"annotations":${JSON.stringify(event.annotations)}` : '';
         const delta = content && annotations ? `${content},${annotations}` : content || annotations;
         if (event.logprobs !== undefined)
-          return this.#delta(delta || '"content":""', '""', logprobsMember(event.logprobs));
+          return this.#delta(delta || '"content":""', '""', endWithLogprobs(event.logprobs));
         return delta === '' ? NOTHING : this.#delta(delta);
       }
       case 'refusal':
@@ -82,9 +84,8 @@ export class ChatStreamWriter implements StreamWriter {
     }
   }
 
-  /** `member`: a member of the choice. */
-  #delta(delta: string, firstContent = '""', member = ''): readonly Frame[] {
-    const frame = { data: `${this.#deltaHead}{${delta}}${member},"finish_reason":null}]}` };
+  #delta(delta: string, firstContent = '""', end = DELTA_END): readonly Frame[] {
+    const frame = { data: `${this.#deltaHead}{${delta}${end}` };
     if (this.#begun) return [frame];
     this.#begun = true;
     return [this.#chunk(`{"role":"assistant","content":${firstContent}}`, 'null'), frame];
@@ -111,8 +112,8 @@ export class ChatStreamWriter implements StreamWriter {
   }
 }
 
-function logprobsMember(logprobs: readonly unknown[]): string {
-  return `,"logprobs":${JSON.stringify({ content: logprobs, refusal: null })}`;
+function endWithLogprobs(logprobs: readonly unknown[]): string {
+  return `},"logprobs":${JSON.stringify({ content: logprobs, refusal: null })},"finish_reason":null}]}`;
 }
 
 function argumentsDelta(call: { readonly index: number; readonly custom: boolean }, text: string): string {
