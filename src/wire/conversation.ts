@@ -20,6 +20,8 @@ export interface TextPart {
   readonly cacheControl?: CacheControl;
   /** Citations and annotations, unchanged in the form of their format. */
   readonly annotations?: readonly unknown[];
+  /** Log probabilities of the tokens, in OpenAI's form. */
+  readonly logprobs?: readonly unknown[];
 }
 export interface ImagePart {
   readonly type: 'image';
@@ -43,8 +45,12 @@ export interface ToolCallPart {
   readonly type: 'tool-call';
   readonly id: string;
   readonly name: string;
-  /** The unchanged arguments: JSON text that may be empty or invalid. */
+  /** The unchanged arguments: JSON text that may be empty or invalid. The input of a custom tool is plain text. */
   readonly arguments: string;
+  /** The tool is in a namespace (Responses). */
+  readonly namespace?: string;
+  /** The tool is a custom tool. */
+  readonly custom?: true;
   readonly cacheControl?: CacheControl;
 }
 export interface ToolResultPart {
@@ -81,13 +87,34 @@ export interface Tool {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly strict?: boolean;
   readonly cacheControl?: CacheControl;
+  /** The group of the tool (Responses). Its name is part of the tool's identity. */
+  readonly namespace?: { readonly name: string; readonly description?: string };
+  /** The tool takes plain text, possibly of a grammar (OpenAI, "Custom tools"). `parameters` is empty. */
+  readonly custom?: { readonly grammar?: { readonly syntax: string; readonly definition: string } };
+}
+
+/** A tool that its vendor runs or defines. It is not sent to a model of another vendor. */
+export interface VendorTool {
+  /** `web_search`, `tool_search`, … */
+  readonly type: string;
+  /** Some tools of Messages also have a name. */
+  readonly name?: string;
+  /** The path of the tool in the request. */
+  readonly at: string;
+}
+
+export interface ToolName {
+  readonly name: string;
+  readonly namespace?: string;
 }
 
 export type ToolChoice =
   | { readonly type: 'auto' }
   | { readonly type: 'none' }
   | { readonly type: 'required' }
-  | { readonly type: 'tool'; readonly name: string };
+  | ({ readonly type: 'tool' } & ToolName)
+  /** Only these of the tools. */
+  | { readonly type: 'allowed'; readonly mode: 'auto' | 'required'; readonly tools: readonly ToolName[] };
 
 export type ResponseFormat =
   | { readonly type: 'text' }
@@ -129,6 +156,8 @@ export interface Conversation {
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
+  /** Tools in the request that are not in `tools`, because only their vendor can run them. */
+  readonly vendorTools?: readonly VendorTool[];
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
   readonly sampling: Sampling;
@@ -138,6 +167,18 @@ export interface Conversation {
   readonly stream: boolean;
   /** An opaque identifier of the end user (`user`, `metadata.user_id`). */
   readonly user?: string;
+  /** A stable identifier of the end user for abuse detection. */
+  readonly safetyIdentifier?: string;
+  /** Groups requests with the same start for the vendor's prompt cache. */
+  readonly promptCacheKey?: string;
+  /** `in_memory`, `24h`. */
+  readonly promptCacheRetention?: string;
+  /** OpenAI's names: `auto`, `default`, `flex`, `priority`, … */
+  readonly serviceTier?: string;
+  /** The length of the text: `low`, `medium`, `high`. */
+  readonly verbosity?: string;
+  /** The answer is requested with log probabilities. `top`: number of alternatives for each token. */
+  readonly logprobs?: { readonly top?: number };
   readonly metadata?: Readonly<Record<string, string>>;
   /** Fields that only one format supports, by format. They are kept if both sides use that format. */
   readonly extra?: Readonly<Partial<Record<FormatName, Readonly<Record<string, unknown>>>>>;

@@ -37,14 +37,33 @@ export type ReasoningSignature =
  */
 export type Event =
   | { readonly type: 'start'; readonly id?: string; readonly model?: string; readonly created?: number }
-  /** `annotations`: citations that arrived with or after this text, in the form of their format. */
-  | { readonly type: 'text'; readonly part: number; readonly text: string; readonly annotations?: readonly unknown[] }
+  /**
+   * `annotations`: citations that arrived with or after this text, in the form of their format. `logprobs`: log
+   * probabilities of its tokens, in OpenAI's form.
+   */
+  | {
+      readonly type: 'text';
+      readonly part: number;
+      readonly text: string;
+      readonly annotations?: readonly unknown[];
+      readonly logprobs?: readonly unknown[];
+    }
   | { readonly type: 'refusal'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning-seal'; readonly part: number; readonly seal: ReasoningSignature }
-  | { readonly type: 'tool-call'; readonly part: number; readonly id: string; readonly name: string }
+  /** `custom`: the arguments are plain text, not JSON. */
+  | {
+      readonly type: 'tool-call';
+      readonly part: number;
+      readonly id: string;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly custom?: true;
+    }
   /** `last`: the upstream marked the call as complete. Not every format supports this. */
   | { readonly type: 'tool-arguments'; readonly part: number; readonly json: string; readonly last?: true }
+  /** The provider started its answer again: the part `call`, a call that had not ended, is not part of the answer. */
+  | { readonly type: 'discard'; readonly call: number }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
   | { readonly type: 'error'; readonly error: SvcError };

@@ -1,5 +1,5 @@
-import { append } from '../base/json.ts';
-import type { AssistantPart } from './conversation.ts';
+import { append, defined } from '../base/json.ts';
+import type { AssistantPart, ToolCallPart } from './conversation.ts';
 import type { SvcError } from './errors/svc-error.ts';
 import type { Event, FinishReason, ReasoningSignature, Usage } from './event.ts';
 
@@ -22,8 +22,8 @@ interface Draft {
   text: string[];
   seals: ReasoningSignature[];
   annotations: unknown[];
-  id: string;
-  name: string;
+  logprobs: unknown[];
+  call: Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'custom'>;
 }
 
 /** Combines the events of a stream into an answer. Text before an error is kept. */
@@ -32,7 +32,7 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
   const draft = (part: number, type: AssistantPart['type']): Draft => {
     const present = drafts[part];
     if (present) return present;
-    const made: Draft = { type, text: [], seals: [], annotations: [], id: '', name: '' };
+    const made: Draft = { type, text: [], seals: [], annotations: [], logprobs: [], call: { id: '', name: '' } };
     drafts[part] = made;
     return made;
   };
@@ -50,19 +50,22 @@ export function foldEvents(events: Iterable<Event>): FoldedAnswer {
         const into = draft(event.part, event.type);
         into.text.push(event.text);
         if (event.type === 'text' && event.annotations) append(into.annotations, event.annotations);
+        if (event.type === 'text' && event.logprobs) append(into.logprobs, event.logprobs);
         break;
       }
       case 'reasoning-seal':
         draft(event.part, 'reasoning').seals.push(event.seal);
         break;
       case 'tool-call': {
-        const call = draft(event.part, 'tool-call');
-        call.id = event.id;
-        call.name = event.name;
+        const { id, name, namespace, custom } = event;
+        draft(event.part, 'tool-call').call = defined({ id, name, namespace, custom });
         break;
       }
       case 'tool-arguments':
         draft(event.part, 'tool-call').text.push(event.json);
+        break;
+      case 'discard':
+        drafts[event.call] = undefined;
         break;
       case 'usage':
         answer.usage = event.usage;
@@ -86,14 +89,17 @@ function itemPart(draft: Draft): AssistantPart {
   const text = draft.text.join('');
   switch (draft.type) {
     case 'text':
-      return draft.annotations.length > 0
-        ? { type: 'text', text, annotations: draft.annotations }
-        : { type: 'text', text };
+      return defined({
+        type: 'text' as const,
+        text,
+        annotations: draft.annotations.length > 0 ? draft.annotations : undefined,
+        logprobs: draft.logprobs.length > 0 ? draft.logprobs : undefined,
+      });
     case 'refusal':
       return { type: 'refusal', text };
     case 'reasoning':
       return { type: 'reasoning', text, seals: draft.seals };
     case 'tool-call':
-      return { type: 'tool-call', id: draft.id, name: draft.name, arguments: text };
+      return { type: 'tool-call', ...draft.call, arguments: text };
   }
 }

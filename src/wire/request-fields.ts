@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../base/json.ts';
-import type { CacheControl } from './conversation.ts';
+import type { CacheControl, Conversation } from './conversation.ts';
 import { invalidRequest, SvcError } from './errors/svc-error.ts';
 
 /** The model of a request. @throws SvcError 400. */
@@ -80,9 +81,50 @@ export function limitItems(body: JsonObject): void {
   }
 }
 
+/** Checks the calls of a Chat Completions body that is passed on without parsing. @throws SvcError 400. */
+export function checkToolCalls(body: JsonObject): void {
+  arrayOrEmpty(body.messages).forEach((value, index) => {
+    const { tool_calls } = objectOrEmpty(value);
+    if (tool_calls === undefined || tool_calls === null) return;
+    if (Array.isArray(tool_calls) && tool_calls.every(isObject)) return;
+    const at = `messages.${index}.tool_calls`;
+    throw invalidRequest(at, `\`${at}\` must be a list of tool calls.`);
+  });
+}
+
 function limitList(value: unknown, at: string): void {
   if (!Array.isArray(value) || value.length <= MAX_ITEMS) return;
   throw invalidRequest(at, `\`${at}\` has ${value.length} items; at most ${MAX_ITEMS} are allowed.`);
+}
+
+/** OpenAI's fields with the same name and meaning in Chat Completions and Responses. @throws SvcError 400. */
+export function readSharedFields(body: JsonObject) {
+  return {
+    user: optionalString(body, 'user'),
+    safetyIdentifier: optionalString(body, 'safety_identifier'),
+    promptCacheKey: optionalString(body, 'prompt_cache_key'),
+    promptCacheRetention: optionalString(body, 'prompt_cache_retention'),
+    serviceTier: optionalString(body, 'service_tier'),
+  };
+}
+
+/** Maximum length of OpenAI's identifiers ("a maximum length of 64 characters"). OpenRouter and Zhipu accept 128. */
+const MAX_IDENTIFIER = 64;
+
+/** The fields of `readSharedFields` for an upstream. */
+export function writeSharedFields(conversation: Conversation): Record<string, string | undefined> {
+  return {
+    user: shortIdentifier(conversation.user, MAX_IDENTIFIER),
+    safety_identifier: shortIdentifier(conversation.safetyIdentifier, MAX_IDENTIFIER),
+    prompt_cache_key: shortIdentifier(conversation.promptCacheKey, MAX_IDENTIFIER),
+    prompt_cache_retention: conversation.promptCacheRetention,
+    service_tier: conversation.serviceTier,
+  };
+}
+
+/** An identifier that is too long becomes a hash of it, which is the same in each request. */
+export function shortIdentifier(id: string | undefined, limit: number): string | undefined {
+  return id === undefined || id.length <= limit ? id : createHash('sha256').update(id).digest('hex');
 }
 
 /** The fields that are not in `known`, `undefined` if there are none. */

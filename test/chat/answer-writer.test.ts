@@ -52,6 +52,15 @@ describe('AnswerWriter', () => {
     );
   });
 
+  it('AnswerWriter: a discarded call is stopped', () => {
+    const [part] = written(
+      { type: 'tool-call', part: 1, id: 'c', name: 'look' },
+      { type: 'tool-arguments', part: 1, json: '{"a":' },
+      { type: 'discard', call: 1 },
+    );
+    assert.deepEqual(part?.type === 'tool' && part.state, { type: 'stopped' });
+  });
+
   it('AnswerWriter: reads a history with a missing line in the middle', () => {
     const message: Message = { id: 'a', role: 'assistant', parts: [], createdAt: 0 };
     const begun = applyPatch(EMPTY_TRANSCRIPT, { type: 'add', message });

@@ -174,6 +174,19 @@ describe('svc config', () => {
     assert.match(out, /Sources/);
   });
 
+  it('svc config: an unknown model is an error that names file and line, with exit code 1', async () => {
+    using folder = new ProjectFolder();
+    const models = { m: {} };
+    for (const key of ['model', 'completionModel']) {
+      for (const ref of ['own/n', 'other/m']) {
+        const file = folder.global({ [key]: ref, provider: { own: { options: { baseURL: 'https://h/v1' }, models } } });
+        const { code, err } = await svc(folder, ['config']);
+        assert.equal(code, 1);
+        assert.ok(err.startsWith(`error: ${file}:2:`), err);
+      }
+    }
+  });
+
   it('svc config path: prints the file to edit', async () => {
     using folder = new ProjectFolder();
     assert.equal((await svc(folder, ['config', 'path'])).out, `${folder.home}/.config/svc/svc.jsonc\n`);

@@ -209,6 +209,20 @@ describe('references in project files', () => {
     assert.equal((await folder.load({ cwd: alias })).providers.get('p')?.apiKey?.secret.reveal(), 'inside');
   });
 
+  it('project references: an absolute path through a link to the project is inside, through another link it is not', async () => {
+    using folder = new ProjectFolder();
+    folder.write('project/sub/k', 'inside');
+    folder.write('elsewhere/sub/k', 'CANARY-4');
+    const [alias, other] = [path.join(folder.root, 'alias'), path.join(folder.root, 'other')];
+    symlinkSync(folder.project, alias);
+    symlinkSync(path.join(folder.root, 'elsewhere'), other);
+    assert.equal((await load(folder, `{file:${alias}/sub/k}`)).key, 'inside');
+    assert.equal((await load(folder, `{file:${other}/sub/k}`)).key, undefined);
+    assert.equal((await load(folder, '{file:../alias/sub/k}')).key, undefined);
+    symlinkSync(other, path.join(folder.project, 'out'));
+    assert.equal((await load(folder, `{file:${alias}/out/sub/k}`)).key, undefined);
+  });
+
   it('project references: the error outside the project is the same for existing and missing files', async () => {
     using folder = new ProjectFolder();
     folder.write('outside', 'CANARY-2');

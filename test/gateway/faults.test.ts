@@ -142,6 +142,25 @@ describe('faults of upstreams and networks', () => {
     }
   }
 
+  for (const { own, path, more, field } of CLIENTS) {
+    if (own === 'Messages') continue;
+    it(`${own} over messages: a second message within a tool call ends the stream with an error`, async () => {
+      const tool = { id: 'call_1', name: 'weather', arguments: ['{"city":', '"Oslo"}'] };
+      const frames = streamFrames('messages', { tools: [tool] });
+      const cut = frames.findIndex((frame) => frame.includes('Oslo'));
+      const again = frames.map((frame) => frame.replace('msg_up1', 'msg_up2').replace('call_1', 'call_2'));
+      gateway.upstream.respond((_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end([...frames.slice(0, cut), ...again].map((frame) => `${frame}\n\n`).join(''));
+      });
+      const body = { model: 'messages/m', stream: true, ...more, [field]: [{ role: 'user', content: 'q' }] };
+      const text = await (await gateway.post(path, body)).text();
+      gateway.upstream.respond(undefined);
+      assert.match(text, /started its answer again/);
+      assert.ok(!text.includes('call_2'));
+    });
+  }
+
   it('faults: an event of 8 MB and an informational answer are accepted, a redirect is not followed', async function () {
     this.timeout(30_000);
     const long = 'x'.repeat(8_000_000);

@@ -65,6 +65,16 @@ describe('rejected requests', () => {
     ],
     ['a body that is not JSON', '/chat/completions', '{"model":', 400, 'invalid_request', null],
     ['a body that is a list', '/chat/completions', '[]', 400, 'invalid_request', null],
+    ...['chat', 'responses', 'messages'].map((upstream): [string, string, unknown, number, string, string] => [
+      `tool_calls as a number, for ${upstream}`,
+      '/chat/completions',
+      chatRequest(`${upstream}/m`, { messages: [{ role: 'assistant', tool_calls: 7 }] }),
+      400,
+      'invalid_request',
+      'messages.0.tool_calls',
+    ]),
+    ['a number to embed', '/embeddings', { model: 'chat/m', input: 7 }, 400, 'invalid_request', 'input'],
+    ['mixed inputs to embed', '/embeddings', { model: 'chat/m', input: ['a', 7] }, 400, 'invalid_request', 'input'],
     ['no input to embed', '/embeddings', { model: 'chat/m' }, 400, 'invalid_request', 'input'],
     [
       'a code completion without max_tokens',
@@ -101,6 +111,21 @@ describe('rejected requests', () => {
       assert.equal(typeof answer.error.message, 'string');
       assert.match(response.headers.get('x-request-id') ?? '', /^req_[0-9a-f]{32}$/);
       assert.equal(answer.type, path === '/messages' ? 'error' : undefined);
+    });
+  }
+
+  it('rejected request: a wrong method on /messages has the error body of Messages', async () => {
+    const response = await gateway.get('/v1/messages');
+    assert.equal(response.status, 405);
+    assert.equal((await readError(response)).type, 'error');
+  });
+
+  for (const field of ['previous_response_id', 'conversation', 'store']) {
+    it(`rejected request: the message about ${field} names the field`, async () => {
+      for (const model of ['chat/m', 'responses/m', 'messages/m']) {
+        const answer = await readError(await gateway.post('/responses', { model, input: 'x', [field]: true }));
+        assert.match(answer.error.message, new RegExp(field));
+      }
     });
   }
 

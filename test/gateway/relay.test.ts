@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PLACEHOLDER_RESULT } from '../../src/wire/tool-call-repair.ts';
+import { PLACEHOLDER_RESULT } from '../../src/wire/tools/tool-call-repair.ts';
 import { KEY, type TestGateway } from './gateway-under-test.ts';
 import { FORMATS, gatewayOfManyProviders, UPSTREAMS } from './many-providers.ts';
 

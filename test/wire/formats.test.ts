@@ -137,7 +137,7 @@ const conversation: fc.Arbitrary<Conversation> = fc.record(
       [{ name: 'f', description: 'd', parameters: { type: 'object', anyOf: [{ required: ['a'] }] }, strict: true }],
     ),
     sampling: fc.record({ temperature: fc.constantFrom(0, 0.5, 1) }, { noNullPrototype: true }),
-    maxTokens: fc.integer({ min: 1, max: 100_000 }),
+    maxTokens: fc.integer({ min: 16, max: 100_000 }),
     stream: fc.boolean(),
   },
   { noNullPrototype: true },

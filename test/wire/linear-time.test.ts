@@ -1,12 +1,12 @@
 import { requestJson } from '../../src/base/json.ts';
-import { repairBody } from '../../src/wire/body-repair.ts';
 import { chatCompletions } from '../../src/wire/chat-completions/format.ts';
 import type { Format } from '../../src/wire/format.ts';
 import { messages } from '../../src/wire/messages/format.ts';
 import { responses } from '../../src/wire/responses/format.ts';
 import { NdjsonDecoder } from '../../src/wire/stream/ndjson.ts';
 import { SseDecoder } from '../../src/wire/stream/sse.ts';
-import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tool-call-repair.ts';
+import { repairBody } from '../../src/wire/tools/body-repair.ts';
+import { ANTHROPIC_IDS, repairConversation } from '../../src/wire/tools/tool-call-repair.ts';
 import { assertLinear } from '../linear-time.ts';
 import { CONTEXT, FORMAT_LIST, wholeEvents, writeFrames } from './format-pairs.ts';
 

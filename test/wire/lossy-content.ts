@@ -40,7 +40,7 @@ const reasoningBudget = (budget_tokens: number, effort: string): Shown => ({
   said: messages({ max_tokens: 10_000, thinking: { type: 'enabled', budget_tokens } }),
   becomes: (written, to) =>
     to === 'responses'
-      ? assert.deepEqual(written.reasoning, { effort })
+      ? assert.deepEqual(written.reasoning, { effort, summary: 'auto' })
       : assert.equal(written.reasoning_effort, effort),
 });
 const unthinking: NonNullable<Shown['becomes']> = (written) => {

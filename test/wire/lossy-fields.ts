@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   type Body,
   changed,
   chat,
+  chatTool,
   dropped,
+  flatTool,
   messages,
   picture,
   plainRequest,
@@ -23,6 +26,45 @@ function systemIs(words: string): NonNullable<Shown['becomes']> {
     if (to === 'chat-completions') assert.equal(first?.role, 'system');
   };
 }
+
+/** The name and the schema of the only tool that is sent. */
+function onlyTool({ tools }: Body): { readonly name: string; readonly schema: unknown } {
+  assert.ok(Array.isArray(tools) && tools.length === 1);
+  const [{ function: inner, name, parameters, input_schema }] = tools;
+  return { name: inner?.name ?? name, schema: inner?.parameters ?? parameters ?? input_schema };
+}
+
+function toolIs(name: string, schema: Body): NonNullable<Shown['becomes']> {
+  return (written) => assert.deepEqual(onlyTool(written), { name, schema });
+}
+
+const textInput = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+};
+
+/** A function in each format. */
+function everyTool(name: string, schema: Body, check: (name: string, schema: unknown) => void): Shown[] {
+  const becomes: NonNullable<Shown['becomes']> = (written) => {
+    const tool = onlyTool(written);
+    check(tool.name, tool.schema);
+  };
+  return [
+    {
+      from: 'chat-completions',
+      said: chat({ tools: [{ type: 'function', function: { name, parameters: schema } }] }),
+      becomes,
+    },
+    { from: 'responses', said: responses({ tools: [{ type: 'function', name, parameters: schema }] }), becomes },
+    { from: 'messages', said: messages({ tools: [{ name, input_schema: schema }] }), becomes },
+  ];
+}
+
+const LONG = 'u'.repeat(65);
+const HASH = createHash('sha256').update(LONG).digest('hex');
+const marked = (part: Body) => ({ ...part, cache_control: { type: 'ephemeral' } });
 
 const jsonSchema = (more: Body) => ({ name: 'n', schema: { type: 'object', properties: {} }, ...more });
 const chatSchema = (more: Body) => chat({ response_format: { type: 'json_schema', json_schema: jsonSchema(more) } });
@@ -79,11 +121,60 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
   '`n` above 1': refused('chat-completions', { n: 2 }),
   '`functions`, `function_call`': refused('chat-completions', { functions: [] }, { function_call: 'auto' }),
   'audio output (`modalities`)': refused('chat-completions', { modalities: ['audio'] }),
-  '`logprobs`, `logit_bias`, `prediction`, `service_tier` and other fields of one format': [
-    ...dropped('chat-completions', { logprobs: true }, { logit_bias: { 1: 1 } }, { prediction: {} }),
-    ...dropped('chat-completions', { service_tier: 'auto' }, { verbosity: 'low' }),
-    ...dropped('responses', { service_tier: 'auto' }, { top_logprobs: 2 }, { truncation: 'auto' }),
-    ...dropped('messages', { service_tier: 'auto' }, { inference_geo: 'eu' }),
+  '`verbosity`, `logprobs`, `prompt_cache_key`, `prompt_cache_retention`': [
+    ...dropped('chat-completions', { verbosity: 'low' }, { logprobs: true }, { logprobs: true, top_logprobs: 2 }),
+    ...dropped('responses', { text: { verbosity: 'low' } }, { top_logprobs: 2 }),
+    ...(['chat-completions', 'responses'] as const).flatMap((from) =>
+      dropped(from, { prompt_cache_key: 'k' }, { prompt_cache_retention: '24h' }),
+    ),
+  ],
+  '`service_tier`': (['chat-completions', 'responses'] as const).flatMap((from) => [
+    changed(from, { service_tier: 'default' }, { service_tier: 'standard_only' }),
+    changed(from, { service_tier: 'priority' }, { service_tier: 'auto' }),
+    changed(from, { service_tier: 'flex' }, { service_tier: undefined }),
+  ]),
+  '`safety_identifier`': (['chat-completions', 'responses'] as const).flatMap((from) => [
+    changed(from, { safety_identifier: 's' }, { metadata: { user_id: 's' } }),
+    changed(from, { safety_identifier: 's', user: 'u' }, { metadata: { user_id: 'u' } }),
+  ]),
+  '`user`, `user_id`, `safety_identifier` and `prompt_cache_key` of more than 64 characters': [
+    ...(['chat-completions', 'responses'] as const).flatMap((from) => [
+      ...['user', 'safety_identifier', 'prompt_cache_key'].map((field) =>
+        changed(from, { [field]: LONG }, { [field]: HASH }),
+      ),
+      changed(from, { user: LONG.slice(1) }, { user: LONG.slice(1) }),
+    ]),
+    changed('messages', { metadata: { user_id: LONG } }, { user: HASH }),
+  ],
+  'a limit of less than 16 tokens': [
+    changed('chat-completions', { max_tokens: 5 }, { max_output_tokens: 16 }),
+    changed('messages', { max_tokens: 5 }, { max_output_tokens: 16 }),
+  ],
+  'more than four `cache_control`': [
+    {
+      from: 'chat-completions',
+      said: chat({
+        tools: ['f', 'g'].map((name) => marked({ ...chatTool, function: { name } })),
+        messages: [
+          { role: 'system', content: [marked(text('s'))] },
+          { role: 'user', content: ['a', 'b', 'c', 'd'].map((word) => marked(text(word))) },
+        ],
+      }),
+      becomes: (written) => {
+        const kept = JSON.stringify(written).match(/"(?:text|name)":"."(?=[^{}]*("cache_control"))/g);
+        assert.equal(JSON.stringify(written).split('"cache_control"').length, 5);
+        assert.deepEqual(
+          kept,
+          ['s', 'b', 'c', 'd'].map((word) => `"text":"${word}"`),
+        );
+      },
+    },
+  ],
+  '`store: true`': refused('chat-completions', { store: true }),
+  '`logit_bias`, `prediction` and other fields of one format': [
+    ...dropped('chat-completions', { logit_bias: { 1: 1 } }, { prediction: {} }),
+    ...dropped('responses', { truncation: 'auto' }),
+    ...dropped('messages', { inference_geo: 'eu' }),
   ].map((shown) => ({ ...shown, own: true })),
   '`store`, `previous_response_id`, `conversation`, `background`, `prompt`': refused(
     'responses',
@@ -94,10 +185,74 @@ export const FIELDS: Readonly<Record<string, readonly Shown[]>> = {
     { prompt: { id: 'p' } },
   ),
   'tools that the vendor runs (web search, MCP, …)': [
-    { from: 'responses', said: responses({ tools: [{ type: 'web_search' }] }), param: 'tools.0.type' },
-    { from: 'responses', said: responses({ tools: [{ type: 'mcp' }] }), param: 'tools.0.type' },
-    { from: 'messages', said: messages({ tools: [{ type: 'bash_20250124', name: 'b' }] }), param: 'tools.0.type' },
+    ...dropped('chat-completions', { tools: [{ type: 'web_search' }] }),
+    ...dropped('responses', { tools: [{ type: 'web_search' }] }, { tools: [{ type: 'mcp' }] }),
+    ...dropped('messages', { tools: [{ type: 'bash_20250124', name: 'b' }] }),
   ],
+  '`tool_choice` that demands a tool of the vendor': [
+    {
+      from: 'chat-completions',
+      said: chat({ tools: [{ type: 'web_search' }], tool_choice: 'required' }),
+      param: 'tools.0.type',
+    },
+    {
+      from: 'responses',
+      said: responses({ tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }),
+      param: 'tool_choice',
+    },
+    {
+      from: 'messages',
+      said: messages({ tools: [{ type: 'bash_20250124', name: 'b' }], tool_choice: { type: 'tool', name: 'b' } }),
+      param: 'tools.0.type',
+    },
+  ],
+  'calls of the vendor’s own tools in the history (`web_search_call`)': [
+    {
+      from: 'responses',
+      said: responses({ input: [user, { type: 'web_search_call', id: 'i' }] }),
+      unsaid: responses({}),
+    },
+  ],
+  'tools in a namespace': [
+    {
+      from: 'responses',
+      said: responses({ tools: [{ type: 'namespace', name: 'n', tools: [flatTool] }] }),
+      becomes: toolIs('n__f', { type: 'object', properties: {} }),
+    },
+  ],
+  'custom tools': [
+    {
+      from: 'chat-completions',
+      said: chat({ tools: [{ type: 'custom', custom: { name: 'f' } }] }),
+      becomes: toolIs('f', textInput),
+    },
+    { from: 'responses', said: responses({ tools: [{ type: 'custom', name: 'f' }] }), becomes: toolIs('f', textInput) },
+  ],
+  '`tool_choice` of some of the tools (`allowed_tools`)': [
+    {
+      from: 'chat-completions',
+      said: chat({
+        tools: [{ ...chatTool, function: { name: 'g' } }, chatTool],
+        tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [chatTool] } },
+      }),
+      becomes: toolIs('f', { type: 'object', properties: {} }),
+    },
+    {
+      from: 'responses',
+      said: responses({
+        tools: [{ ...flatTool, name: 'g' }, flatTool],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+      }),
+      becomes: toolIs('f', { type: 'object', properties: {} }),
+    },
+  ],
+  'names of tools that are longer than 64 characters or contain other characters than letters, digits, `_` and `-`':
+    everyTool('f'.repeat(65), {}, (name) => assert.match(name, /^f{55}_[0-9a-f]{8}$/)),
+  'a tool’s schema with alternatives (`anyOf`, `oneOf`, `allOf`, `$ref`) at its top': everyTool(
+    'f',
+    { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] },
+    (_, schema) => assert.deepEqual(schema, { type: 'object', properties: { a: {}, b: {} } }),
+  ),
   '`item_reference` of an item that the gateway does not have, and other items': [
     { from: 'responses', said: responses({ input: [{ type: 'item_reference', id: 'i' }] }), param: 'input.0.id' },
     { from: 'responses', said: responses({ input: [{ type: 'computer_call', id: 'i' }] }), param: 'input.0.type' },

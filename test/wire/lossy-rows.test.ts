@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
+import { bridgeTools } from '../../src/wire/tools/tool-bridge.ts';
 import { CONTEXT } from './format-pairs.ts';
 import { LOSSES, type Loss } from './losses.ts';
 import { CONTENT } from './lossy-content.ts';
@@ -13,7 +14,8 @@ const ROWS: Readonly<Record<string, readonly Shown[]>> = { ...FIELDS, ...CONTENT
 /** A request or an answer of one format, converted to another. */
 function carried({ from, answer }: Shown, body: Readonly<Record<string, unknown>>, to: FormatName) {
   if (answer) return FORMATS[to].writeAnswer(CONTEXT, FORMATS[from].readAnswer(body));
-  return FORMATS[to].writeRequest(FORMATS[from].readRequest({ model: 'm', ...body }));
+  const request = FORMATS[from].readRequest({ model: 'm', ...body });
+  return FORMATS[to].writeRequest(bridgeTools(request, FORMATS[to], to === 'responses').conversation);
 }
 
 function show(happens: Loss['happens'], shown: Shown, to: FormatName): void {

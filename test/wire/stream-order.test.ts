@@ -83,7 +83,7 @@ describe('order of a stream', () => {
     const frames = writeFrames(messages, ANSWER);
     const block = (...deltas: string[]): string[] => ['content_block_start', ...deltas, 'content_block_stop'];
     const delta = 'content_block_delta';
-    const expected = [...block(delta), ...block(delta, delta), ...block(delta, delta), ...block(delta)];
+    const expected = [...block(delta, delta), ...block(delta, delta), ...block(delta, delta), ...block(delta)];
     assert.deepEqual(kinds(frames), ['message_start', ...expected, 'message_delta', 'message_stop']);
     const indexes = frames
       .filter((frame) => frame.event === 'content_block_start')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
-import { repairBody } from '../../src/wire/body-repair.ts';
 import type { FormatName } from '../../src/wire/format-name.ts';
 import { FORMATS } from '../../src/wire/formats.ts';
+import { repairBody } from '../../src/wire/tools/body-repair.ts';
 import {
   ANTHROPIC_IDS,
   MISTRAL_IDS,
@@ -11,7 +11,7 @@ import {
   PLACEHOLDER_RESULT,
   repairConversation,
   toolCallIdRule,
-} from '../../src/wire/tool-call-repair.ts';
+} from '../../src/wire/tools/tool-call-repair.ts';
 
 /** A history in shorthand: `u` a user message, `a:x,y` calls x and y, `r:x` a result. */
 function history(format: FormatName, steps: string): JsonObject {
@@ -81,6 +81,12 @@ const cases: Record<string, [history: string, repaired: string]> = {
   'a call without a result before a word': ['u a:x u', 'u a c:x p:x u'],
   'one of two calls without a result: the placeholder comes first': ['u a:x,y r:x', 'u a c:x c:y p:y r:x'],
   'a result in the turn before its call': ['u r:x a:x', 'u a c:x p:x'],
+  'a result after the next assistant turn': ['u a:x,y r:x a u r:y', 'u a c:x c:y p:y r:x a u'],
+  'an id without a result that is used again later': ['u a:x u a:x r:x', 'u a c:x p:x u a c:x r:x'],
+  'all faults in one history': [
+    'u a:1,1 r:1,1 r:9 a:3 u a:4,3 r:2 a r:3 u',
+    'u a c:1 r:1 a c:3 p:3 u a c:4 c:3 p:4 p:3 a u',
+  ],
   'the same id in two turns is two calls': ['u a:x r:x a:x r:x u', ''],
 };
 
@@ -139,10 +145,12 @@ describe('tool-call repair on a body (spec 4.2)', () => {
       }
     });
 
-    it(`tool-call repair: ${format}: ids are made valid for Anthropic and Mistral, the same in every turn`, () => {
+    it(`tool-call repair: ${format}: ids are made valid for Anthropic, Mistral and OpenAI, the same in every turn`, () => {
       for (const [rule, bad] of [
         [ANTHROPIC_IDS, 'call.1:a'],
         [MISTRAL_IDS, 'call_1-ab'],
+        [toolCallIdRule('openai', 'responses') ?? MISTRAL_IDS, 'c'.repeat(65)],
+        [toolCallIdRule('openai', 'chat-completions') ?? MISTRAL_IDS, 'c'.repeat(41)],
       ] as const) {
         const { body } = repairBody(format, history(format, `u a:${bad} r:${bad} a:${bad} r:${bad}`), rule);
         const ids = [...JSON.stringify(body).matchAll(/"(?:id|tool_call_id|tool_use_id|call_id)":"([^"]+)"/g)].map(
@@ -156,15 +164,31 @@ describe('tool-call repair on a body (spec 4.2)', () => {
     });
   }
 
-  it('Responses repair: a result after a later turn is kept, and moved to its call for other formats', () => {
-    const body = history('responses', 'u a:x,y r:x a u r:y');
+  it('Responses repair: items of the vendor’s own tools do not split an answer into two turns', () => {
+    for (const middle of ['web_search_call', 'mcp_call', 'tool_search_output', 'program']) {
+      const [first, second] = writers.responses('a', ['x', 'y']).slice(1);
+      const input = [first, { type: middle, id: 'i' }, second, ...writers.responses('r', ['x', 'y'])];
+      const body = { model: 'm', input };
+      assert.equal(repairBody('responses', body).body, body, middle);
+    }
+  });
+
+  it('Responses repair: a result that may belong to a referenced item is kept', () => {
+    const input = [{ type: 'item_reference', id: 'fc_1' }, ...writers.responses('r', ['x'])];
+    const body = { model: 'm', input };
     assert.equal(repairBody('responses', body).body, body);
-    const conversation = FORMATS.responses.readRequest(body);
-    assert.equal(repairConversation(conversation), conversation);
-    assert.equal(
-      shorthand('chat-completions', FORMATS['chat-completions'].writeRequest(conversation)),
-      'u a c:x c:y r:x r:y a u',
-    );
+  });
+
+  it('Responses repair: custom tool calls are repaired with results of their own type', () => {
+    const input = [
+      { type: 'custom_tool_call', call_id: 'x', name: 'apply_patch', input: 'text' },
+      { type: 'custom_tool_call', call_id: 'x', name: 'apply_patch', input: 'text' },
+      { type: 'custom_tool_call_output', call_id: 'z', output: 'orphan' },
+    ];
+    assert.deepEqual(repairBody('responses', { model: 'm', input }).body.input, [
+      input[0],
+      { type: 'custom_tool_call_output', call_id: 'x', output: PLACEHOLDER_RESULT },
+    ]);
   });
 });
 

@@ -314,6 +314,31 @@ describe('quirks of vendor streams', () => {
     assert.equal(writeFrames(messages, events).filter((frame) => frame.event === 'message_start').length, 1);
   });
 
+  it('Messages stream: a second message discards the unfinished call of the first, and keeps finished ones', () => {
+    const call = (index: number, id: string) =>
+      event({ type: 'content_block_start', index, content_block: { type: 'tool_use', id, name: 'f', input: {} } });
+    const json = (index: number, partial_json: string) =>
+      event({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } });
+    const close = (index: number) => event({ type: 'content_block_stop', index });
+    const again = event({ type: 'message_start', message: { id: 'n' } });
+    const end = event({ type: 'message_delta', delta: { stop_reason: 'tool_use' } });
+    const first = [call(0, 'a'), json(0, '{}'), close(0), call(1, 'b'), json(1, '{"x":')];
+    const second = [call(0, 'c'), json(0, '{"y":1}'), close(0), end, stop];
+    const events = readEvents(messages, [start, ...first, again, ...second]);
+    assert.deepEqual(called(events), [
+      ['a', 'f', '{}'],
+      ['c', 'f', '{"y":1}'],
+    ]);
+    assert.deepEqual(events.at(-1), { type: 'finish', reason: 'tool_calls' });
+    // The same message_start twice is one message.
+    const rest = [json(1, '2}'), close(1), end, stop];
+    const repeated = readEvents(messages, [start, ...first, start, ...rest]);
+    assert.deepEqual(called(repeated), [
+      ['a', 'f', '{}'],
+      ['b', 'f', '{"x":2}'],
+    ]);
+  });
+
   it('Messages stream: a Messages client receives the stop sequence', () => {
     const end = event({ type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } });
     const [delta] = writeFrames(messages, readEvents(messages, [start, end, stop])).filter(

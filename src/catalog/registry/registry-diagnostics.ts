@@ -1,6 +1,6 @@
 import { nearMisses } from '../../base/near-miss.ts';
 import type { Located, Origin } from '../../config/settings/origin.ts';
-import type { Diagnostic, ProviderSettings, Settings } from '../../config/settings/settings.ts';
+import type { Diagnostic, ProviderSettings, Settings, Severity } from '../../config/settings/settings.ts';
 import { formatMessage } from '../../wire/errors/svc-error.ts';
 import type { CatalogData } from '../public/catalog.ts';
 import { PACKAGES, VENDORS } from '../vendors.ts';
@@ -10,11 +10,14 @@ import type { Registry } from './registry.ts';
 /**
  * Diagnostics that need the catalog: an unknown provider without an address, a package with an unsupported format, a
  * model that its provider does not have. They are warnings, because the rest of the configuration works.
+ *
+ * @param unknownModel the severity of an unknown `model` or `completionModel`. The terminal refuses them.
  */
 export function registryDiagnostics(
   settings: Settings,
   registry: Registry,
   catalog: CatalogData,
+  unknownModel: Severity = 'warning',
 ): readonly Diagnostic[] {
   // The problem of the managed configuration has its own diagnostic.
   if (settings.managedProblem !== undefined) return [];
@@ -25,7 +28,7 @@ export function registryDiagnostics(
     findModel('model', settings.model, registry, catalog),
     findModel('completionModel', settings.completionModel, registry, catalog),
   ];
-  return [...providers, ...models.filter((each) => each !== undefined)];
+  return [...providers, ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }]))];
 }
 
 function unusable(

@@ -90,6 +90,9 @@ export class AnswerWriter {
         return this.finish(event.reason);
       case 'error':
         return { type: 'failed', error: errorCard(event.error, now()) };
+      case 'discard':
+        this.#discard(event.call);
+        return undefined;
       case 'start':
         return undefined;
     }
@@ -128,6 +131,12 @@ export class AnswerWriter {
       text: '',
       state: { type: 'receiving' },
     });
+  }
+
+  #discard(call: number): void {
+    const part = this.#indexes.get(`tool ${call}`);
+    if (part === undefined || !this.#calls.delete(part)) return;
+    this.#parts.patch({ type: 'tool', message: this.#parts.message, part, state: { type: 'stopped' } });
   }
 
   /** Measures the reasoning time. Reasoning ends when another part begins. */

@@ -38,7 +38,8 @@ async function loadAndCompare(io: Io): Promise<Settings> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   const catalog = await catalogOnDisk(settings, snapshot, io);
   const registry = buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd });
-  return { ...settings, diagnostics: [...settings.diagnostics, ...registryDiagnostics(settings, registry, catalog)] };
+  const found = registryDiagnostics(settings, registry, catalog, 'error');
+  return { ...settings, diagnostics: [...settings.diagnostics, ...found] };
 }
 
 /** The user's configuration file. If several exist, the one with the highest precedence. */

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { platformPath } from '../../base/real-path.ts';
 import { type FileProblem, isInside, readRegularFile } from '../../base/regular-file.ts';
 import { runInSlices, type Steps } from '../../base/time-slices.ts';
@@ -274,11 +275,13 @@ async function readProjectFile(name: string, file: string, scope: ReferenceScope
   const { root } = scope;
   const refusal = failed(name, 'is not a readable file inside the project folder', 'project-file-refused');
   if (root === undefined || file === '') return refusal;
-  if (!isWrittenInside(file, root, scope.platform)) return refusal;
+  const { platform } = scope;
+  const inside = isWrittenInside(file, root, platform) || (await leadsToRoot(name, root.real, platform));
+  if (!inside) return refusal;
   const read = await readRegularFile(file, { limit: MAX_REFERENCE_BYTES, inside: root.real });
   if ('problem' in read) {
-    const inside = read.problem === 'not-a-file' || read.problem === 'too-large';
-    return inside ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
+    const isOpened = read.problem === 'not-a-file' || read.problem === 'too-large';
+    return isOpened ? failed(name, WORDS[read.problem], 'project-file-refused') : refusal;
   }
   return decodeText(name, file, read.bytes);
 }
@@ -291,6 +294,22 @@ export function isWrittenInside(
 ): boolean {
   const fold = (text: string) => (platform === 'linux' ? text : text.toLowerCase());
   return [root.opened, root.real].some((folder) => isInside(fold(folder), fold(file), platformPath(platform)));
+}
+
+/**
+ * Whether a folder of an absolute path is a link to the project's root. Only folders are resolved, and no network path:
+ * that would contact its server.
+ */
+async function leadsToRoot(name: string, root: string, platform: NodeJS.Platform): Promise<boolean> {
+  const paths = platformPath(platform);
+  if (!paths.isAbsolute(name) || (platform === 'win32' && !/^[a-z]:/i.test(name))) return false;
+  const folders = paths.dirname(paths.resolve(name)).split(paths.sep);
+  for (let depth = 2; depth <= folders.length; depth++) {
+    const real = await realpath(folders.slice(0, depth).join(paths.sep)).catch(() => undefined);
+    if (real === undefined) return false;
+    if (real === root) return true;
+  }
+  return false;
 }
 
 function decodeText(name: string, file: string, bytes: Uint8Array): Outcome {

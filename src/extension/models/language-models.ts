@@ -119,6 +119,7 @@ class ToolCalls {
       const call = this.#open.get(event.part);
       if (call) call.json += event.json;
     }
+    if (event.type === 'discard') this.#open.delete(event.call);
     if (event.type !== 'finish') return;
     for (const { id, name, json } of this.#open.values()) {
       const input = readArguments(json);

@@ -40,7 +40,7 @@ export function corsHeaders(context: RequestContext): Record<string, string> {
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'x-request-id, retry-after',
+    'access-control-expose-headers': 'x-request-id, retry-after, warning',
     vary: 'Origin',
   };
 }

@@ -52,6 +52,7 @@ export class RequestContext {
   format: FormatName | undefined;
   /** Fields for the log and the metrics. */
   readonly logFields: LogFields = {};
+  readonly #warnings = new Set<string>();
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
 
@@ -70,6 +71,14 @@ export class RequestContext {
   /** Adds headers to the response, also to an error. */
   addHeaders(headers: Readonly<Record<string, string>>): void {
     for (const name in headers) this.#headers.push(name, headers[name] ?? '');
+  }
+
+  /** Sends a warning with the answer (RFC 7234, section 5.5: code 299), once for each text. Control characters are removed. */
+  warn(text: string): void {
+    const plain = text.replace(/[^\x20-\x7e]|["\\]/g, '').slice(0, 1000);
+    if (this.#warnings.has(plain)) return;
+    this.#warnings.add(plain);
+    this.addHeaders({ warning: `299 svc "${plain}"` });
   }
 
   /** Writes the status and headers. No other code does. */

@@ -40,7 +40,9 @@ export class Router {
     const found = own && this.#match(own, path);
     if (found !== undefined) return found;
     const allowed = METHODS.filter((other) => this.#match(other, path) !== undefined);
-    if (allowed.length > 0 && !path.includes('%')) {
+    const [other] = allowed;
+    if (other !== undefined && !path.includes('%')) {
+      context.format = this.#match(other, path)?.route.format;
       throw new SvcError({
         errorType: 'method_not_allowed',
         message: `${path} takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`,

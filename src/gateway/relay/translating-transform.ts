@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../../base/json.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
-import { answerCutShort, excessiveAnswer, invalidJson } from '../../wire/errors/upstream-errors.ts';
+import { answerCutShort, answerRestarted, excessiveAnswer, invalidJson } from '../../wire/errors/upstream-errors.ts';
 import type { Event, Usage } from '../../wire/event.ts';
 import type { AnswerContext, Format, StreamReader, StreamWriter } from '../../wire/format.ts';
 import { LineFrames, SseDecoder } from '../../wire/stream/sse.ts';
@@ -130,8 +130,10 @@ export class TranslatingTransform implements ResponseTransform {
   #text(events: readonly Event[]): string {
     const { writer, frames } = this.#open();
     let text = '';
-    for (const event of events) {
+    for (const each of events) {
       if (this.#over) break;
+      // The client has already received the beginning of the call.
+      const event: Event = each.type === 'discard' ? { type: 'error', error: answerRestarted() } : each;
       this.#note(event);
       if (event.type === 'error') {
         if (!this.#shown) this.#early = event.error;

@@ -45,9 +45,21 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
   });
 }
 
+/** A text, a list of texts, the tokens of a text, or a list of those (OpenAI, "Create embeddings"). */
+function isEmbeddingInput(input: unknown): boolean {
+  if (typeof input === 'string') return true;
+  if (!Array.isArray(input) || input.length === 0) return false;
+  const [first] = input;
+  if (Array.isArray(first)) return input.every((tokens) => Array.isArray(tokens) && tokens.every(Number.isInteger));
+  return typeof first === 'string' ? input.every((text) => typeof text === 'string') : input.every(Number.isInteger);
+}
+
 function checkBody(body: JsonObject): void {
   if (body.input === undefined || body.input === null || body.input === '') {
     throw invalidRequest('input', '`input` is required: a text or a list of texts.');
+  }
+  if (!isEmbeddingInput(body.input)) {
+    throw invalidRequest('input', '`input` must be a text, a list of texts, or tokens as numbers.');
   }
   optionalCount(body, 'dimensions');
 }

@@ -5,14 +5,15 @@ import { conversationBody } from '../../provider/request/conversation-request.ts
 import { adaptBody, adaptSystemMessages, wantsCompletionTokens } from '../../provider/request/dialect.ts';
 import { withOptions } from '../../provider/request/model-options.ts';
 import { upstreamTarget } from '../../provider/upstream-target.ts';
-import { repairBody } from '../../wire/body-repair.ts';
+import type { Conversation } from '../../wire/conversation.ts';
 import type { AnswerContext, Format } from '../../wire/format.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { FORMATS } from '../../wire/formats.ts';
 import { refuseThread } from '../../wire/messages/read-request.ts';
-import { checkSampling, limitItems, requiredList } from '../../wire/request-fields.ts';
+import { checkSampling, checkToolCalls, limitItems, requiredList } from '../../wire/request-fields.ts';
 import { refuseStatefulResponses } from '../../wire/responses/read-request.ts';
-import { toolCallIdRule } from '../../wire/tool-call-repair.ts';
+import { repairBody } from '../../wire/tools/body-repair.ts';
+import { toolCallIdRule } from '../../wire/tools/tool-call-repair.ts';
 import { type Candidate, configuredFallbacks, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
 import { requestedModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -56,7 +57,10 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
 /** Checks that do not depend on the upstream (spec 8; docs/gateway.md). */
 function checkBody(format: FormatName, body: JsonObject): void {
   limitItems(body);
-  if (format === 'chat-completions') checkSampling(body);
+  if (format === 'chat-completions') {
+    checkSampling(body);
+    checkToolCalls(body);
+  }
   if (format === 'messages') refuseThread(body);
   if (format === 'responses') refuseStatefulResponses(body);
   else requiredList(body, 'messages');
@@ -171,6 +175,7 @@ function translated(
 ): BodyRequest {
   const answer = { ...answerContext(context, client, body), ...defined({ keepItem }) };
   const request = conversationBody(model, answer.request, variant === undefined ? {} : { variant });
+  warnOfVendorTools(context, answer.request.vendorTools);
   for (const { kind } of request.repairs) deps.metrics.repair(kind);
   return {
     target: upstreamTarget(model.endpoint, request.format.path, model.endpoint.format, byok?.secret.reveal()),
@@ -180,6 +185,12 @@ function translated(
     stream: body.stream === true,
     transform: new TranslatingTransform(request.format, client, answer),
   };
+}
+
+function warnOfVendorTools(context: RequestContext, tools: Conversation['vendorTools']): void {
+  if (tools === undefined) return;
+  const types = [...new Set(tools.map(({ type }) => type.slice(0, 64)))].join(', ');
+  context.warn(`Not sent to this model, because only their vendor runs them: ${types}`);
 }
 
 function answerContext(context: RequestContext, client: Format, body: JsonObject) {

@@ -4,9 +4,15 @@ import type { Conversation } from '../../wire/conversation.ts';
 import { msg, unsupportedField } from '../../wire/errors/svc-error.ts';
 import type { Format } from '../../wire/format.ts';
 import { FORMATS } from '../../wire/formats.ts';
-import { normalizeIds, type RepairChange, repairConversation, toolCallIdRule } from '../../wire/tool-call-repair.ts';
+import { bridgeTools } from '../../wire/tools/tool-bridge.ts';
+import {
+  normalizeIds,
+  type RepairChange,
+  repairConversation,
+  toolCallIdRule,
+} from '../../wire/tools/tool-call-repair.ts';
 import { upstreamTarget } from '../upstream-target.ts';
-import { adaptBody } from './dialect.ts';
+import { adaptBody, isOpenAI } from './dialect.ts';
 import { withOptions } from './model-options.ts';
 
 export interface RequestChoices {
@@ -19,6 +25,7 @@ export interface RequestChoices {
 }
 
 export interface UpstreamRequest {
+  /** Reads the answer. */
   readonly format: Format;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,8 +50,8 @@ export interface ConversationBody extends Pick<UpstreamRequest, 'format' | 'body
 }
 
 /**
- * Creates the body for the model's upstream: checks the model's abilities, repairs tool calls, and merges
- * the model's options and the variant.
+ * Creates the body for the model's upstream: checks the model's abilities, converts tools that the upstream does not
+ * support, repairs tool calls, and merges the model's options and the variant.
  *
  * @throws SvcError 400 that names the content or tool that the model does not support.
  */
@@ -54,10 +61,10 @@ export function conversationBody(
   choices: RequestChoices = {},
 ): ConversationBody {
   const { endpoint } = model;
-  const format = FORMATS[endpoint.format];
   checkAbilities(model, conversation);
   const repairs: RepairChange[] = [];
-  const repaired = repairConversation(conversation, repairs);
+  const { conversation: bridged, format } = bridgeTools(conversation, FORMATS[endpoint.format], isOpenAI(model));
+  const repaired = repairConversation(bridged, repairs);
   const idRule = toolCallIdRule(endpoint.kind, endpoint.format);
   const fitted = fit(model, idRule ? normalizeIds(repaired, idRule, repairs) : repaired, choices);
   const written = adaptBody(model, format.writeRequest(fitted));

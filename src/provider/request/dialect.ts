@@ -10,6 +10,28 @@ const NO_TOP_K: ReadonlySet<ProviderKind> = new Set(['openai', 'azure', 'mistral
 /** Models of other vendors on Azure. They support only `max_tokens`. */
 const NOT_OPENAI = /mistral|ministral|codestral|llama|phi-|deepseek|cohere|command|grok|jais/i;
 
+/** OpenAI's fields that change nothing in the text of an answer. A client sends them to any model. */
+const OPENAI_FIELDS = [
+  ...['verbosity', 'prompt_cache_key', 'prompt_cache_retention', 'safety_identifier', 'service_tier'],
+  ...['logprobs', 'top_logprobs'],
+];
+const NOT_OPENAI_KINDS: ReadonlySet<ProviderKind> = new Set(['mistral', 'inception']);
+/** Hosts that refuse unknown fields (zed-industries/zed#36215: Groq, Cerebras; anomalyco/opencode#45113: NVIDIA). */
+const STRICT_HOSTS = /(?:^|\.)(?:groq\.com|cerebras\.ai|nvidia\.com)$/;
+
+function refusesOpenAIFields({ endpoint, id }: Model): boolean {
+  const { kind, baseURL = '' } = endpoint;
+  if (NOT_OPENAI_KINDS.has(kind) || (kind === 'azure' && NOT_OPENAI.test(id))) return true;
+  return URL.canParse(baseURL) && STRICT_HOSTS.test(new URL(baseURL).hostname);
+}
+
+/** Mistral has `prompt_cache_key` too (docs.mistral.ai, "Chat completion"). */
+function dropOpenAIFields(kind: ProviderKind, body: Record<string, unknown>): void {
+  for (const field of OPENAI_FIELDS) {
+    if (kind !== 'mistral' || field !== 'prompt_cache_key') delete body[field];
+  }
+}
+
 /** Adapts a Chat Completions body to the vendor. Bodies of the other formats are not changed. */
 export function adaptBody(model: Model, body: Record<string, unknown>): Record<string, unknown> {
   if (model.endpoint.format !== 'chat-completions') return body;
@@ -21,6 +43,7 @@ export function adaptBody(model: Model, body: Record<string, unknown>): Record<s
   if (NO_TOP_K.has(kind)) delete adapted.top_k;
   if (Array.isArray(body.tools)) adapted.tools = body.tools.map((tool) => adaptTool(kind, objectOrEmpty(tool)));
   if (wantsCompletionTokens(model)) rename(adapted, 'max_tokens', 'max_completion_tokens');
+  if (refusesOpenAIFields(model)) dropOpenAIFields(kind, adapted);
   if (kind === 'mistral') adaptForMistral(adapted);
   if (kind === 'openrouter' && typeof body.reasoning_effort === 'string') {
     delete adapted.reasoning_effort;
@@ -41,13 +64,13 @@ export function adaptSystemMessages(model: Model, messages: readonly unknown[]):
  * and a generic OpenAI-compatible provider expects `max_tokens`.
  */
 export function wantsCompletionTokens(model: Model): boolean {
-  return isOpenAI(model);
+  return model.endpoint.format === 'chat-completions' && isOpenAI(model);
 }
 
-/** Whether the model is OpenAI's, at OpenAI or on Azure. */
-function isOpenAI(model: Model): boolean {
-  const { kind } = model.endpoint;
-  return kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(model.id));
+/** Whether the upstream supports what only OpenAI's models support: custom tools and a choice between some tools. */
+export function isOpenAI({ endpoint, id }: Model): boolean {
+  const { kind, format } = endpoint;
+  return format === 'responses' || kind === 'openai' || (kind === 'azure' && !NOT_OPENAI.test(id));
 }
 
 /** docs.mistral.ai, "Chat completion": unknown fields are refused with 422. */

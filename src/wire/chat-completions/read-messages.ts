@@ -156,6 +156,7 @@ function readAssistantParts(message: JsonObject, at: string): AssistantPart[] {
 
 /** Reads a call. Arguments that are an object (Ollama, older vLLM) are converted to text. */
 function readToolCall(call: JsonObject, at: string): ToolCallPart {
+  if (call.type === 'custom') return readCustomCall(call, at);
   const definition = objectOrEmpty(call.function);
   const name = nonEmptyString(definition.name);
   const id = nonEmptyString(call.id);
@@ -164,6 +165,14 @@ function readToolCall(call: JsonObject, at: string): ToolCallPart {
   const args = definition.arguments;
   const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
   return { type: 'tool-call', id, name, arguments: text };
+}
+
+function readCustomCall(call: JsonObject, at: string): ToolCallPart {
+  const { name, input } = objectOrEmpty(call.custom);
+  const id = nonEmptyString(call.id);
+  if (typeof name !== 'string') throw invalidRequest(`${at}.custom.name`, 'A tool call needs the name of its tool.');
+  if (id === undefined) throw invalidRequest(`${at}.id`, 'A tool call needs an id.');
+  return { type: 'tool-call', id, name, arguments: typeof input === 'string' ? input : '', custom: true };
 }
 
 function readReasoningPart(message: JsonObject): ReasoningPart[] | undefined {

@@ -7,25 +7,28 @@ import {
   nonEmptyString,
   objectOrEmpty,
 } from '../../base/json.ts';
-import type { Conversation, ResponseFormat, Tool, ToolChoice } from '../conversation.ts';
+import type { Conversation, ResponseFormat } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import {
   optionalBoolean,
   optionalCount,
   optionalNumber,
   optionalString,
-  readCacheControl,
+  readSharedFields,
+  refuseState,
   requiredList,
   requiredModel,
   unknownMembers,
 } from '../request-fields.ts';
 import { readChatMessages } from './read-messages.ts';
+import { readChatToolChoice, readChatTools } from './read-tools.ts';
 
 /** Fields with an equivalent in `Conversation`. The others are passed on as `extra`. */
 const KNOWN = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
   presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning_effort reasoning user
-  metadata n functions function_call modalities`.split(/\s+/),
+  metadata n functions function_call modalities store verbosity logprobs top_logprobs prompt_cache_key
+  prompt_cache_retention safety_identifier service_tier`.split(/\s+/),
 );
 
 /** @throws SvcError 400 that names the field. */
@@ -34,14 +37,15 @@ export function readChatRequest(body: JsonObject): Conversation {
   const messages = requiredList(body, 'messages');
   refuseUncarried(body);
   const { system, turns } = readChatMessages(messages);
-  const tools = arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools.${index}`));
+  const { tools, vendorTools } = readChatTools(body.tools);
   const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
     system,
     turns,
     tools,
-    toolChoice: readToolChoice(body.tool_choice),
+    vendorTools,
+    toolChoice: readChatToolChoice(body.tool_choice, tools, vendorTools),
     parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
     sampling: defined({
       temperature: optionalNumber(body, 'temperature', 0, 2),
@@ -56,13 +60,16 @@ export function readChatRequest(body: JsonObject): Conversation {
     responseFormat: readResponseFormat(body.response_format),
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
-    user: optionalString(body, 'user'),
+    ...readSharedFields(body),
+    verbosity: optionalString(body, 'verbosity'),
+    logprobs: body.logprobs === true ? defined({ top: optionalNumber(body, 'top_logprobs', 0, 20) }) : undefined,
     metadata: readMetadata(body.metadata),
     extra: extra && { 'chat-completions': extra },
   });
 }
 
 function refuseUncarried(body: JsonObject): void {
+  refuseState(body, { store: '`store: true` is not supported: this gateway does not store answers. Omit `store`.' });
   if (finiteNumber(body.n) !== undefined && body.n !== 1) {
     throw unsupportedField('n', 'This model supports only one choice. Omit `n` or send 1.');
   }
@@ -96,7 +103,13 @@ function readReasoning(body: JsonObject): Conversation['reasoning'] {
   const mode =
     options.enabled === false ? ('disabled' as const) : options.enabled === true ? ('enabled' as const) : undefined;
   if (effort === undefined && budgetTokens === undefined && mode === undefined) return undefined;
-  return defined({ effort, budgetTokens, mode });
+  return defined({ effort, budgetTokens, mode, summary: readShown(body, options) });
+}
+
+/** OpenRouter's `reasoning` is for clients that show it, unless they exclude it. OpenAI's field does not say. */
+function readShown(body: JsonObject, options: JsonObject): 'auto' | 'omitted' | undefined {
+  if (options.exclude === true || body.include_reasoning === false) return 'omitted';
+  return isObject(body.reasoning) || body.include_reasoning === true ? 'auto' : undefined;
 }
 
 function readResponseFormat(value: unknown): ResponseFormat | undefined {
@@ -115,29 +128,4 @@ function readResponseFormat(value: unknown): ResponseFormat | undefined {
     });
   }
   throw invalidRequest('response_format', '`response_format` must be text, json_object, or json_schema with a schema.');
-}
-
-function readTool(value: unknown, at: string): Tool {
-  const tool = objectOrEmpty(value);
-  const definition = objectOrEmpty(tool.function);
-  const name = nonEmptyString(definition.name);
-  if (tool.type !== 'function' && tool.type !== undefined) {
-    throw unsupportedField(`${at}.type`, `Tools of type "${String(tool.type)}" can't be sent to this model.`);
-  }
-  if (name === undefined) throw invalidRequest(`${at}.function.name`, 'A tool needs a name.');
-  return defined({
-    name,
-    description: nonEmptyString(definition.description),
-    parameters: isObject(definition.parameters) ? definition.parameters : { type: 'object', properties: {} },
-    strict: optionalBoolean(definition, 'strict'),
-    cacheControl: readCacheControl(tool),
-  });
-}
-
-function readToolChoice(value: unknown): ToolChoice | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const name = nonEmptyString(objectOrEmpty(objectOrEmpty(value).function).name);
-  if (name !== undefined) return { type: 'tool', name };
-  throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
 }

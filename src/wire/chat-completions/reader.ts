@@ -82,6 +82,7 @@ export class ChatStreamReader implements StreamReader {
       return events;
     }
     this.#readDelta(objectOrEmpty(choice.delta ?? choice.message), events);
+    if (isObject(choice.logprobs)) this.#addLogprobs(arrayOrEmpty(choice.logprobs.content), events);
     const reason = nonEmptyString(choice.finish_reason);
     if (reason === 'error' || reason === 'insufficient_system_resource') {
       const error = vendorErrorValue(choice.error ?? { code: 503 });
@@ -149,6 +150,15 @@ export class ChatStreamReader implements StreamReader {
       if (this.#open?.kind === 'reasoning') this.#seal(events);
       this.#calls.read(delta.tool_calls, events);
     }
+  }
+
+  /** Adds them to the text that arrived with them, if any. */
+  #addLogprobs(logprobs: readonly unknown[], events: Event[]): void {
+    if (logprobs.length === 0) return;
+    const last = events.findLastIndex((event) => event.type === 'text');
+    const text = events[last];
+    if (text?.type === 'text') events[last] = { ...text, logprobs };
+    else events.push({ type: 'text', part: this.#part('text', events), text: '', logprobs });
   }
 
   /** Reads Mistral's chunks: `{type:"text"}` and `{type:"thinking", thinking:[{type:"text"}]}`. */

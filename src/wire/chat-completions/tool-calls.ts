@@ -1,4 +1,4 @@
-import { finiteNumber, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
+import { finiteNumber, isObject, type JsonObject, nonEmptyString, objectOrEmpty, parseJson } from '../../base/json.ts';
 import { msg, SvcError } from '../errors/svc-error.ts';
 import type { Event } from '../event.ts';
 import { JsonNesting } from '../json-nesting.ts';
@@ -8,6 +8,8 @@ interface Call {
   id: string | undefined;
   name: string | undefined;
   part: number | undefined;
+  /** A call of a custom tool: its arguments are plain text. */
+  custom: boolean;
   /** Arguments that arrived before the name. */
   held: string;
   /** All arguments so far. */
@@ -42,17 +44,18 @@ export class ChatToolCalls {
 
   /** Whether the arguments of all calls are complete. */
   get whole(): boolean {
-    return this.#calls.every((call) => call.arguments === '' || parseJson(call.arguments) !== undefined);
+    return this.#calls.every((call) => call.custom || call.arguments === '' || parseJson(call.arguments) !== undefined);
   }
 
   read(fragments: readonly unknown[], events: Event[]): void {
     fragments.forEach((value, position) => {
       const fragment = objectOrEmpty(value);
-      const definition = objectOrEmpty(fragment.function);
+      const definition = objectOrEmpty(fragment.custom ?? fragment.function);
       const call = this.#find(fragment, definition, position);
       if (call.id === undefined) this.#name(call, nonEmptyString(fragment.id));
       call.name ??= nonEmptyString(definition.name);
-      this.#add(call, argumentText(definition.arguments), events);
+      call.custom ||= isObject(fragment.custom);
+      this.#add(call, argumentText(definition.input ?? definition.arguments), events);
     });
   }
 
@@ -92,7 +95,8 @@ export class ChatToolCalls {
     if (call.part !== undefined || call.name === undefined) return;
     call.part = this.#nextPart();
     call.id ??= `call_${crypto.randomUUID().replaceAll('-', '')}`;
-    events.push({ type: 'tool-call', part: call.part, id: call.id, name: call.name });
+    const custom = call.custom ? ({ custom: true } as const) : {};
+    events.push({ type: 'tool-call', part: call.part, id: call.id, name: call.name, ...custom });
     if (call.held !== '') events.push({ type: 'tool-arguments', part: call.part, json: call.held });
     call.held = '';
   }
@@ -119,6 +123,7 @@ export class ChatToolCalls {
       id: undefined,
       name: undefined,
       part: undefined,
+      custom: false,
       held: '',
       arguments: '',
       nesting: new JsonNesting(),

@@ -10,12 +10,12 @@ import type {
   TextPart,
   Tool,
   ToolCallPart,
-  ToolChoice,
   UserPart,
 } from '../conversation.ts';
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
 import { effortForBudget } from '../reasoning-effort.ts';
+import { writeSharedFields } from '../request-fields.ts';
 import { writeReasoningDetails } from './reasoning-details.ts';
 
 /** The request body for a Chat Completions upstream. A streaming request includes usage in the last chunk. */
@@ -36,11 +36,14 @@ export function writeChatRequest(conversation: Conversation): Record<string, unk
       seed: sampling.seed,
       stop: sampling.stop?.length === 0 ? undefined : sampling.stop,
       tools: conversation.tools.length > 0 ? conversation.tools.map(writeTool) : undefined,
-      tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation.toolChoice) : undefined,
+      tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation) : undefined,
       parallel_tool_calls: conversation.tools.length > 0 ? conversation.parallelToolCalls : undefined,
       response_format: writeResponseFormat(conversation.responseFormat),
       reasoning_effort: reasoning?.effort ?? effortForBudget(reasoning, conversation.maxTokens),
-      user: conversation.user,
+      ...writeSharedFields(conversation),
+      verbosity: conversation.verbosity,
+      logprobs: conversation.logprobs === undefined ? undefined : true,
+      top_logprobs: conversation.logprobs?.top,
       metadata: conversation.metadata,
     }),
     ...conversation.extra?.['chat-completions'],
@@ -159,12 +162,18 @@ function writeAssistant(parts: readonly AssistantPart[], name: string | undefine
   });
 }
 
-/** Empty arguments become `{}`: a call of a tool without parameters has none, but JSON requires a value. */
+/** Empty arguments of a function become `{}`: a call of a tool without parameters has none, but JSON requires a value. */
 export function writeToolCall(call: ToolCallPart): Record<string, unknown> {
+  if (call.custom) return { id: call.id, type: 'custom', custom: { name: call.name, input: call.arguments } };
   return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments.trim() || '{}' } };
 }
 
 function writeTool(tool: Tool): Record<string, unknown> {
+  if (tool.custom !== undefined) {
+    const { grammar } = tool.custom;
+    const format = grammar && { type: 'grammar', grammar };
+    return { type: 'custom', custom: defined({ name: tool.name, description: tool.description, format }) };
+  }
   return defined({
     type: 'function',
     function: defined({
@@ -177,9 +186,16 @@ function writeTool(tool: Tool): Record<string, unknown> {
   });
 }
 
-function writeToolChoice(choice: ToolChoice | undefined): unknown {
-  if (choice === undefined) return undefined;
-  return choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
+function writeToolChoice({ toolChoice, tools }: Conversation): unknown {
+  if (toolChoice === undefined) return undefined;
+  const named = (name: string) => {
+    const custom = tools.some((tool) => tool.name === name && tool.custom !== undefined);
+    return custom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
+  };
+  if (toolChoice.type === 'tool') return named(toolChoice.name);
+  if (toolChoice.type !== 'allowed') return toolChoice.type;
+  const allowed = toolChoice.tools.map(({ name }) => named(name));
+  return { type: 'allowed_tools', allowed_tools: { mode: toolChoice.mode, tools: allowed } };
 }
 
 function writeResponseFormat(format: ResponseFormat | undefined): unknown {

@@ -1,4 +1,5 @@
 import { defined, quoteJson } from '../../base/json.ts';
+import type { TextPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
@@ -23,7 +24,7 @@ export class ChatStreamWriter implements StreamWriter {
   #over = false;
   #usage: Usage | undefined;
   /** The index of each part's tool call, and whether it has no arguments yet. */
-  readonly #calls = new Map<number, { readonly index: number; empty: boolean }>();
+  readonly #calls = new Map<number, { readonly index: number; readonly custom: boolean; empty: boolean }>();
   /** Reasoning text without a signature so far. The signature must be written together with its text. */
   readonly #reasoning = new Map<number, string>();
 
@@ -38,11 +39,14 @@ export class ChatStreamWriter implements StreamWriter {
     if (this.#over) return NOTHING;
     switch (event.type) {
       case 'start':
+      case 'discard':
         return NOTHING;
       case 'text': {
         const content = event.text === '' ? '' : `"content":${quoteJson(event.text)}`;
         const annotations = event.annotations ? `"annotations":${JSON.stringify(event.annotations)}` : '';
         const delta = content && annotations ? `${content},${annotations}` : content || annotations;
+        if (event.logprobs !== undefined)
+          return this.#delta(delta || '"content":""', '""', logprobsMember(event.logprobs));
         return delta === '' ? NOTHING : this.#delta(delta);
       }
       case 'refusal':
@@ -57,15 +61,18 @@ export class ChatStreamWriter implements StreamWriter {
       }
       case 'tool-call': {
         const index = this.#calls.size;
-        this.#calls.set(event.part, { index, empty: true });
-        const call = { index, id: event.id, type: 'function', function: { name: event.name, arguments: '' } };
+        const { id, name, custom = false } = event;
+        this.#calls.set(event.part, { index, custom, empty: true });
+        const call = custom
+          ? { index, id, type: 'custom', custom: { name, input: '' } }
+          : { index, id, type: 'function', function: { name, arguments: '' } };
         return this.#delta(`"tool_calls":[${JSON.stringify(call)}]`, 'null');
       }
       case 'tool-arguments': {
         const call = this.#calls.get(event.part);
         if (call === undefined || event.json === '') return NOTHING;
         call.empty = false;
-        return this.#delta(argumentsDelta(call.index, event.json));
+        return this.#delta(argumentsDelta(call, event.json));
       }
       case 'usage':
         this.#usage = event.usage;
@@ -78,8 +85,9 @@ export class ChatStreamWriter implements StreamWriter {
     }
   }
 
-  #delta(delta: string, firstContent = '""'): readonly Frame[] {
-    const frame = { data: `${this.#deltaHead}{${delta}},"finish_reason":null}]}` };
+  /** `member`: a member of the choice. */
+  #delta(delta: string, firstContent = '""', member = ''): readonly Frame[] {
+    const frame = { data: `${this.#deltaHead}{${delta}}${member},"finish_reason":null}]}` };
     if (this.#begun) return [frame];
     this.#begun = true;
     return [this.#chunk(`{"role":"assistant","content":${firstContent}}`, 'null'), frame];
@@ -95,7 +103,7 @@ export class ChatStreamWriter implements StreamWriter {
     const frames: Frame[] = [];
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
     for (const call of this.#calls.values()) {
-      if (call.empty) frames.push(this.#chunk(`{${argumentsDelta(call.index, '{}')}}`, 'null'));
+      if (call.empty && !call.custom) frames.push(this.#chunk(`{${argumentsDelta(call, '{}')}}`, 'null'));
     }
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
     frames.push(this.#chunk('{}', `"${reason}"`, this.#usageChunk ? '' : usage));
@@ -105,8 +113,13 @@ export class ChatStreamWriter implements StreamWriter {
   }
 }
 
-function argumentsDelta(index: number, json: string): string {
-  return `"tool_calls":[{"index":${index},"function":{"arguments":${quoteJson(json)}}}]`;
+function logprobsMember(logprobs: readonly unknown[]): string {
+  return `,"logprobs":${JSON.stringify({ content: logprobs, refusal: null })}`;
+}
+
+function argumentsDelta(call: { readonly index: number; readonly custom: boolean }, text: string): string {
+  const member = call.custom ? '"custom":{"input"' : '"function":{"arguments"';
+  return `"tool_calls":[{"index":${call.index},${member}:${quoteJson(text)}}}]`;
 }
 
 /** @throws SvcError for an `error` event, and for an incomplete answer. */
@@ -135,7 +148,12 @@ export function writeChatAnswer(context: AnswerContext, events: readonly Event[]
     object: 'chat.completion',
     created: context.created,
     model: context.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: answer.finish }],
+    choices: [{ index: 0, message, logprobs: writeLogprobs(texts), finish_reason: answer.finish }],
     usage: answer.usage && writeChatUsage(answer.usage),
   });
+}
+
+function writeLogprobs(texts: readonly TextPart[]): unknown {
+  const content = texts.flatMap(({ logprobs }) => logprobs ?? []);
+  return content.length > 0 ? { content, refusal: null } : null;
 }

@@ -24,6 +24,11 @@ export function emptyAnswer(provider: string): SvcError {
   return disconnected(msg('The provider closed the connection before it sent an answer.'), { provider });
 }
 
+/** The provider sent a second answer while a tool call of the first was incomplete. */
+export function answerRestarted(): SvcError {
+  return disconnected(msg('The provider started its answer again before a tool call was complete.'), {});
+}
+
 function disconnected(message: MessageText, details: Details): SvcError {
   return new SvcError({
     ...{ errorType: 'upstream_disconnect', retryable: true, message },

@@ -21,8 +21,10 @@ import type {
   ToolChoice,
   Turn,
   UserPart,
+  VendorTool,
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
+import { unpackReasoning } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
@@ -33,10 +35,11 @@ import {
   requiredModel,
   unknownMembers,
 } from '../request-fields.ts';
+import { refuseDemandedTool } from '../tools/tool-choice.ts';
 
 const KNOWN = new Set(
   `model messages system stream max_tokens temperature top_p top_k stop_sequences tools tool_choice thinking
-  output_config output_format metadata`.split(/\s+/),
+  output_config output_format metadata service_tier`.split(/\s+/),
 );
 
 /**
@@ -62,13 +65,15 @@ export function readMessagesRequest(body: JsonObject): Conversation {
     container: 'Containers run at Anthropic and can’t be sent to this model.',
     mcp_servers: 'MCP servers are called by Anthropic and can’t be sent to this model.',
   });
+  const { tools, vendorTools } = readTools(body.tools);
   const extra = unknownMembers(body, KNOWN);
   return defined({
     model,
     system: readSystem(body.system, 'system'),
     turns: readTurns(messages),
-    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
-    toolChoice: readToolChoice(objectOrEmpty(body.tool_choice)),
+    tools,
+    vendorTools,
+    toolChoice: readToolChoice(objectOrEmpty(body.tool_choice), tools, vendorTools),
     parallelToolCalls: objectOrEmpty(body.tool_choice).disable_parallel_tool_use === true ? false : undefined,
     sampling: defined({
       temperature: optionalNumber(body, 'temperature', 0, 1),
@@ -81,6 +86,7 @@ export function readMessagesRequest(body: JsonObject): Conversation {
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
     user: nonEmptyString(objectOrEmpty(body.metadata).user_id),
+    serviceTier: body.service_tier === 'standard_only' ? 'default' : nonEmptyString(body.service_tier),
     extra: extra && { messages: extra },
   });
 }
@@ -112,13 +118,22 @@ function readReasoning(body: JsonObject): ReasoningRequest | undefined {
   });
 }
 
-function readTool(tool: JsonObject, at: string): Tool {
-  if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') {
-    throw unsupportedField(
-      `${at}.type`,
-      `The tool "${String(tool.type)}" runs at Anthropic and can’t be sent to this model.`,
-    );
+/** Reads the client's own tools. The others are run or defined by Anthropic (`web_search_20250305`). */
+function readTools(value: unknown): Pick<Conversation, 'tools'> & { vendorTools: readonly VendorTool[] | undefined } {
+  const tools: Tool[] = [];
+  const vendorTools: VendorTool[] = [];
+  for (const [index, each] of arrayOrEmpty(value).entries()) {
+    const tool = objectOrEmpty(each);
+    const at = `tools.${index}`;
+    const { type } = tool;
+    if (type === undefined || type === null || type === 'custom') tools.push(readTool(tool, at));
+    else if (typeof type === 'string') vendorTools.push(defined({ type, name: nonEmptyString(tool.name), at }));
+    else throw invalidRequest(`${at}.type`, 'The type of a tool must be a string.');
   }
+  return { tools, vendorTools: vendorTools.length > 0 ? vendorTools : undefined };
+}
+
+function readTool(tool: JsonObject, at: string): Tool {
   const name = nonEmptyString(tool.name);
   if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
   return defined({
@@ -130,7 +145,12 @@ function readTool(tool: JsonObject, at: string): Tool {
   });
 }
 
-function readToolChoice(choice: JsonObject): ToolChoice | undefined {
+/** @throws SvcError 400 if the choice demands a tool that only its vendor can run. */
+function readToolChoice(
+  choice: JsonObject,
+  tools: readonly Tool[],
+  vendorTools: readonly VendorTool[] | undefined,
+): ToolChoice | undefined {
   switch (choice.type) {
     case undefined:
       return undefined;
@@ -138,8 +158,10 @@ function readToolChoice(choice: JsonObject): ToolChoice | undefined {
     case 'none':
       return { type: choice.type };
     case 'any':
+      if (tools.length === 0) refuseDemandedTool(vendorTools?.[0]);
       return { type: 'required' };
     case 'tool':
+      refuseDemandedTool(vendorTools?.find(({ name }) => name !== undefined && name === choice.name));
       if (typeof choice.name === 'string') return { type: 'tool', name: choice.name };
   }
   throw invalidRequest('tool_choice', '`tool_choice` must be auto, any, none or name a tool.');
@@ -246,15 +268,14 @@ function readAssistantBlock(block: JsonObject, at: string): AssistantPart {
       return readText(block, at);
     case 'thinking': {
       const signature = nonEmptyString(block.signature);
-      const seals = signature === undefined ? [] : [{ vendor: 'messages' as const, signature }];
+      const seals =
+        signature === undefined ? [] : [unpackReasoning(signature) ?? { vendor: 'messages' as const, signature }];
       return { type: 'reasoning', text: nonEmptyString(block.thinking) ?? '', seals };
     }
-    case 'redacted_thinking':
-      return {
-        type: 'reasoning',
-        text: '',
-        seals: [{ vendor: 'messages', redacted: nonEmptyString(block.data) ?? '' }],
-      };
+    case 'redacted_thinking': {
+      const redacted = nonEmptyString(block.data) ?? '';
+      return { type: 'reasoning', text: '', seals: [unpackReasoning(redacted) ?? { vendor: 'messages', redacted }] };
+    }
     case 'tool_use': {
       const id = nonEmptyString(block.id);
       const name = nonEmptyString(block.name);

@@ -34,11 +34,13 @@ interface Block {
   readonly kind: 'text' | 'reasoning' | 'tool';
   /** The arguments if there is no delta: `{}`, or the input in the block. */
   input: string;
+  ended: boolean;
 }
 
 /** Converts Messages stream events to events (Anthropic, "Streaming messages"). */
 export class MessagesStreamReader implements StreamReader {
   #started = false;
+  #id: string | undefined;
   #over = false;
   #next = 0;
   readonly #blocks = new Map<number, Block>();
@@ -108,14 +110,25 @@ export class MessagesStreamReader implements StreamReader {
     }
   }
 
-  /** Some providers send a second `message_start`. Only its usage is read. */
+  /** Some providers send `message_start` twice, or a second message while the first is open. */
   #start(message: JsonObject, events: Event[]): void {
-    if (this.#started) return this.#count(message.usage, events);
+    const id = nonEmptyString(message.id);
+    if (this.#started) {
+      if (id === undefined || id !== this.#id) this.#discardOpenCalls(events);
+      return this.#count(message.usage, events);
+    }
     this.#started = true;
-    events.push(
-      defined({ type: 'start' as const, id: nonEmptyString(message.id), model: nonEmptyString(message.model) }),
-    );
+    this.#id = id;
+    events.push(defined({ type: 'start' as const, id, model: nonEmptyString(message.model) }));
     this.#count(message.usage, events);
+  }
+
+  #discardOpenCalls(events: Event[]): void {
+    for (const [index, { kind, ended, part }] of this.#blocks) {
+      if (kind !== 'tool' || ended) continue;
+      this.#blocks.delete(index);
+      events.push({ type: 'discard', call: part });
+    }
   }
 
   #count(value: unknown, events: Event[]): void {
@@ -164,7 +177,7 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   #block(index: number, kind: Block['kind']): Block {
-    const block: Block = { part: this.#next++, kind, input: '{}' };
+    const block: Block = { part: this.#next++, kind, input: '{}', ended: false };
     this.#blocks.set(index, block);
     return block;
   }
@@ -202,6 +215,7 @@ export class MessagesStreamReader implements StreamReader {
     events.push({ type: 'tool-arguments', part: block.part, json: block.input, last: true });
     // If the block ends twice, the arguments must not be repeated.
     block.input = '';
+    block.ended = true;
   }
 
   #messageDelta(delta: JsonObject, usage: unknown, events: Event[]): void {

@@ -1,4 +1,4 @@
-import { append, defined, isObject, parseJson } from '../../base/json.ts';
+import { append, defined, isObject, ownEntry, parseJson } from '../../base/json.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -15,6 +15,8 @@ import type {
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { imageTypeOfData } from '../media.ts';
 import { budgetShare } from '../reasoning-effort.ts';
+import { shortIdentifier } from '../request-fields.ts';
+import { limitCacheMarks } from './cache-marks.ts';
 import { messagesSchema } from './schema.ts';
 
 /** Messages requires `max_tokens`. A provider normally sets the model's limit before this default applies. */
@@ -24,34 +26,44 @@ const MIN_BUDGET = 1024;
 /** Models with adaptive thinking by effort. Older models take a budget. */
 const ADAPTIVE = /claude-(?:opus|sonnet|haiku|mythos|fable)-(?:4-[6-9]|[5-9])|claude-[5-9]/;
 
+/** Anthropic's limit of `metadata.user_id`. */
+const MAX_USER_ID = 256;
+/** Anthropic's names of OpenAI's tiers. `auto` uses priority capacity if there is any. */
+const SERVICE_TIERS: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  priority: 'auto',
+  default: 'standard_only',
+};
+
 type Body = Record<string, unknown>;
 
 /** The request body for a Messages upstream. @throws SvcError 400 for content without an equivalent in Messages. */
 export function writeMessagesRequest(conversation: Conversation): Body {
   const { sampling } = conversation;
+  const user = shortIdentifier(conversation.user ?? conversation.safetyIdentifier, MAX_USER_ID);
   const system = [...conversation.system, ...midSystem(conversation.turns)].filter((part) => part.text !== '');
   const messages = writeTurns(conversation.turns);
   const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
   const thought = canThink(conversation) ? writeThinking(conversation, maxTokens) : { fields: {}, thinking: false };
   const config = { ...thought.fields.output_config, ...outputFormat(conversation) };
   const budget = thought.fields.thinking?.budget_tokens ?? 0;
-  return {
-    ...defined({
-      model: conversation.model,
-      max_tokens: budget >= maxTokens ? budget + maxTokens : maxTokens,
-      system: system.length === 0 ? undefined : writeSystem(system),
-      messages,
-      stream: conversation.stream || undefined,
-      ...(thought.thinking ? {} : writeSampling(sampling)),
-      stop_sequences: writeStop(sampling.stop),
-      tools: conversation.tools.length > 0 ? conversation.tools.map(writeTool) : undefined,
-      tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation) : undefined,
-      thinking: thought.fields.thinking,
-      output_config: Object.keys(config).length > 0 ? config : undefined,
-      metadata: conversation.user === undefined ? undefined : { user_id: conversation.user },
-    }),
-    ...conversation.extra?.messages,
-  };
+  const body = defined({
+    model: conversation.model,
+    max_tokens: budget >= maxTokens ? budget + maxTokens : maxTokens,
+    system: system.length === 0 ? undefined : writeSystem(system),
+    messages,
+    stream: conversation.stream || undefined,
+    ...(thought.thinking ? {} : writeSampling(sampling)),
+    stop_sequences: writeStop(sampling.stop),
+    tools: conversation.tools.length > 0 ? conversation.tools.map(writeTool) : undefined,
+    tool_choice: conversation.tools.length > 0 ? writeToolChoice(conversation) : undefined,
+    thinking: thought.fields.thinking,
+    output_config: Object.keys(config).length > 0 ? config : undefined,
+    metadata: user === undefined ? undefined : { user_id: user },
+    service_tier: ownEntry(SERVICE_TIERS, conversation.serviceTier ?? ''),
+  });
+  limitCacheMarks(body);
+  return { ...body, ...conversation.extra?.messages };
 }
 
 /** Temperature is limited to 0 to 1. Only temperature or `top_p` is sent: newer models reject both together. */
@@ -78,9 +90,15 @@ interface Thinking {
   };
 }
 
+/** Newer models omit the text of thinking unless it is requested (Anthropic, "Controlling thinking display"). */
+function thinkingDisplay(model: string, summary: string | undefined): { display?: string } {
+  if (summary === 'summarized' || summary === 'omitted') return { display: summary };
+  return summary !== undefined && ADAPTIVE.test(model) ? { display: 'summarized' } : {};
+}
+
 function writeThinking(conversation: Conversation, maxTokens: number): Thinking {
   const { effort, budgetTokens, mode, summary } = conversation.reasoning ?? {};
-  const display = summary === 'summarized' || summary === 'omitted' ? { display: summary } : {};
+  const display = thinkingDisplay(conversation.model, summary);
   if (mode === 'disabled' || effort === 'none') return { thinking: false, fields: { thinking: { type: 'disabled' } } };
   const level = effort === 'minimal' ? 'low' : effort;
   const config = level === undefined ? {} : { output_config: { effort: level } };
@@ -91,7 +109,7 @@ function writeThinking(conversation: Conversation, maxTokens: number): Thinking 
   }
   if (effort === undefined) return { thinking: false, fields: {} };
   if (ADAPTIVE.test(conversation.model))
-    return { thinking: true, fields: { thinking: { type: 'adaptive' }, ...config } };
+    return { thinking: true, fields: { thinking: { type: 'adaptive', ...display }, ...config } };
   const budget_tokens = Math.max(MIN_BUDGET, Math.floor(maxTokens * (budgetShare(effort) ?? 0.3)));
   return { thinking: true, fields: { thinking: { type: 'enabled', budget_tokens } } };
 }
@@ -284,5 +302,6 @@ function writeToolChoice(conversation: Conversation): Body | undefined {
   if (choice === undefined) return conversation.parallelToolCalls === false ? { type: 'auto', ...single } : undefined;
   if (choice.type === 'tool') return { type: 'tool', name: choice.name, ...single };
   if (choice.type === 'none') return { type: 'none' };
-  return { type: choice.type === 'required' ? 'any' : 'auto', ...single };
+  const required = choice.type === 'required' || (choice.type === 'allowed' && choice.mode === 'required');
+  return { type: required ? 'any' : 'auto', ...single };
 }

@@ -2,9 +2,10 @@ import { defined, quoteJson } from '../../base/json.ts';
 import type { AssistantPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
-import type { Event, FinishReason, Usage } from '../event.ts';
+import type { Event, FinishReason, ReasoningSignature, Usage } from '../event.ts';
 import { foldEvents } from '../fold.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
 import { messagesCitations, toolInput } from './write-request.ts';
@@ -31,10 +32,12 @@ export class MessagesStreamWriter implements StreamWriter {
    */
   #deltaHeads = new Map<string, string>();
   #usage: Usage | undefined;
+  /** Whether the open block is thinking that still needs a signature. */
+  #unsigned = false;
   readonly #sequence = new PartSequence({
     open: (event) => this.#open(event),
     add: (event) => this.#add(event),
-    close: () => this.#push('content_block_stop', `"index":${this.#index}`),
+    close: () => this.#close(),
   });
 
   constructor(context: AnswerContext) {
@@ -46,6 +49,7 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#frames = [];
     switch (event.type) {
       case 'start':
+      case 'discard':
         break;
       case 'usage':
         this.#usage = event.usage;
@@ -58,7 +62,7 @@ export class MessagesStreamWriter implements StreamWriter {
         this.#frames.push(errorFrame(event.error, 'messages'));
         break;
       default:
-        if (!isForeign(event)) this.#sequence.feed(event);
+        this.#sequence.feed(event);
     }
     return this.#frames;
   }
@@ -89,7 +93,20 @@ export class MessagesStreamWriter implements StreamWriter {
     this.#begin();
     this.#index++;
     this.#deltaHeads.clear();
-    this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(writeBlock(event))}`);
+    const block = writeBlock(event);
+    this.#unsigned = block.type === 'thinking';
+    this.#push('content_block_start', `"index":${this.#index},"content_block":${JSON.stringify(block)}`);
+  }
+
+  /** Clients return only thinking with a signature. */
+  #close(): void {
+    if (this.#unsigned) this.#sign(packReasoning(PLAIN_REASONING));
+    this.#push('content_block_stop', `"index":${this.#index}`);
+  }
+
+  #sign(signature: string): void {
+    this.#unsigned = false;
+    this.#delta('{"type":"signature_delta","signature":', quoteJson(signature));
   }
 
   #add(event: PartEvent): void {
@@ -107,9 +124,7 @@ export class MessagesStreamWriter implements StreamWriter {
         if (event.text !== '') this.#delta('{"type":"thinking_delta","thinking":', quoteJson(event.text));
         break;
       case 'reasoning-seal':
-        if (event.seal.vendor === 'messages' && 'signature' in event.seal) {
-          this.#delta('{"type":"signature_delta","signature":', quoteJson(event.seal.signature));
-        }
+        if (this.#unsigned) this.#sign(signatureOf(event.seal));
         break;
       case 'tool-arguments':
         if (event.json !== '') this.#delta('{"type":"input_json_delta","partial_json":', quoteJson(event.json));
@@ -140,9 +155,20 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 }
 
-/** Messages clients cannot use signatures of other vendors, so these must not open a block. */
-function isForeign(event: PartEvent): boolean {
-  return event.type === 'reasoning-seal' && event.seal.vendor !== 'messages';
+/** The signature of a thinking block. */
+function signatureOf(seal: ReasoningSignature): string {
+  return seal.vendor === 'messages' && 'signature' in seal ? seal.signature : packReasoning(seal);
+}
+
+/** A block of reasoning without text: clients return its data, but some drop thinking without a text. */
+function redactedBlock(seal: ReasoningSignature): Record<string, unknown> {
+  const data = seal.vendor === 'messages' && 'redacted' in seal ? seal.redacted : packReasoning(seal);
+  return { type: 'redacted_thinking', data };
+}
+
+/** Anthropic itself sends thinking with a signature and an empty text (`display: "omitted"`). */
+function isSigned(seal: ReasoningSignature): boolean {
+  return seal.vendor === 'messages' && 'signature' in seal;
 }
 
 function writeBlock(event: PartEvent): Record<string, unknown> {
@@ -153,10 +179,7 @@ function writeBlock(event: PartEvent): Record<string, unknown> {
     case 'reasoning':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'reasoning-seal':
-      if (event.seal.vendor === 'messages' && 'redacted' in event.seal) {
-        return { type: 'redacted_thinking', data: event.seal.redacted };
-      }
-      return { type: 'thinking', thinking: '', signature: '' };
+      return isSigned(event.seal) ? { type: 'thinking', thinking: '', signature: '' } : redactedBlock(event.seal);
     case 'tool-call':
       return { type: 'tool_use', id: event.id, name: event.name, input: {} };
     case 'tool-arguments':
@@ -211,13 +234,11 @@ function writePart(part: AssistantPart): Record<string, unknown>[] {
     case 'tool-call':
       return [{ type: 'tool_use', id: part.id, name: part.name, input: toolInput(part.arguments) }];
     case 'reasoning': {
-      const own = part.seals.filter((seal) => seal.vendor === 'messages');
-      const redacted = own.flatMap((seal) =>
-        'redacted' in seal ? [{ type: 'redacted_thinking', data: seal.redacted }] : [],
-      );
-      if (redacted.length > 0) return redacted;
-      const signature = own.flatMap((seal) => ('signature' in seal ? [seal.signature] : []))[0] ?? '';
-      return part.text === '' && signature === '' ? [] : [{ type: 'thinking', thinking: part.text, signature }];
+      const seal = part.seals.find(isSigned) ?? part.seals[0];
+      if (part.text !== '' || (seal !== undefined && isSigned(seal))) {
+        return [{ type: 'thinking', thinking: part.text, signature: signatureOf(seal ?? PLAIN_REASONING) }];
+      }
+      return part.seals.map(redactedBlock);
     }
   }
 }

@@ -5,11 +5,12 @@ export type Item = Record<string, unknown>;
 
 /** The open item with its content so far. */
 export interface OpenItem {
-  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call';
+  readonly kind: 'message' | 'refusal' | 'reasoning' | 'call' | 'custom';
   readonly id: string;
   readonly head: Item;
   readonly text: string[];
   readonly annotations: unknown[];
+  readonly logprobs: unknown[];
   encrypted: string | undefined;
   /**
    * The part of its deltas between the sequence number and the text. Cached, because an item has thousands of deltas.
@@ -19,7 +20,7 @@ export interface OpenItem {
 
 /** The item that an event starts. `suffix` makes its id unique within the answer. */
 export function openItem(event: PartEvent, suffix: string): OpenItem {
-  const grow = { text: [], annotations: [], encrypted: undefined, deltaMiddle: undefined };
+  const grow = { text: [], annotations: [], logprobs: [], encrypted: undefined, deltaMiddle: undefined };
   switch (event.type) {
     case 'text':
     case 'refusal': {
@@ -32,11 +33,16 @@ export function openItem(event: PartEvent, suffix: string): OpenItem {
       const id = event.type === 'reasoning-seal' && event.seal.vendor === 'responses' ? event.seal.id : `rs_${suffix}`;
       return { kind: 'reasoning', id, head: { id, type: 'reasoning' }, ...grow };
     }
-    case 'tool-call':
+    case 'tool-call': {
+      const kind = event.custom ? 'custom' : 'call';
+      const id = `${event.custom ? 'ctc' : 'fc'}_${suffix}`;
+      const type = event.custom ? 'custom_tool_call' : 'function_call';
+      const head = defined({ id, type, call_id: event.id, name: event.name, namespace: event.namespace });
+      return { kind, id, head, ...grow };
+    }
     case 'tool-arguments': {
       const id = `fc_${suffix}`;
-      const named = event.type === 'tool-call' ? { call_id: event.id, name: event.name } : { call_id: id, name: '' };
-      return { kind: 'call', id, head: { id, type: 'function_call', ...named }, ...grow };
+      return { kind: 'call', id, head: { id, type: 'function_call', call_id: id, name: '' }, ...grow };
     }
   }
 }
@@ -44,13 +50,14 @@ export function openItem(event: PartEvent, suffix: string): OpenItem {
 /** The fields of an item when it is added. */
 export function emptyItem(open: OpenItem): Item {
   if (open.kind === 'reasoning') return { summary: [] };
+  if (open.kind === 'custom') return { input: '', status: 'in_progress' };
   return open.kind === 'call' ? { arguments: '', status: 'in_progress' } : { content: [], status: 'in_progress' };
 }
 
 /** The only content part of a message. */
 export function itemPart(open: OpenItem, text: string): Item {
   if (open.kind === 'refusal') return { type: 'refusal', refusal: text };
-  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [] };
+  return { type: 'output_text', text, annotations: [...open.annotations], logprobs: [...open.logprobs] };
 }
 
 /** The item in the finished response. */
@@ -60,6 +67,7 @@ export function doneItem(open: OpenItem, text: string): Item {
     return defined({ ...open.head, summary, encrypted_content: open.encrypted });
   }
   if (open.kind === 'call') return { ...open.head, arguments: text, status: 'completed' };
+  if (open.kind === 'custom') return { ...open.head, input: text, status: 'completed' };
   return { ...open.head, content: [itemPart(open, text)], status: 'completed' };
 }
 
@@ -69,6 +77,7 @@ export const DELTAS = {
   refusal: deltaEvent('response.refusal.delta', '}'),
   reasoning: deltaEvent('response.reasoning_summary_text.delta', '}'),
   call: deltaEvent('response.function_call_arguments.delta', '}'),
+  custom: deltaEvent('response.custom_tool_call_input.delta', '}'),
 } as const;
 
 /** The constant parts of all deltas of a kind. */
@@ -82,4 +91,5 @@ export const INDEXES = {
   refusal: 'content_index',
   reasoning: 'summary_index',
   call: undefined,
+  custom: undefined,
 } as const;

@@ -18,35 +18,40 @@ import type {
   ReasoningRequest,
   ResponseFormat,
   TextPart,
-  Tool,
-  ToolChoice,
+  ToolCallPart,
   ToolResultPart,
   Turn,
 } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
 import { parseMediaUrl } from '../media.ts';
+import { unpackReasoning } from '../packed-reasoning.ts';
 import {
   optionalBoolean,
   optionalCount,
   optionalNumber,
   optionalString,
+  readSharedFields,
   refuseState,
   requiredModel,
   unknownMembers,
 } from '../request-fields.ts';
+import { readResponsesToolChoice, readResponsesTools, type ToolList } from './read-tools.ts';
 
 const KNOWN = new Set(
   `model input instructions stream stream_options max_output_tokens temperature top_p tools tool_choice
   parallel_tool_calls text reasoning include store previous_response_id conversation background prompt user
-  metadata`.split(/\s+/),
+  metadata top_logprobs prompt_cache_key prompt_cache_retention safety_identifier service_tier`.split(/\s+/),
 );
 
 const STATEFUL = {
-  store: 'This gateway does not store answers. Send `store: false` and the whole history in `input`.',
-  previous_response_id: 'This gateway does not store answers. Send the whole history in `input`.',
-  conversation: 'This gateway does not store conversations. Send the whole history in `input`.',
-  background: 'Background answers are not supported.',
-  prompt: 'Stored prompts can’t be sent to this model.',
+  store:
+    '`store: true` is not supported: this gateway does not store answers. Send `store: false` and the whole history in `input`.',
+  previous_response_id:
+    '`previous_response_id` is not supported: this gateway does not store answers. Send the whole history in `input`.',
+  conversation:
+    '`conversation` is not supported: this gateway does not store conversations. Send the whole history in `input`.',
+  background: '`background` is not supported: an answer is sent only to its request.',
+  prompt: '`prompt` is not supported: stored prompts can’t be sent to this model.',
 };
 
 /** Rejects fields that require the vendor's storage, also if the body is passed on. @throws SvcError 400. */
@@ -58,17 +63,17 @@ export function refuseStatefulResponses(body: JsonObject): void {
 export function readResponsesRequest(body: JsonObject): Conversation {
   const model = requiredModel(body);
   refuseStatefulResponses(body);
-  const { system, turns } = readInput(body.input);
+  const { system, turns, tools: laterTools } = readInput(body.input);
+  const { tools, vendorTools } = readResponsesTools([{ tools: body.tools, at: 'tools' }, ...laterTools]);
   const instructions = optionalString(body, 'instructions');
   const extra = unknownMembers(body, KNOWN);
-  const { verbosity } = objectOrEmpty(body.text);
-  const carried = verbosity === undefined ? extra : { ...extra, text: { verbosity } };
   return defined({
     model,
     system: instructions ? [{ type: 'text' as const, text: instructions }, ...system] : system,
     turns,
-    tools: arrayOrEmpty(body.tools).map((tool, index) => readTool(objectOrEmpty(tool), `tools.${index}`)),
-    toolChoice: readToolChoice(body.tool_choice),
+    tools,
+    vendorTools,
+    toolChoice: readResponsesToolChoice(body.tool_choice, tools, vendorTools),
     parallelToolCalls: optionalBoolean(body, 'parallel_tool_calls'),
     sampling: defined({
       temperature: optionalNumber(body, 'temperature', 0, 2),
@@ -78,12 +83,20 @@ export function readResponsesRequest(body: JsonObject): Conversation {
     responseFormat: readTextFormat(objectOrEmpty(body.text).format),
     reasoning: readReasoning(body),
     stream: optionalBoolean(body, 'stream') ?? false,
-    user: optionalString(body, 'user'),
+    ...readSharedFields(body),
+    verbosity: optionalString(objectOrEmpty(body.text), 'verbosity'),
+    logprobs: readLogprobs(body),
     metadata: isObject(body.metadata)
       ? Object.fromEntries(Object.entries(body.metadata).map(([key, value]) => [key, String(value)]))
       : undefined,
-    extra: carried && { responses: carried },
+    extra: extra && { responses: extra },
   });
+}
+
+function readLogprobs(body: JsonObject): Conversation['logprobs'] {
+  const top = optionalNumber(body, 'top_logprobs', 0, 20);
+  const included = arrayOrEmpty(body.include).includes('message.output_text.logprobs');
+  return included || top !== undefined ? defined({ top }) : undefined;
 }
 
 function readReasoning(body: JsonObject): ReasoningRequest | undefined {
@@ -114,132 +127,75 @@ function readTextFormat(value: unknown): ResponseFormat | undefined {
   });
 }
 
-function readTool(tool: JsonObject, at: string): Tool {
-  if (tool.type !== 'function') {
-    throw unsupportedField(`${at}.type`, `The tool "${String(tool.type)}" can’t be sent to this model. Use functions.`);
-  }
-  const name = nonEmptyString(tool.name);
-  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
-  return defined({
-    name,
-    description: nonEmptyString(tool.description),
-    parameters: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
-    strict: optionalBoolean(tool, 'strict'),
-  });
-}
-
-function readToolChoice(value: unknown): ToolChoice | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const choice = objectOrEmpty(value);
-  if (choice.type === 'function' && typeof choice.name === 'string') return { type: 'tool', name: choice.name };
-  if (choice.type === 'function' || typeof value === 'string') {
-    throw invalidRequest('tool_choice', '`tool_choice` must be "none", "auto", "required" or name a function.');
-  }
-  throw unsupportedField(
-    'tool_choice',
-    `\`tool_choice\` of type "${String(choice.type)}" can’t be sent to this model.`,
-  );
-}
-
 interface Reading {
   readonly system: TextPart[];
   readonly turns: Turn[];
-}
-
-/** An assistant turn and the results that directly follow it, if any. */
-interface AssistantTurn {
-  readonly turn: Turn;
-  readonly parts: AssistantPart[];
-  results: ToolResultPart[] | undefined;
+  /** Tools that items of the input add. */
+  readonly tools: ToolList[];
 }
 
 /** Reads the input. The items of one assistant turn, or consecutive results, become one turn. */
 function readInput(input: unknown): Reading {
   if (typeof input === 'string') {
-    return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }] };
+    return { system: [], turns: [{ role: 'user', parts: [{ type: 'text', text: input }] }], tools: [] };
   }
   if (!Array.isArray(input)) throw invalidRequest('input', '`input` must be a string or a list of items.');
   const reader = new InputReader();
   input.forEach((item, index) => {
     reader.read(objectOrEmpty(item), `input.${index}`);
   });
-  return reader.end();
+  return reader.reading;
 }
 
+/**
+ * Calls that the vendor answered itself, in the history of another model. The text of the answer that follows them
+ * has their result.
+ */
+const VENDOR_CALLS: ReadonlySet<string> = new Set([
+  ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call', 'tool_search_call'],
+  ...['mcp_call', 'mcp_list_tools'],
+]);
+
 class InputReader {
-  readonly #reading: Reading = { system: [], turns: [] };
-  /** The last turn with a call, by the id of the call. */
-  readonly #calls = new Map<string, AssistantTurn>();
-  /** Results that arrived after a later assistant turn, by the turn that they belong to. */
-  readonly #late = new Map<Turn, ToolResultPart[]>();
-  #last: AssistantTurn | undefined;
-  /** Whether the next assistant item belongs to the last turn. */
-  #open = false;
+  readonly reading: Reading = { system: [], turns: [], tools: [] };
+  /** The parts of the last turn, if the next assistant item belongs to it. */
+  #assistant: AssistantPart[] | undefined;
+  /** The parts of the last turn, if the next result belongs to it. */
   #results: ToolResultPart[] | undefined;
 
   read(item: JsonObject, at: string): void {
-    if (item.type === 'function_call_output') return this.#result(readOutput(item, at));
-    this.#results = undefined;
-    if (isAssistant(item)) return this.#assistant(readAssistantItem(item, at));
-    this.#open = false;
-    readMessage(item, at, this.#reading);
-  }
-
-  end(): Reading {
-    const { system, turns } = this.#reading;
-    if (this.#late.size === 0) return this.#reading;
-    const following = (turn: Turn): Turn[] => {
-      const parts = this.#late.get(turn);
-      return parts === undefined ? [turn] : [turn, { role: 'user', parts }];
-    };
-    return { system, turns: turns.flatMap(following) };
-  }
-
-  /** Adds a result. If it arrives after a later assistant turn, it is moved to the turn of its call. */
-  #result(output: ToolResultPart): void {
-    const own = this.#calls.get(output.id);
-    if (own !== undefined && own !== this.#last) {
-      if (own.results === undefined) {
-        own.results = [];
-        this.#late.set(own.turn, own.results);
-      }
-      own.results.push(output);
+    const { turns } = this.reading;
+    if (item.type === 'additional_tools' || item.type === 'tool_search_output') {
+      this.reading.tools.push({ tools: item.tools, at: `${at}.tools` });
       return;
     }
-    this.#open = false;
-    this.#results ??= this.#openResults();
-    this.#results.push(output);
-  }
-
-  #openResults(): ToolResultPart[] {
-    const { turns } = this.#reading;
-    const parts: ToolResultPart[] = [];
-    if (this.#last !== undefined && turns.at(-1) === this.#last.turn) this.#last.results = parts;
-    turns.push({ role: 'user', parts });
-    return parts;
-  }
-
-  #assistant(read: readonly AssistantPart[]): void {
-    const own = this.#open && this.#last !== undefined ? this.#last : this.#openAssistant();
-    for (const part of read) {
-      own.parts.push(part);
-      if (part.type === 'tool-call') this.#calls.set(part.id, own);
+    if (VENDOR_CALLS.has(String(item.type))) return;
+    if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
+      this.#assistant = undefined;
+      if (this.#results === undefined) {
+        this.#results = [];
+        turns.push({ role: 'user', parts: this.#results });
+      }
+      this.#results.push(readOutput(item, at));
+      return;
     }
-  }
-
-  #openAssistant(): AssistantTurn {
-    const parts: AssistantPart[] = [];
-    const own: AssistantTurn = { turn: { role: 'assistant', parts }, parts, results: undefined };
-    this.#reading.turns.push(own.turn);
-    this.#last = own;
-    this.#open = true;
-    return own;
+    this.#results = undefined;
+    if (!isAssistant(item)) {
+      this.#assistant = undefined;
+      readMessage(item, at, this.reading);
+      return;
+    }
+    if (this.#assistant === undefined) {
+      this.#assistant = [];
+      turns.push({ role: 'assistant', parts: this.#assistant });
+    }
+    append(this.#assistant, readAssistantItem(item, at));
   }
 }
 
 function isAssistant(item: JsonObject): boolean {
-  return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
+  const { type, role } = item;
+  return type === 'function_call' || type === 'custom_tool_call' || type === 'reasoning' || role === 'assistant';
 }
 
 /** The type of a reference may be omitted. */
@@ -320,11 +276,12 @@ function readOutput(item: JsonObject, at: string): ToolResultPart {
 
 function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
   if (item.type === 'reasoning') return [readReasoningItem(item)];
-  if (item.type === 'function_call') {
+  if (item.type === 'function_call' || item.type === 'custom_tool_call') {
     const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id);
     const name = nonEmptyString(item.name);
-    if (id === undefined || name === undefined) throw invalidRequest(at, 'A function call needs `call_id` and `name`.');
-    return [{ type: 'tool-call', id, name, arguments: nonEmptyString(item.arguments) ?? '' }];
+    if (id === undefined || name === undefined) throw invalidRequest(at, 'A tool call needs `call_id` and `name`.');
+    const namespace = nonEmptyString(item.namespace);
+    return [defined({ type: 'tool-call' as const, id, name, namespace, ...readArguments(item) })];
   }
   if (typeof item.content === 'string') return [{ type: 'text', text: item.content }];
   return arrayOrEmpty(item.content).map((value, index): AssistantPart => {
@@ -337,6 +294,11 @@ function readAssistantItem(item: JsonObject, at: string): AssistantPart[] {
   });
 }
 
+function readArguments(item: JsonObject): Pick<ToolCallPart, 'arguments' | 'custom'> {
+  if (item.type === 'function_call') return { arguments: nonEmptyString(item.arguments) ?? '' };
+  return { arguments: nonEmptyString(item.input) ?? '', custom: true };
+}
+
 /** Reads a `reasoning` item: its text, and the signature that the vendor needs to accept it again. */
 export function readReasoningItem(item: JsonObject): ReasoningPart {
   const texts = [...arrayOrEmpty(item.summary), ...arrayOrEmpty(item.content)].map(
@@ -345,6 +307,8 @@ export function readReasoningItem(item: JsonObject): ReasoningPart {
   const id = nonEmptyString(item.id);
   const encrypted = nonEmptyString(item.encrypted_content);
   const text = texts.filter((part) => part !== '').join('\n\n');
+  const packed = encrypted === undefined ? undefined : unpackReasoning(encrypted);
+  if (packed !== undefined) return { type: 'reasoning', text, seals: [packed] };
   if (id === undefined && encrypted === undefined) return { type: 'reasoning', text, seals: [] };
   return { type: 'reasoning', text, seals: [defined({ vendor: 'responses' as const, id: id ?? '', encrypted })] };
 }

@@ -111,6 +111,7 @@ export class ResponsesStreamReader implements StreamReader {
         break;
       }
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         this.#arguments(value, events);
         break;
       case 'response.output_item.done':
@@ -169,7 +170,10 @@ export class ResponsesStreamReader implements StreamReader {
     if (text === undefined) return;
     const item = this.#item(value);
     item.emitted = true;
-    events.push({ type, part: this.#itemPart(item, content), text });
+    const part = this.#itemPart(item, content);
+    if (type === 'text' && Array.isArray(value.logprobs) && value.logprobs.length > 0) {
+      events.push({ type, part, text, logprobs: value.logprobs });
+    } else events.push({ type, part, text });
   }
 
   #reasoning(value: JsonObject, summary: string, events: Event[]): void {
@@ -192,7 +196,7 @@ export class ResponsesStreamReader implements StreamReader {
 
   #itemAdded(value: JsonObject, events: Event[]): void {
     const item = objectOrEmpty(value.item);
-    if (item.type === 'function_call') this.#call(value, item, events);
+    if (isCall(item)) this.#call(value, item, events);
   }
 
   #call(value: JsonObject, item: JsonObject, events: Event[]): number {
@@ -201,7 +205,11 @@ export class ResponsesStreamReader implements StreamReader {
     const part = this.#part(value, 0);
     this.#calls++;
     const id = nonEmptyString(item.call_id) ?? nonEmptyString(item.id) ?? `call_${part}`;
-    events.push({ type: 'tool-call', part, id, name: nonEmptyString(item.name) ?? '' });
+    const custom = item.type === 'custom_tool_call' ? (true as const) : undefined;
+    const namespace = nonEmptyString(item.namespace);
+    events.push(
+      defined({ type: 'tool-call' as const, part, id, name: nonEmptyString(item.name) ?? '', namespace, custom }),
+    );
     return part;
   }
 
@@ -212,9 +220,10 @@ export class ResponsesStreamReader implements StreamReader {
     known.done = true;
     const item = objectOrEmpty(value.item);
     switch (item.type) {
-      case 'function_call': {
+      case 'function_call':
+      case 'custom_tool_call': {
         const part = this.#call(value, item, events);
-        const json = known.emitted ? '' : (nonEmptyString(item.arguments) ?? '');
+        const json = known.emitted ? '' : (nonEmptyString(item.input ?? item.arguments) ?? '');
         events.push({ type: 'tool-arguments', part, json, last: true });
         break;
       }
@@ -238,8 +247,16 @@ export class ResponsesStreamReader implements StreamReader {
       const annotations = arrayOrEmpty(part.annotations);
       if (refusal !== undefined) events.push({ type: 'refusal', part: this.#part(value, index), text: refusal });
       else if (text !== undefined) {
-        const annotated = annotations.length > 0 ? { text, annotations } : { text };
-        events.push({ type: 'text', part: this.#part(value, index), ...annotated });
+        const logprobs = arrayOrEmpty(part.logprobs);
+        events.push(
+          defined({
+            type: 'text' as const,
+            part: this.#part(value, index),
+            text,
+            annotations: annotations.length > 0 ? annotations : undefined,
+            logprobs: logprobs.length > 0 ? logprobs : undefined,
+          }),
+        );
       }
     });
   }
@@ -261,6 +278,10 @@ export class ResponsesStreamReader implements StreamReader {
     const reason: FinishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
     return { type: 'finish', reason };
   }
+}
+
+function isCall(item: JsonObject): boolean {
+  return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
 /** Converts a complete Responses answer to events. */

@@ -4,10 +4,12 @@ import type {
   Conversation,
   Media,
   ReasoningPart,
+  ReasoningRequest,
   ResponseFormat,
   TextPart,
   Tool,
-  ToolChoice,
+  ToolCallPart,
+  ToolName,
   ToolResultPart,
   Turn,
   UserPart,
@@ -15,29 +17,34 @@ import type {
 import { msg, unsupportedField } from '../errors/svc-error.ts';
 import { mediaUrl } from '../media.ts';
 import { effortForBudget } from '../reasoning-effort.ts';
+import { writeSharedFields } from '../request-fields.ts';
 
 type Body = Record<string, unknown>;
 
+/** OpenAI refuses a smaller limit ("integer below minimum value"). */
+const MIN_OUTPUT_TOKENS = 16;
+
 /** The request body for a Responses upstream, always with `store: false`, so that the vendor stores nothing. */
 export function writeResponsesRequest(conversation: Conversation): Body {
-  const { sampling, tools } = conversation;
+  const { sampling, tools, verbosity } = conversation;
   const format = writeTextFormat(conversation.responseFormat);
   const body = defined({
     model: conversation.model,
     instructions: conversation.system.map((part) => part.text).join('\n\n') || undefined,
-    input: conversation.turns.flatMap(writeTurn),
+    input: writeTurns(conversation.turns),
     stream: conversation.stream || undefined,
     store: false,
-    max_output_tokens: conversation.maxTokens,
+    max_output_tokens: conversation.maxTokens && Math.max(conversation.maxTokens, MIN_OUTPUT_TOKENS),
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    tools: tools.length > 0 ? tools.map(writeTool) : undefined,
-    tool_choice: tools.length > 0 ? writeToolChoice(conversation.toolChoice) : undefined,
+    tools: tools.length > 0 ? writeTools(tools) : undefined,
+    tool_choice: tools.length > 0 ? writeToolChoice(conversation) : undefined,
     parallel_tool_calls: tools.length > 0 ? conversation.parallelToolCalls : undefined,
-    text: format === undefined ? undefined : { format },
+    text: format === undefined && verbosity === undefined ? undefined : defined({ format, verbosity }),
     reasoning: writeReasoning(conversation),
-    include: conversation.reasoning?.includeEncrypted ? ['reasoning.encrypted_content'] : undefined,
-    user: conversation.user,
+    include: writeInclude(conversation),
+    top_logprobs: conversation.logprobs?.top,
+    ...writeSharedFields(conversation),
     metadata: conversation.metadata,
   });
   const extra = conversation.extra?.responses;
@@ -48,12 +55,38 @@ function writeReasoning(conversation: Conversation): Body | undefined {
   const requested = conversation.reasoning;
   const effort =
     requested?.mode === 'disabled' ? 'none' : (requested?.effort ?? effortForBudget(requested, conversation.maxTokens));
-  const summary =
-    requested?.summary === 'auto' || requested?.summary === 'concise' || requested?.summary === 'detailed'
-      ? requested.summary
-      : undefined;
+  const summary = effort === 'none' ? undefined : writeSummary(requested);
   const reasoning = defined({ effort, summary });
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+/** Messages clients show thinking if it is on. The API sends no summary unless it is requested. */
+function writeSummary(requested: ReasoningRequest | undefined): string | undefined {
+  switch (requested?.summary) {
+    case 'auto':
+    case 'concise':
+    case 'detailed':
+      return requested.summary;
+    case 'omitted':
+      return undefined;
+    default:
+      return requested?.mode === 'enabled' || requested?.mode === 'adaptive' ? 'auto' : undefined;
+  }
+}
+
+/** Whether the answer may contain reasoning, which the API can only read again with its encrypted content. */
+function wantsEncrypted(requested: ReasoningRequest | undefined): boolean {
+  if (requested === undefined || requested.mode === 'disabled' || requested.effort === 'none') return false;
+  const { includeEncrypted, mode, effort, budgetTokens } = requested;
+  return includeEncrypted === true || mode !== undefined || effort !== undefined || budgetTokens !== undefined;
+}
+
+function writeInclude({ reasoning, logprobs }: Conversation): string[] | undefined {
+  const include = [
+    ...(wantsEncrypted(reasoning) ? ['reasoning.encrypted_content'] : []),
+    ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
+  ];
+  return include.length > 0 ? include : undefined;
 }
 
 function writeTextFormat(format: ResponseFormat | undefined): Body | undefined {
@@ -63,32 +96,65 @@ function writeTextFormat(format: ResponseFormat | undefined): Body | undefined {
   return defined({ type: 'json_schema', name, schema, description, strict });
 }
 
+/** The tools of a namespace become one tool at the position of the first. */
+function writeTools(tools: readonly Tool[]): Body[] {
+  const written: Body[] = [];
+  const namespaces = new Map<string, Body[]>();
+  for (const tool of tools) {
+    if (tool.namespace === undefined) {
+      written.push(writeTool(tool));
+      continue;
+    }
+    const { name, description } = tool.namespace;
+    let inner = namespaces.get(name);
+    if (inner === undefined) {
+      inner = [];
+      namespaces.set(name, inner);
+      written.push({ type: 'namespace', name, description: description ?? name, tools: inner });
+    }
+    inner.push(writeTool(tool));
+  }
+  return written;
+}
+
 /** `strict` defaults to true in Responses and to false in the other formats, so it is always set. */
 function writeTool(tool: Tool): Body {
-  const { name, description, parameters, strict } = tool;
+  const { name, description, parameters, strict, custom } = tool;
+  if (custom !== undefined) {
+    const format = custom.grammar && { type: 'grammar', ...custom.grammar };
+    return defined({ type: 'custom', name, description, format });
+  }
   return defined({ type: 'function', name, description, parameters, strict: strict ?? false });
 }
 
-function writeToolChoice(choice: ToolChoice | undefined): unknown {
-  if (choice === undefined) return undefined;
-  return choice.type === 'tool' ? { type: 'function', name: choice.name } : choice.type;
+function writeToolChoice({ toolChoice, tools }: Conversation): unknown {
+  if (toolChoice === undefined) return undefined;
+  const named = ({ name, namespace }: ToolName) => {
+    const tool = tools.find((each) => each.name === name && each.namespace?.name === namespace);
+    return defined({ type: tool?.custom === undefined ? 'function' : 'custom', name, namespace });
+  };
+  if (toolChoice.type === 'tool') return named(toolChoice);
+  if (toolChoice.type !== 'allowed') return toolChoice.type;
+  return { type: 'allowed_tools', mode: toolChoice.mode, tools: toolChoice.tools.map(named) };
 }
 
-function writeTurn(turn: Turn): Body[] {
-  switch (turn.role) {
-    case 'system':
-      return [{ type: 'message', role: 'system', content: turn.parts.map(writeText) }];
-    case 'user':
-      return writeUser(turn.parts);
-    case 'assistant':
-      return turn.parts.flatMap(writeAssistantPart);
-  }
+function writeTurns(turns: readonly Turn[]): Body[] {
+  /** The ids of the last assistant turn's custom calls. Their results have a type of their own. */
+  let custom: ReadonlySet<string> = new Set();
+  return turns.flatMap((turn): Body[] => {
+    if (turn.role === 'system') return [{ type: 'message', role: 'system', content: turn.parts.map(writeText) }];
+    if (turn.role === 'user') return writeUser(turn.parts, custom);
+    custom = new Set(turn.parts.flatMap((part) => (part.type === 'tool-call' && part.custom ? [part.id] : [])));
+    return turn.parts.flatMap(writeAssistantPart);
+  });
 }
 
-function writeUser(parts: readonly UserPart[]): Body[] {
+function writeUser(parts: readonly UserPart[], custom: ReadonlySet<string>): Body[] {
   const results = parts.filter((part) => part.type === 'tool-result');
   const rest = parts.filter((part) => part.type !== 'tool-result');
-  const items: Body[] = results.map(writeResult);
+  const items: Body[] = results.map((result) =>
+    custom.has(result.id) ? { ...writeResult(result), type: 'custom_tool_call_output' } : writeResult(result),
+  );
   if (rest.length > 0 || results.length === 0)
     items.push({ type: 'message', role: 'user', content: rest.map(writePart) });
   return items;
@@ -147,8 +213,13 @@ function writeAssistantPart(part: AssistantPart): Body[] {
     case 'reasoning':
       return writeReasoningItem(part);
     case 'tool-call':
-      return [{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments.trim() || '{}' }];
+      return [writeCall(part)];
   }
+}
+
+function writeCall({ id, name, namespace, arguments: text, custom }: ToolCallPart): Body {
+  if (custom) return defined({ type: 'custom_tool_call', call_id: id, name, namespace, input: text });
+  return defined({ type: 'function_call', call_id: id, name, namespace, arguments: text.trim() || '{}' });
 }
 
 /** Annotations in OpenAI's form. Anthropic's citations have a different shape. */

@@ -1,9 +1,10 @@
-import { defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
+import { append, defined, objectOrEmpty, quoteJson } from '../../base/json.ts';
 import { errorBody } from '../errors/error-body.ts';
 import type { SvcError } from '../errors/svc-error.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
 import type { Event, FinishReason, Usage } from '../event.ts';
 import type { AnswerContext, Frame, StreamWriter } from '../format.ts';
+import { PLAIN_REASONING, packReasoning } from '../packed-reasoning.ts';
 import { type PartEvent, PartSequence } from '../part-sequence.ts';
 import { writeCacheCreation } from '../usage.ts';
 import { DELTAS, doneItem, emptyItem, INDEXES, type Item, itemPart, type OpenItem, openItem } from './item.ts';
@@ -39,6 +40,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#frames = [];
     switch (event.type) {
       case 'start':
+      case 'discard':
         break;
       case 'usage':
         this.#usage = event.usage;
@@ -51,7 +53,7 @@ export class ResponsesStreamWriter implements StreamWriter {
         this.#fail(event.error);
         break;
       default:
-        if (event.type !== 'reasoning-seal' || event.seal.vendor === 'responses') this.#sequence.feed(event);
+        this.#sequence.feed(event);
     }
     return this.#frames;
   }
@@ -84,7 +86,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (open.kind === 'reasoning') {
       const part = '"part":{"type":"summary_text","text":""}';
       this.#push('response.reasoning_summary_part.added', `${this.#at('summary_index')},${part}`);
-    } else if (open.kind !== 'call') {
+    } else if (open.kind !== 'call' && open.kind !== 'custom') {
       this.#push(
         'response.content_part.added',
         `${this.#at('content_index')},"part":${JSON.stringify(itemPart(open, ''))}`,
@@ -99,14 +101,16 @@ export class ResponsesStreamWriter implements StreamWriter {
       case 'text':
       case 'refusal':
       case 'reasoning':
-        if (event.text !== '') this.#delta(open, event.text);
+        if (event.type === 'text' && event.logprobs !== undefined)
+          this.#deltaWithLogprobs(open, event.text, event.logprobs);
+        else if (event.text !== '') this.#delta(open, event.text);
         if (event.type === 'text' && event.annotations !== undefined) this.#annotate(open, responsesAnnotations(event));
         break;
       case 'tool-arguments':
         if (event.json !== '') this.#delta(open, event.json);
         break;
       case 'reasoning-seal':
-        if (event.seal.vendor === 'responses') open.encrypted = event.seal.encrypted;
+        open.encrypted ??= event.seal.vendor === 'responses' ? event.seal.encrypted : packReasoning(event.seal);
     }
   }
 
@@ -126,15 +130,26 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#frames.push({ event, data: start + this.#sequenceNumber++ + open.deltaMiddle + quoteJson(delta) + end });
   }
 
+  #deltaWithLogprobs(open: OpenItem, delta: string, logprobs: readonly unknown[]): void {
+    open.text.push(delta);
+    append(open.logprobs, logprobs);
+    const members = `"delta":${quoteJson(delta)},"logprobs":${JSON.stringify(logprobs)}`;
+    this.#push('response.output_text.delta', `${this.#at('content_index')},${members}`);
+  }
+
   #closeItem(): void {
     const open = this.#open;
     if (open === undefined) return;
     if (open.kind === 'call' && open.text.length === 0) this.#delta(open, '{}');
+    // Clients return only reasoning with encrypted content.
+    if (open.kind === 'reasoning') open.encrypted ??= packReasoning(PLAIN_REASONING);
     const text = open.text.join('');
     const json = JSON.stringify(text);
     if (open.kind === 'call') {
       const name = JSON.stringify(open.head.name);
       this.#push('response.function_call_arguments.done', `${this.#at()},"name":${name},"arguments":${json}`);
+    } else if (open.kind === 'custom') {
+      this.#push('response.custom_tool_call_input.done', `${this.#at()},"input":${json}`);
     } else if (open.kind === 'reasoning') {
       this.#push('response.reasoning_summary_text.done', `${this.#at('summary_index')},"text":${json}`);
       const part = JSON.stringify({ type: 'summary_text', text });
@@ -142,7 +157,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     } else {
       const at = this.#at('content_index');
       if (open.kind === 'refusal') this.#push('response.refusal.done', `${at},"refusal":${json}`);
-      else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":[]`);
+      else this.#push('response.output_text.done', `${at},"text":${json},"logprobs":${JSON.stringify(open.logprobs)}`);
       this.#push('response.content_part.done', `${at},"part":${JSON.stringify(itemPart(open, text))}`);
     }
     const item = doneItem(open, text);
@@ -202,7 +217,7 @@ function echo(request: AnswerContext['request']): Item {
   const said = writeResponsesRequest({ ...request, turns: [] });
   return {
     instructions: said.instructions ?? null,
-    max_output_tokens: said.max_output_tokens ?? null,
+    max_output_tokens: request.maxTokens ?? null,
     metadata: said.metadata ?? {},
     parallel_tool_calls: request.parallelToolCalls ?? true,
     reasoning: { effort: null, summary: null, ...objectOrEmpty(said.reasoning) },
@@ -212,7 +227,7 @@ function echo(request: AnswerContext['request']): Item {
     tools: said.tools ?? [],
     top_p: said.top_p ?? null,
     truncation: 'disabled',
-    user: said.user ?? null,
+    user: request.user ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
-import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../base/json.ts';
-import type { FormatName } from './format-name.ts';
+import { append, isObject, type JsonObject, nonEmptyString, objectOrEmpty, ownEntry } from '../../base/json.ts';
+import type { FormatName } from '../format-name.ts';
+import { isPackedReasoning } from '../packed-reasoning.ts';
 import { type IdRule, PLACEHOLDER_RESULT, type RepairChange } from './tool-call-repair.ts';
 
 export interface RepairedBody {
@@ -17,17 +18,17 @@ export function repairBody(format: FormatName, body: JsonObject, rule?: IdRule):
   const items = body[field];
   if (!Array.isArray(items) || !items.some(ofTools)) return { body, changes: [] };
   const repair = new BodyRepair();
-  const paired = repair.pair(format, items);
+  const paired = repair.pair(format, repair.ownReasoning(format, items));
   const named = rule ? normalizeBodyIds(format, paired, rule, repair.changes) : paired;
   return repair.changes.length === 0
     ? { body, changes: [] }
     : { body: { ...body, [field]: named }, changes: repair.changes };
 }
 
-/** Whether the item may contain a call or a result of any format. Most conversations have none. */
+/** Whether the item may contain a call, a result or reasoning of any format. Most conversations have none. */
 function ofTools(value: unknown): boolean {
   const { role, tool_calls, content, type } = objectOrEmpty(value);
-  if (type === 'function_call' || type === 'function_call_output') return true;
+  if (type === 'reasoning' || isCallOutput(type) || ownEntry(CALL_OUTPUTS, String(type)) !== undefined) return true;
   return role === 'tool' || tool_calls !== undefined || Array.isArray(content);
 }
 
@@ -40,24 +41,58 @@ interface Calls {
 class BodyRepair {
   readonly changes: RepairChange[] = [];
 
-  pair(format: FormatName, items: readonly unknown[]): readonly unknown[] {
-    if (format === 'responses') return this.#responses(items);
-    return this.#turns(items, format === 'messages' ? this.#messagesTurn : this.#chatTurn, format === 'messages');
+  /**
+   * Removes reasoning that another upstream issued and the gateway packed for the client (packed-reasoning.ts): this
+   * upstream would refuse it.
+   */
+  ownReasoning(format: FormatName, items: readonly unknown[]): readonly unknown[] {
+    if (format === 'chat-completions') return items;
+    const foreign = (value: JsonObject): boolean =>
+      [value.signature, value.data, value.encrypted_content].some(isPackedReasoning);
+    return items.flatMap((value) => {
+      const item = objectOrEmpty(value);
+      if (item.type === 'reasoning' && foreign(item)) {
+        this.changes.push({ kind: 'foreign-reasoning', id: nonEmptyString(item.id) ?? '' });
+        return [];
+      }
+      const kept = this.#list(item, 'content', (block) => {
+        const isKept = (block.type !== 'thinking' && block.type !== 'redacted_thinking') || !foreign(block);
+        if (!isKept) this.changes.push({ kind: 'foreign-reasoning', id: '' });
+        return isKept;
+      });
+      if (kept === item) return [value];
+      return Array.isArray(kept.content) && kept.content.length === 0 ? [] : [kept];
+    });
   }
 
-  /** Splits the items into assistant turns with their following items, and joins the repaired turns. */
+  pair(format: FormatName, items: readonly unknown[]): readonly unknown[] {
+    switch (format) {
+      case 'responses':
+        return this.#turns(items, this.#responsesTurn, isAssistantItem, true);
+      case 'messages':
+        return this.#turns(items, this.#messagesTurn, isAssistant, true);
+      case 'chat-completions':
+        return this.#turns(items, this.#chatTurn, isAssistant, false);
+    }
+  }
+
+  /**
+   * Splits the items into assistant turns with their following items, and joins the repaired turns. `merged`: assistant
+   * items in a row are one turn.
+   */
   #turns(
     items: readonly unknown[],
     turn: (assistant: readonly unknown[], rest: readonly unknown[]) => readonly unknown[],
+    assistant: (item: unknown) => boolean,
     merged: boolean,
   ): readonly unknown[] {
     const result: unknown[] = [];
     let at = 0;
     while (at < items.length) {
       let rest = at;
-      while (rest < items.length && isAssistant(items[rest]) && (merged || rest === at)) rest++;
+      while (rest < items.length && assistant(items[rest]) && (merged || rest === at)) rest++;
       let end = rest;
-      while (end < items.length && !isAssistant(items[end])) end++;
+      while (end < items.length && !assistant(items[end])) end++;
       append(result, turn.call(this, items.slice(at, rest), items.slice(rest, end)));
       at = end;
     }
@@ -143,56 +178,62 @@ class BodyRepair {
     return rest;
   }
 
-  /**
-   * Responses matches a call and its result by `call_id`; the result can be anywhere after its call. A placeholder is
-   * inserted directly after the group of assistant items that contains the call.
-   */
-  #responses(items: readonly unknown[]): readonly unknown[] {
+  #responsesTurn(assistant: readonly unknown[], rest: readonly unknown[]): readonly unknown[] {
     const calls: Calls = { open: new Set(), answered: new Set() };
-    const kept: unknown[] = [];
-    /** The index in `kept` of the last call with each id. */
-    const placed = new Map<string, number>();
-    for (const value of items) {
-      const item = objectOrEmpty(value);
-      const id = nonEmptyString(item.call_id);
-      if (item.type === 'function_call') {
-        if (id !== undefined && calls.answered.has(id)) {
-          // The same id in a later turn is a new call.
-          calls.open.delete(id);
-          calls.answered.delete(id);
-        }
-        if (!this.#keepCall(id, calls)) continue;
-        if (id !== undefined) placed.set(id, kept.length);
-      } else if (item.type === 'function_call_output' && !this.#keepResult(id, calls)) continue;
-      kept.push(value);
-    }
-    const missing = new Set(this.#missing(calls));
-    if (missing.size === 0) return kept;
-    const result: unknown[] = [];
-    let row: JsonObject[] = [];
-    kept.forEach((value, index) => {
-      result.push(value);
+    const outputs = new Map<string, string>();
+    // A referenced item may be a call, so no result of the turn is known to be without one.
+    const referenced = assistant.some((item) => objectOrEmpty(item).type === 'item_reference');
+    const kept = assistant.filter((value) => {
       const { type, call_id } = objectOrEmpty(value);
-      const id = type === 'function_call' ? nonEmptyString(call_id) : undefined;
-      if (id !== undefined && missing.has(id) && placed.get(id) === index) {
-        row.push({ type: 'function_call_output', call_id: id, output: PLACEHOLDER_RESULT });
-      }
-      if (row.length === 0 || isAssistantItem(kept[index + 1])) return;
-      append(result, row);
-      row = [];
+      const output = ownEntry(CALL_OUTPUTS, String(type));
+      const id = nonEmptyString(call_id);
+      if (output === undefined) return true;
+      if (id !== undefined) outputs.set(id, output);
+      return this.#keepCall(id, calls);
     });
-    return result;
+    const results = rest.filter((value) => {
+      const { type, call_id } = objectOrEmpty(value);
+      const id = nonEmptyString(call_id);
+      if (!isCallOutput(type) || (referenced && id !== undefined && !calls.open.has(id))) return true;
+      return this.#keepResult(id, calls);
+    });
+    const placeholders = this.#missing(calls).map((call_id) => ({
+      type: outputs.get(call_id),
+      call_id,
+      output: PLACEHOLDER_RESULT,
+    }));
+    return [...kept, ...placeholders, ...results];
   }
+}
+
+/** The items of Responses that call a tool of the client, and the items of their results. */
+const CALL_OUTPUTS: Readonly<Record<string, string>> = {
+  function_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+};
+
+function isCallOutput(type: unknown): boolean {
+  return type === 'function_call_output' || type === 'custom_tool_call_output';
 }
 
 function isAssistant(value: unknown): boolean {
   return isObject(value) && value.role === 'assistant';
 }
 
+/**
+ * Whether the model produced the item. The vendor's own tools have a call (`web_search_call`), and those that it runs in
+ * the middle of an answer also have an output.
+ */
 function isAssistantItem(value: unknown): boolean {
-  const item = objectOrEmpty(value);
-  return item.type === 'function_call' || item.type === 'reasoning' || item.role === 'assistant';
+  const { type, role, execution } = objectOrEmpty(value);
+  if (role === 'assistant') return type !== 'additional_tools';
+  if (typeof type !== 'string') return false;
+  return type.endsWith('_call') || PRODUCED.has(type) || (type === 'tool_search_output' && execution !== 'client');
 }
+
+const PRODUCED: ReadonlySet<string> = new Set([
+  ...['reasoning', 'item_reference', 'mcp_list_tools', 'mcp_approval_request', 'program', 'program_output'],
+]);
 
 /** Inserts the placeholders at the start of the first user message, or as a new message. */
 function withResults(placeholders: readonly JsonObject[], rest: readonly JsonObject[]): readonly JsonObject[] {
@@ -223,8 +264,8 @@ function normalizeBodyIds(
   return items.map((value) => {
     const item = objectOrEmpty(value);
     if (format === 'responses') {
-      const paired = item.type === 'function_call' || item.type === 'function_call_output';
-      return paired ? rename(value, 'call_id', item.type === 'function_call') : value;
+      const call = ownEntry(CALL_OUTPUTS, String(item.type)) !== undefined;
+      return call || isCallOutput(item.type) ? rename(value, 'call_id', call) : value;
     }
     if (format === 'chat-completions') {
       if (item.role === 'tool') return rename(value, 'tool_call_id', false);

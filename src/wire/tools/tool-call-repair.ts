@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
-import { append } from '../base/json.ts';
-import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from './conversation.ts';
-import type { FormatName } from './format-name.ts';
+import { append } from '../../base/json.ts';
+import type { AssistantPart, Conversation, ToolCallPart, ToolResultPart, Turn, UserPart } from '../conversation.ts';
+import type { FormatName } from '../format-name.ts';
 
 /** The result that the model receives for a call without a result (spec 4.2.3). */
 export const PLACEHOLDER_RESULT = 'Tool execution was interrupted before completion.';
 
 /** A repair, for logs and metrics. */
 export interface RepairChange {
-  readonly kind: 'duplicate-call' | 'orphan-result' | 'duplicate-result' | 'placeholder-result' | 'normalized-id';
-  /** The client's id of the call. */
+  readonly kind:
+    | 'duplicate-call'
+    | 'orphan-result'
+    | 'duplicate-result'
+    | 'placeholder-result'
+    | 'normalized-id'
+    | 'foreign-reasoning';
+  /** The client's id of the call or the item. */
   readonly id: string;
 }
 
@@ -27,11 +33,16 @@ const hash = (id: string): string => createHash('sha256').update(id).digest('hex
  */
 export const ANTHROPIC_IDS: IdRule = { valid: /^[a-zA-Z0-9_-]{1,64}$/, make: (id) => hash(id) };
 export const MISTRAL_IDS: IdRule = { valid: /^[a-zA-Z0-9]{9}$/, make: (id) => hash(id).slice(0, 9) };
+/** OpenAI's limits of the length (API errors "string too long", of `call_id` and of `tool_calls[].id`). */
+export const RESPONSES_IDS: IdRule = { valid: /^[\s\S]{1,64}$/, make: (id) => hash(id) };
+export const OPENAI_CHAT_IDS: IdRule = { valid: /^[\s\S]{1,40}$/, make: (id) => hash(id).slice(0, 40) };
 
 /** The id rule of an upstream, if any. `kind` is an `Endpoint.kind`. */
 export function toolCallIdRule(kind: string, format: FormatName): IdRule | undefined {
   if (kind === 'mistral') return MISTRAL_IDS;
-  return format === 'messages' || kind === 'anthropic' ? ANTHROPIC_IDS : undefined;
+  if (format === 'messages' || kind === 'anthropic') return ANTHROPIC_IDS;
+  if (format === 'responses') return RESPONSES_IDS;
+  return kind === 'openai' || kind === 'azure' ? OPENAI_CHAT_IDS : undefined;
 }
 
 /**
