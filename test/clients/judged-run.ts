@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { TASK, type Toolbox } from '../upstream/strict/scripted-model.ts';
+import { TASK } from '../upstream/strict/scripted-model.ts';
 import { type StrictFormat, type StrictProvider, startStrictProvider } from '../upstream/strict/strict-provider.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
+import type { MakeToolbox } from './toolboxes.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const CLI = path.join(ROOT, 'src', 'cli', 'main.ts');
@@ -63,8 +64,7 @@ export class Judges {
   }
 
   /** A new workspace with the file of the task; the provider forgets all that came before. */
-  begin(toolbox: Toolbox): Workspace {
-    this.provider.begin(toolbox);
+  begin(toolbox: MakeToolbox): Workspace {
     this.recorder.requests.length = 0;
     this.#log = '';
     const folder = mkdtempSync(path.join(this.#folder, 'run-'));
@@ -72,6 +72,7 @@ export class Judges {
     const home = path.join(folder, 'home');
     for (const each of [work, home]) mkdirSync(each);
     writeFileSync(path.join(work, TASK.file), TASK.before);
+    this.provider.begin(toolbox(work));
     return { work, home };
   }
 
@@ -137,6 +138,9 @@ export class Judges {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+/** The models of all providers by their names at the gateway. */
+export const MODEL_NAMES = FORMATS.flatMap((format) => MODELS.map((model) => `${format}/${model}`));
 
 export interface Workspace {
   /** The folder with the file of the task. */

@@ -1,17 +1,10 @@
 import { cpSync } from 'node:fs';
 import path from 'node:path';
-import { TASK, type Toolbox } from '../upstream/strict/scripted-model.ts';
+import { TASK } from '../upstream/strict/scripted-model.ts';
 import { type ClientName, installClient } from './install.ts';
 import { type Judges, KEY, runProgram, type Workspace } from './judged-run.ts';
 
 const SCRIPTS = path.join(import.meta.dirname, 'sdk');
-
-/** The tools of `sdk/tools.mjs`. */
-export const SDK_TOOLS: Toolbox = {
-  read: (file) => ({ name: 'read_file', input: { path: file } }),
-  run: (command) => ({ name: 'run_command', input: { command } }),
-  edit: (file, from, to) => ({ name: 'edit_file', input: { path: file, from, to } }),
-};
 
 export interface SdkAgent {
   readonly client: ClientName;
@@ -30,11 +23,13 @@ export function runSdk(
   // A copy among the client's packages finds them by name.
   const copy = path.join(installClient(client), 'sdk');
   cpSync(SCRIPTS, copy, { recursive: true });
+  // Claude's agent SDK reads them.
+  const anthropic = { ANTHROPIC_BASE_URL: judges.url, ANTHROPIC_API_KEY: KEY };
   return runProgram(
     {
       file: process.execPath,
       args: [path.join(copy, `${script}.mjs`)],
-      env: { SVC_URL: judges.url, SVC_KEY: KEY, SVC_MODEL: model, SVC_PROMPT: TASK.prompt, ...env },
+      env: { SVC_URL: judges.url, SVC_KEY: KEY, SVC_MODEL: model, SVC_PROMPT: TASK.prompt, ...anthropic, ...env },
     },
     workspace,
   );

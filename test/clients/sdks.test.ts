@@ -1,6 +1,7 @@
 import type { ClientName } from './install.ts';
 import { FORMATS, Judges } from './judged-run.ts';
-import { runSdk, SDK_TOOLS } from './sdk-run.ts';
+import { runSdk } from './sdk-run.ts';
+import { type MakeToolbox, mcpTools, sdkTools } from './toolboxes.ts';
 
 interface Sdk {
   readonly title: string;
@@ -8,6 +9,7 @@ interface Sdk {
   readonly script: string;
   /** The API or the provider that the script uses. */
   readonly api?: string;
+  readonly toolbox?: MakeToolbox;
 }
 
 /** Each is run whole and streamed. */
@@ -26,6 +28,12 @@ const SDKS: readonly Sdk[] = [
   { title: 'LangChain, ChatOpenAI', client: 'langchain', script: 'langchain', api: 'openai' },
   { title: 'LangChain, ChatOpenAI, Responses', client: 'langchain', script: 'langchain', api: 'openai-responses' },
   { title: 'LangChain, ChatAnthropic', client: 'langchain', script: 'langchain', api: 'anthropic' },
+  {
+    title: 'Claude’s agent SDK with MCP tools',
+    client: 'claude-agent-sdk',
+    script: 'claude-agent-sdk',
+    toolbox: mcpTools,
+  },
   { title: '@mistralai/mistralai', client: 'mistralai', script: 'mistralai' },
 ];
 
@@ -36,11 +44,11 @@ describe('SDKs in their default configuration', () => {
   });
   after(() => judges.close());
 
-  for (const { title, client, script, api = '' } of SDKS) {
+  for (const { title, client, script, api = '', toolbox = sdkTools } of SDKS) {
     for (const format of FORMATS) {
       for (const stream of [false, true]) {
         it(`${title}, ${stream ? 'streamed' : 'whole'}, completes the task with a ${format} provider`, async () => {
-          const workspace = judges.begin(SDK_TOOLS);
+          const workspace = judges.begin(toolbox);
           const env = { SVC_API: api, SVC_STREAM: stream ? '1' : '' };
           const output = await runSdk({ client, script, model: `${format}/gpt-5.5`, env }, judges, workspace);
           judges.assertDone(workspace, output);
