@@ -17,6 +17,7 @@ describe('coding agents in their default configuration', () => {
           output = await runProgram(program, workspace);
         }
         judges.assertDone(workspace, output);
+        judges.record(title, format, workspace);
       });
     }
   }

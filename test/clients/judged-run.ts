@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { TASK } from '../upstream/strict/scripted-model.ts';
+import { TASK, type Toolbox } from '../upstream/strict/scripted-model.ts';
 import { type StrictFormat, type StrictProvider, startStrictProvider } from '../upstream/strict/strict-provider.ts';
+import { formatOfRequests, writeFixture } from './fixtures.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { MakeToolbox } from './toolboxes.ts';
 
@@ -34,6 +35,7 @@ export class Judges {
   readonly #folder: string;
   readonly #gateway: ChildProcess;
   #log = '';
+  #toolbox: Toolbox | undefined;
 
   static async start(): Promise<Judges> {
     const provider = await startStrictProvider();
@@ -72,7 +74,8 @@ export class Judges {
     const home = path.join(folder, 'home');
     for (const each of [work, home]) mkdirSync(each);
     writeFileSync(path.join(work, TASK.file), TASK.before);
-    this.provider.begin(toolbox(work));
+    this.#toolbox = toolbox(work);
+    this.provider.begin(this.#toolbox);
     return { work, home };
   }
 
@@ -82,13 +85,12 @@ export class Judges {
    */
   assertDone({ work }: Workspace, output: string): void {
     const { refusals, requests, made } = this.provider;
-    if (process.env.SVC_RECORD) this.#record(process.env.SVC_RECORD);
     const failed = this.recorder.requests.filter(({ status }) => status >= 400);
     const context = `\nfailed: ${failed.map(({ method, path, status }) => `${method} ${path} ${status}`)}\nrefusals: ${refusals.join('\n')}\noutput: ${output.slice(-3_000)}\nlog: ${this.#log.slice(-3_000)}`;
     assert.deepEqual(refusals, [], context);
     const main = requests.filter(({ model }) => model.tools.length > 0);
     const last = main.at(-1)?.model;
-    const seen = (last?.turns ?? []).flat();
+    const seen = (last?.turns ?? []).flat().filter(({ name }) => name !== this.#toolbox?.discover?.name);
     const ids = seen.map(({ name, input }) => ({ name, input: parsed(input) }));
     const expected = made.map(({ name, input }) => ({
       name,
@@ -102,14 +104,6 @@ export class Judges {
     assert.equal(readFileSync(path.join(work, TASK.file), 'utf8'), TASK.after, context);
     assert.ok(output.replaceAll(/\s+/g, ' ').includes(TASK.answer), `The answer is not shown.${context}`);
     this.#assertThinking(context);
-  }
-
-  #record(folder: string): void {
-    const name = (this.recorder.requests.at(-1)?.body.model ?? 'none').toString().replaceAll('/', '-');
-    writeFileSync(
-      path.join(folder, `${process.pid}-${name}-${Date.now()}.json`),
-      JSON.stringify(this.recorder.requests),
-    );
   }
 
   /** Thinking that a client requests goes on after the first call. */
@@ -126,6 +120,12 @@ export class Judges {
       calls.every(({ afterThinking }) => afterThinking),
       `The thinking before a call is lost.${context}`,
     );
+  }
+
+  /** With SVC_RECORD, keeps the requests of a run whose provider has the format of the client. */
+  record(title: string, format: StrictFormat, workspace: Workspace): void {
+    const { requests } = this.recorder;
+    if (process.env.SVC_RECORD && formatOfRequests(requests) === format) writeFixture(title, requests, workspace);
   }
 
   async close(): Promise<void> {
@@ -178,6 +178,8 @@ function homeEnv(home: string): Record<string, string | undefined> {
     XDG_DATA_HOME: path.join(home, '.local', 'share'),
     XDG_CACHE_HOME: path.join(home, '.cache'),
     XDG_STATE_HOME: path.join(home, '.local', 'state'),
+    // No client installs anything during a run.
+    npm_config_offline: 'true',
     SVC_MANAGED_CONFIG_DIR: path.join(home, 'managed'),
     SVC_DISABLE_CATALOG_REFRESH: '1',
   };

@@ -10,6 +10,7 @@ interface Sdk {
   /** The API or the provider that the script uses. */
   readonly api?: string;
   readonly toolbox?: MakeToolbox;
+  readonly model?: string;
 }
 
 /** Each is run whole and streamed. */
@@ -33,6 +34,7 @@ const SDKS: readonly Sdk[] = [
     client: 'claude-agent-sdk',
     script: 'claude-agent-sdk',
     toolbox: mcpTools,
+    model: 'claude-opus-4-6',
   },
   { title: '@mistralai/mistralai', client: 'mistralai', script: 'mistralai' },
 ];
@@ -44,14 +46,15 @@ describe('SDKs in their default configuration', () => {
   });
   after(() => judges.close());
 
-  for (const { title, client, script, api = '', toolbox = sdkTools } of SDKS) {
+  for (const { title, client, script, api = '', toolbox = sdkTools, model = 'gpt-5.5' } of SDKS) {
     for (const format of FORMATS) {
       for (const stream of [false, true]) {
         it(`${title}, ${stream ? 'streamed' : 'whole'}, completes the task with a ${format} provider`, async () => {
           const workspace = judges.begin(toolbox);
           const env = { SVC_API: api, SVC_STREAM: stream ? '1' : '' };
-          const output = await runSdk({ client, script, model: `${format}/gpt-5.5`, env }, judges, workspace);
+          const output = await runSdk({ client, script, model: `${format}/${model}`, env }, judges, workspace);
           judges.assertDone(workspace, output);
+          if (stream) judges.record(title, format, workspace);
         });
       }
     }

@@ -89,6 +89,8 @@ export const sdkTools: MakeToolbox = () => ({
   edit: (file, from, to) => ({ name: 'edit_file', input: { path: file, from, to } }),
 });
 
+const MCP_NAMES = ['read_file', 'run_command', 'edit_file'].map((name) => `mcp__workspace__${name}`).join(',');
+
 /** The same tools of an MCP server, as Claude's agent SDK names them. */
 export const mcpTools: MakeToolbox = (folder) => {
   const { read, run, edit } = sdkTools(folder);
@@ -97,5 +99,6 @@ export const mcpTools: MakeToolbox = (folder) => {
     read: (file) => renamed(read(file)),
     run: (command) => renamed(run(command)),
     edit: (file, from, to) => renamed(edit(file, from, to)),
+    discover: { name: 'ToolSearch', input: { query: `select:${MCP_NAMES}`, max_results: 5 } },
   };
 };

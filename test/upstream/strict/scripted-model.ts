@@ -12,8 +12,8 @@ export interface Toolbox {
   readonly read: (file: string) => ToolUse;
   readonly run: (command: string) => ToolUse;
   readonly edit: (file: string, from: string, to: string) => ToolUse;
-  /** For clients that end with a tool instead of text. */
-  readonly finish?: (text: string) => ToolUse;
+  /** Loads tools that the client does not offer at first. */
+  readonly discover?: ToolUse;
 }
 
 export const TASK = {
@@ -41,15 +41,18 @@ const SIDE_ANSWER: NextStep = { script: { text: ['Greeting'], ids: 'side' }, cal
  * The model of the task: it reads and runs a command in parallel, edits, checks and answers. The step follows from the
  * assistant turns with calls in the request. A request without tools (a title, a summary) gets a short text.
  */
-export function nextStep(request: ModelRequest, toolbox: Toolbox, seal: string): NextStep {
-  if (request.tools.length === 0) return SIDE_ANSWER;
-  const step = request.turns.length;
+export function nextStep(request: ModelRequest, toolbox: Toolbox | undefined, seal: string): NextStep {
+  if (request.tools.length === 0 || toolbox === undefined) return SIDE_ANSWER;
+  const step = request.turns.filter((turn) => turn.some(({ name }) => name !== toolbox.discover?.name)).length;
   const uses = listTurns(toolbox, request.parallel)[step];
   const thinking = request.thinks
     ? { reasoning: [request.showsThinking ? `Step ${step + 1}.` : ''], seal: request.seals ? seal : null }
     : {};
   if (uses === undefined)
     return { script: { text: ['TASK-DONE: ', TASK.answer.slice(11)], ...thinking, ids: `s${step}x` }, calls: [] };
+  if (toolbox.discover !== undefined && uses.some(({ name }) => findTool(request.tools, name) === undefined)) {
+    return discoverTools(request, toolbox.discover, thinking);
+  }
   const calls: MadeCall[] = [];
   const tools: ScriptedCall[] = [];
   for (const [index, use] of uses.entries()) {
@@ -63,15 +66,21 @@ export function nextStep(request: ModelRequest, toolbox: Toolbox, seal: string):
   return { script: { ...thinking, ...text, tools, ids: `s${step}x` }, calls };
 }
 
+/** The discovery is no call of the task: it is not among those that must come back. */
+function discoverTools(request: ModelRequest, discover: ToolUse, thinking: Script): NextStep {
+  const offered = findTool(request.tools, discover.name);
+  if (offered === undefined || request.turns.length > 0) return { missing: discover.name };
+  const call = scriptedCall('call_discoveryBcDeFgHiJkL', offered, discover.input);
+  return { script: { ...thinking, tools: [call], ids: 'discovery' }, calls: [] };
+}
+
 /** The calls of each turn of the model. */
 function listTurns(toolbox: Toolbox, parallel: boolean): readonly (readonly ToolUse[])[] {
-  const last = toolbox.finish === undefined ? [] : [[toolbox.finish(TASK.answer)]];
   const first = [toolbox.read(TASK.file), toolbox.run(TASK.command)];
   return [
     ...(parallel ? [first] : first.map((use) => [use])),
     [toolbox.edit(TASK.file, 'Oslo', 'Bergen')],
     [toolbox.run(`cat ${TASK.file}`)],
-    ...last,
   ];
 }
 

@@ -26,19 +26,16 @@ export interface StrictProvider {
   /** The vendors' messages for requests that they refuse, and calls of tools that are not offered. */
   readonly refusals: readonly string[];
   readonly made: readonly MadeCall[];
-  /** Forgets all requests and begins the task with a client's tools. */
-  begin(toolbox: Toolbox): void;
+  /**
+   * Forgets all requests and begins the task with a client's tools. Without tools, each request gets a short text.
+   * @param seals opaque reasoning that this provider accepts as its own.
+   */
+  begin(toolbox: Toolbox | undefined, seals?: readonly string[]): void;
   close(): Promise<void>;
 }
 
 /** A client that repeats a request for ever must not fill the disk. */
 const MOST_REQUESTS = 60;
-
-const NO_TOOLS: Toolbox = {
-  read: () => ({ name: 'read', input: {} }),
-  run: () => ({ name: 'run', input: {} }),
-  edit: () => ({ name: 'edit', input: {} }),
-};
 
 /** A provider of the three formats that refuses what the vendors refuse, with the scripted model of the task. */
 export async function startStrictProvider(): Promise<StrictProvider> {
@@ -55,8 +52,8 @@ export async function startStrictProvider(): Promise<StrictProvider> {
     get made() {
       return state.made;
     },
-    begin: (toolbox) => {
-      state.reset(toolbox);
+    begin: (toolbox, seals = []) => {
+      state.reset(toolbox, seals);
       upstream.forget();
     },
     close: () => upstream.close(),
@@ -67,16 +64,16 @@ class Task {
   requests: SeenRequest[] = [];
   refusals: string[] = [];
   made: MadeCall[] = [];
-  #toolbox = NO_TOOLS;
+  #toolbox: Toolbox | undefined;
   #seals = new Set<string>();
   #items = new Map<string, IssuedItem>();
 
-  reset(toolbox: Toolbox): void {
+  reset(toolbox: Toolbox | undefined, seals: readonly string[]): void {
     this.#toolbox = toolbox;
     this.requests = [];
     this.refusals = [];
     this.made = [];
-    this.#seals = new Set();
+    this.#seals = new Set(seals);
     this.#items = new Map();
   }
 
