@@ -28,7 +28,7 @@ const MODELS = [
   'mistral-large-latest',
 ];
 
-/** `svc serve` as a process, with the strict provider as `chat/…`, `responses/…` and `messages/…`. */
+/** `svc serve` as a process, with the strict provider as `chat/…`, `mistral/…`, `responses/…` and `messages/…`. */
 export class Judges {
   readonly provider: StrictProvider;
   readonly recorder: Recorder;
@@ -160,6 +160,7 @@ function providers(url: string): Record<string, unknown> {
   const options = { baseURL: `${url}/v1`, apiKey: 'sk-provider' };
   return {
     chat: { options, models },
+    mistral: { npm: '@ai-sdk/mistral', options: { ...options, baseURL: `${url}/mistral/v1` }, models },
     responses: { npm: '@ai-sdk/openai', options, models },
     messages: { npm: '@ai-sdk/anthropic', options, models },
   };

@@ -11,6 +11,8 @@ interface Sdk {
   readonly api?: string;
   readonly toolbox?: MakeToolbox;
   readonly model?: string;
+  /** The provider of Chat Completions. */
+  readonly chat?: string;
 }
 
 /** Each is run whole and streamed. */
@@ -24,7 +26,7 @@ const SDKS: readonly Sdk[] = [
   { title: 'AI SDK, openai', client: 'ai-sdk', script: 'ai-sdk', api: 'openai' },
   { title: 'AI SDK, openai.chat', client: 'ai-sdk', script: 'ai-sdk', api: 'openai-chat' },
   { title: 'AI SDK, anthropic', client: 'ai-sdk', script: 'ai-sdk', api: 'anthropic' },
-  { title: 'AI SDK, mistral', client: 'ai-sdk', script: 'ai-sdk', api: 'mistral' },
+  { title: 'AI SDK, mistral', client: 'ai-sdk', script: 'ai-sdk', api: 'mistral', chat: 'mistral' },
   { title: 'AI SDK, openai-compatible', client: 'ai-sdk', script: 'ai-sdk', api: 'openai-compatible' },
   { title: 'LangChain, ChatOpenAI', client: 'langchain', script: 'langchain', api: 'openai' },
   { title: 'LangChain, ChatOpenAI, Responses', client: 'langchain', script: 'langchain', api: 'openai-responses' },
@@ -36,7 +38,7 @@ const SDKS: readonly Sdk[] = [
     toolbox: mcpTools,
     model: 'claude-opus-4-6',
   },
-  { title: '@mistralai/mistralai', client: 'mistralai', script: 'mistralai' },
+  { title: '@mistralai/mistralai', client: 'mistralai', script: 'mistralai', chat: 'mistral' },
 ];
 
 describe('SDKs in their default configuration', () => {
@@ -46,13 +48,17 @@ describe('SDKs in their default configuration', () => {
   });
   after(() => judges.close());
 
-  for (const { title, client, script, api = '', toolbox = sdkTools, model = 'gpt-5.5' } of SDKS) {
+  for (const { title, client, script, api = '', toolbox = sdkTools, model = 'gpt-5.5', chat = 'chat' } of SDKS) {
     for (const format of FORMATS) {
       for (const stream of [false, true]) {
         it(`${title}, ${stream ? 'streamed' : 'whole'}, completes the task with a ${format} provider`, async () => {
           const workspace = judges.begin(toolbox);
           const env = { SVC_API: api, SVC_STREAM: stream ? '1' : '' };
-          const output = await runSdk({ client, script, model: `${format}/${model}`, env }, judges, workspace);
+          const output = await runSdk(
+            { client, script, model: `${format === 'chat' ? chat : format}/${model}`, env },
+            judges,
+            workspace,
+          );
           judges.assertDone(workspace, output);
           if (stream) judges.record(title, format, workspace);
         });

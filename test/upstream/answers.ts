@@ -11,6 +11,8 @@ export interface Script {
   readonly model?: string;
   /** The signature or the encrypted content of the reasoning; `null` for none. */
   readonly seal?: string | null;
+  /** Chat Completions: a call is streamed whole in one chunk, as Mistral sends it. */
+  readonly wholeCalls?: true;
   /** Makes the ids of the answer and of its items unique: `msg_up<ids>`, `fc_<ids>0`. */
   readonly ids?: string;
 }
@@ -74,13 +76,17 @@ function chatFrames(script: Script): string[] {
   const frames = [chunk({ role: 'assistant', content: '' })];
   for (const text of script.reasoning ?? []) frames.push(chunk({ reasoning_content: text }));
   for (const text of script.text ?? []) frames.push(chunk({ content: text }));
-  (script.tools ?? []).forEach((tool, index) => {
+  for (const [index, tool] of (script.tools ?? []).entries()) {
+    if (script.wholeCalls) {
+      frames.push(chunk({ tool_calls: [{ index, ...chatCall(tool, tool.arguments.join('')) }] }));
+      continue;
+    }
     frames.push(chunk({ tool_calls: [{ index, ...chatCall(tool, '') }] }));
     for (const part of tool.arguments) {
       const delta = tool.custom ? { custom: { input: part } } : { function: { arguments: part } };
       frames.push(chunk({ tool_calls: [{ index, ...delta }] }));
     }
-  });
+  }
   frames.push(chunk({}, CHAT_FINISH[script.finish ?? (script.tools ? 'tool' : 'stop')]));
   const usage = chatUsage(script);
   if (usage) frames.push(`data: ${json({ ...head, choices: [], usage })}`);

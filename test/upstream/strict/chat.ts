@@ -186,6 +186,20 @@ function readCall(call: JsonObject): SeenCall {
   return { id: String(call.id), name: String(seen.name), input: String(seen.input), afterThinking: false };
 }
 
+/** docs.mistral.ai, "Chat completion": ids of calls are nine letters and digits. */
+export function checkMistralIds(body: JsonObject): void {
+  for (const message of arrayOrEmpty(body.messages).map(objectOrEmpty)) {
+    const ids = arrayOrEmpty(message.tool_calls).map((call) => objectOrEmpty(call).id);
+    if (message.role === 'tool') ids.push(message.tool_call_id);
+    for (const id of ids) {
+      refuseIf(
+        !/^[a-zA-Z0-9]{9}$/.test(String(id)),
+        `Tool call id was ${String(id)} but must be a-z, A-Z, 0-9, with a length of 9.`,
+      );
+    }
+  }
+}
+
 /** The text of a content that is a string or a list of parts. */
 export function textOfContent(content: unknown): string {
   if (typeof content === 'string') return content;

@@ -41,7 +41,12 @@ const SIDE_ANSWER: NextStep = { script: { text: ['Greeting'], ids: 'side' }, cal
  * The model of the task: it reads and runs a command in parallel, edits, checks and answers. The step follows from the
  * assistant turns with calls in the request. A request without tools (a title, a summary) gets a short text.
  */
-export function nextStep(request: ModelRequest, toolbox: Toolbox | undefined, seal: string): NextStep {
+export function nextStep(
+  request: ModelRequest,
+  toolbox: Toolbox | undefined,
+  seal: string,
+  mistral: boolean,
+): NextStep {
   if (request.tools.length === 0 || toolbox === undefined) return SIDE_ANSWER;
   const step = request.turns.filter((turn) => turn.some(({ name }) => name !== toolbox.discover?.name)).length;
   const uses = listTurns(toolbox, request.parallel)[step];
@@ -58,7 +63,7 @@ export function nextStep(request: ModelRequest, toolbox: Toolbox | undefined, se
   for (const [index, use] of uses.entries()) {
     const offered = findTool(request.tools, use.name);
     if (offered === undefined) return { missing: use.name };
-    const id = `call_step${step}${index}aBcDeFgHiJkL`;
+    const id = mistral ? `callStep${step}${index}`.slice(-9) : `call_step${step}${index}aBcDeFgHiJkL`;
     calls.push({ ...use, name: offered.name, id });
     tools.push(scriptedCall(id, offered, use.input));
   }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { isObject, type JsonObject, objectOrEmpty } from '../../../src/base/json.ts';
 import { type Script, streamFrames, wholeBody } from '../answers.ts';
 import { type ReceivedRequest, startUpstream } from '../upstream.ts';
-import { readChatRequest } from './chat.ts';
+import { checkMistralIds, readChatRequest } from './chat.ts';
 import { readMessagesRequest } from './messages.ts';
 import type { Issued, IssuedItem, ModelRequest } from './model-request.ts';
 import { Refusal } from './refusal.ts';
@@ -20,7 +20,7 @@ export interface SeenRequest {
 }
 
 export interface StrictProvider {
-  /** `<url>/v1` is the base URL of each of the three formats. */
+  /** `<url>/v1` is the base URL of each of the three formats, `<url>/mistral/v1` that of Mistral. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];
   /** The vendors' messages for requests that they refuse, and calls of tools that are not offered. */
@@ -84,9 +84,10 @@ class Task {
     try {
       if (this.requests.length + this.refusals.length > MOST_REQUESTS) throw new Refusal('Too many requests.');
       const issued = { seals: this.#seals, items: this.#items };
+      if (path.startsWith('/mistral/')) checkMistralIds(request.body);
       const model = readModelRequest(format, request.body, issued);
       this.requests.push({ format, body: request.body, model });
-      this.#send(format, request.body, model, response);
+      this.#send(format, request.body, model, response, path.startsWith('/mistral/'));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.refusals.push(`${format}: ${error.message}`);
@@ -94,9 +95,9 @@ class Task {
     }
   }
 
-  #send(format: StrictFormat, body: JsonObject, model: ModelRequest, response: ServerResponse): void {
+  #send(format: StrictFormat, body: JsonObject, model: ModelRequest, response: ServerResponse, mistral: boolean): void {
     const seal = Buffer.from(randomUUID()).toString('base64');
-    const step = nextStep(model, this.#toolbox, seal);
+    const step = nextStep(model, this.#toolbox, seal, mistral);
     if ('missing' in step) {
       throw new Refusal(`The model needs the tool ${step.missing}. Offered: ${model.tools.map(({ name }) => name)}`);
     }
@@ -110,7 +111,11 @@ class Task {
       return;
     }
     response.setHeader('content-type', 'text/event-stream');
-    const script = model.streamedUsage ? step.script : { ...step.script, usage: null };
+    const script: Script = {
+      ...step.script,
+      ...(model.streamedUsage ? {} : { usage: null }),
+      ...(mistral ? { wholeCalls: true } : {}),
+    };
     response.end(
       streamFrames(format, script)
         .map((frame) => `${frame}\n\n`)
