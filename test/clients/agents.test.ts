@@ -8,7 +8,7 @@ describe('coding agents in their default configuration', () => {
   });
   after(() => judges.close());
 
-  for (const { title, toolbox, model, programs } of AGENTS) {
+  for (const { title, toolbox, model, programs, dropsReasoning = false } of AGENTS) {
     for (const format of FORMATS) {
       it(`${title} completes the task with a ${format} provider`, async () => {
         const workspace = judges.begin(toolbox);
@@ -17,6 +17,7 @@ describe('coding agents in their default configuration', () => {
           output = await runProgram(program, workspace);
         }
         judges.assertDone(workspace, output);
+        if (!dropsReasoning) judges.assertThinking(output);
         judges.record(title, format, workspace);
       });
     }

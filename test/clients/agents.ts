@@ -10,6 +10,8 @@ export interface Agent {
   readonly title: string;
   readonly toolbox: tools.MakeToolbox;
   readonly model: string;
+  /** The agent does not send the opaque part of reasoning back, so thinking can't go on with other formats. */
+  readonly dropsReasoning?: boolean;
   /** Writes the agent's configuration and says which programs to run; the last one does the task. */
   readonly programs: (run: AgentRun) => readonly Program[];
 }
@@ -134,6 +136,8 @@ function pi(api: string): Agent {
     title: `pi with ${api} and reasoning`,
     toolbox: tools.pi,
     model: 'm',
+    // It keeps only `reasoning_details` that have the id of a call, as Gemini's have.
+    dropsReasoning: api === 'openai-completions',
     programs: ({ url, model, workspace }) => {
       const baseUrl = api === 'anthropic-messages' ? url : `${url}/v1`;
       const svc = { baseUrl, api, apiKey: 'SVC_KEY', models: [{ id: model, reasoning: true }] };

@@ -11,16 +11,18 @@ interface Sdk {
   readonly api?: string;
   readonly toolbox?: MakeToolbox;
   readonly model?: string;
+  /** The script has only one way to ask. */
+  readonly streams?: readonly boolean[];
   /** The provider of Chat Completions. */
   readonly chat?: string;
 }
 
-/** Each is run whole and streamed. */
+/** Most are run whole and streamed. */
 const SDKS: readonly Sdk[] = [
   { title: 'openai, Chat Completions, tool runner', client: 'openai', script: 'openai-chat' },
   { title: 'openai, Responses with reasoning', client: 'openai', script: 'openai-responses' },
   { title: '@anthropic-ai/sdk, beta tool runner', client: 'anthropic-sdk', script: 'anthropic-tool-runner' },
-  { title: '@anthropic-ai/sdk with thinking', client: 'anthropic-sdk', script: 'anthropic-thinking' },
+  { title: '@anthropic-ai/sdk with thinking', client: 'anthropic-sdk', script: 'anthropic-thinking', streams: [true] },
   { title: '@openai/agents', client: 'openai-agents', script: 'openai-agents' },
   { title: '@openai/agents, Chat Completions', client: 'openai-agents', script: 'openai-agents', api: 'chat' },
   { title: 'AI SDK, openai', client: 'ai-sdk', script: 'ai-sdk', api: 'openai' },
@@ -36,6 +38,7 @@ const SDKS: readonly Sdk[] = [
     client: 'claude-agent-sdk',
     script: 'claude-agent-sdk',
     toolbox: mcpTools,
+    streams: [true],
     model: 'claude-opus-4-6',
   },
   { title: '@mistralai/mistralai', client: 'mistralai', script: 'mistralai', chat: 'mistral' },
@@ -48,9 +51,18 @@ describe('SDKs in their default configuration', () => {
   });
   after(() => judges.close());
 
-  for (const { title, client, script, api = '', toolbox = sdkTools, model = 'gpt-5.5', chat = 'chat' } of SDKS) {
+  for (const {
+    title,
+    client,
+    script,
+    api = '',
+    toolbox = sdkTools,
+    model = 'gpt-5.5',
+    chat = 'chat',
+    streams = [false, true],
+  } of SDKS) {
     for (const format of FORMATS) {
-      for (const stream of [false, true]) {
+      for (const stream of streams) {
         it(`${title}, ${stream ? 'streamed' : 'whole'}, completes the task with a ${format} provider`, async () => {
           const workspace = judges.begin(toolbox);
           const env = { SVC_API: api, SVC_STREAM: stream ? '1' : '' };
@@ -60,6 +72,7 @@ describe('SDKs in their default configuration', () => {
             workspace,
           );
           judges.assertDone(workspace, output);
+          judges.assertThinking(output);
           if (stream) judges.record(title, format, workspace);
         });
       }
