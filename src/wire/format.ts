@@ -34,6 +34,8 @@ export interface AnswerContext {
   readonly request: Conversation;
   /** Chat Completions: the client requested the usage in a chunk of its own (`stream_options.include_usage`). */
   readonly usageChunk?: boolean;
+  /** Chat Completions: a tool call is streamed in one chunk, as Mistral does. */
+  readonly wholeCalls?: boolean;
   /** Responses: takes each finished output item as JSON, so that a later request can refer to it. */
   readonly keepItem?: (id: string, json: string) => void;
 }

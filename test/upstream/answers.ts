@@ -5,10 +5,26 @@ export type Wire = 'chat' | 'responses' | 'messages' | 'fim-mistral' | 'fim-text
 export interface Script {
   readonly text?: readonly string[];
   readonly reasoning?: readonly string[];
-  readonly tools?: readonly { readonly id: string; readonly name: string; readonly arguments: readonly string[] }[];
+  readonly tools?: readonly ScriptedCall[];
   readonly finish?: 'stop' | 'length' | 'tool' | 'filter';
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number } | null;
   readonly model?: string;
+  /** The signature or the encrypted content of the reasoning; `null` for none. */
+  readonly seal?: string | null;
+  /** Chat Completions: a call is streamed whole in one chunk, as Mistral sends it. */
+  readonly wholeCalls?: true;
+  /** Makes the ids of the answer and of its items unique: `msg_up<ids>`, `fc_<ids>0`. */
+  readonly ids?: string;
+}
+
+export interface ScriptedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: readonly string[];
+  /** A call of a custom tool, whose input is text. */
+  readonly custom?: true;
+  /** The namespace of the tool (Responses). */
+  readonly namespace?: string;
 }
 
 const json = JSON.stringify;
@@ -49,23 +65,38 @@ function chatUsage(script: Script): Record<string, unknown> | undefined {
 }
 
 function chatFrames(script: Script): string[] {
-  const head = { id: 'chatcmpl-up1', object: 'chat.completion.chunk', created: CREATED, model: script.model ?? 'up' };
+  const head = {
+    id: `chatcmpl-up${script.ids ?? 1}`,
+    object: 'chat.completion.chunk',
+    created: CREATED,
+    model: script.model ?? 'up',
+  };
   const chunk = (delta: unknown, finish: string | null = null): string =>
     `data: ${json({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })}`;
   const frames = [chunk({ role: 'assistant', content: '' })];
   for (const text of script.reasoning ?? []) frames.push(chunk({ reasoning_content: text }));
   for (const text of script.text ?? []) frames.push(chunk({ content: text }));
-  (script.tools ?? []).forEach((tool, index) => {
-    frames.push(
-      chunk({ tool_calls: [{ index, id: tool.id, type: 'function', function: { name: tool.name, arguments: '' } }] }),
-    );
-    for (const part of tool.arguments) frames.push(chunk({ tool_calls: [{ index, function: { arguments: part } }] }));
-  });
+  for (const [index, tool] of (script.tools ?? []).entries()) {
+    if (script.wholeCalls) {
+      frames.push(chunk({ tool_calls: [{ index, ...chatCall(tool, tool.arguments.join('')) }] }));
+      continue;
+    }
+    frames.push(chunk({ tool_calls: [{ index, ...chatCall(tool, '') }] }));
+    for (const part of tool.arguments) {
+      const delta = tool.custom ? { custom: { input: part } } : { function: { arguments: part } };
+      frames.push(chunk({ tool_calls: [{ index, ...delta }] }));
+    }
+  }
   frames.push(chunk({}, CHAT_FINISH[script.finish ?? (script.tools ? 'tool' : 'stop')]));
   const usage = chatUsage(script);
   if (usage) frames.push(`data: ${json({ ...head, choices: [], usage })}`);
   frames.push('data: [DONE]');
   return frames;
+}
+
+function chatCall({ id, name, custom }: ScriptedCall, text: string): Record<string, unknown> {
+  if (custom) return { id, type: 'custom', custom: { name, input: text } };
+  return { id, type: 'function', function: { name, arguments: text } };
 }
 
 const MESSAGES_STOP = { stop: 'end_turn', length: 'max_tokens', tool: 'tool_use', filter: 'refusal' } as const;
@@ -79,7 +110,7 @@ function messagesFrames(script: Script): string[] {
     event({
       type: 'message_start',
       message: {
-        id: 'msg_up1',
+        id: `msg_up${script.ids ?? 1}`,
         type: 'message',
         role: 'assistant',
         model: script.model ?? 'up',
@@ -102,7 +133,7 @@ function messagesFrames(script: Script): string[] {
     const thoughts = script.reasoning.map((thinking) => ({ type: 'thinking_delta', thinking }));
     block({ type: 'thinking', thinking: '', signature: '' }, [
       ...thoughts,
-      { type: 'signature_delta', signature: 'sig-1' },
+      { type: 'signature_delta', signature: script.seal ?? 'sig-1' },
     ]);
   }
   if (script.text)
@@ -123,17 +154,25 @@ function messagesFrames(script: Script): string[] {
 
 function responsesItems(script: Script): Record<string, unknown>[] {
   const items: Record<string, unknown>[] = [];
+  const { ids = '', seal = 'sealed-1' } = script;
   if (script.reasoning) {
-    const summary = [{ type: 'summary_text', text: script.reasoning.join('') }];
-    items.push({ id: 'rs_1', type: 'reasoning', summary, encrypted_content: 'sealed-1' });
+    const text = script.reasoning.join('');
+    const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+    items.push({ id: `rs_${ids}1`, type: 'reasoning', summary, ...(seal === null ? {} : { encrypted_content: seal }) });
   }
   if (script.text) {
     const content = [{ type: 'output_text', text: script.text.join(''), annotations: [] }];
-    items.push({ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content });
+    items.push({ id: `msg_${ids}1`, type: 'message', role: 'assistant', status: 'completed', content });
   }
   (script.tools ?? []).forEach((tool, index) => {
-    const item = { id: `fc_${index}`, type: 'function_call', status: 'completed', call_id: tool.id, name: tool.name };
-    items.push({ ...item, arguments: tool.arguments.join('') });
+    const namespace = tool.namespace === undefined ? {} : { namespace: tool.namespace };
+    const item = { status: 'completed', call_id: tool.id, name: tool.name, ...namespace };
+    const text = tool.arguments.join('');
+    items.push(
+      tool.custom
+        ? { id: `ctc_${ids}${index}`, type: 'custom_tool_call', ...item, input: text }
+        : { id: `fc_${ids}${index}`, type: 'function_call', ...item, arguments: text },
+    );
   });
   return items;
 }
@@ -144,7 +183,7 @@ function responsesBody(script: Script, status: string, output: readonly unknown[
   const filter = script.finish === 'filter';
   const reason = length ? 'max_output_tokens' : 'content_filter';
   return {
-    id: 'resp_up1',
+    id: `resp_up${script.ids ?? 1}`,
     object: 'response',
     created_at: CREATED,
     model: script.model ?? 'up',
@@ -178,16 +217,14 @@ function responsesFrames(script: Script): string[] {
     const at = { item_id: item.id, output_index };
     if (item.type === 'reasoning') {
       event('response.output_item.added', { output_index, item: { id: item.id, type: 'reasoning', summary: [] } });
-      event('response.reasoning_summary_part.added', {
-        ...at,
-        summary_index: 0,
-        part: { type: 'summary_text', text: '' },
-      });
-      for (const delta of script.reasoning ?? [])
-        event('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta });
       const text = (script.reasoning ?? []).join('');
-      event('response.reasoning_summary_text.done', { ...at, summary_index: 0, text });
-      event('response.reasoning_summary_part.done', { ...at, summary_index: 0, part: { type: 'summary_text', text } });
+      if (text !== '') {
+        const part = { ...at, summary_index: 0 };
+        event('response.reasoning_summary_part.added', { ...part, part: { type: 'summary_text', text: '' } });
+        for (const delta of script.reasoning ?? []) event('response.reasoning_summary_text.delta', { ...part, delta });
+        event('response.reasoning_summary_text.done', { ...part, text });
+        event('response.reasoning_summary_part.done', { ...part, part: { type: 'summary_text', text } });
+      }
     } else if (item.type === 'message') {
       const started = { id: item.id, type: 'message', role: 'assistant', status: 'in_progress', content: [] };
       event('response.output_item.added', { output_index, item: started });
@@ -197,6 +234,10 @@ function responsesFrames(script: Script): string[] {
       const text = (script.text ?? []).join('');
       event('response.output_text.done', { ...at, content_index: 0, text });
       event('response.content_part.done', { ...at, content_index: 0, part: { ...part, text } });
+    } else if (item.type === 'custom_tool_call') {
+      event('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', input: '' } });
+      event('response.custom_tool_call_input.delta', { ...at, delta: item.input });
+      event('response.custom_tool_call_input.done', { ...at, input: item.input });
     } else {
       const tool = script.tools?.find((candidate) => candidate.id === item.call_id);
       event('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', arguments: '' } });
@@ -243,23 +284,26 @@ export function wholeBody(wire: Wire, script: Script): Record<string, unknown> {
   const usage = usageOf(script);
   switch (wire) {
     case 'chat': {
-      const tool_calls = script.tools?.map((tool) => ({
-        id: tool.id,
-        type: 'function',
-        function: { name: tool.name, arguments: tool.arguments.join('') },
-      }));
+      const tool_calls = script.tools?.map((tool) => chatCall(tool, tool.arguments.join('')));
       const reasoning = script.reasoning ? { reasoning_content: script.reasoning.join('') } : {};
       const calls = tool_calls ? { tool_calls } : {};
       const message = { role: 'assistant', content: text === '' && tool_calls ? null : text, ...reasoning, ...calls };
       const choices = [{ index: 0, message, finish_reason: CHAT_FINISH[finish] }];
-      const head = { id: 'chatcmpl-up1', object: 'chat.completion', created: CREATED, model: script.model ?? 'up' };
+      const head = {
+        id: `chatcmpl-up${script.ids ?? 1}`,
+        object: 'chat.completion',
+        created: CREATED,
+        model: script.model ?? 'up',
+      };
       return { ...head, choices, ...(usage ? { usage: chatUsage(script) } : {}) };
     }
     case 'responses':
       return responsesBody(script, 'completed', responsesItems(script));
     case 'messages': {
       const content: unknown[] = [];
-      if (script.reasoning) content.push({ type: 'thinking', thinking: script.reasoning.join(''), signature: 'sig-1' });
+      if (script.reasoning) {
+        content.push({ type: 'thinking', thinking: script.reasoning.join(''), signature: script.seal ?? 'sig-1' });
+      }
       if (script.text) content.push({ type: 'text', text });
       for (const tool of script.tools ?? []) {
         content.push({
@@ -274,7 +318,7 @@ export function wholeBody(wire: Wire, script: Script): Record<string, unknown> {
         cache_read_input_tokens: usage.cached,
         output_tokens: usage.output,
       };
-      const head = { id: 'msg_up1', type: 'message', role: 'assistant', model: script.model ?? 'up' };
+      const head = { id: `msg_up${script.ids ?? 1}`, type: 'message', role: 'assistant', model: script.model ?? 'up' };
       return {
         ...head,
         content,

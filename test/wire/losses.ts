@@ -276,6 +276,13 @@ export const LOSSES: readonly Loss[] = [
     how: 'moved to a user message after the results',
   },
   {
+    what: '`tool_reference` in a tool result, `defer_loading`',
+    from: [messages],
+    to: [chat, responses],
+    happens: 'changed',
+    how: 'becomes text; all tools are sent from the start',
+  },
+  {
     what: '`is_error` of a tool result',
     from: [messages],
     to: [chat, responses],

@@ -130,6 +130,13 @@ export const CONTENT: Readonly<Record<string, readonly Shown[]>> = {
     },
     { from: 'responses', said: outputOf([inputText('r'), picture({})]), becomes: pictureMoved },
   ],
+  '`tool_reference` in a tool result, `defer_loading`': [
+    {
+      from: 'messages',
+      said: afterCall(toolResult({ content: [{ type: 'tool_reference', tool_name: 'f' }] })),
+      becomes: (written) => assert.ok(JSON.stringify(written).includes('Tool f is available.')),
+    },
+  ],
   '`is_error` of a tool result': [
     {
       from: 'messages',

@@ -68,6 +68,12 @@ function checkBody(format: FormatName, body: JsonObject): void {
 
 type BodyRequest = RelayRequest & { readonly body: Buffer };
 
+/**
+ * Mistral's own SDKs refuse a chunk of a tool call without the name (`FunctionCall` in their schemas). Other clients
+ * replace the name by an empty one in a later chunk.
+ */
+const MISTRAL_SDK = /mistralai|mistral-client/;
+
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 
 /** The client's bytes with the model's name replaced. The body is serialised again only if something else changes. */
@@ -196,5 +202,6 @@ function warnOfVendorTools(context: RequestContext, tools: Conversation['vendorT
 function answerContext(context: RequestContext, client: Format, body: JsonObject) {
   const request = client.readRequest(body);
   const created = Math.floor(Date.now() / 1000);
-  return { id: context.id, model: request.model, created, request, usageChunk: requestsUsageChunk(body) };
+  const wholeCalls = MISTRAL_SDK.test(context.request.headers['user-agent'] ?? '');
+  return { id: context.id, model: request.model, created, request, usageChunk: requestsUsageChunk(body), wholeCalls };
 }

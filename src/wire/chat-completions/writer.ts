@@ -1,4 +1,4 @@
-import { defined, quoteJson } from '../../base/json.ts';
+import { append, defined, quoteJson } from '../../base/json.ts';
 import type { TextPart } from '../conversation.ts';
 import { errorFrame } from '../errors/error-body.ts';
 import { answerCutShort } from '../errors/upstream-errors.ts';
@@ -25,14 +25,16 @@ export class ChatStreamWriter implements StreamWriter {
   #begun = false;
   #over = false;
   #usage: Usage | undefined;
-  /** The index of each part's tool call, and whether it has no arguments yet. */
-  readonly #calls = new Map<number, { readonly index: number; readonly custom: boolean; empty: boolean }>();
+  readonly #wholeCalls: boolean;
+  /** The tool call of each part. */
+  readonly #calls = new Map<number, StreamedCall>();
   /** Reasoning text without a signature so far. The signature must be written together with its text. */
   readonly #reasoning = new Map<number, string>();
 
   constructor(context: AnswerContext) {
     const { id, created, model } = context;
     this.#usageChunk = context.usageChunk === true;
+    this.#wholeCalls = context.wholeCalls === true;
     this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
     this.#deltaHead = [this.#head, ',"choices":[{"index":0,"delta":'].join('');
   }
@@ -62,18 +64,19 @@ export class ChatStreamWriter implements StreamWriter {
         return this.#delta(`"reasoning_details":${JSON.stringify(details)}`);
       }
       case 'tool-call': {
-        const index = this.#calls.size;
         const { id, name, custom = false } = event;
-        this.#calls.set(event.part, { index, custom, empty: true });
-        const call = custom
-          ? { index, id, type: 'custom', custom: { name, input: '' } }
-          : { index, id, type: 'function', function: { name, arguments: '' } };
-        return this.#delta(`"tool_calls":[${JSON.stringify(call)}]`, 'null');
+        const call = { index: this.#calls.size, id, name, custom, empty: true, held: '' };
+        this.#calls.set(event.part, call);
+        return this.#wholeCalls ? NOTHING : this.#delta(callDelta(call), 'null');
       }
       case 'tool-arguments': {
         const call = this.#calls.get(event.part);
         if (call === undefined || event.json === '') return NOTHING;
         call.empty = false;
+        if (this.#wholeCalls) {
+          call.held += event.json;
+          return NOTHING;
+        }
         return this.#delta(argumentsDelta(call, event.json));
       }
       case 'usage':
@@ -98,14 +101,25 @@ export class ChatStreamWriter implements StreamWriter {
     return { data: `${this.#deltaHead}${delta},"finish_reason":${finish}}]${usage}}` };
   }
 
+  #missingArguments(): readonly Frame[] {
+    const empty = [...this.#calls.values()].filter((call) => call.empty && !call.custom);
+    return empty.map((call) => this.#chunk(`{${argumentsDelta(call, '{}')}}`, 'null'));
+  }
+
+  #heldCalls(): readonly Frame[] {
+    return [...this.#calls.values()].flatMap((call) => {
+      if (call.empty && !call.custom) call.held = '{}';
+      return this.#delta(callDelta(call), 'null');
+    });
+  }
+
   #finish(reason: FinishReason): readonly Frame[] {
     this.#over = true;
     if (reason === 'closed') return [errorFrame(answerCutShort(), 'chat-completions')];
     const frames: Frame[] = [];
+    if (this.#wholeCalls) append(frames, this.#heldCalls());
+    else append(frames, this.#missingArguments());
     if (!this.#begun) frames.push(this.#chunk('{"role":"assistant","content":""}', 'null'));
-    for (const call of this.#calls.values()) {
-      if (call.empty && !call.custom) frames.push(this.#chunk(`{${argumentsDelta(call, '{}')}}`, 'null'));
-    }
     const usage = this.#usage ? `,"usage":${JSON.stringify(writeChatUsage(this.#usage))}` : '';
     frames.push(this.#chunk('{}', `"${reason}"`, this.#usageChunk ? '' : usage));
     if (this.#usageChunk && usage !== '') frames.push({ data: `${this.#head},"choices":[]${usage}}` });
@@ -118,7 +132,25 @@ function endWithLogprobs(logprobs: readonly unknown[]): string {
   return `},"logprobs":${JSON.stringify({ content: logprobs, refusal: null })},"finish_reason":null}]}`;
 }
 
-function argumentsDelta(call: { readonly index: number; readonly custom: boolean }, text: string): string {
+interface StreamedCall {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  readonly custom: boolean;
+  /** It has no arguments yet. */
+  empty: boolean;
+  /** The arguments of a call that is sent whole. */
+  held: string;
+}
+
+function callDelta({ index, id, name, custom, held }: StreamedCall): string {
+  const call = custom
+    ? { index, id, type: 'custom', custom: { name, input: held } }
+    : { index, id, type: 'function', function: { name, arguments: held } };
+  return `"tool_calls":[${JSON.stringify(call)}]`;
+}
+
+function argumentsDelta(call: StreamedCall, text: string): string {
   const member = call.custom ? '"custom":{"input"' : '"function":{"arguments"';
   return `"tool_calls":[{"index":${call.index},${member}:${quoteJson(text)}}}]`;
 }

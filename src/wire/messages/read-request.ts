@@ -242,6 +242,9 @@ function readContentBlock(block: JsonObject, at: string): TextPart | ImagePart |
       const media = readSource(objectOrEmpty(block.source), at);
       return defined({ type: 'file' as const, media, filename: nonEmptyString(block.title), cacheControl });
     }
+    // Anthropic guide "Tool search tool": the result of a client's own search names tools. All of them are in `tools`.
+    case 'tool_reference':
+      return { type: 'text', text: `Tool ${String(block.tool_name)} is available.` };
     default:
       throw unsupportedField(`${at}.type`, `Content of type "${String(block.type)}" can't be sent to this model.`);
   }
