@@ -8,6 +8,8 @@ const FOLDER = path.join(import.meta.dirname, '..', 'gateway', 'clients', 'reque
 const LONGEST_TEXT = 200;
 const LONGEST_DESCRIPTION = 40;
 const MOST_PLAIN_TOOLS = 4;
+/** Notes of a client for its model, about the machine and the session. */
+const REMINDER = /<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g;
 
 /** The path of a request without its version and query: clients add `/v1` and `?beta=true`. */
 function routeOf({ path: where }: RecordedRequest): string {
@@ -84,7 +86,8 @@ function trimTools(body: JsonObject, called: ReadonlySet<string>): JsonObject {
 function trim(value: unknown, key = ''): unknown {
   if (typeof value === 'string') {
     const longest = key === 'description' ? LONGEST_DESCRIPTION : LONGEST_TEXT;
-    return value.length > longest ? `${value.slice(0, longest)}…` : value;
+    const text = value.replaceAll(REMINDER, '<system-reminder>…</system-reminder>');
+    return text.length > longest ? `${text.slice(0, longest)}…` : text;
   }
   if (Array.isArray(value)) return value.map((each) => trim(each));
   if (!isObject(value)) return value;
