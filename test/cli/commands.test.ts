@@ -231,6 +231,18 @@ describe('svc', () => {
     assert.deepEqual(await svc(folder, ['broken'], [broken, never]), { code: 1, out: '', err: 'svc: It broke.\n' });
   });
 
+  it('svc config: shows the models in force and where each choice comes from', async () => {
+    using folder = new ProjectFolder();
+    const options = { baseURL: 'http://127.0.0.1:1' };
+    const provider = { local: { options, fim: 'openai-completions', models: { plain: {}, coder: {} } } };
+    folder.global({ model: 'local/plain', provider });
+    const { out } = await svc(folder, ['config']);
+    assert.match(out, /\nModel: local\/plain {2}\(\S+svc\.jsonc?:2:12\)\n/);
+    assert.match(out, /\nCompletion model: local\/coder {2}\(selected automatically\)\n/);
+    folder.global({});
+    assert.match((await svc(folder, ['config'])).out, /\nModel: none\nCompletion model: none\n/);
+  });
+
   it('svc: suggests an option for an unknown one, and names the help', async () => {
     using folder = new ProjectFolder();
     const { code, err } = await svc(folder, ['serve', '--prot', '1']);
