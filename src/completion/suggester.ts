@@ -11,7 +11,7 @@ import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
 import { CompletionSender, type CompletionSenderDeps } from './request/completion-sender.ts';
-import type { SentRequest } from './request/request-log.ts';
+import type { LastRequest } from './request/request-log.ts';
 import type { UsageCounts } from './request/usage-budget.ts';
 import { Speculation } from './speculation.ts';
 import { type SuggesterState, SuggesterStateOwner } from './suggester-state.ts';
@@ -106,7 +106,7 @@ export class Suggester {
   }
 
   /** The last request exactly as it was sent. */
-  get lastRequest(): SentRequest | undefined {
+  get lastRequest(): LastRequest | undefined {
     return this.#sender.lastRequest;
   }
 

@@ -11,7 +11,7 @@ import type { NotSent } from '../trigger/trigger.ts';
 import { AdaptiveDebounce } from './adaptive-debounce.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { type CompletionRequest, InFlightRequests, type RequestOutcome } from './in-flight.ts';
-import { RequestLog, type SentRequest } from './request-log.ts';
+import { type LastRequest, RequestLog, type SentRequest } from './request-log.ts';
 import { UsageBudget } from './usage-budget.ts';
 
 export interface CompletionSenderDeps {
@@ -72,7 +72,7 @@ export class CompletionSender {
     this.#log = new RequestLog(deps.log);
   }
 
-  get lastRequest(): SentRequest | undefined {
+  get lastRequest(): LastRequest | undefined {
     return this.#log.last;
   }
 
@@ -100,6 +100,7 @@ export class CompletionSender {
     if (options.basis === undefined) this.#stopContradicted(place);
     const sent: SentRequest = {
       model: model.ref,
+      languageId: document.languageId,
       fimRequest: prompt.fimRequest,
       context: prompt.context,
       masked: prompt.secrets.size,

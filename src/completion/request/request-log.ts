@@ -3,6 +3,8 @@ import type { SendFimRequest } from './in-flight.ts';
 /** A request exactly as it was sent, with masked secrets. */
 export interface SentRequest {
   readonly model: string;
+  /** Language of the document. */
+  readonly languageId: string;
   readonly fimRequest: SendFimRequest;
   /** Paths of the snippets that were sent as context. */
   readonly context: readonly string[];
@@ -22,24 +24,33 @@ export interface LoggedOutcome {
   readonly problem?: string;
 }
 
+/** The last request and, as soon as it ended, its outcome. */
+export interface LastRequest extends SentRequest {
+  readonly outcome?: LoggedOutcome;
+}
+
 /** Logs one line per request, and keeps the last request in full for `Svc: Show Last Completion Request`. */
 export class RequestLog {
   readonly #write: ((line: string) => void) | undefined;
   #last: SentRequest | undefined;
+  #outcome: LoggedOutcome | undefined;
 
   constructor(write?: (line: string) => void) {
     this.#write = write;
   }
 
-  get last(): SentRequest | undefined {
-    return this.#last;
+  get last(): LastRequest | undefined {
+    if (this.#last === undefined || this.#outcome === undefined) return this.#last;
+    return { ...this.#last, outcome: this.#outcome };
   }
 
   sent(request: SentRequest): void {
     this.#last = request;
+    this.#outcome = undefined;
   }
 
   ended(request: SentRequest, outcome: LoggedOutcome): void {
+    if (request === this.#last) this.#outcome = outcome;
     if (this.#write === undefined) return;
     const { fimRequest } = request;
     const parts = [

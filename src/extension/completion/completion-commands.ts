@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Suggester } from '../../completion/suggester.ts';
 import { isLanguageEnabled } from '../../completion/trigger/trigger.ts';
 import { errorText } from '../error-text.ts';
-import { showCost, showLastRequest } from './reports.ts';
+import { LastRequestDocument, showCost } from './reports.ts';
 import type { CompletionSwitch } from './switch.ts';
 
 export interface CompletionCommandDeps {
@@ -18,7 +18,9 @@ const MINUTE = 60_000;
 export function registerCompletionCommands({ suggester, on, trigger }: CompletionCommandDeps): vscode.Disposable {
   const register = vscode.commands.registerCommand;
   const alias = (id: string, editor: string) => register(id, () => vscode.commands.executeCommand(editor));
+  const lastRequest = new LastRequestDocument(suggester);
   return vscode.Disposable.from(
+    lastRequest,
     register('svc.completion.trigger', trigger),
     alias('svc.completion.next', 'editor.action.inlineSuggest.showNext'),
     alias('svc.completion.previous', 'editor.action.inlineSuggest.showPrevious'),
@@ -33,7 +35,7 @@ export function registerCompletionCommands({ suggester, on, trigger }: Completio
     register('svc.completion.toggleLanguage', toggleLanguage),
     register('svc.completion.snooze', () => snooze(on)),
     register('svc.completion.wake', () => on.wake()),
-    register('svc.completion.showLastRequest', () => showLastRequest(suggester)),
+    register('svc.completion.showLastRequest', () => lastRequest.show()),
     register('svc.completion.showCost', () => showCost(suggester)),
     register('svc.completion.menu', () => menu(suggester, on)),
   );

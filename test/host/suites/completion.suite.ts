@@ -159,10 +159,15 @@ describe('the settings and commands of completions', () => {
 
   it('completion commands: open the last request exactly as it was sent', async () => {
     await run('svc.completion.showLastRequest');
-    const text = vscode.window.activeTextEditor?.document.getText() ?? '';
-    assert.match(text, /"model":"suite\/coder"/);
+    const document = vscode.window.activeTextEditor?.document;
+    const text = document?.getText() ?? '';
+    assert.match(text, /^\S+ Model: suite\/coder\n\S+ Sent: /);
     assert.match(text, /threshold_of_alarm = 42/);
-    await run('workbench.action.revertAndCloseActiveEditor');
+    assert.equal(document?.languageId, 'python');
+    // Typing into it changes nothing, so it never asks to be saved.
+    await run('type', { text: 'x' });
+    assert.deepEqual([document?.getText(), document?.isDirty], [text, false]);
+    await run('workbench.action.closeActiveEditor');
   });
 
   it('completion commands: each has a title and a description in the manifest', () => {
