@@ -7,7 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { fromModelsDev } from '../src/catalog/public/models-dev.ts';
 
-/** Providers that a person of this field meets first; a refresh brings the others. */
+/** The most used providers. A refresh adds the others. */
 const PROVIDERS = `
   openai anthropic google mistral inception deepseek openrouter groq xai azure togetherai fireworks-ai cerebras
   moonshotai moonshotai-cn zai zai-coding-plan zhipuai zhipuai-coding-plan minimax minimax-cn minimax-coding-plan

@@ -17,7 +17,7 @@ export interface LocalServer {
   readonly baseURL: string;
 }
 
-/** Providers that have a key, in the environment or in the person's own svc.jsonc. */
+/** Providers that have a key in the environment or in the user's svc.jsonc. */
 export async function providersWithKeys(): Promise<readonly string[]> {
   const { env, platform } = process;
   const settings = await loadSettings({ env, platform, home: homedir(), folders: [], trustedWorkspace: true });
@@ -41,7 +41,7 @@ async function probe({ id, name, port }: (typeof LOCAL_SERVERS)[number]): Promis
     const lists = typeof body === 'object' && body !== null && 'data' in body && Array.isArray(body.data);
     return response.ok && lists ? { id, name, baseURL } : undefined;
   } catch {
-    // Nobody there, or something that is no model server: both mean no.
+    // No server, or a server without models.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Megabytes: what a person downloads at each update. */
+/** Megabytes that each update downloads. */
 const LIMIT = 1.5;
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

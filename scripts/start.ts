@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   else await openBrowserHost(config);
 }
 
-/** What the gateway gets besides the keys of the environment and the person's own svc.jsonc. */
+/** Configuration of the gateway in addition to the keys in the environment and the user's svc.jsonc. */
 async function findUpstreams(): Promise<{ readonly config: unknown; readonly simulated: boolean }> {
   const [keys, servers] = await Promise.all([providersWithKeys(), localServers()]);
   if (keys.length + servers.length > 0) {
@@ -57,7 +57,7 @@ async function findUpstreams(): Promise<{ readonly config: unknown; readonly sim
   return { config: { provider: { simulated: { name: 'Simulated', fim: 'mistral', options } } }, simulated: true };
 }
 
-/** In a file that only this person can read: it holds the gateway's key. */
+/** In a file that only the user can read, because it contains the gateway's key. */
 function writeEditorConfig(content: string): string {
   const file = join(HOME, 'svc.jsonc');
   mkdirSync(HOME, { recursive: true });

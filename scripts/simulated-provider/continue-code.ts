@@ -25,7 +25,7 @@ const MAX_BYTES = 200_000;
 const MIN_MATCH = 3;
 const MAX_LINES = 12;
 
-/** The text of the workspace's code files, read anew for each request: a person edits them all the time. */
+/** The text of the workspace's code files, read for each request because the user edits them. */
 export function workspaceTexts(folder: string): string[] {
   const texts: string[] = [];
   const visit = (path: string): void => {

@@ -4,7 +4,7 @@ import { chatAnswer } from './chat-answer.ts';
 import { continueCode, workspaceTexts } from './continue-code.ts';
 
 export const SIMULATED_CHAT_MODEL = 'simulated-chat';
-/** The gateway takes FIM models of the Codestral and Mercury families (spec 4.2); this one stands in for the first. */
+/** The gateway accepts FIM models of the Codestral and Mercury families (spec 4.2). This one simulates Codestral. */
 export const SIMULATED_FIM_MODEL = 'codestral-simulated';
 
 export interface SimulatedProvider {
@@ -20,7 +20,7 @@ interface SimulatedOptions {
   readonly pace?: number;
 }
 
-/** A provider on loopback that speaks Chat Completions and Mistral's FIM, for people without a key. */
+/** A provider on loopback with Chat Completions and Mistral's FIM, for users without a key. */
 export async function startSimulatedProvider(options: SimulatedOptions): Promise<SimulatedProvider> {
   const server = createServer((request, response) => {
     answer(request, response, options).catch((error: unknown) => {
@@ -100,7 +100,7 @@ function lastQuestion(body: Record<string, unknown>): string {
   return last.content.map((part: { text?: unknown }) => messageText(part?.text)).join('\n');
 }
 
-/** Four characters a token, as everywhere where nobody counts. */
+/** Estimate: four characters per token. */
 function usageOf(body: Record<string, unknown>, text: string) {
   const prompt = Math.ceil(JSON.stringify(body.messages ?? body.prompt ?? '').length / 4);
   const completion = Math.ceil(text.length / 4);

@@ -72,7 +72,7 @@ describe('provider page', () => {
     const request = await lastRequest(dialog, 'list');
     await dialog.tell({ type: 'listed', request, models: models(40) });
     await dialog.page.locator('#test').click();
-    const reason = { message: 'The provider does not accept the key.', action: 'Set the key of this provider anew.' };
+    const reason = { message: 'The provider does not accept the key.', action: 'Set the key of this provider again.' };
     const test = await lastRequest(dialog, 'test');
     await dialog.tell({ type: 'tested', request: test, ok: false, status: 401, milliseconds: 231, reason });
     await dialog.page.locator('#id').fill('Not An Id');

@@ -19,7 +19,7 @@ export function basketTotal(items: readonly Item[]): number {
   return total;
 }
 
-/** Cents as a person reads them: `12.50 €`. */
+/** Formats cents for display: `12.50 €`. */
 export function formatPrice(cents: number): string {
   const euros = Math.floor(cents / 100);
   const rest = String(cents % 100).padStart(2, '0');
