@@ -38,11 +38,11 @@ describe('settings of completions', () => {
     await run('svc.completion.trigger');
   }
 
-  /** How many requests that makes. */
-  async function requests(asking: () => Promise<void>): Promise<number> {
+  /** Whether an action sends a request. The editor may request for the same position by itself as well. */
+  async function sends(action: () => Promise<void>): Promise<boolean> {
     const before = provider.prompts().length;
-    await asking();
-    return provider.prompts().length - before;
+    await action();
+    return provider.prompts().length > before;
   }
 
   before(async () => {
@@ -67,40 +67,40 @@ describe('settings of completions', () => {
   it('setting trigger: manual or automatic', async () => {
     await set('completion.trigger', 'manual');
     await open('var manual = ');
-    assert.equal(await requests(ask), 0);
-    assert.equal(await requests(take), 1);
+    assert.equal(await sends(ask), false);
+    assert.equal(await sends(take), true);
     await run('workbench.action.revertAndCloseActiveEditor');
     await set('completion.trigger', 'automatic');
     await open('var automatic = ');
-    assert.equal(await requests(ask), 1);
+    assert.equal(await sends(ask), true);
     await run('workbench.action.revertAndCloseActiveEditor');
   });
 
   it('setting languages: enables completions per language', async () => {
     const opened = async (content: string, extension?: string) => {
       await open(content, extension);
-      const count = await requests(ask);
+      const sent = await sends(ask);
       await run('workbench.action.revertAndCloseActiveEditor');
-      return count;
+      return sent;
     };
-    assert.equal(await opened('# One ', 'md'), 0);
+    assert.equal(await opened('# One ', 'md'), false);
     await set('completion.languages', { markdown: true, go: false });
-    assert.equal(await opened('# Two ', 'md'), 1);
-    assert.equal(await opened('var two = '), 0);
+    assert.equal(await opened('# Two ', 'md'), true);
+    assert.equal(await opened('var two = '), false);
     await set('completion.languages', { '*': false, go: true });
-    assert.equal(await opened('var three = '), 1);
-    assert.equal(await opened('three = ', 'ini'), 0);
+    assert.equal(await opened('var three = '), true);
+    assert.equal(await opened('three = ', 'ini'), false);
   });
 
   it('setting disabledGlobs: disables completions per file', async () => {
     await set('completion.disabledGlobs', ['off/**', '*.gen.go']);
     for (const [name, expected] of [
-      ['off/one.go', 0],
-      ['two.gen.go', 0],
-      ['three.go', 1],
+      ['off/one.go', false],
+      ['two.gen.go', false],
+      ['three.go', true],
     ] as const) {
       await edit('', { uri: await file(name, `var ${name.replaceAll(/\W/g, '')} = `) });
-      assert.equal(await requests(ask), expected, name);
+      assert.equal(await sends(ask), expected, name);
     }
   });
 
@@ -130,7 +130,7 @@ describe('settings of completions', () => {
       earlier = provider.prompts().length;
     }, 900);
     const before = provider.prompts().length;
-    assert.equal(await requests(ask), 1);
+    assert.equal(await sends(ask), true);
     assert.equal(earlier, before);
     await run('workbench.action.revertAndCloseActiveEditor');
   });
@@ -160,8 +160,7 @@ describe('settings of completions', () => {
       next.insert(document.uri, document.lineAt(document.lineCount - 1).range.end, `z\nline${line} = `);
       await vscode.workspace.applyEdit(next);
       await edit('', { uri: document.uri });
-      // The editor may ask for the edit by itself as well.
-      assert.ok((await requests(trigger)) >= 1);
+      assert.ok(await sends(trigger));
       const prompt = provider.prompts().at(-1) ?? '';
       return Object.entries(names).flatMap(([kind, text]) => (prompt.includes(`\n${text}`) ? [kind] : []));
     };
