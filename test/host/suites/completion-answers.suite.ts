@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ANSWERED } from '../../completion/answered-situations.ts';
-import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
+import { type CompletionProvider, startCompletionProvider, take, untilAvailable } from './completion-provider.ts';
 import { writeFile } from './until.ts';
 
 /** One in this many of the situations that the engine is tested with. */
@@ -20,12 +20,8 @@ describe('answers in VS Code', () => {
 
   before(async () => {
     provider = await startCompletionProvider();
-    await edit('', { uri: await writeFile('early.ts', 'const early =') });
-    await run('type', { text: ' ' });
     config = await writeFile('svc.jsonc', provider.config());
-    // The model is available when it is requested.
-    await provider.upstream.request(0);
-    await run('workbench.action.revertAndCloseActiveEditor');
+    await untilAvailable(provider, await writeFile('early.ts', 'const early = '));
     const known = new Set(await vscode.languages.getLanguages());
     const unknown = [...LANGUAGES].filter((language) => !known.has(language) && !WITHOUT.has(language));
     assert.deepEqual(unknown, []);

@@ -54,6 +54,13 @@ export async function edit(
   return editor;
 }
 
+/** Requests suggestions in a new document until one arrives at the provider: until then VS Code reads its `svc.jsonc`. */
+export async function untilAvailable(provider: CompletionProvider, uri: vscode.Uri): Promise<void> {
+  await edit('', { uri });
+  while (provider.prompts().length === 0) await vscode.commands.executeCommand('svc.completion.trigger');
+  await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+}
+
 /** Requests a suggestion manually, waits for the answer and accepts it. */
 export async function take(): Promise<void> {
   await vscode.commands.executeCommand('svc.completion.trigger');

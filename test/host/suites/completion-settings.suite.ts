@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { type CompletionProvider, edit, startCompletionProvider, take } from './completion-provider.ts';
+import { type CompletionProvider, edit, startCompletionProvider, take, untilAvailable } from './completion-provider.ts';
 import { writeFile } from './until.ts';
 
 const run = vscode.commands.executeCommand;
@@ -47,11 +47,8 @@ describe('settings of completions', () => {
 
   before(async () => {
     provider = await startCompletionProvider();
-    await open('var early = ');
-    await ask();
     await file('svc.jsonc', provider.config());
-    await provider.upstream.request(0);
-    await run('workbench.action.revertAndCloseActiveEditor');
+    await untilAvailable(provider, await file('early.go', 'var early = '));
   });
   after(async () => {
     for (const uri of written) await vscode.workspace.fs.delete(uri);
