@@ -156,3 +156,10 @@ export function refuseState(body: JsonObject, fields: Readonly<Record<string, st
     throw new SvcError({ errorType: 'unsupported_field', param: field, message });
   }
 }
+
+/** The name of a tool. @throws SvcError 400 that names the field. @param at the path of the tool in the body. */
+export function requiredToolName(tool: JsonObject, at: string): string {
+  const name = nonEmptyString(tool.name);
+  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
+  return name;
+}

@@ -124,8 +124,7 @@ export class AnswerCleaner {
   }
 
   #fence(line: string): CleanLine {
-    if (this.#begun) return END;
-    if (this.#fenced) return END;
+    if (this.#begun || this.#fenced) return END;
     this.#fenced = true;
     // The code may be on the line of the fence.
     const code = /^\s*(?:```|~~~)[\w+#.-]* +(\S.*?)(?:```|~~~)?\s*$/.exec(line)?.[1];

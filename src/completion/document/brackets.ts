@@ -241,7 +241,7 @@ export class BracketScanner {
     const top = this.#frames.at(-1);
     const string = this.#frames.at(-2);
     if (!this.#isTail || this.#frames.length !== this.#floor || top === undefined) return false;
-    if (string?.kind !== 'string' || string.end !== quote || text.includes(top.end, at)) return false;
+    if (string?.kind !== 'string' || string.end !== quote || text.lastIndexOf(top.end) > at) return false;
     this.#frames.pop();
     this.#floor = this.#frames.length;
     this.#close(string, at, quote.length);

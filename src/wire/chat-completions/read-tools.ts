@@ -1,7 +1,7 @@
 import { arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import type { Tool, ToolChoice, VendorTool } from '../conversation.ts';
 import { invalidRequest } from '../errors/svc-error.ts';
-import { optionalBoolean, readCacheControl } from '../request-fields.ts';
+import { optionalBoolean, readCacheControl, requiredToolName } from '../request-fields.ts';
 import { allowTools, refuseDemandedTool } from '../tools/tool-choice.ts';
 
 /** Reads functions and custom tools. Some vendors also have tools that they run themselves. */
@@ -26,7 +26,7 @@ export function readChatTools(value: unknown): {
 function readFunction(tool: JsonObject, at: string): Tool {
   const definition = objectOrEmpty(tool.function);
   return defined({
-    name: requiredName(definition, `${at}.function`),
+    name: requiredToolName(definition, `${at}.function`),
     description: nonEmptyString(definition.description),
     parameters: isObject(definition.parameters) ? definition.parameters : { type: 'object', properties: {} },
     strict: optionalBoolean(definition, 'strict'),
@@ -38,17 +38,11 @@ function readCustom(custom: JsonObject, at: string): Tool {
   const { syntax, definition } = objectOrEmpty(objectOrEmpty(custom.format).grammar);
   const grammar = typeof definition === 'string' ? { syntax: nonEmptyString(syntax) ?? 'lark', definition } : undefined;
   return defined({
-    name: requiredName(custom, `${at}.custom`),
+    name: requiredToolName(custom, `${at}.custom`),
     description: nonEmptyString(custom.description),
     parameters: { type: 'object', properties: {} },
     custom: defined({ grammar }),
   });
-}
-
-function requiredName(definition: JsonObject, at: string): string {
-  const name = nonEmptyString(definition.name);
-  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
-  return name;
 }
 
 /** @throws SvcError 400 if the choice demands a tool that only its vendor can run. */

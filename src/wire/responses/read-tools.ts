@@ -1,7 +1,7 @@
 import { arrayOrEmpty, defined, isObject, type JsonObject, nonEmptyString, objectOrEmpty } from '../../base/json.ts';
 import type { Tool, ToolChoice, VendorTool } from '../conversation.ts';
 import { invalidRequest, unsupportedField } from '../errors/svc-error.ts';
-import { optionalBoolean } from '../request-fields.ts';
+import { optionalBoolean, requiredToolName } from '../request-fields.ts';
 import { allowTools, refuseDemandedTool, toolKey } from '../tools/tool-choice.ts';
 
 /** A list of tools and its path in the request. */
@@ -23,7 +23,7 @@ export function readResponsesTools(lists: readonly ToolList[]): ReadTools {
   const read = (value: unknown, at: string, namespace?: Tool['namespace']): void => {
     const tool = objectOrEmpty(value);
     if (tool.type === 'namespace' && namespace === undefined) {
-      const own = defined({ name: requiredName(tool, at), description: nonEmptyString(tool.description) });
+      const own = defined({ name: requiredToolName(tool, at), description: nonEmptyString(tool.description) });
       for (const [index, inner] of arrayOrEmpty(tool.tools).entries()) read(inner, `${at}.tools.${index}`, own);
     } else if (tool.type === 'function' || tool.type === 'custom') {
       const made = readTool(tool, at, namespace);
@@ -38,7 +38,7 @@ export function readResponsesTools(lists: readonly ToolList[]): ReadTools {
 }
 
 function readTool(tool: JsonObject, at: string, namespace: Tool['namespace']): Tool {
-  const common = { name: requiredName(tool, at), description: nonEmptyString(tool.description), namespace };
+  const common = { name: requiredToolName(tool, at), description: nonEmptyString(tool.description), namespace };
   const empty = { type: 'object', properties: {} };
   if (tool.type === 'custom') return defined({ ...common, parameters: empty, custom: readFormat(tool.format) });
   return defined({
@@ -52,12 +52,6 @@ function readFormat(value: unknown): NonNullable<Tool['custom']> {
   const { type, syntax, definition } = objectOrEmpty(value);
   if (type !== 'grammar' || typeof definition !== 'string') return {};
   return { grammar: { syntax: nonEmptyString(syntax) ?? 'lark', definition } };
-}
-
-function requiredName(tool: JsonObject, at: string): string {
-  const name = nonEmptyString(tool.name);
-  if (name === undefined) throw invalidRequest(`${at}.name`, 'A tool needs a name.');
-  return name;
 }
 
 /** @throws SvcError 400 if the choice demands a tool that only its vendor can run. */
