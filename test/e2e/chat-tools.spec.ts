@@ -154,7 +154,7 @@ describe('tools and code in the editor', () => {
     await frame.getByText('prod.env may contain secrets').waitFor();
     assert.equal(await frame.getByRole('button', { name: 'Always allow' }).count(), 0);
     await frame.getByRole('button', { name: 'Allow once' }).click();
-    await frame.getByText('src/../prod.env').waitFor();
+    await frame.locator('.gist', { hasText: 'src/../prod.env' }).waitFor();
     await frame.getByRole('button', { name: 'Deny' }).last().click();
     await frame.locator('.markdown', { hasText: 'Read once.' }).waitFor();
     assert.equal(harness.lastBody().split('TOKEN=needle').length, 2);
