@@ -3,6 +3,7 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
 import { writeLicenses } from './scripts/licenses.ts';
+import { MERMAID } from './scripts/mermaid.ts';
 
 const has = (flag) => process.argv.includes(flag);
 const release = has('--release');
@@ -50,6 +51,7 @@ const page = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   loader: { '.ttf': 'file' },
+  define: MERMAID,
   assetNames: '[name]',
 };
 

@@ -72,6 +72,8 @@ export interface Message {
   readonly role: 'user' | 'assistant' | 'summary';
   readonly parts: readonly Part[];
   readonly attachments?: readonly Attachment[];
+  /** The text for the model if it differs from the shown one: an expanded slash command or prompt file. */
+  readonly prompt?: string;
   /** Sent by the Continue button, not typed. */
   readonly auto?: true;
   /** For a summary: the first earlier message that is still sent completely; absent: none. */

@@ -46,6 +46,7 @@ describe('ChatSurface', () => {
       show: async () => undefined,
       history: async () => undefined,
       complete: async () => undefined,
+      mentioned: async (text) => ({ text, attachments: [] }),
       attachItem: NOTHING,
       attachUris: NOTHING,
       pickAttachments: NOTHING,
@@ -54,6 +55,8 @@ describe('ChatSurface', () => {
       code: async () => undefined,
       copy: async () => undefined,
       openLink: async () => undefined,
+      existingPaths: async () => [],
+      openPath: async () => undefined,
       run: () => undefined,
     };
     new Surface(webview, host, conversation);
@@ -70,18 +73,23 @@ describe('ChatSurface', () => {
   };
   const NOTE = textAttachment({ id: 'n', kind: 'file', label: 'note.txt', text: 'x' });
 
-  it('ChatSurface: returns a message that is sent while another page streams an answer', async () => {
+  it('ChatSurface: a message that is sent while an answer is running waits, survives on disk, and can be edited', async () => {
     void conversation.session.send({ text: 'First' });
     conversation.draft = { text: 'Second', attachments: [NOTE] };
     say({ type: 'send', text: 'Second' });
-    await untilDraft('Second');
+    const queued = () => posted.findLast((message) => message.type === 'queue')?.messages ?? [];
+    while (queued().length === 0) await new Promise(setImmediate);
     assert.deepEqual(
-      drafts()
-        .at(-1)
-        ?.attachments.map(({ label }) => label),
-      ['note.txt'],
+      queued().map(({ text, attachments }) => [text, attachments[0]?.label]),
+      [['Second', 'note.txt']],
     );
-    assert.equal(conversation.draft.text, 'Second');
+    assert.equal(conversation.draft.queue?.[0]?.text, 'Second');
+    assert.equal(conversation.draft.text, '');
+    say({ type: 'draft', text: 'newer' });
+    say({ type: 'queue-edit', message: queued()[0]?.id });
+    await untilDraft('Second\nnewer');
+    assert.deepEqual(conversation.draft.queue, []);
+    assert.equal(conversation.draft.attachments[0]?.label, 'note.txt');
   });
 
   it('ChatSurface: returns a message that cannot be sent, together with newer input, and the reason', async () => {

@@ -14,6 +14,9 @@ import {
 const SAID = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Question' }] };
 
 /** Three defenses against the text of a model: each must work if the previous ones fail. */
+/** What the corpus loads if nothing prevents it. */
+const HARMFUL = ['/script', '/onerror', '/img', '/iframe', '/style', '/import', '/poster|/video', '/object', '/link'];
+
 describe('each defense of the chat page alone', function () {
   this.timeout(60_000);
   let host: PanelHost;
@@ -147,6 +150,12 @@ describe('each defense of the chat page alone', function () {
         },
         [...corpus(), mine],
       );
+      // Without the policy they load and run: the corpus is effective.
+      const harmful = policy ? [] : HARMFUL;
+      const arrived = () => host.strangers.slice(before).join('\n');
+      while (!harmful.every((path) => new RegExp(`GET (?:${path})\\b`).test(arrived()))) {
+        await page.evaluate(() => new Promise(requestAnimationFrame));
+      }
       await page.waitForLoadState('networkidle');
       // The page may load its own files; `x` is none.
       loaded[String(policy)] = host.strangers.slice(before).filter((request) => request !== 'GET /x');
@@ -155,20 +164,5 @@ describe('each defense of the chat page alone', function () {
     }
     assert.deepEqual(loaded.true, []);
     assert.deepEqual(ran, { false: 1, true: 0 });
-    // Without the policy they load and run: the corpus is effective.
-    const harm = (loaded.false ?? []).join('\n');
-    for (const path of [
-      '/script',
-      '/onerror',
-      '/img',
-      '/iframe',
-      '/style',
-      '/import',
-      '/poster|/video',
-      '/object',
-      '/link',
-    ]) {
-      assert.match(harm, new RegExp(`GET (?:${path})\\b`), path);
-    }
   });
 });

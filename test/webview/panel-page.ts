@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
+import { MERMAID } from '../../scripts/mermaid.ts';
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import type { Message, Transcript } from '../../src/chat/transcript.ts';
 import { contentPolicy } from '../../src/extension/pages/content-policy.ts';
@@ -66,6 +67,7 @@ export async function startPanelHost(): Promise<PanelHost> {
     target: 'chrome128',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    define: MERMAID,
     logLevel: 'warning',
   });
   const strangers: string[] = [];

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
+import type { CompletionItem } from '../../src/chat/page/page-messages.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { STATES } from './gallery-states.ts';
-import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
+import {
+  COMPLETE,
+  MODEL,
+  type Panel,
+  type PanelHost,
+  snapshot,
+  startPanelHost,
+  transcriptOf,
+  VIEW,
+} from './panel-page.ts';
 
 const text = (value: string) => ({ type: 'text' as const, text: value });
 const user = { role: 'user' as const, parts: [text('Question')] };
@@ -226,9 +236,9 @@ describe('chat page', function () {
       await input().pressSequentially('look at @ba');
       const asked = (await panel.sentMessages('complete')).at(-1);
       assert.deepEqual([asked?.trigger, asked?.text], ['@', 'ba']);
-      const items = [
-        { id: 'file:1', label: 'basket.ts', icon: 'file', insert: '' },
-        { id: 'file:2', label: 'bag.ts', icon: 'file', insert: '' },
+      const items: CompletionItem[] = [
+        { id: 'file:1', label: 'basket.ts', icon: 'file', insert: '@basket.ts ', attaches: true },
+        { id: 'file:2', label: 'bag.ts', icon: 'file', insert: '@bag.ts ', attaches: true },
       ];
       await panel.tell({ type: 'completions', query: Number(asked?.query), items });
       await input().press('ArrowDown');
@@ -238,8 +248,63 @@ describe('chat page', function () {
         (await panel.sentMessages('attach-item')).map(({ item }) => item),
         ['file:2'],
       );
-      assert.equal(await input().inputValue(), 'look at ');
+      // Typing on at once must not lose or double anything.
+      await input().pressSequentially('please');
+      assert.equal(await input().inputValue(), 'look at @bag.ts please');
+      assert.equal((await panel.sentMessages('draft')).at(-1)?.text, 'look at @bag.ts please');
       assert.deepEqual(await panel.sentMessages('send'), []);
+    });
+
+    it('composer: Enter before the list has arrived sends the message with the mention to look up', async () => {
+      await input().pressSequentially('look at @ba');
+      await input().press('Enter');
+      assert.deepEqual((await panel.sentMessages('send'))[0], {
+        type: 'send',
+        text: 'look at @ba',
+        mention: { from: 8, text: 'ba' },
+      });
+      assert.equal(await input().inputValue(), '');
+    });
+
+    it('composer: while an answer is running, Enter queues and Escape stops', async () => {
+      const open = { parts: [{ type: 'text' as const, text: 'So' }], model: MODEL };
+      await panel.tell(snapshot(transcriptOf({ parts: [{ type: 'text', text: 'Q' }] }, open), 1));
+      await input().pressSequentially('also this');
+      await panel.page.getByRole('button', { name: 'Queue', exact: true }).waitFor();
+      await input().press('Enter');
+      assert.equal((await panel.sentMessages('send'))[0]?.text, 'also this');
+      await panel.tell({ type: 'queue', messages: [{ id: 'q1', text: 'also this', attachments: [] }] });
+      await panel.page.getByText('also this').waitFor();
+      await panel.page.getByRole('button', { name: 'Edit queued message' }).click();
+      await panel.page.getByRole('button', { name: 'Send now' }).click();
+      await panel.page.getByRole('button', { name: 'Remove from the queue' }).click();
+      for (const type of ['queue-edit', 'queue-send', 'queue-remove'])
+        assert.deepEqual(await panel.sentMessages(type), [{ type, message: 'q1' }]);
+      await input().press('Escape');
+      assert.equal((await panel.sentMessages('stop')).length, 1);
+    });
+
+    it('composer: Up in an empty input recalls sent messages, and Down returns', async () => {
+      await panel.tell(
+        snapshot(
+          transcriptOf(
+            { parts: [{ type: 'text', text: 'first' }] },
+            { parts: [{ type: 'text', text: 'A' }], ending: COMPLETE },
+            { parts: [{ type: 'text', text: 'second' }] },
+            { parts: [{ type: 'text', text: 'B' }], ending: COMPLETE },
+          ),
+          1,
+        ),
+      );
+      const values: string[] = [];
+      for (const key of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown']) {
+        await input().press(key);
+        values.push(await input().inputValue());
+      }
+      assert.deepEqual(values, ['second', 'first', 'first', 'second', '']);
+      await input().fill('mine');
+      await input().press('ArrowUp');
+      assert.equal(await input().inputValue(), 'mine');
     });
 
     it('composer: offers slash commands only at the start, and Escape closes the list', async () => {

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import type { Attachment } from '../attachment.ts';
+import type { QueuedMessage } from '../session/session.ts';
 import { applyPatch, branchTo, EMPTY_TRANSCRIPT, messageText, type Patch, type Transcript } from '../transcript.ts';
 import { type Head, HistoryWriter, headLine, stepLine } from './history-writer.ts';
 import { attachmentsSchema, patchSchema } from './transcript-schema.ts';
@@ -18,7 +19,17 @@ const headSchema = z.object({
   createdAt: z.number(),
   workspace: z.string(),
 });
-const draftSchema = z.object({ text: z.string(), attachments: attachmentsSchema });
+const queued = z.object({
+  id: z.string(),
+  text: z.string(),
+  prompt: z.string().exactOptional(),
+  attachments: attachmentsSchema.exactOptional(),
+}) satisfies z.ZodType<QueuedMessage>;
+const draftSchema = z.object({
+  text: z.string(),
+  attachments: attachmentsSchema,
+  queue: z.array(queued).exactOptional(),
+}) satisfies z.ZodType<ConversationDraft>;
 
 export interface StoredConversation extends Head {
   readonly transcript: Transcript;
@@ -39,6 +50,8 @@ export interface ListedConversation extends Head {
 export interface ConversationDraft {
   readonly text: string;
   readonly attachments: readonly Attachment[];
+  /** Messages that wait for the end of an answer. */
+  readonly queue?: readonly QueuedMessage[];
 }
 
 /**
@@ -129,7 +142,7 @@ export class History {
   }
 
   async keepDraft(id: string, draft: ConversationDraft): Promise<void> {
-    if (draft.text === '' && draft.attachments.length === 0) {
+    if (draft.text === '' && draft.attachments.length === 0 && !draft.queue?.length) {
       await rm(this.#draftFile(id), { force: true });
       return;
     }

@@ -113,6 +113,7 @@ const message = z.object({
   role: z.enum(['user', 'assistant', 'summary']),
   parts: z.array(part),
   attachments: attachmentsSchema.exactOptional(),
+  prompt: z.string().exactOptional(),
   auto: z.literal(true).exactOptional(),
   keeps: z.string().exactOptional(),
   createdAt: count,

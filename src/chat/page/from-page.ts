@@ -30,7 +30,12 @@ const plain = z.object({
 const fromPage = z.union([
   plain,
   z.object({ type: z.literal('ready'), session: id.optional() }),
-  z.object({ type: z.literal('send'), text }),
+  z.object({
+    type: z.literal('send'),
+    text,
+    /** A mention whose list had not arrived: the host looks it up. `from` is the index of its `@`. */
+    mention: z.object({ from: z.number().int().min(0), text: z.string().max(300) }).exactOptional(),
+  }),
   z.object({ type: z.literal('edit'), message: id, text }),
   z.object({ type: z.literal('regenerate'), message: id.optional() }),
   z.object({ type: z.literal('select'), message: id }),
@@ -43,6 +48,7 @@ const fromPage = z.union([
     ]),
   }),
   z.object({ type: z.literal('preview'), call: id }),
+  z.object({ type: z.enum(['queue-remove', 'queue-edit', 'queue-send']), message: id }),
   z.object({ type: z.literal('draft'), text }),
   z.object({ type: z.literal('detach'), attachment: id }),
   z.object({
@@ -67,6 +73,10 @@ const fromPage = z.union([
     language: z.string().max(100),
   }),
   z.object({ type: z.literal('copy'), text }),
+  /** Which of these are files of the workspace? */
+  z.object({ type: z.literal('check-paths'), paths: z.array(z.string().max(300)).max(100) }),
+  /** Opens a file of the workspace, at the line in the text: see `readPathLink`. */
+  z.object({ type: z.literal('open-path'), path: z.string().max(300) }),
   z.object({ type: z.literal('open-link'), href: z.string().max(8192), shown: z.string().max(8192) }),
 ]);
 

@@ -11,6 +11,13 @@ export interface ModelView extends ModelLabel {
   readonly reasoning: boolean;
 }
 
+/** A message that waits, as the page shows it. */
+export interface QueuedView {
+  readonly id: string;
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+}
+
 /** A completion for `@` or `/`. */
 export interface CompletionItem {
   readonly id: string;
@@ -18,8 +25,10 @@ export interface CompletionItem {
   readonly detail?: string;
   /** Name of a codicon. */
   readonly icon: string;
-  /** Replaces the typed word; empty for items that become a chip. */
+  /** Replaces the typed word. */
   readonly insert: string;
+  /** It is attached when it is chosen. Its name stays in the sentence. */
+  readonly attaches?: true;
 }
 
 /** Messages from the host to the page. */
@@ -36,7 +45,11 @@ export type ToPage =
     }
   /** The draft. `text` is absent if only the attachments changed, because the text in the page is newer. */
   | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
+  /** The messages that wait for the end of the answer. */
+  | { readonly type: 'queue'; readonly messages: readonly QueuedView[] }
   | { readonly type: 'model'; readonly model: ModelView | null }
   | { readonly type: 'workspace'; readonly trusted: boolean }
   | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }
+  /** Answers `check-paths`: `found` are files of the workspace. */
+  | { readonly type: 'paths'; readonly paths: readonly string[]; readonly found: readonly string[] }
   | { readonly type: 'focus' };

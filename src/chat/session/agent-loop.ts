@@ -20,6 +20,10 @@ export interface ConversationLog {
   add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string;
   end(message: string, ending: Ending): void;
   patch(patch: Patch): void;
+  /** True if the user has sent messages that wait for the next tool boundary. */
+  hasQueued(): boolean;
+  /** Adds the next waiting message to the conversation. False: none waits. */
+  addQueued(): boolean;
 }
 
 /** Sends the requests of a conversation: answers, rounds of tool calls, summaries. */
@@ -36,13 +40,13 @@ export class AgentLoop {
 
   /** Sends requests until the model has answered. Runs its tools, and summarizes the history if necessary. */
   async answer(signal: AbortSignal, compacted = false): Promise<void> {
-    const chosen = this.#deps.model();
+    let chosen = this.#deps.model();
     if (!chosen) {
       const id = this.#log.add({ role: 'assistant', parts: [] }, this.#log.leaf);
       this.#log.end(id, failed(noModel(), this.#deps.now()));
       return;
     }
-    const watch = new LoopWatch();
+    let watch = new LoopWatch();
     let fresh = compacted;
     for (;;) {
       if (!fresh && needsCompaction(this.#log.messages, chosen.model, this.#output(chosen.model))) {
@@ -53,12 +57,21 @@ export class AgentLoop {
       const id = this.#log.add({ role: 'assistant', parts: [], model: chosen.label }, this.#log.leaf);
       const ending = await this.#steps(id, chosen, watch, signal);
       this.#log.end(id, ending ?? { type: 'finished', reason: 'tool_calls', outcome: 'complete' });
-      if (ending) return;
+      const goesOn = ending === undefined || (ending.type === 'finished' && ending.outcome === 'complete');
+      const asked = goesOn && this.#log.addQueued();
+      if (ending && !asked) return;
+      if (asked) {
+        watch = new LoopWatch();
+        chosen = this.#deps.model() ?? chosen;
+      }
       fresh = false;
     }
   }
 
-  /** Sends requests and runs tools in turn. Undefined: the history must be compacted before the next step. */
+  /**
+   * Sends requests and runs tools in turn. Undefined: the history must be compacted, or a message of the user added,
+   * before the next step.
+   */
   async #steps(id: string, chosen: SessionModel, watch: LoopWatch, signal: AbortSignal): Promise<Ending | undefined> {
     const { model, label } = chosen;
     for (let step = 0; ; step++) {
@@ -72,6 +85,7 @@ export class AgentLoop {
       if (looping !== undefined) return { type: 'repeating', tool: looping };
       await this.#tools.run(id, writer.calls, signal);
       if (signal.aborted) return { type: 'stopped' };
+      if (this.#log.hasQueued()) return undefined;
     }
   }
 

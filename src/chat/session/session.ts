@@ -9,6 +9,7 @@ import {
   type Ending,
   isOpen,
   type Message,
+  messageText,
   newestLeaf,
   type Patch,
   type Transcript,
@@ -18,8 +19,16 @@ import type { SessionDeps } from './session-deps.ts';
 
 /** A message from the user. */
 export interface Outgoing {
+  /** The text as typed, which is shown. */
   readonly text: string;
+  /** The text for the model if it differs: an expanded slash command or prompt file. */
+  readonly prompt?: string;
   readonly attachments?: readonly Attachment[];
+}
+
+/** A message that waits until the running answer reaches its next tool boundary or its end. */
+export interface QueuedMessage extends Outgoing {
+  readonly id: string;
 }
 
 /** Owns a conversation. Front ends show a snapshot and apply the patches. */
@@ -28,16 +37,23 @@ export class ChatSession {
   readonly #deps: SessionDeps;
   readonly #patched = new Emitter<[patch: Patch, seq: number]>();
   readonly onPatch = this.#patched.event;
+  readonly #queueChanged = new Emitter<[]>();
+  readonly onQueueChange = this.#queueChanged.event;
   readonly #tools: ToolRunner;
   readonly #agentLoop: AgentLoop;
   #transcript: Transcript;
   #seq = 0;
   #running: AbortController | undefined;
   #idle: Promise<void> = Promise.resolve();
+  #queue: readonly QueuedMessage[];
 
   /** @param stored a conversation from history; without it, a new one is created. */
-  constructor(deps: SessionDeps, stored?: { readonly id: string; readonly transcript: Transcript }) {
+  constructor(
+    deps: SessionDeps,
+    stored?: { readonly id: string; readonly transcript: Transcript; readonly queue?: readonly QueuedMessage[] },
+  ) {
     this.#deps = deps;
+    this.#queue = stored?.queue ?? [];
     this.id = stored?.id ?? deps.newId();
     this.#transcript = stored?.transcript ?? EMPTY_TRANSCRIPT;
     this.#tools = new ToolRunner({
@@ -51,6 +67,7 @@ export class ChatSession {
   dispose(): void {
     this.stop();
     this.#patched.dispose();
+    this.#queueChanged.dispose();
   }
 
   get transcript(): Transcript {
@@ -106,20 +123,48 @@ export class ChatSession {
     if (theirs.ending) this.#end(message, theirs.ending);
   }
 
-  /** Adds the user's message and streams the answer. Resolves when the answer has ended; never rejects. */
+  /** The messages that wait, first to last. */
+  get queue(): readonly QueuedMessage[] {
+    return this.#queue;
+  }
+
+  /**
+   * Adds the user's message and streams the answer. Resolves when the answer has ended; never rejects. While an answer
+   * is running, the message waits in the queue.
+   */
   async send(outgoing: Outgoing): Promise<void> {
+    if (this.running) return this.#setQueue([...this.#queue, { ...outgoing, id: this.#deps.newId() }]);
     await this.#run(async (signal) => {
       this.#addUser(outgoing, this.#transcript.leaf);
       await this.#agentLoop.answer(signal);
     });
   }
 
+  /** Takes a message out of the queue. */
+  takeQueued(id: string): QueuedMessage | undefined {
+    const taken = this.#queue.find((message) => message.id === id);
+    if (taken) this.#setQueue(this.#queue.filter((message) => message !== taken));
+    return taken;
+  }
+
+  /** Sends a message of the queue at once. Stops the running answer; its text is kept. */
+  async sendNow(id: string): Promise<void> {
+    const message = this.takeQueued(id);
+    if (!message) return;
+    this.stop();
+    await this.quiet;
+    await this.send(message);
+  }
+
   /** Sends another version of a message. The old one is kept as a branch. */
   async edit(id: string, outgoing: Outgoing): Promise<void> {
     const edited = this.#find(id);
     if (edited?.role !== 'user') return;
+    const { title } = this.#transcript;
+    const titled = title === titleFrom(messageText(edited), edited.attachments);
     await this.#run(async (signal) => {
       this.#addUser(outgoing, edited.parent);
+      if (edited.parent === undefined && titled) this.rename(titleFrom(outgoing.text, outgoing.attachments));
       await this.#agentLoop.answer(signal);
     });
   }
@@ -217,11 +262,30 @@ export class ChatSession {
       add: (message, parent) => this.#add(message, parent),
       end: (message, ending) => this.#end(message, ending),
       patch: (patch) => this.#patch(patch),
+      hasQueued: () => this.#queue.length > 0,
+      addQueued: () => this.#addQueued(),
     };
   }
 
-  #addUser({ text, attachments = [] }: Outgoing, parent: string | undefined): void {
-    const message = { role: 'user' as const, parts: text === '' ? [] : [{ type: 'text' as const, text }] };
+  #addQueued(): boolean {
+    const [next, ...rest] = this.#queue;
+    if (!next) return false;
+    this.#addUser(next, this.#transcript.leaf);
+    this.#setQueue(rest);
+    return true;
+  }
+
+  #setQueue(queue: readonly QueuedMessage[]): void {
+    this.#queue = queue;
+    this.#queueChanged.fire();
+  }
+
+  #addUser({ text, prompt, attachments = [] }: Outgoing, parent: string | undefined): void {
+    const message = {
+      role: 'user' as const,
+      parts: text === '' ? [] : [{ type: 'text' as const, text }],
+      ...(prompt === undefined || prompt === text ? {} : { prompt }),
+    };
     this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent);
     if (this.#transcript.title === '') this.rename(titleFrom(text, attachments));
   }

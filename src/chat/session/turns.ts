@@ -36,7 +36,7 @@ function userParts(message: Message): UserPart[] {
     return [{ type: 'text', text: `Summary of the conversation so far:\n\n${messageText(message)}` }];
   }
   const parts: UserPart[] = (message.attachments ?? []).map(attachmentPart);
-  const text = message.auto ? CONTINUE : messageText(message);
+  const text = message.auto ? CONTINUE : (message.prompt ?? messageText(message));
   if (text !== '') parts.push({ type: 'text', text });
   return parts;
 }

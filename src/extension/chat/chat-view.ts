@@ -19,7 +19,7 @@ import { editorCommands } from './editing/editor-commands.ts';
 import { Proposals } from './editing/proposals.ts';
 import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
 import { instructions } from './instructions.ts';
-import { openLink } from './links.ts';
+import { existingPaths, openLink, openPath } from './links.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
 import { CommandTerminals } from './tools/command-terminals.ts';
 import type { ToolPlaces } from './tools/own-tools.ts';
@@ -85,6 +85,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#disposables.add(
       this.#proposals,
       this.#terminals,
+      this.#complete,
       deps.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
     );
@@ -169,6 +170,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       show: (surface, id) => this.#show(surface, id),
       history: (surface) => this.#pick(() => surface),
       complete: (trigger, text, show) => this.#complete.items(trigger, text, show),
+      mentioned: (text, mention) => this.#complete.mentioned(text, mention),
       attachItem: (item) => this.#complete.attachments(item),
       attachUris: async (uris) => {
         const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');
@@ -183,6 +185,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       code: (message) => codeBlockAction(message, this.#toolPlaces()),
       copy: async (text) => vscode.env.clipboard.writeText(text),
       openLink,
+      existingPaths,
+      openPath,
       run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
     };
   }

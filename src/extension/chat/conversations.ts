@@ -26,6 +26,7 @@ export class OpenConversation {
   readonly #history: History;
   readonly #writer: HistoryWriter;
   readonly #subscription: { dispose(): void };
+  readonly #queueSubscription: { dispose(): void };
   readonly #onError: (what: string, error: unknown) => void;
   #draft: ConversationDraft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
@@ -39,6 +40,9 @@ export class OpenConversation {
     this.#history = history;
     this.#onError = onError;
     this.#draft = draft;
+    this.#queueSubscription = session.onQueueChange(() => {
+      this.draft = { ...this.#draft, queue: session.queue };
+    });
     const head = { id: session.id, createdAt: history.now, workspace };
     this.#writer = history.writer(head, (error) => onError('The conversation could not be saved.', error));
     this.#subscription = session.onPatch((patch) => {
@@ -73,6 +77,7 @@ export class OpenConversation {
   async close(): Promise<void> {
     this.session.dispose();
     this.#subscription.dispose();
+    this.#queueSubscription.dispose();
     await this.#writer.flush();
     if (this.#timer) await this.#saveDraft();
   }
@@ -118,7 +123,10 @@ export class Conversations {
     const raced = this.#open.get(id);
     if (raced) return raced;
     const transcript: Transcript = stored?.transcript ?? { messages: [], title: '', pinned: false };
-    const conversation = this.#add(new ChatSession(this.#deps.session, { id, transcript }), draft);
+    const conversation = this.#add(
+      new ChatSession(this.#deps.session, { id, transcript, queue: draft.queue ?? [] }),
+      draft,
+    );
     if (stored) this.#pollFile(conversation, stored);
     return conversation;
   }

@@ -27,6 +27,11 @@ export interface SurfaceHost {
     text: string,
     show: (items: readonly CompletionItem[]) => void,
   ) => Promise<void>;
+  /** Looks up the names after `@` in a message. */
+  readonly mentioned: (
+    text: string,
+    mention: Extract<FromPage, { type: 'send' }>['mention'],
+  ) => Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }>;
   readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
   readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
   readonly pickAttachments: () => Promise<readonly Attachment[]>;
@@ -37,6 +42,9 @@ export interface SurfaceHost {
   readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
   readonly copy: (text: string) => Promise<void>;
   readonly openLink: (href: string, shown: string) => Promise<void>;
+  /** The paths that are files of the workspace. */
+  readonly existingPaths: (paths: readonly string[]) => Promise<readonly string[]>;
+  readonly openPath: (path: string) => Promise<void>;
   readonly run: (
     command:
       | 'pick-model'
@@ -60,9 +68,12 @@ export class Surface {
   #feed: PageFeed;
   #conversation: OpenConversation;
   #ready = false;
+  /** Attachments that the user removed from the draft. Their names in the text do not attach them again. */
+  readonly #detached = new Set<string>();
   #focusWanted = false;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
+  #queueSubscription: { dispose(): void } | undefined;
 
   constructor(webview: Page, host: SurfaceHost, conversation: OpenConversation) {
     this.#webview = webview;
@@ -77,6 +88,7 @@ export class Surface {
   dispose(): void {
     this.#subscription.dispose();
     this.#titleSubscription?.dispose();
+    this.#queueSubscription?.dispose();
     this.#feed.dispose();
   }
 
@@ -130,6 +142,8 @@ export class Surface {
     const { session } = this.#conversation;
     this.#titleSubscription?.dispose();
     this.#titleSubscription = session.onPatch((patch) => patch.type === 'title' && this.#onTitle(patch.title));
+    this.#queueSubscription?.dispose();
+    this.#queueSubscription = session.onQueueChange(() => this.#postQueue());
     return new PageFeed(session, (message) => this.#post(message));
   }
 
@@ -154,7 +168,7 @@ export class Surface {
       case 'resync':
         return this.#feed.snapshot();
       case 'send':
-        return this.#send(message.text);
+        return this.#send(message.text, message.mention);
       case 'edit':
         return this.#edit(message.message, message.text);
       case 'regenerate':
@@ -173,6 +187,12 @@ export class Surface {
         return session.decide(message.call, message.decision);
       case 'preview':
         return session.preview(message.call);
+      case 'queue-remove':
+        return void session.takeQueued(message.message);
+      case 'queue-edit':
+        return this.#editQueued(message.message);
+      case 'queue-send':
+        return session.sendNow(message.message);
       case 'new-conversation':
         return this.#host.show(this);
       case 'show-history':
@@ -189,6 +209,8 @@ export class Surface {
         this.#conversation.draft = { ...draft, text: message.text };
         return;
       case 'detach':
+        for (const each of draft.attachments)
+          if (each.id === message.attachment) this.#detached.add(attachmentKey(each));
         this.#conversation.draft = {
           ...draft,
           attachments: draft.attachments.filter(({ id }) => id !== message.attachment),
@@ -218,6 +240,12 @@ export class Surface {
         return this.#host.copy(message.text);
       case 'open-link':
         return this.#host.openLink(message.href, message.shown);
+      case 'check-paths': {
+        const { paths } = message;
+        return this.#post({ type: 'paths', paths, found: await this.#host.existingPaths(paths) });
+      }
+      case 'open-path':
+        return this.#host.openPath(message.path);
       case 'pick-model':
       case 'choose-tools':
       case 'add-provider':
@@ -230,23 +258,42 @@ export class Surface {
   }
 
   /** The page has cleared its input, so a message that cannot be sent is put back into the draft. */
-  async #send(text: string): Promise<void> {
+  async #send(text: string, mention?: Extract<FromPage, { type: 'send' }>['mention']): Promise<void> {
     const conversation = this.#conversation;
     const { session, draft } = conversation;
     const compacts = isCompact(text) && !session.running;
-    conversation.draft = { text: '', attachments: compacts ? draft.attachments : [] };
+    conversation.draft = { ...draft, text: '', attachments: compacts ? draft.attachments : [] };
     this.#postAttachments();
     if (compacts) return session.compact();
     try {
-      const outgoing = await this.#outgoing(text, draft.attachments);
-      if (!session.running) return await session.send(outgoing);
+      const named = await this.#host.mentioned(text, mention);
+      const known = new Set([...draft.attachments.map(attachmentKey), ...this.#detached]);
+      const more = named.attachments.filter((each) => !known.has(attachmentKey(each)));
+      this.#detached.clear();
+      return await session.send(await this.#outgoing(named.text.trim(), [...draft.attachments, ...more]));
     } catch (error) {
       this.#host.failed(error);
     }
     const { draft: since } = conversation;
     const texts = [text, since.text].filter(Boolean);
-    conversation.draft = { text: texts.join('\n'), attachments: [...draft.attachments, ...since.attachments] };
+    const attachments = [...draft.attachments, ...since.attachments];
+    conversation.draft = { ...since, text: texts.join('\n'), attachments };
     if (conversation === this.#conversation) this.#postDraft();
+  }
+
+  /** Puts a waiting message back into the input, before what is there. */
+  #editQueued(id: string): void {
+    const conversation = this.#conversation;
+    const message = conversation.session.takeQueued(id);
+    if (!message) return;
+    const { draft } = conversation;
+    conversation.draft = {
+      ...draft,
+      text: [message.text, draft.text].filter(Boolean).join('\n'),
+      attachments: [...(message.attachments ?? []), ...draft.attachments],
+    };
+    this.#postDraft();
+    this.focusInput();
   }
 
   async #edit(message: string, text: string): Promise<void> {
@@ -260,18 +307,29 @@ export class Surface {
     const { command, text: expanded } = expandCommand(text);
     if (command) {
       const sent = attachments.length > 0 ? attachments : await this.#host.commandAttachment(command);
-      return { text: expanded, attachments: sent };
+      return { text, prompt: expanded, attachments: sent };
     }
     const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
     const prompt = name === undefined ? undefined : await this.#host.promptFile(name);
     if (prompt === undefined) return { text, attachments };
-    return { text: [prompt, text.slice((name?.length ?? 0) + 1).trim()].filter(Boolean).join('\n\n'), attachments };
+    const rest = text.slice((name?.length ?? 0) + 1).trim();
+    return { text, prompt: [prompt, rest].filter(Boolean).join('\n\n'), attachments };
   }
 
   #postAll(): void {
     this.postModel();
     this.#postDraft();
     this.#feed.snapshot();
+    this.#postQueue();
+  }
+
+  #postQueue(): void {
+    const messages = this.#conversation.session.queue.map(({ id, text, attachments = [] }) => ({
+      id,
+      text,
+      attachments: attachments.map(attachmentChip),
+    }));
+    this.#post({ type: 'queue', messages });
   }
 
   #postDraft(): void {

@@ -3,10 +3,12 @@ import { attachFile, droppedUris } from './attach-media.ts';
 import { Composer } from './composer.tsx';
 import { ConversationState } from './conversation-state.ts';
 import { connectToHost, type HostLink } from './host-link.ts';
-import { codeAction } from './markdown/code-block.ts';
+import { codeAction, toggleFold } from './markdown/code-block.ts';
 import { DrawLater } from './markdown/draw-later.ts';
 import { warmUp } from './markdown/markdown-writer.ts';
+import { PathLinks } from './markdown/path-links.ts';
 import { type Panel, PanelContext } from './panel.ts';
+import { Queue } from './queue.tsx';
 import { StatusLine } from './status-line.tsx';
 import { TranscriptView } from './transcript/transcript-view.tsx';
 
@@ -16,6 +18,7 @@ function Page({ panel }: { panel: Panel }) {
     <PanelContext.Provider value={panel}>
       <TranscriptView />
       <StatusLine />
+      <Queue />
       <Composer />
     </PanelContext.Provider>
   );
@@ -25,6 +28,12 @@ function Page({ panel }: { panel: Panel }) {
 function listenForClicks(link: HostLink): void {
   document.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null;
+    const path = target?.closest<HTMLElement>('.path[data-path]');
+    if (path) {
+      event.preventDefault();
+      link.post({ type: 'open-path', path: path.dataset.path ?? '' });
+      return;
+    }
     const anchor = target?.closest('a');
     if (anchor) {
       // The host opens links. It checks the scheme and asks before it opens a misleading link.
@@ -34,11 +43,17 @@ function listenForClicks(link: HostLink): void {
     }
     const pressed = target && codeAction(target);
     if (!pressed) return;
-    const { action, text, language } = pressed;
+    const { action, text, language, block } = pressed;
+    if (action === 'fold') toggleFold(block);
     if (action === 'copy') link.post({ type: 'copy', text });
     if (action === 'insert' || action === 'diff' || action === 'new-file' || action === 'terminal') {
       link.post({ type: 'code', action, text, language });
     }
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.target instanceof HTMLElement) || !event.target.matches('.path')) return;
+    event.preventDefault();
+    event.target.click();
   });
 }
 
@@ -60,9 +75,11 @@ link.listen((message) => state.receive(message));
 state.session.subscribe((session) => {
   if (session !== '') link.remember(session);
 });
+const paths = new PathLinks(link);
+state.foundPaths.subscribe((answer) => answer && paths.receive(answer.paths, answer.found));
 listenForClicks(link);
 listenForDrops(link);
-render(<Page panel={{ link, state, drawing: new DrawLater() }} />, document.body);
+render(<Page panel={{ link, state, drawing: new DrawLater(), paths }} />, document.body);
 link.post({ type: 'ready', ...(link.remembered === undefined ? {} : { session: link.remembered }) });
 // Runs while the host reads the conversation.
 warmUp();

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { CompletionItem } from '../../chat/page/page-messages.ts';
 import { Icon, IconButton } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
@@ -7,28 +7,17 @@ import { Chips } from './chips.tsx';
 import { isComposing, isSubmit } from './composing.ts';
 import { Gauge } from './gauge.tsx';
 import { usePanel } from './panel.ts';
-
-/** The word before the caret that triggers completions: `@` at the start of a word, `/` at the start of the text. */
-interface Trigger {
-  readonly trigger: '@' | '/';
-  readonly text: string;
-  /** Index of its first character. */
-  readonly from: number;
-}
-
-function triggerAt(text: string, caret: number): Trigger | undefined {
-  const match = /(?:^|\s)([@/])([^\s@]*)$/.exec(text.slice(0, caret));
-  if (!match) return undefined;
-  const [, sign = '', typed = ''] = match;
-  const from = caret - typed.length - 1;
-  if (sign === '/' && from !== 0) return undefined;
-  return { trigger: sign === '/' ? '/' : '@', text: typed, from };
-}
+import { useCompletion } from './use-completion.ts';
 
 export function Composer() {
   const { link, state } = usePanel();
   const input = useRef<HTMLTextAreaElement>(null);
-  const menu = useCompletion(input);
+  const write = (text: string) => {
+    state.draft.value = text;
+    link.post({ type: 'draft', text });
+  };
+  const menu = useCompletion(input, write);
+  const recall = useRecall(input, write);
   const draft = state.draft.value;
   const attachments = state.attachments.value;
   const nothing = draft.trim() === '' && attachments.length === 0;
@@ -43,19 +32,29 @@ export function Composer() {
     if (state.focusWanted.value > 0) input.current?.focus();
   }, [state.focusWanted.value]);
 
-  const write = (text: string) => {
-    state.draft.value = text;
-    link.post({ type: 'draft', text });
-  };
   const send = () => {
-    if (nothing || state.running.value) return;
-    link.post({ type: 'send', text: draft.trim() });
+    const text = input.current?.value ?? draft;
+    if (text.trim() === '' && attachments.length === 0) return;
+    // Enter was faster than the list: the host looks the mention up.
+    const mention = menu.pending;
+    link.post({
+      type: 'send',
+      text: text.trimEnd(),
+      ...(mention ? { mention: { from: mention.from, text: mention.text } } : {}),
+    });
+    menu.close();
+    if (input.current) input.current.value = '';
     state.draft.value = '';
     state.attachments.value = [];
     input.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (isComposing(event) || menu.onKeyDown(event, write)) return;
+    if (isComposing(event) || menu.onKeyDown(event) || recall(event)) return;
+    if (event.key === 'Escape' && state.running.value) {
+      event.preventDefault();
+      link.post({ type: 'stop' });
+      return;
+    }
     if (!isSubmit(event)) return;
     event.preventDefault();
     send();
@@ -63,13 +62,14 @@ export function Composer() {
 
   return (
     <div class="composer">
-      {menu.items.length > 0 ? <Completions {...menu} choose={(item) => menu.choose(item, write)} /> : null}
+      {menu.items.length > 0 ? <Completions {...menu} choose={menu.choose} /> : null}
       {attachments.length > 0 ? (
         <Chips attachments={attachments} remove={(attachment) => link.post({ type: 'detach', attachment })} />
       ) : null}
       <textarea
         ref={input}
         rows={1}
+        dir="auto"
         value={draft}
         placeholder={t('Ask about your code')}
         aria-label={t('Message')}
@@ -105,13 +105,53 @@ export function Composer() {
         <span class="space" />
         <Gauge />
         {state.running.value ? (
-          <IconButton icon="debug-stop" name={t('Stop')} onClick={() => link.post({ type: 'stop' })} />
-        ) : (
+          <IconButton
+            icon="debug-stop"
+            name={t('Stop')}
+            title={t('Stop (Escape)')}
+            onClick={() => link.post({ type: 'stop' })}
+          />
+        ) : null}
+        {state.running.value && !nothing ? (
+          <IconButton
+            icon="send"
+            name={t('Queue')}
+            title={t('Send when the answer allows it (Enter)')}
+            onClick={send}
+          />
+        ) : null}
+        {state.running.value ? null : (
           <IconButton icon="send" name={t('Send')} title={t('Send (Enter)')} disabled={nothing} onClick={send} />
         )}
       </div>
     </div>
   );
+}
+
+/** Up in an empty input shows the messages that were sent, the last one first; Down goes back. */
+function useRecall(
+  input: { readonly current: HTMLTextAreaElement | null },
+  write: (text: string) => void,
+): (event: KeyboardEvent) => boolean {
+  const { state } = usePanel();
+  /** Number of messages back from the end; 0: none is recalled. */
+  const back = useRef(0);
+  return (event) => {
+    const area = input.current;
+    if (!area || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return false;
+    const texts = state.sentTexts;
+    const recalled = back.current === 0 ? '' : texts.at(-back.current);
+    if (area.value !== recalled) back.current = 0;
+    if (event.key === 'ArrowUp' && (area.value === '' || back.current > 0) && back.current < texts.length) {
+      back.current += 1;
+    } else if (event.key === 'ArrowDown' && back.current > 0) back.current -= 1;
+    else return false;
+    event.preventDefault();
+    const text = back.current === 0 ? '' : (texts.at(-back.current) ?? '');
+    area.value = text;
+    write(text);
+    return true;
+  };
 }
 
 function ModelButton() {
@@ -130,65 +170,6 @@ function ModelButton() {
       <Icon name="chevron-down" />
     </button>
   );
-}
-
-interface Completion {
-  readonly items: readonly CompletionItem[];
-  readonly active: number;
-  look(): void;
-  close(): void;
-  choose(item: CompletionItem, write: (text: string) => void): void;
-  /** True if the menu handled the key. */
-  onKeyDown(event: KeyboardEvent, write: (text: string) => void): boolean;
-}
-
-/** Completions for `@` and `/` in a list above the input. The input keeps the focus. */
-function useCompletion(input: { readonly current: HTMLTextAreaElement | null }): Completion {
-  const { link, state } = usePanel();
-  const [openTrigger, setOpenTrigger] = useState<Trigger | undefined>();
-  const [active, setActive] = useState(0);
-  const query = useRef(0);
-  const { query: answered, items } = state.completions.value;
-  const shown = openTrigger !== undefined && answered === query.current ? items : [];
-  const close = () => setOpenTrigger(undefined);
-  const look = () => {
-    const area = input.current;
-    const trigger = area ? triggerAt(area.value, area.selectionStart) : undefined;
-    setOpenTrigger(trigger);
-    setActive(0);
-    if (!trigger) return;
-    query.current += 1;
-    link.post({ type: 'complete', query: query.current, trigger: trigger.trigger, text: trigger.text });
-  };
-  const choose = (item: CompletionItem, write: (text: string) => void) => {
-    const area = input.current;
-    if (!area || !openTrigger) return;
-    const after = area.value.slice(area.selectionStart);
-    write(area.value.slice(0, openTrigger.from) + item.insert + after);
-    if (item.insert === '') link.post({ type: 'attach-item', item: item.id });
-    close();
-    area.focus();
-    const caret = openTrigger.from + item.insert.length;
-    requestAnimationFrame(() => area.setSelectionRange(caret, caret));
-  };
-  return {
-    items: shown,
-    active: Math.min(active, shown.length - 1),
-    look,
-    close,
-    choose,
-    onKeyDown: (event, write) => {
-      if (shown.length === 0) return false;
-      const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      const item = shown[Math.min(active, shown.length - 1)];
-      if (move !== undefined) setActive((active + move + shown.length) % shown.length);
-      else if (event.key === 'Escape') close();
-      else if ((event.key === 'Enter' || event.key === 'Tab') && item) choose(item, write);
-      else return false;
-      event.preventDefault();
-      return true;
-    },
-  };
 }
 
 function Completions(props: {

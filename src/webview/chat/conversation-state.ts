@@ -1,8 +1,8 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
 import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.ts';
-import type { CompletionItem, ModelView, ToPage } from '../../chat/page/page-messages.ts';
-import { branchTo, isRunning, type Message, versionsIn } from '../../chat/transcript.ts';
+import type { CompletionItem, ModelView, QueuedView, ToPage } from '../../chat/page/page-messages.ts';
+import { branchTo, isRunning, type Message, messageText, versionsIn } from '../../chat/transcript.ts';
 
 /** A message on the visible branch, with its versions and its 0-based index among them. */
 export interface ShownBranch {
@@ -28,10 +28,13 @@ export class ConversationState {
   readonly trusted = signal(true);
   readonly attachments = signal<readonly Attachment[]>([]);
   readonly draft = signal('');
+  readonly queue = signal<readonly QueuedView[]>([]);
   readonly completions = signal<{ readonly query: number; readonly items: readonly CompletionItem[] }>({
     query: 0,
     items: [],
   });
+  /** The last answer to `check-paths`. */
+  readonly foundPaths = signal<Extract<ToPage, { type: 'paths' }> | undefined>(undefined);
   /** Incremented each time the host requests focus for the composer. */
   readonly focusWanted = signal(0);
   /** False until the first snapshot. Nothing is rendered before, to avoid flicker. */
@@ -45,6 +48,13 @@ export class ConversationState {
     }
     return 0;
   });
+  /** Texts that the user sent on the visible branch, first to last. */
+  get sentTexts(): readonly string[] {
+    return this.path.value.flatMap(({ id }) => {
+      const message = this.message(id)?.value;
+      return message?.role === 'user' && !message.auto ? [messageText(message)] : [];
+    });
+  }
   /** Cost of all visible answers in USD; undefined if no price is known. */
   readonly price = computed(() => {
     const prices = this.path.value.flatMap(({ id }) => this.message(id)?.value.price ?? []);
@@ -98,6 +108,9 @@ export class ConversationState {
         if (message.text !== undefined) this.draft.value = message.text;
         this.attachments.value = message.attachments;
         return;
+      case 'queue':
+        this.queue.value = message.messages;
+        return;
       case 'model':
         this.model.value = message.model;
         return;
@@ -106,6 +119,9 @@ export class ConversationState {
         return;
       case 'completions':
         this.completions.value = { query: message.query, items: message.items };
+        return;
+      case 'paths':
+        this.foundPaths.value = message;
         return;
       case 'focus':
         this.focusWanted.value += 1;

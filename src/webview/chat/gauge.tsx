@@ -16,7 +16,8 @@ export function Gauge() {
       : t('{0} of {1} tokens in use; beyond that the history is summarized', tokensText(used), tokensText(usable));
   return (
     <span class="gauge" title={title}>
-      {price === undefined ? null : <span class="figures">{priceText(price)}</span>}
+      {price === undefined ? null : <span class="figures price">{priceText(price)}</span>}
+      {used === 0 ? null : <span class="figures">{t('{0} tokens', tokensText(used))}</span>}
       {share === undefined || used === 0 ? null : (
         <svg class={share > 0.85 ? 'meter high' : 'meter'} viewBox="0 0 16 16" role="img" aria-label={title}>
           <circle class="track" cx="8" cy="8" r="6" />

@@ -3,12 +3,14 @@ import { useContext } from 'preact/hooks';
 import type { ConversationState } from './conversation-state.ts';
 import type { HostLink } from './host-link.ts';
 import type { DrawLater } from './markdown/draw-later.ts';
+import type { PathLinks } from './markdown/path-links.ts';
 
 /** Shared by all components of the page. */
 export interface Panel {
   readonly link: HostLink;
   readonly state: ConversationState;
   readonly drawing: DrawLater;
+  readonly paths: PathLinks;
 }
 
 export const PanelContext = createContext<Panel | undefined>(undefined);

@@ -3,6 +3,7 @@ import type { Attachment } from '../../../chat/attachment.ts';
 import type { CompletionItem } from '../../../chat/page/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { findLinkedFile } from '../links.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { Attach } from './attach.ts';
 
@@ -15,15 +16,75 @@ interface Special {
   readonly icon: string;
 }
 
+/** Number of recently shown files that are offered. */
+const MAX_RECENT = 20;
+/** Number of names in a message that are looked up. */
+const MAX_NAMED = 10;
+
+/** The place of an unfinished mention in a message: `from` is the index of its `@`. */
+interface Mention {
+  readonly from: number;
+  readonly text: string;
+}
+
 /** Completions for `@` and `/`. The page receives only names; contents stay in the host. */
-export class Complete {
+export class Complete implements vscode.Disposable {
   readonly #attach: Attach;
+  /** The files that were shown, the last one first. */
+  #recent: readonly vscode.Uri[] = [];
+  readonly #subscription: vscode.Disposable;
   /** The offered symbols, by item id. */
   readonly #symbols = new Map<string, vscode.SymbolInformation>();
   #query = 0;
 
   constructor(attach: Attach) {
     this.#attach = attach;
+    this.#addRecent(vscode.window.activeTextEditor);
+    this.#subscription = vscode.window.onDidChangeActiveTextEditor((editor) => this.#addRecent(editor));
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+
+  #addRecent(editor: vscode.TextEditor | undefined): void {
+    const uri = editor?.document.uri;
+    if (!uri || !vscode.workspace.getWorkspaceFolder(uri)) return;
+    const others = this.#recent.filter((each) => each.toString() !== uri.toString());
+    this.#recent = [uri, ...others].slice(0, MAX_RECENT);
+  }
+
+  /**
+   * Looks up the names after `@` in a message that is being sent. `mention` is one that the user did not choose from the
+   * list: it becomes the list's first item.
+   */
+  async mentioned(
+    text: string,
+    mention: Mention | undefined,
+  ): Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }> {
+    const first = mention && (await this.#firstItem(mention.text));
+    const end = mention ? mention.from + 1 + mention.text.length : 0;
+    const whole = mention && first ? text.slice(0, mention.from) + first.insert.trimEnd() + text.slice(end) : text;
+    const names = [...whole.matchAll(/(?:^|\s)@([^\s@]{1,300})/g)].map(([, name = '']) =>
+      name.replace(/[,;:!?)]$/, ''),
+    );
+    const others = [...new Set(names)].filter((name) => `@${name}` !== first?.insert.trim()).slice(0, MAX_NAMED);
+    const found = await Promise.all(others.map((name) => this.#named(name)));
+    return { text: whole, attachments: [...(first ? await this.attachments(first.id) : []), ...found.flat()] };
+  }
+
+  async #firstItem(typed: string): Promise<CompletionItem | undefined> {
+    for (const items of this.#mentions(typed)) {
+      const [first] = await items;
+      if (first) return first;
+    }
+    return undefined;
+  }
+
+  async #named(name: string): Promise<readonly Attachment[]> {
+    if (specials().some(({ id }) => id === name)) return this.attachments(name);
+    const uri = await findLinkedFile(name);
+    return uri ? this.#attach.uri(uri) : [];
   }
 
   /**
@@ -98,7 +159,7 @@ export class Complete {
   #mentions(text: string): readonly Promise<readonly CompletionItem[]>[] {
     const wanted = text.toLowerCase();
     const special = specials().filter(({ id }) => id.startsWith(wanted));
-    const items = special.map(({ id, detail, icon }) => ({ id, label: `@${id}`, detail, icon, insert: '' }));
+    const items = special.map(({ id, detail, icon }) => ({ id, label: `@${id}`, detail, icon, ...mention(id) }));
     return [Promise.resolve(items), this.#files(wanted), this.#symbolItems(text)];
   }
 
@@ -108,12 +169,12 @@ export class Complete {
       .flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : []));
     const pattern = wanted === '' ? undefined : `**/*${[...wanted].map(anyCase).join('')}*`;
     const found = pattern === undefined ? [] : await vscode.workspace.findFiles(pattern, undefined, 40);
-    const uris = new Map([...open, ...found].map((uri) => [uri.toString(), uri]));
+    const uris = new Map([...this.#recent, ...open, ...found].map((uri) => [uri.toString(), uri]));
     const matching = [...uris.values()].filter((uri) => workspaceRelativePath(uri).toLowerCase().includes(wanted));
     const files = matching.slice(0, MAX_ITEMS - 4).map((uri) => {
       const path = workspaceRelativePath(uri);
       const label = path.slice(path.lastIndexOf('/') + 1);
-      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', insert: '' };
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'file', ...mention(label) };
     });
     return [...(await this.#folders(wanted)), ...files].slice(0, MAX_ITEMS - 3);
   }
@@ -132,7 +193,7 @@ export class Complete {
     return [...found.values()].slice(0, 3).map((uri) => {
       const path = workspaceRelativePath(uri);
       const label = `${path.slice(path.lastIndexOf('/') + 1)}/`;
-      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', insert: '' };
+      return { id: `file:${uri.toString()}`, label, detail: path, icon: 'folder', ...mention(label) };
     });
   }
 
@@ -147,11 +208,16 @@ export class Complete {
       const id = `symbol:${index}:${symbol.name}`;
       this.#symbols.set(id, symbol);
       return {
-        ...{ id, label: symbol.name, icon: 'symbol-method', insert: '' },
+        ...{ id, label: symbol.name, icon: 'symbol-method', ...mention(symbol.name) },
         detail: workspaceRelativePath(symbol.location.uri),
       };
     });
   }
+}
+
+/** The name stays in the sentence, and the item becomes a chip. */
+function mention(name: string): Pick<CompletionItem, 'insert' | 'attaches'> {
+  return { insert: `@${name.replaceAll(/\s+/g, '-')} `, attaches: true };
 }
 
 /** True if `uri` is below a workspace folder and not the folder itself. */

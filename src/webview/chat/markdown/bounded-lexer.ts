@@ -4,7 +4,7 @@ import { Lexer, type Token, type TokensList } from 'marked';
 const MAX_NESTING = 24;
 /** A paragraph with more delimiters is shown as plain text, because `marked` compares them in pairs. */
 const MAX_DELIMITERS = 1000;
-const DELIMITERS = new Set(['*', '_', '~', '`', '[', ']', '<', '!']);
+const DELIMITERS = new Set(['*', '_', '~', '`', '[', ']', '<', '!', '$', '\\']);
 
 /** Reads any text in linear time. Text that would take `marked` longer is treated as plain text. */
 export class BoundedLexer extends Lexer {

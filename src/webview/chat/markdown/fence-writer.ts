@@ -22,6 +22,8 @@ export class FenceWriter {
   readonly #code: HTMLElement;
   readonly #fence: OpenFence;
   #chunk: Text | undefined;
+  /** The coloured lines of the last block, before `#chunk`. */
+  #coloured: HTMLElement | undefined;
   #lines = 0;
   #pending = '';
   /** Number of characters of the pending line that are already on screen. */
@@ -56,6 +58,26 @@ export class FenceWriter {
     return false;
   }
 
+  /**
+   * Colours the complete lines of the last block. The whole code is coloured again when the fence closes, because a
+   * construct may have begun in an earlier block.
+   */
+  colour(highlight: (code: string) => string | undefined): void {
+    const chunk = this.#chunk;
+    const end = chunk ? chunk.data.lastIndexOf('\n') + 1 : 0;
+    if (!chunk || end === 0) return;
+    const lines = (this.#coloured?.textContent ?? '') + chunk.data.slice(0, end);
+    const html = highlight(lines);
+    if (html === undefined) return;
+    if (!this.#coloured) {
+      this.#coloured = document.createElement('span');
+      chunk.before(this.#coloured);
+    }
+    // highlight.js escapes its input: its output has only spans with its own classes.
+    this.#coloured.innerHTML = html;
+    chunk.data = chunk.data.slice(end);
+  }
+
   #closes(line: string): boolean {
     const body = line.replace(/^ {0,3}/, '');
     const { run } = this.#fence;
@@ -83,6 +105,7 @@ export class FenceWriter {
       const block = document.createElement('span');
       block.className = 'lines';
       this.#chunk = document.createTextNode('');
+      this.#coloured = undefined;
       block.append(this.#chunk);
       this.#code.append(block);
       this.#lines = 1;

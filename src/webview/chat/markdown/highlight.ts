@@ -9,12 +9,40 @@ const waiting: (() => void)[] = [];
 let loaded: Promise<Highlighter> | undefined;
 let scheduled = false;
 
+/** Milliseconds between two colourings of a block that grows. */
+const GROWING_MS = 150;
+
+/** Colours a growing block in idle time, a few times a second. Stops when `isOpen` returns false. */
+export function highlightGrowing(
+  language: string,
+  isOpen: () => boolean,
+  colour: (highlight: (code: string) => string | undefined) => void,
+): void {
+  if (language === '') return;
+  load();
+  void loaded?.then((highlight) => {
+    if (highlight('', language) === undefined) return;
+    const paint = (code: string) => highlight(code, language);
+    const next = () =>
+      requestIdleCallback(() => {
+        if (!isOpen()) return;
+        colour(paint);
+        setTimeout(next, GROWING_MS);
+      });
+    next();
+  });
+}
+
+function load(): void {
+  loaded ??= import('./highlighter.ts').then((module) => module.highlight);
+}
+
 /** Colours code in idle time. Skips code that has been removed from the page by then. */
 export function highlightWhenIdle(code: HTMLElement, language: string): void {
   const text = code.textContent ?? '';
   if (language === '' || text === '' || text.length > MAX_CHARACTERS) return;
-  loaded ??= import('./highlighter.ts').then((module) => module.highlight);
-  void loaded.then((highlight) => {
+  load();
+  void loaded?.then((highlight) => {
     if (!code.isConnected || highlight('', language) === undefined) return;
     const coloured: DocumentFragment = document.createDocumentFragment();
     const pieces = splitPieces(text);

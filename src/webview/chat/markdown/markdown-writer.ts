@@ -1,11 +1,19 @@
-import { dressCode, openCodeBlock } from './code-block.ts';
+import { foldLongBlock, openCodeBlock } from './code-block.ts';
+import { dress } from './dress.ts';
 import { FenceWriter, openFence } from './fence-writer.ts';
-import { highlightWhenIdle } from './highlight.ts';
+import { highlightGrowing, highlightWhenIdle } from './highlight.ts';
 import { type Definitions, fenceLanguage, lex, noDefinitions, render, showControls, type Token } from './safe-html.ts';
 
 interface FinalBlock {
   readonly raw: string;
   readonly nodes: readonly ChildNode[];
+}
+
+interface OpenBlock {
+  readonly writer: FenceWriter;
+  readonly block: HTMLElement;
+  readonly code: HTMLElement;
+  readonly language: string;
 }
 
 /**
@@ -24,7 +32,7 @@ export class MarkdownWriter {
   #tail: ChildNode[] = [];
   #open = '';
   #heldReturn = '';
-  #fence: { readonly writer: FenceWriter; readonly code: HTMLElement; readonly language: string } | undefined;
+  #fence: OpenBlock | undefined;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -118,15 +126,24 @@ export class MarkdownWriter {
     const language = fenceLanguage(fence.info);
     const { block, code } = openCodeBlock(language);
     this.#root.append(block);
-    this.#fence = { writer: new FenceWriter(code, fence), code, language };
+    const opened = { writer: new FenceWriter(code, fence), block, code, language };
+    this.#fence = opened;
+    highlightGrowing(
+      language,
+      () => this.#fence === opened && code.isConnected,
+      (highlight) => opened.writer.colour(highlight),
+    );
     const text = this.#open.slice(fence.length);
     this.#open = '';
     this.#take(text);
   }
 
   #closeFence(): void {
-    if (this.#fence) highlightWhenIdle(this.#fence.code, this.#fence.language);
+    const closed = this.#fence;
     this.#fence = undefined;
+    if (!closed) return;
+    highlightWhenIdle(closed.code, closed.language);
+    foldLongBlock(closed.block, false);
   }
 
   #put(tokens: Token[], colour: boolean): ChildNode[] {
@@ -138,7 +155,7 @@ export class MarkdownWriter {
 
   #fragment(tokens: Token[], colour: boolean): DocumentFragment {
     const fragment = render(tokens);
-    dressCode(fragment, colour);
+    dress(fragment, colour);
     return fragment;
   }
 
@@ -159,6 +176,6 @@ export function warmUp(): void {
 /** Writes a complete text at once. `MarkdownWriter` must produce the same content. */
 export function writeWhole(root: HTMLElement, text: string): void {
   const fragment = render(lex(text));
-  dressCode(fragment, true);
+  dress(fragment, true);
   root.append(fragment);
 }

@@ -1,5 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { usePanel } from '../panel.ts';
+import { showDiagram } from './code-block.ts';
 import { MarkdownWriter, writeWhole } from './markdown-writer.ts';
+import { drawMath } from './math.ts';
 
 interface Writing {
   /** Absent if the text was complete from the start. */
@@ -12,8 +15,15 @@ interface Writing {
 export function Markdown({ text, whole }: { text: string; whole: boolean }) {
   const body = useRef<HTMLDivElement>(null);
   const writing = useRef<Writing | null>(null);
+  const { paths } = usePanel();
   useLayoutEffect(() => {
-    if (body.current) writing.current = write(body.current, writing.current, text, whole);
+    const root = body.current;
+    if (!root) return;
+    writing.current = write(root, writing.current, text, whole);
+    if (!whole) return;
+    drawMath(root);
+    for (const block of root.querySelectorAll<HTMLElement>('.code[data-language=mermaid]')) void showDiagram(block);
+    paths.check(root);
   }, [text, whole]);
   return <div class="markdown" ref={body} />;
 }

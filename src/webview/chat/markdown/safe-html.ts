@@ -1,17 +1,33 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { readPathLink } from '../../../chat/page/path-link.ts';
 import { BoundedLexer } from './bounded-lexer.ts';
+import { mathExtension } from './math.ts';
 
 /** Elements that are allowed in an answer. No styles, forms or media: see docs/security.md, "The panel". */
 const ALLOWED_TAGS = [
   ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'a', 'span'],
+  ...['kbd', 'sub', 'sup'],
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'input'],
   ...['table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ];
-const ALLOWED_ATTR = ['href', 'title', 'class', 'start', 'align', 'type', 'checked', 'disabled', 'data-language'];
+const ALLOWED_ATTR = [
+  'href',
+  'title',
+  'class',
+  'start',
+  'align',
+  'type',
+  'checked',
+  'disabled',
+  'data-language',
+  'data-path',
+];
 const LINK = /^(?:https?:|mailto:)/i;
 /** Only these classes, so that an answer cannot imitate controls of the panel. */
-const ALLOWED_CLASSES = new Set(['image-chip', 'task']);
+const ALLOWED_CLASSES = new Set(['image-chip', 'task', 'math', 'math display']);
+/** Tags without attributes that an answer may use. */
+const PLAIN_TAG = /^<(?:br|\/?(?:kbd|sub|sup))\s*\/?>$/i;
 
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
@@ -23,11 +39,24 @@ export function showControls(text: string): string {
   return text.replace(HIDDEN_CONTROLS, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
 }
 
-/** HTML in an answer is shown as text. An image is shown as a chip with its address and is not loaded. */
+/**
+ * HTML in an answer is shown as text, except a few tags without attributes. An image is shown as a chip with its
+ * address and is not loaded. The tooltip of a link is its address, never a text of the model.
+ */
 const markdown = new Marked({
   gfm: true,
+  extensions: [mathExtension],
   renderer: {
-    html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
+    html: ({ text }: Tokens.HTML | Tokens.Tag) => (PLAIN_TAG.test(text.trim()) ? text : escapeHtml(text)),
+    link({ href, tokens }: Tokens.Link) {
+      const text = this.parser.parseInline(tokens);
+      if (LINK.test(href) && URL.canParse(href)) {
+        const address = escapeHtml(new URL(href).href);
+        return `<a href="${address}" title="${address}">${text}</a>`;
+      }
+      return `<a${pathMark(decodePath(href))}>${text}</a>`;
+    },
+    codespan: ({ text }: Tokens.Codespan) => `<code${pathMark(text)}>${escapeHtml(text)}</code>`,
     image: ({ href, text }: Tokens.Image) =>
       `<span class="image-chip" title="${escapeHtml(href)}">${escapeHtml(text || 'image')} · ${escapeHtml(linkHost(href))}</span>`,
     code: ({ text, lang, codeBlockStyle }: Tokens.Code) => {
@@ -42,6 +71,19 @@ const markdown = new Marked({
 export function fenceLanguage(info: string | undefined): string {
   const plain = (info ?? '').trim().replace(/\\([!-/:-@[-`{-~])/g, '$1');
   return plain.split(/\s/, 1)[0] ?? '';
+}
+
+/** Marks a text that may be a path of the workspace. `PathLinks` makes it a link if the file exists. */
+function pathMark(text: string): string {
+  return readPathLink(text) === undefined ? '' : ` data-path="${escapeHtml(text.trim())}"`;
+}
+
+function decodePath(href: string): string {
+  try {
+    return decodeURI(href);
+  } catch {
+    return href;
+  }
 }
 
 function linkHost(href: string): string {
@@ -76,7 +118,7 @@ export function render(tokens: Token[]): DocumentFragment {
     ALLOWED_ATTR,
     ALLOWED_URI_REGEXP: LINK,
     // These attributes never contain addresses. The values of others are checked.
-    ADD_URI_SAFE_ATTR: ['data-language', 'start', 'align', 'type', 'checked', 'disabled'],
+    ADD_URI_SAFE_ATTR: ['data-language', 'data-path', 'start', 'align', 'type', 'checked', 'disabled'],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,

@@ -5,6 +5,7 @@ import { type Ending, type Message, messageText } from '../../../chat/transcript
 import type { MessageText } from '../../../wire/errors/svc-error.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
+import { showControls } from '../markdown/safe-html.ts';
 import { usePanel } from '../panel.ts';
 
 /** Shows how an answer ended, unless it is complete. */
@@ -23,7 +24,7 @@ export function EndingView({ message, ending, last }: { message: Message; ending
         <Note
           icon="warning"
           warning
-          text={t('Stopped: the model called {0} repeatedly without progress.', ending.tool)}
+          text={t('Stopped: the model called {0} repeatedly without progress.', showControls(ending.tool))}
           goOn={last}
         />
       );
@@ -128,8 +129,9 @@ const ACTIONS: Readonly<Record<CardAction, { readonly label: string; readonly me
   edit: { label: 'Edit the message', message: undefined },
 };
 
+/** Characters of a provider that reverse the text are shown. */
 function translated(text: MessageText | undefined, english: string): string {
-  return text === undefined ? english : t(text.template, ...text.values);
+  return showControls(text === undefined ? english : t(text.template, ...text.values));
 }
 
 function ErrorCardView({ message, error, last }: { message: Message; error: ErrorCard; last: boolean }) {

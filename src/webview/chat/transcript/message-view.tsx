@@ -77,7 +77,11 @@ function UserMessage({ message, shown }: { message: Message; shown: ShownBranch 
       ) : (
         <div class="bubble">
           {message.attachments ? <Chips attachments={message.attachments} /> : null}
-          {text === '' ? null : <p class="plain">{text}</p>}
+          {text === '' ? null : (
+            <p class="plain" dir="auto">
+              {text}
+            </p>
+          )}
         </div>
       )}
       {editing ? null : (

@@ -3,6 +3,7 @@ import type { Part } from '../../../chat/transcript.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import { secondsText, tokensText } from '../figures.ts';
+import { showControls } from '../markdown/safe-html.ts';
 
 type ReasoningPart = Extract<Part, { type: 'reasoning' }>;
 
@@ -24,7 +25,11 @@ export function Reasoning({ part, whole }: { part: ReasoningPart; whole: boolean
         <span>{label}</span>
         {part.text === '' ? null : <span class="figures">{t('about {0} tokens', tokens)}</span>}
       </summary>
-      {open ? <p class="plain fold-body">{part.text}</p> : null}
+      {open ? (
+        <p class="plain fold-body" dir="auto">
+          {showControls(part.text)}
+        </p>
+      ) : null}
     </details>
   );
 }
