@@ -2,19 +2,32 @@ import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
 import type { ErrorCard } from './page/error-card.ts';
 import type { Caution } from './tools/caution.ts';
+import type { ToolAction } from './tools/tool-action.ts';
 
 /**
- * The state of a tool call. `waiting`: the user must decide. `stopped`: the answer was stopped before the tool ended,
- * so it is unknown whether the call took effect.
+ * The state of a tool call. `waiting`: the user must decide. `allowed`: it runs after the calls before it. `stopped`:
+ * the answer was stopped before the tool ended, so it is unknown whether the call took effect, unless it is `unstarted`.
  */
 export type ToolState =
   | { readonly type: 'receiving' }
-  /** `caution`: why it needs confirmation each time. */
-  | { readonly type: 'waiting'; readonly caution?: Caution }
+  /**
+   * `caution`: why it needs confirmation each time. `rules`: what “in this conversation” and “always” allow, as texts of
+   * `permission-rules.ts`; absent: they are not offered.
+   */
+  | { readonly type: 'waiting'; readonly caution?: Caution; readonly rules?: readonly string[] }
+  | { readonly type: 'allowed' }
   | { readonly type: 'running' }
-  | { readonly type: 'done'; readonly output: string; readonly failed?: true }
-  | { readonly type: 'denied'; readonly reason: string }
-  | { readonly type: 'stopped' };
+  /** `exitCode`: of a command. `ms`: how long it ran. */
+  | {
+      readonly type: 'done';
+      readonly output: string;
+      readonly failed?: true;
+      readonly exitCode?: number;
+      readonly ms?: number;
+    }
+  /** `rule`: the rule that denied it, not the user. */
+  | { readonly type: 'denied'; readonly reason: string; readonly rule?: string }
+  | { readonly type: 'stopped'; readonly unstarted?: true };
 
 /** A part of a message. A `step` starts another answer of the model after its tools ran. */
 export type Part =
@@ -36,10 +49,10 @@ export type Part =
       readonly origin: string;
       /** True if the tool changes anything. */
       readonly changes: boolean;
-      /** True if the change can be previewed before it is allowed. */
-      readonly preview?: true;
       /** The arguments as JSON text from the model. */
       readonly text: string;
+      /** What the call will do or did; absent: not checked yet, or known only to the tool. */
+      readonly action?: ToolAction;
       readonly state: ToolState;
     }
   | { readonly type: 'step' };
@@ -116,6 +129,7 @@ export type Patch =
   | ({ readonly type: 'part'; readonly value: Part } & OfPart)
   | ({ readonly type: 'arguments'; readonly text: string } & OfPart)
   | ({ readonly type: 'tool'; readonly state: ToolState } & OfPart)
+  | ({ readonly type: 'action'; readonly action: ToolAction } & OfPart)
   | ({ readonly type: 'reasoned'; readonly ms: number } & OfPart)
   | ({ readonly type: 'seal'; readonly seal: ReasoningSignature } & OfPart)
   | ({ readonly type: 'usage'; readonly usage: Usage; readonly context: number; readonly price?: number } & Of)
@@ -181,6 +195,8 @@ function patchPart(part: Part | undefined, patch: Extract<Patch, OfPart>): Part 
       return part?.type === 'tool' ? { ...part, text: part.text + patch.text } : (part ?? { type: 'step' });
     case 'tool':
       return part?.type === 'tool' ? { ...part, state: patch.state } : (part ?? { type: 'step' });
+    case 'action':
+      return part?.type === 'tool' ? { ...part, action: patch.action } : (part ?? { type: 'step' });
     case 'reasoned':
       return part?.type === 'reasoning' ? { ...part, ms: patch.ms } : (part ?? { type: 'step' });
     case 'seal': {
@@ -247,7 +263,7 @@ export function isRunning({ messages }: Transcript): boolean {
 
 /** True if a call may still run. */
 export function isOpen({ type }: ToolState): boolean {
-  return type === 'receiving' || type === 'waiting' || type === 'running';
+  return type === 'receiving' || type === 'waiting' || type === 'allowed' || type === 'running';
 }
 
 /** The text of a message without reasoning and tools. */

@@ -52,6 +52,7 @@ describe('ChatSurface', () => {
       pickAttachments: NOTHING,
       commandAttachment: NOTHING,
       promptFile: (name) => promptFile(name),
+      viewChanges: async () => undefined,
       code: async () => undefined,
       copy: async () => undefined,
       openLink: async () => undefined,

@@ -1,7 +1,7 @@
 import type { Model } from '../../src/catalog/model.ts';
 import { ChatSession } from '../../src/chat/session/session.ts';
 import type { SessionDeps } from '../../src/chat/session/session-deps.ts';
-import type { ChatTool } from '../../src/chat/tools/tools.ts';
+import type { ChatTool, RequiredConfirmation, ToolInput, ToolOutcome } from '../../src/chat/tools/tools.ts';
 import type { ModelLabel, Patch } from '../../src/chat/transcript.ts';
 import { converse } from '../../src/provider/converse.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
@@ -63,15 +63,22 @@ export function sessionAt(
   return { session, patches };
 }
 
-export function toolNamed(name: string, more: Partial<ChatTool> = {}): ChatTool {
+interface ToolParts extends Partial<ChatTool> {
+  readonly requiredConfirmation?: (input: ToolInput) => RequiredConfirmation | Promise<RequiredConfirmation>;
+  readonly run?: (input: ToolInput) => Promise<ToolOutcome>;
+}
+
+export function toolNamed(name: string, { requiredConfirmation, run, ...more }: ToolParts = {}): ChatTool {
   return {
     name,
     description: name,
     parameters: { type: 'object' },
     origin: 'Test',
     changes: false,
-    requiredConfirmation: () => false,
-    run: async (input) => ({ output: `${name} of ${JSON.stringify(input)}` }),
+    prepare: async (input) => ({
+      confirmation: (await requiredConfirmation?.(input)) ?? false,
+      run: async () => (await run?.(input)) ?? { output: `${name} of ${JSON.stringify(input)}` },
+    }),
     ...more,
   };
 }

@@ -4,8 +4,7 @@ import type { ChatTool } from '../../src/chat/tools/tools.ts';
 
 const tool = (name: string, origin = 'Svc'): ChatTool => ({
   ...{ name, origin, description: '', parameters: {}, changes: false },
-  requiredConfirmation: () => false,
-  run: async () => ({ output: '' }),
+  prepare: () => ({ confirmation: false, run: async () => ({ output: '' }) }),
 });
 const names = (tools: readonly ChatTool[]) => tools.map(({ name }) => name);
 

@@ -22,6 +22,7 @@ async function run(names: readonly string[], decide: (name: string) => ToolDecis
   );
   tools.push(toolNamed('read', { requiredConfirmation: () => false, run: run('read') }));
   const runner = new ToolRunner({
+    now: () => 0,
     tools: () => tools,
     patch: (patch) => {
       patches.push(patch);
@@ -79,6 +80,7 @@ describe('tool permissions', () => {
         run: async () => ({ output: String(++ran) }),
       });
       const runner: ToolRunner = new ToolRunner({
+        now: () => 0,
         tools: () => [tool],
         permissions: { has: (key) => stored.has(key), add: (key) => void stored.add(key) },
         patch: (patch) => {
@@ -105,6 +107,7 @@ describe('tool permissions', () => {
       run: async () => ({ output: String(++ran) }),
     });
     const runner: ToolRunner = new ToolRunner({
+      now: () => 0,
       tools: () => [tool],
       patch: (patch) => {
         if (patch.type !== 'tool') return;
@@ -126,6 +129,7 @@ describe('tool permissions', () => {
       throw new Error('It is not inside the workspace.');
     };
     const runner = new ToolRunner({
+      now: () => 0,
       tools: () => [toolNamed('write', { requiredConfirmation: asks })],
       patch: (patch) => void (patch.type === 'tool' && states.push(patch.state)),
     });

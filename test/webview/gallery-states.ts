@@ -1,4 +1,5 @@
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
+import { textChange } from '../../src/chat/tools/file-change.ts';
 import type { Message, Part } from '../../src/chat/transcript.ts';
 import { COMPLETE, MODEL, snapshot, transcriptOf, VIEW } from './panel-page.ts';
 
@@ -50,8 +51,11 @@ const TOOL: Extract<Part, { type: 'tool' }> = {
   name: 'edit_file',
   origin: 'Svc',
   changes: true,
-  preview: true,
   text: JSON.stringify({ path: 'src/basket.ts', old_text: 'let sum = 0', new_text: 'let sum = 0n' }),
+  action: {
+    type: 'changes',
+    changes: [textChange('src/basket.ts', 'let sum = 0;\n', 'let sum = 0n;\n').change],
+  },
   state: { type: 'waiting' },
 };
 

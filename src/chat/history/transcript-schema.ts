@@ -3,6 +3,7 @@ import { ERROR_TYPES } from '../../wire/errors/svc-error.ts';
 import type { Attachment } from '../attachment.ts';
 import type { ErrorCard } from '../page/error-card.ts';
 import { CAUTION_KINDS } from '../tools/caution.ts';
+import { TASK_STATES, type ToolAction } from '../tools/tool-action.ts';
 import type { Ending, Message, Part, Patch, Transcript } from '../transcript.ts';
 
 /** Validates history and imported files, which may be incomplete, old, or from another source. */
@@ -27,11 +28,40 @@ const seal = z.union([
 const caution = z.object({ kind: z.enum(CAUTION_KINDS), path: z.string() });
 
 const toolState = z.union([
-  z.object({ type: z.enum(['receiving', 'running', 'stopped']) }),
-  z.object({ type: z.literal('waiting'), caution: caution.exactOptional() }),
-  z.object({ type: z.literal('done'), output: z.string(), failed: z.literal(true).exactOptional() }),
-  z.object({ type: z.literal('denied'), reason: z.string() }),
+  z.object({ type: z.enum(['receiving', 'allowed', 'running']) }),
+  z.object({ type: z.literal('stopped'), unstarted: z.literal(true).exactOptional() }),
+  z.object({
+    type: z.literal('waiting'),
+    caution: caution.exactOptional(),
+    rules: z.array(z.string()).exactOptional(),
+  }),
+  z.object({
+    type: z.literal('done'),
+    output: z.string(),
+    failed: z.literal(true).exactOptional(),
+    exitCode: count.exactOptional(),
+    ms: count.exactOptional(),
+  }),
+  z.object({ type: z.literal('denied'), reason: z.string(), rule: z.string().exactOptional() }),
 ]);
+
+const fileChange = z.object({
+  kind: z.enum(['create', 'edit', 'rename', 'delete']),
+  path: z.string(),
+  newPath: z.string().exactOptional(),
+  added: count,
+  removed: count,
+  hunks: z.array(z.object({ oldStart: count, newStart: count, lines: z.array(z.string()) })),
+  hidden: count.exactOptional(),
+});
+
+const toolAction = z.union([
+  z.object({ type: z.literal('changes'), changes: z.array(fileChange) }),
+  z.object({ type: z.literal('command'), command: z.string(), cwd: z.string(), explanation: z.string() }),
+  z.object({ type: z.literal('fetch'), url: z.string(), origin: z.string() }),
+  z.object({ type: z.literal('question'), question: z.string(), choices: z.array(z.string()) }),
+  z.object({ type: z.literal('tasks'), tasks: z.array(z.object({ title: z.string(), state: z.enum(TASK_STATES) })) }),
+]) satisfies z.ZodType<ToolAction>;
 
 const part = z.union([
   z.object({ type: z.enum(['text', 'refusal']), text: z.string() }),
@@ -47,8 +77,8 @@ const part = z.union([
     name: z.string(),
     origin: z.string(),
     changes: z.boolean(),
-    preview: z.literal(true).exactOptional(),
     text: z.string(),
+    action: toolAction.exactOptional(),
     state: toolState,
   }),
   z.object({ type: z.literal('step') }),
@@ -141,6 +171,7 @@ export const patchSchema = z.union([
   z.object({ type: z.literal('part'), ...ofPart, value: part }),
   z.object({ type: z.literal('arguments'), ...ofPart, text: z.string() }),
   z.object({ type: z.literal('tool'), ...ofPart, state: toolState }),
+  z.object({ type: z.literal('action'), ...ofPart, action: toolAction }),
   z.object({ type: z.literal('reasoned'), ...ofPart, ms: count }),
   z.object({ type: z.literal('seal'), ...ofPart, seal }),
   z.object({ type: z.literal('usage'), ...of, usage, context: count, price: count.exactOptional() }),

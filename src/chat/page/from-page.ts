@@ -43,7 +43,8 @@ const fromPage = z.union([
     type: z.literal('decide'),
     call: id,
     decision: z.union([
-      z.object({ type: z.enum(['once', 'session', 'always']) }),
+      z.object({ type: z.enum(['once', 'session', 'always']), command: z.string().max(100_000).exactOptional() }),
+      z.object({ type: z.literal('answer'), text: z.string().max(20_000) }),
       z.object({ type: z.literal('deny'), reason: z.string().max(4000) }),
     ]),
   }),

@@ -127,7 +127,6 @@ export class AnswerWriter {
       name,
       origin: tool?.origin ?? '',
       changes: tool?.changes ?? true,
-      ...(tool?.preview === undefined ? {} : { preview: true as const }),
       text: '',
       state: { type: 'receiving' },
     });

@@ -1,7 +1,7 @@
 import { Emitter } from '../../base/emitter.ts';
 import type { Attachment } from '../attachment.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
-import type { ToolDecision } from '../tools/tools.ts';
+import type { PreparedCall, ToolDecision } from '../tools/tools.ts';
 import {
   applyPatch,
   branchTo,
@@ -60,6 +60,7 @@ export class ChatSession {
       tools: () => deps.tools?.() ?? [],
       ...(deps.permissions === undefined ? {} : { permissions: deps.permissions }),
       patch: (patch) => this.#patch(patch),
+      now: deps.now,
     });
     this.#agentLoop = new AgentLoop(deps, this.#tools, this.#log());
   }
@@ -218,8 +219,9 @@ export class ChatSession {
     this.#tools.decide(call, decision);
   }
 
-  preview(call: string): Promise<void> {
-    return this.#tools.preview(call);
+  /** A call that waits for a decision, with the whole texts of its changes. */
+  waitingCall(call: string): PreparedCall | undefined {
+    return this.#tools.waiting(call);
   }
 
   rename(title: string): void {

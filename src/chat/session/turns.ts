@@ -2,6 +2,7 @@ import type { AssistantPart, ToolResultPart, Turn, UserPart } from '../../wire/c
 import { attachmentPart } from '../attachment.ts';
 import { type Message, messageText, type Part } from '../transcript.ts';
 
+const STOPPED = 'The answer was stopped before this call ended. It is unknown whether the call took effect.';
 const CONTINUE = 'Continue exactly where you stopped. Do not repeat text that you have already written.';
 
 /**
@@ -94,10 +95,13 @@ function toolResult(part: Part): ToolResultPart[] {
       return result(state.output, state.failed === true);
     case 'denied':
       return result(`The user did not allow this call.${state.reason === '' ? '' : ` Reason: ${state.reason}`}`, true);
+    case 'stopped':
+      if (state.unstarted) return result('The answer was stopped before this call ran. It had no effect.', true);
+      return result(STOPPED, true);
     case 'receiving':
     case 'waiting':
+    case 'allowed':
     case 'running':
-    case 'stopped':
-      return result('The answer was stopped before this call ended. It is unknown whether the call took effect.', true);
+      return result(STOPPED, true);
   }
 }

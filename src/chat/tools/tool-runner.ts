@@ -1,33 +1,46 @@
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, ToolState } from '../transcript.ts';
+import { sameAction, type ToolAction } from './tool-action.ts';
 import {
   type ChatTool,
+  type PreparedCall,
   permissionKey,
   type RequiredConfirmation,
   readArguments,
   type SavedPermissions,
   type ToolDecision,
+  type ToolInput,
   type ToolOutcome,
+  type ToolRun,
 } from './tools.ts';
 
 export interface ToolRunnerDeps {
   readonly tools: () => readonly ChatTool[];
   readonly permissions?: SavedPermissions;
   readonly patch: (patch: Patch) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /** Longer outputs are cut, with a note for the model. */
 const MAX_OUTPUT = 60_000;
 
-type Input = Readonly<Record<string, unknown>>;
+/** Writes the progress of one call into its message. */
+interface CallLog {
+  readonly message: string;
+  readonly state: (state: ToolState) => void;
+  readonly action: (action: ToolAction) => void;
+}
 
-const CHANGED = 'The target of this call has changed since it was shown. Nothing was done.';
+const CHANGED = 'The target of this call has changed since it was shown. Nothing was done. Read it again.';
 
 interface Waiting {
-  readonly tool: ChatTool;
-  readonly input: Input;
+  readonly prepared: PreparedCall;
   readonly resolve: (decision: ToolDecision | undefined) => void;
 }
+
+/** A call that may run, or the state in which it ends. */
+type Permitted = { readonly prepared: PreparedCall; readonly answer?: string } | { readonly refused: ToolState };
 
 /** Runs the tool calls of an answer one after another, and asks the user for permission where necessary. */
 export class ToolRunner {
@@ -42,11 +55,14 @@ export class ToolRunner {
 
   /** Resolves when every call has ended or the signal has fired; never rejects. */
   async run(message: string, calls: readonly Call[], signal: AbortSignal): Promise<void> {
-    const state = (call: Call, next: ToolState) =>
-      this.#deps.patch({ type: 'tool', message, part: call.part, state: next });
     for (const call of calls) {
-      if (signal.aborted) state(call, { type: 'stopped' });
-      else state(call, await this.#call(call, signal, (next) => state(call, next)));
+      const place = { message, part: call.part };
+      const log: CallLog = {
+        message,
+        state: (state) => this.#deps.patch({ type: 'tool', ...place, state }),
+        action: (action) => this.#deps.patch({ type: 'action', ...place, action }),
+      };
+      log.state(signal.aborted ? { type: 'stopped' } : await this.#call(call, log, signal));
     }
   }
 
@@ -54,46 +70,62 @@ export class ToolRunner {
     this.#waiting.get(call)?.resolve(decision);
   }
 
-  async preview(call: string): Promise<void> {
-    const waiting = this.#waiting.get(call);
-    await waiting?.tool.preview?.(waiting.input);
+  /** The call that waits for a decision, with the whole texts of its changes. */
+  waiting(call: string): PreparedCall | undefined {
+    return this.#waiting.get(call)?.prepared;
   }
 
-  async #call(call: Call, signal: AbortSignal, state: (next: ToolState) => void): Promise<ToolState> {
+  async #call(call: Call, log: CallLog, signal: AbortSignal): Promise<ToolState> {
     const tool = this.#deps.tools().find(({ name }) => name === call.name);
     if (!tool) return { type: 'done', failed: true, output: `There is no tool named ${call.name}.` };
     const input = readArguments(call.text);
     if (!input) return { type: 'done', failed: true, output: 'The arguments are not a JSON object.' };
-    const refused = await this.#permit(call, tool, input, signal, state);
-    if (refused) return refused;
-    state({ type: 'running' });
-    return outcomeState(await this.#invoke(tool, input, signal), signal);
-  }
-
-  /** Asks the user for permission if the call needs it; undefined: it may run. */
-  async #permit(
-    call: Call,
-    tool: ChatTool,
-    input: Input,
-    signal: AbortSignal,
-    state: (next: ToolState) => void,
-  ): Promise<ToolState | undefined> {
     try {
-      const confirmation = await tool.requiredConfirmation(input);
-      if (signal.aborted) return { type: 'stopped' };
-      if (confirmation === false || (confirmation === true && this.#allows(tool))) return undefined;
-      const decided = this.#wait(call, tool, input, signal);
-      state(confirmation === true ? { type: 'waiting' } : { type: 'waiting', caution: confirmation });
-      const decision = await decided;
-      if (!decision) return { type: 'stopped' };
-      if (decision.type === 'deny') return { type: 'denied', reason: decision.reason };
-      // The path may have become a link in the meantime.
-      if (cautionText(await tool.requiredConfirmation(input)) !== cautionText(confirmation)) throw new Error(CHANGED);
-      if (confirmation === true) this.#remember(tool, decision);
-      return undefined;
+      const permitted = await this.#permit(call, tool, input, signal, log);
+      if ('refused' in permitted) return permitted.refused;
+      log.state({ type: 'running' });
+      const since = this.#deps.now();
+      const outcome = await this.#invoke(permitted, { signal, message: log.message, call: call.id });
+      return outcomeState(outcome, this.#deps.now() - since, signal);
     } catch (thrown) {
       return { type: 'done', ...failure(thrown), failed: true };
     }
+  }
+
+  /** Prepares the call, and asks the user for permission if it needs it. */
+  async #permit(call: Call, tool: ChatTool, input: ToolInput, signal: AbortSignal, log: CallLog): Promise<Permitted> {
+    const prepared = await tool.prepare(input);
+    if (signal.aborted) return { refused: { type: 'stopped' } };
+    const { confirmation, action } = prepared;
+    if (action) log.action(action);
+    if (confirmation === false || (confirmation === true && this.#allows(tool))) return { prepared };
+    const decided = this.#wait(call, prepared, signal);
+    log.state(confirmation === true ? { type: 'waiting' } : { type: 'waiting', caution: confirmation });
+    const decision = await decided;
+    if (!decision) return { refused: { type: 'stopped' } };
+    if (decision.type === 'deny') return { refused: { type: 'denied', reason: decision.reason } };
+    if (decision.type === 'answer') return { prepared, answer: decision.text };
+    if (confirmation === true) this.#remember(tool, decision);
+    return { prepared: await this.#prepareAgain(tool, input, decision.command, prepared, log) };
+  }
+
+  /**
+   * Prepares an allowed call again: a file may have changed or may have become a link in the meantime. A command that
+   * the user edited replaces the shown one.
+   */
+  async #prepareAgain(
+    tool: ChatTool,
+    input: ToolInput,
+    command: string | undefined,
+    shown: PreparedCall,
+    log: CallLog,
+  ): Promise<PreparedCall> {
+    const edited = command !== undefined && shown.action?.type === 'command' && command !== shown.action.command;
+    const again = await tool.prepare(edited ? { ...input, command } : input);
+    if (edited && again.action) log.action(again.action);
+    else if (!sameAction(shown.action, again.action)) throw new Error(CHANGED);
+    if (cautionText(again.confirmation) !== cautionText(shown.confirmation)) throw new Error(CHANGED);
+    return again;
   }
 
   #allows(tool: ChatTool): boolean {
@@ -107,7 +139,7 @@ export class ToolRunner {
   }
 
   /** Resolves with undefined if the answer was stopped. */
-  #wait(call: Call, tool: ChatTool, input: Input, signal: AbortSignal): Promise<ToolDecision | undefined> {
+  #wait(call: Call, prepared: PreparedCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
     return new Promise((done) => {
       const resolve = (decision: ToolDecision | undefined) => {
         signal.removeEventListener('abort', stop);
@@ -116,23 +148,21 @@ export class ToolRunner {
       };
       const stop = () => resolve(undefined);
       signal.addEventListener('abort', stop);
-      this.#waiting.set(call.id, { tool, input, resolve });
+      this.#waiting.set(call.id, { prepared, resolve });
     });
   }
 
   /** Does not wait for a tool that ignores the signal, so that Stop always works. */
-  async #invoke(tool: ChatTool, input: Input, signal: AbortSignal): Promise<ToolOutcome> {
+  async #invoke({ prepared, answer }: { prepared: PreparedCall; answer?: string }, run: ToolRun): Promise<ToolOutcome> {
     let stop: (() => void) | undefined;
     const stopped = new Promise<ToolOutcome>((resolve) => {
       stop = () => resolve({ output: '', failed: true });
-      signal.addEventListener('abort', stop);
+      run.signal.addEventListener('abort', stop);
     });
     try {
-      return await Promise.race([tool.run(input, signal), stopped]);
-    } catch (thrown) {
-      return failure(thrown);
+      return await Promise.race([prepared.run(answer === undefined ? run : { ...run, answer }), stopped]);
     } finally {
-      if (stop) signal.removeEventListener('abort', stop);
+      if (stop) run.signal.removeEventListener('abort', stop);
     }
   }
 }
@@ -145,9 +175,10 @@ function cautionText(confirmation: RequiredConfirmation): string {
   return typeof confirmation === 'boolean' ? '' : `${confirmation.kind} ${confirmation.path}`;
 }
 
-function outcomeState({ output, failed }: ToolOutcome, signal: AbortSignal): ToolState {
+function outcomeState({ output, failed, exitCode }: ToolOutcome, ms: number, signal: AbortSignal): ToolState {
   if (signal.aborted) return { type: 'stopped' };
   const cut = output.length > MAX_OUTPUT;
   const text = cut ? `${output.slice(0, MAX_OUTPUT)}\n[cut: ${output.length - MAX_OUTPUT} characters more]` : output;
-  return { type: 'done', output: text, ...(failed ? { failed } : {}) };
+  const code = exitCode === undefined ? {} : { exitCode };
+  return { type: 'done', output: text, ...(failed ? { failed } : {}), ...code, ms };
 }

@@ -1,13 +1,20 @@
 import type { Tool } from '../../wire/conversation.ts';
 import type { Caution } from './caution.ts';
+import type { PreparedChange } from './file-change.ts';
+import type { ToolAction } from './tool-action.ts';
 
 /** The result of a tool. */
 export interface ToolOutcome {
   readonly output: string;
   readonly failed?: true;
+  /** Of a command. */
+  readonly exitCode?: number;
 }
 
-/** A tool that a model may call. */
+/**
+ * A tool that a model may call. A call has two phases: it is prepared (checked, all its effects computed), then, if it
+ * is allowed, what was prepared runs.
+ */
 export interface ChatTool {
   readonly name: string;
   readonly description: string;
@@ -17,23 +24,48 @@ export interface ChatTool {
   readonly origin: string;
   readonly changes: boolean;
   /**
-   * Whether the user must allow this call: never (`false`), until the tool is allowed (`true`), or each time, for a
-   * reason. Rejects if the call cannot run: it then fails without a question.
+   * Checks a call without any effect. Rejects with a reason for the model if the call cannot run: then no one is asked.
+   * Called again after the approval: the call runs only if it still does what was shown.
    */
-  requiredConfirmation(input: Readonly<Record<string, unknown>>): RequiredConfirmation | Promise<RequiredConfirmation>;
-  /** Shows the change before the user allows it. */
-  preview?(input: Readonly<Record<string, unknown>>): Promise<void>;
-  /** A failure is also an outcome, which is sent to the model. Stops when the signal fires. */
-  run(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolOutcome>;
+  prepare(input: ToolInput): PreparedCall | Promise<PreparedCall>;
+}
+
+export type ToolInput = Readonly<Record<string, unknown>>;
+
+/** A checked call. */
+export interface PreparedCall {
+  /** Whether the user must allow it: never (`false`), unless a rule allows it (`true`), or each time, for a reason. */
+  readonly confirmation: RequiredConfirmation;
+  /** What it will do; absent: known only to the tool, so the card shows the arguments. */
+  readonly action?: ToolAction;
+  /** The whole texts of the changes of `action`, for the diff editor. */
+  readonly changes?: readonly PreparedChange[];
+  /**
+   * Does what was prepared. Called at most once. A failure is also an outcome, which is sent to the model.
+   *
+   * @param run.answer of the user, for a question.
+   */
+  run(run: ToolRun): Promise<ToolOutcome>;
+}
+
+export interface ToolRun {
+  /** Fires when the user stops the answer. */
+  readonly signal: AbortSignal;
+  /** The message and the call, for checkpoints. */
+  readonly message: string;
+  readonly call: string;
+  readonly answer?: string;
 }
 
 export type RequiredConfirmation = boolean | Caution;
 
-/** The user's decision about a call. */
+/**
+ * The user's decision about a call. `command`: the command as the user edited it. The other allowing decisions are
+ * stored for the rules that the waiting call offers.
+ */
 export type ToolDecision =
-  | { readonly type: 'once' }
-  | { readonly type: 'session' }
-  | { readonly type: 'always' }
+  | { readonly type: 'once' | 'session' | 'always'; readonly command?: string }
+  | { readonly type: 'answer'; readonly text: string }
   | { readonly type: 'deny'; readonly reason: string };
 
 /** Tools that may always run without confirmation. The key has the origin, so that a namesake is not included. */
@@ -51,7 +83,7 @@ export function toolForModel({ name, description, parameters }: ChatTool): Tool 
 }
 
 /** Parses the arguments; undefined if they are not an object. Vendors send an empty text for no arguments. */
-export function readArguments(text: string): Readonly<Record<string, unknown>> | undefined {
+export function readArguments(text: string): ToolInput | undefined {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);

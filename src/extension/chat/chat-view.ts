@@ -25,6 +25,7 @@ import { CommandTerminals } from './tools/command-terminals.ts';
 import type { ToolPlaces } from './tools/own-tools.ts';
 import { StoredPermissions } from './tools/permissions.ts';
 import { chooseTools, chosenTools } from './tools/tool-picker.ts';
+import { workspaceFile } from './tools/workspace-path.ts';
 
 export interface ChatViewDeps extends SessionDeps {
   readonly extension: vscode.Uri;
@@ -182,6 +183,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         return attaches === 'selection' ? this.#attach.selection() : [];
       },
       promptFile: (name) => this.#complete.promptFile(name),
+      viewChanges: async (changes) => {
+        for (const { change, after } of changes) {
+          if (after !== undefined) await this.#proposals.show((await workspaceFile(change.path)).uri, after);
+        }
+      },
       code: (message) => codeBlockAction(message, this.#toolPlaces()),
       copy: async (text) => vscode.env.clipboard.writeText(text),
       openLink,

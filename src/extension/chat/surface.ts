@@ -5,6 +5,7 @@ import { PageFeed } from '../../chat/page/page-feed.ts';
 import type { CompletionItem, ModelView, ToPage } from '../../chat/page/page-messages.ts';
 import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/slash-commands.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
+import type { PreparedChange } from '../../chat/tools/file-change.ts';
 import type { OpenConversation } from './conversations.ts';
 
 /** The dependencies of a surface. */
@@ -39,6 +40,8 @@ export interface SurfaceHost {
   readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
   /** The text of a prompt file, for `/name`. */
   readonly promptFile: (name: string) => Promise<string | undefined>;
+  /** Shows the changes of a call that waits for a decision. */
+  readonly viewChanges: (changes: readonly PreparedChange[]) => Promise<void>;
   readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
   readonly copy: (text: string) => Promise<void>;
   readonly openLink: (href: string, shown: string) => Promise<void>;
@@ -186,7 +189,7 @@ export class Surface {
       case 'decide':
         return session.decide(message.call, message.decision);
       case 'preview':
-        return session.preview(message.call);
+        return this.#host.viewChanges(session.waitingCall(message.call)?.changes ?? []);
       case 'queue-remove':
         return void session.takeQueued(message.message);
       case 'queue-edit':

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { ChatTool, ToolOutcome } from '../../../src/chat/tools/tools.ts';
+import type { ChatTool, ToolInput, ToolOutcome } from '../../../src/chat/tools/tools.ts';
 import { gitDiff } from '../../../src/extension/chat/attachments/git.ts';
 import { terminalText } from '../../../src/extension/chat/attachments/terminal-text.ts';
 import { Proposals } from '../../../src/extension/chat/editing/proposals.ts';
@@ -57,11 +57,11 @@ describe('chat tools in a workspace with links', () => {
     assert.ok(found);
     return found;
   };
-  const run = (name: string, input: Record<string, unknown>): Promise<ToolOutcome> =>
-    tool(name).run(input, new AbortController().signal);
-  const asks = async (name: string, input: Record<string, unknown>) => {
-    const answer = await tool(name).requiredConfirmation(input);
-    return typeof answer === 'boolean' ? answer : answer.kind;
+  const run = async (name: string, input: ToolInput, signal = new AbortController().signal): Promise<ToolOutcome> =>
+    (await tool(name).prepare(input)).run({ signal, message: 'm', call: 'c' });
+  const asks = async (name: string, input: ToolInput) => {
+    const { confirmation } = await tool(name).prepare(input);
+    return typeof confirmation === 'boolean' ? confirmation : confirmation.kind;
   };
 
   for (const path of ['linked/out.txt', 'linked/out/notes.txt', 'linked/src/../out/notes.txt', 'linked\\out.txt']) {
@@ -121,17 +121,14 @@ describe('chat tools in a workspace with links', () => {
 
   it('chat tools: a command with control characters does not run', async () => {
     for (const command of ['echo a\u0015touch x', 'echo a\rtouch x', '\u0001touch x', 'a\u001b[2J', '']) {
-      await assert.rejects(
-        async () => tool('run_in_terminal').requiredConfirmation({ command }),
-        /control character|empty/,
-      );
+      await assert.rejects(asks('run_in_terminal', { command }), /control character|empty/);
       await assert.rejects(run('run_in_terminal', { command }), /control character|empty/);
     }
   });
 
   it('chat tools: stop ends a command, and a long output keeps its end', async () => {
     const stop = new AbortController();
-    const running = tool('run_in_terminal').run({ command: 'touch started; sleep 1000' }, stop.signal);
+    const running = run('run_in_terminal', { command: 'touch started; sleep 1000' }, stop.signal);
     const watcher = vscode.workspace.createFileSystemWatcher('**/started');
     const started = new Promise((resolve) => watcher.onDidCreate(resolve));
     await started;

@@ -23,9 +23,11 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
     parameters: { type: 'object', ...schema },
     origin: toolOrigin(name, tags),
     changes: true,
-    // They may access files: one that contains secrets or controls what runs needs confirmation each time.
-    requiredConfirmation: (input) => cautionInArguments(input) ?? true,
-    run: (input, signal) => invoke(name, input, signal),
+    prepare: (input) => ({
+      // They may access files: one that contains secrets or controls what runs needs confirmation each time.
+      confirmation: cautionInArguments(input) ?? true,
+      run: ({ signal }) => invoke(name, input, signal),
+    }),
   };
 }
 

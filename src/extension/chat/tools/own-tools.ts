@@ -1,7 +1,15 @@
 import * as vscode from 'vscode';
 import { readRegularFile } from '../../../base/regular-file.ts';
+import { textChange } from '../../../chat/tools/file-change.ts';
 import { lineSearch } from '../../../chat/tools/search-lines.ts';
-import type { ChatTool, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
+import type {
+  ChatTool,
+  PreparedCall,
+  RequiredConfirmation,
+  ToolInput,
+  ToolOutcome,
+  ToolRun,
+} from '../../../chat/tools/tools.ts';
 import { cautionFor, type WorkspaceFile } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
 import { problemsText } from '../attachments/problems.ts';
@@ -17,39 +25,44 @@ const MAX_SEARCHED_BYTES = 1024 * 1024;
 /** Maximum number of files that a listing and a search check. */
 const MAX_FILES = 5000;
 
-type Input = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, { readonly type: string; readonly description: string }>>;
 
 const text = (description: string) => ({ type: 'string', description });
 
+type Run = (input: ToolInput, run: ToolRun) => Promise<ToolOutcome>;
+
+/** A tool that only reads, and needs no confirmation unless `confirmation` says so. */
 function tool(
   name: string,
   description: string,
   properties: Properties,
   required: readonly string[],
-  run: ChatTool['run'],
+  run: Run,
+  confirmation: (input: ToolInput) => Promise<RequiredConfirmation> = async () => false,
 ): ChatTool {
   const parameters = { type: 'object', properties, required, additionalProperties: false };
-  return { name, description, parameters, origin: ORIGIN, changes: false, requiredConfirmation: () => false, run };
+  const prepare = async (input: ToolInput): Promise<PreparedCall> => ({
+    confirmation: await confirmation(input),
+    run: (context) => run(input, context),
+  });
+  return { name, description, parameters, origin: ORIGIN, changes: false, prepare };
 }
 
 /** Tools that only read the workspace. They need no confirmation, except for files that may contain secrets. */
 export function readingTools(): readonly ChatTool[] {
   return [
-    {
-      ...tool(
-        'read_file',
-        'Reads a text file of the workspace, or some of its lines.',
-        {
-          path: text('Path from the root of the workspace.'),
-          from: { type: 'number', description: 'First line. Lines are counted from 1.' },
-          to: { type: 'number', description: 'Last line.' },
-        },
-        ['path'],
-        readFile,
-      ),
-      requiredConfirmation: (input) => findCaution(input, 'read'),
-    },
+    tool(
+      'read_file',
+      'Reads a text file of the workspace, or some of its lines.',
+      {
+        path: text('Path from the root of the workspace.'),
+        from: { type: 'number', description: 'First line. Lines are counted from 1.' },
+        to: { type: 'number', description: 'Last line.' },
+      },
+      ['path'],
+      readFile,
+      (input) => findCaution(input, 'read'),
+    ),
     tool(
       'list_files',
       'Lists files of the workspace that match a glob pattern.',
@@ -95,8 +108,8 @@ export interface ToolPlaces {
 }
 
 /** Tools that change something: only in a trusted workspace, and each call is shown first. */
-export function changingTools({ proposals, terminals }: ToolPlaces): readonly ChatTool[] {
-  const edit = tool(
+export function changingTools({ terminals }: ToolPlaces): readonly ChatTool[] {
+  const edit: Omit<ChatTool, 'prepare'> = tool(
     'edit_file',
     'Changes a file: replaces one exact text with another. Creates the file if it does not exist and old_text is empty.',
     {
@@ -105,46 +118,52 @@ export function changingTools({ proposals, terminals }: ToolPlaces): readonly Ch
       new_text: text('The replacement.'),
     },
     ['path', 'old_text', 'new_text'],
-    async (input) => {
-      const { target, after } = await editedText(input);
-      await writeText(target, after);
-      return { output: `${workspaceRelativePath(target)} was changed.` };
-    },
+    async () => ({ output: '' }),
   );
-  const terminal = tool(
+  const terminal: Omit<ChatTool, 'prepare'> = tool(
     'run_in_terminal',
     'Runs a command in a shell at the root of the workspace, shows it to the user, and returns its output.',
     { command: text('The command line.') },
     ['command'],
-    (input, signal) => terminals.run(stringInput(input, 'command'), signal),
+    async () => ({ output: '' }),
   );
   return [
-    {
-      ...edit,
-      changes: true,
-      requiredConfirmation: async (input) => (await findCaution(input, 'write')) || true,
-      preview: async (input) => {
-        const { target, after } = await editedText(input);
-        await proposals.show(target, after);
-      },
-    },
-    {
-      ...terminal,
-      changes: true,
-      requiredConfirmation: (input) => {
-        requireReadable(stringInput(input, 'command'));
-        return true;
-      },
-    },
+    { ...edit, changes: true, prepare: prepareEdit },
+    { ...terminal, changes: true, prepare: (input) => prepareCommand(input, terminals) },
   ];
 }
 
-async function findCaution(input: Input, access: 'read' | 'write'): Promise<RequiredConfirmation> {
+async function prepareEdit(input: ToolInput): Promise<PreparedCall> {
+  const confirmation = (await findCaution(input, 'write')) || true;
+  const { target, before, after } = await editedText(input);
+  const change = textChange(workspaceRelativePath(target), before, after);
+  return {
+    confirmation,
+    action: { type: 'changes', changes: [change.change] },
+    changes: [change],
+    run: async () => {
+      await writeText(target, after);
+      return { output: `${workspaceRelativePath(target)} was changed.` };
+    },
+  };
+}
+
+function prepareCommand(input: ToolInput, terminals: CommandTerminals): PreparedCall {
+  const command = stringInput(input, 'command');
+  requireReadable(command);
+  return {
+    confirmation: true,
+    action: { type: 'command', command, cwd: '', explanation: '' },
+    run: ({ signal }) => terminals.run(command, signal),
+  };
+}
+
+async function findCaution(input: ToolInput, access: 'read' | 'write'): Promise<RequiredConfirmation> {
   const path = stringInput(input, 'path');
   return cautionFor(await workspaceFile(path), path, access) ?? false;
 }
 
-async function readFile(input: Input): Promise<ToolOutcome> {
+async function readFile(input: ToolInput): Promise<ToolOutcome> {
   const { uri } = await workspaceFile(stringInput(input, 'path'));
   const document = await vscode.workspace.openTextDocument(uri);
   const from = Math.max(1, numberInput(input, 'from') ?? 1);
@@ -155,7 +174,7 @@ async function readFile(input: Input): Promise<ToolOutcome> {
 }
 
 /** Finds workspace files by glob, without links to files outside the workspace or to files with secrets. */
-async function findFiles(input: Input): Promise<readonly { readonly path: string; readonly file: FoundFile }[]> {
+async function findFiles(input: ToolInput): Promise<readonly { readonly path: string; readonly file: FoundFile }[]> {
   const pattern = stringInput(input, 'pattern') || '**/*';
   const uris = await vscode.workspace.findFiles(pattern, undefined, MAX_FILES);
   const found = await Promise.all(
@@ -169,12 +188,12 @@ async function findFiles(input: Input): Promise<readonly { readonly path: string
   return found.flat();
 }
 
-async function listFiles(input: Input): Promise<ToolOutcome> {
+async function listFiles(input: ToolInput): Promise<ToolOutcome> {
   const paths = (await findFiles(input)).map(({ path }) => path);
   return outcome(paths.slice(0, MAX_ENTRIES).sort().join('\n'), 'No file matches.');
 }
 
-async function searchText(input: Input, signal: AbortSignal): Promise<ToolOutcome> {
+async function searchText(input: ToolInput, { signal }: ToolRun): Promise<ToolOutcome> {
   const query = stringInput(input, 'query');
   const search = lineSearch(query, input.regex === true);
   const matches: string[] = [];
@@ -205,7 +224,7 @@ async function bytesElsewhere(uri: vscode.Uri): Promise<Uint8Array | undefined> 
   return size > MAX_SEARCHED_BYTES ? undefined : vscode.workspace.fs.readFile(uri);
 }
 
-async function findSymbols(input: Input): Promise<ToolOutcome> {
+async function findSymbols(input: ToolInput): Promise<ToolOutcome> {
   const symbols = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
     'vscode.executeWorkspaceSymbolProvider',
     stringInput(input, 'query'),
@@ -217,13 +236,15 @@ async function findSymbols(input: Input): Promise<ToolOutcome> {
   return outcome(rows.join('\n'), 'No symbol was found.');
 }
 
-async function problems(input: Input): Promise<ToolOutcome> {
+async function problems(input: ToolInput): Promise<ToolOutcome> {
   const path = stringInput(input, 'path');
   const found = problemsText(path === '' ? undefined : (await workspaceFile(path)).uri);
   return outcome(found, 'There are no problems.');
 }
 
-async function editedText(input: Input): Promise<{ target: vscode.Uri; after: string }> {
+async function editedText(
+  input: ToolInput,
+): Promise<{ target: vscode.Uri; before: string | undefined; after: string }> {
   const { uri: target } = await workspaceFile(stringInput(input, 'path'));
   const before = stringInput(input, 'old_text');
   const after = stringInput(input, 'new_text');
@@ -233,7 +254,7 @@ async function editedText(input: Input): Promise<{ target: vscode.Uri; after: st
   );
   if (!document) {
     if (before !== '') throw new Error(`${stringInput(input, 'path')} does not exist.`);
-    return { target, after };
+    return { target, before: undefined, after };
   }
   const whole = document.getText();
   if (before === '' && whole !== '')
@@ -242,19 +263,19 @@ async function editedText(input: Input): Promise<{ target: vscode.Uri; after: st
   if (before !== '' && parts.length !== 2) {
     throw new Error(parts.length < 2 ? 'old_text does not occur in the file.' : 'old_text occurs more than once.');
   }
-  return { target, after: before === '' ? after : parts.join(after) };
+  return { target, before: whole, after: before === '' ? after : parts.join(after) };
 }
 
 function outcome(found: string, nothing: string): ToolOutcome {
   return { output: found === '' ? nothing : found };
 }
 
-function stringInput(input: Input, name: string): string {
+function stringInput(input: ToolInput, name: string): string {
   const value = input[name];
   return typeof value === 'string' ? value : '';
 }
 
-function numberInput(input: Input, name: string): number | undefined {
+function numberInput(input: ToolInput, name: string): number | undefined {
   const value = input[name];
   return typeof value === 'number' && Number.isFinite(value) ? Math.floor(value) : undefined;
 }

@@ -146,7 +146,7 @@ function Approval({ part }: { part: ToolPart }) {
             </button>
           </>
         )}
-        {part.preview ? (
+        {part.action?.type === 'changes' ? (
           <button type="button" onClick={() => link.post({ type: 'preview', call: part.id })}>
             {t('Show the change')}
           </button>
@@ -172,6 +172,7 @@ function Approval({ part }: { part: ToolPart }) {
 const STATE_ICONS: Readonly<Record<ToolState['type'], string>> = {
   receiving: 'loading',
   waiting: 'question',
+  allowed: 'clock',
   running: 'loading',
   done: 'check',
   denied: 'circle-slash',
@@ -190,6 +191,8 @@ function stateText(state: ToolState): string {
       return t('being written');
     case 'waiting':
       return t('waiting for your decision');
+    case 'allowed':
+      return t('allowed');
     case 'running':
       return t('running');
     case 'done':

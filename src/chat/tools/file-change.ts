@@ -1,0 +1,107 @@
+import { structuredPatch } from 'diff';
+
+/**
+ * A change of one file: what a tool will do, before it is approved, and what it did. Stored in the history and sent to
+ * the page. Paths are relative to the workspace folder, as in `workspaceRelativePath`.
+ */
+export interface FileChange {
+  readonly kind: 'create' | 'edit' | 'rename' | 'delete';
+  readonly path: string;
+  /** The path after a rename. */
+  readonly newPath?: string;
+  /** Number of lines. */
+  readonly added: number;
+  readonly removed: number;
+  /** The changed lines with context. Empty for a rename, and for a file that is no text. */
+  readonly hunks: readonly DiffHunk[];
+  /** Number of changed lines that are not in `hunks`, because the change is very large. */
+  readonly hidden?: number;
+}
+
+/** Adjacent changed lines and their context. */
+export interface DiffHunk {
+  /** 1-based number of the first line in the old and in the new text. */
+  readonly oldStart: number;
+  readonly newStart: number;
+  /** Each line starts with a space, `+`, `-`, or `\` (a note: the last line has no line end). Without line ends. */
+  readonly lines: readonly string[];
+}
+
+/** A change with the whole texts, for the diff editor. They exist only while the call waits or runs. */
+export interface PreparedChange {
+  readonly change: FileChange;
+  /** Undefined: the file does not exist, or is no text. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+const CONTEXT = 3;
+/** With more differences, the whole text becomes one hunk: the minimal diff takes quadratic time. */
+const LIMITS = { context: CONTEXT, maxEditLength: 1500, timeout: 250 };
+/** Maximum number of lines that are stored and shown for a change. */
+const MAX_LINES = 3000;
+
+/** The change from `before` to `after`. Undefined texts: the file does not exist. Line ends do not count as changes. */
+export function textChange(path: string, before: string | undefined, after: string | undefined): PreparedChange {
+  const kind = before === undefined ? 'create' : after === undefined ? 'delete' : 'edit';
+  const all = diffHunks(plainLineEnds(before ?? ''), plainLineEnds(after ?? ''));
+  const count = (sign: string) =>
+    all.reduce((sum, { lines }) => sum + lines.filter((one) => one[0] === sign).length, 0);
+  const added = count('+');
+  const removed = count('-');
+  const { hunks, shown } = firstLines(all);
+  const hidden = added + removed - shown;
+  const change = { kind, path, added, removed, hunks, ...(hidden > 0 ? { hidden } : {}) } as const;
+  return { change, before, after };
+}
+
+export function renameChange(path: string, newPath: string): PreparedChange {
+  return {
+    change: { kind: 'rename', path, newPath, added: 0, removed: 0, hunks: [] },
+    before: undefined,
+    after: undefined,
+  };
+}
+
+/** The deletion of a folder, or of a file that is no text. */
+export function opaqueDeletion(path: string): PreparedChange {
+  return { change: { kind: 'delete', path, added: 0, removed: 0, hunks: [] }, before: undefined, after: undefined };
+}
+
+/** Whether two changes do the same to the same file, perhaps at other line numbers. */
+export function sameChange(a: FileChange, b: FileChange): boolean {
+  return changeKey(a) === changeKey(b);
+}
+
+function changeKey({ kind, path, newPath, added, removed, hunks }: FileChange): string {
+  const lines = hunks.flatMap((hunk) => hunk.lines.filter((line) => line[0] === '+' || line[0] === '-'));
+  return JSON.stringify([kind, path, newPath, added, removed, lines]);
+}
+
+export function plainLineEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+function diffHunks(before: string, after: string): readonly DiffHunk[] {
+  const patch = structuredPatch('', '', before, after, undefined, undefined, LIMITS);
+  if (patch) return patch.hunks.map(({ oldStart, newStart, lines }) => ({ oldStart, newStart, lines }));
+  return [{ oldStart: 1, newStart: 1, lines: [...signedLines('-', before), ...signedLines('+', after)] }];
+}
+
+function signedLines(sign: string, text: string): readonly string[] {
+  const lines = text.split('\n').map((line) => `${sign}${line}`);
+  return text === '' || text.endsWith('\n') ? lines.slice(0, -1) : lines;
+}
+
+/** The first lines of the hunks, and the number of changed lines in them. */
+function firstLines(all: readonly DiffHunk[]): { readonly hunks: readonly DiffHunk[]; readonly shown: number } {
+  const hunks: DiffHunk[] = [];
+  let room = MAX_LINES;
+  for (const hunk of all) {
+    if (room <= 0) break;
+    hunks.push(hunk.lines.length <= room ? hunk : { ...hunk, lines: hunk.lines.slice(0, room) });
+    room -= hunk.lines.length;
+  }
+  const shown = hunks.reduce((sum, { lines }) => sum + lines.filter((line) => /^[+-]/.test(line)).length, 0);
+  return { hunks, shown };
+}

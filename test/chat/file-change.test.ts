@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { patchSchema } from '../../src/chat/history/transcript-schema.ts';
+import { renameChange, sameChange, textChange } from '../../src/chat/tools/file-change.ts';
+
+const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`).join('\n');
+
+describe('file changes as values', () => {
+  it('textChange: counts lines and has the changed lines with their context', () => {
+    const { change } = textChange('a.ts', lines(9), lines(9).replace('line 4', 'four\nfour and a half'));
+    assert.deepEqual([change.kind, change.added, change.removed], ['edit', 2, 1]);
+    assert.deepEqual(change.hunks, [
+      {
+        oldStart: 2,
+        newStart: 2,
+        lines: [
+          ...[' line 1', ' line 2', ' line 3', '-line 4', '+four', '+four and a half', ' line 5', ' line 6', ' line 7'],
+        ],
+      },
+    ]);
+  });
+
+  it('textChange: line ends of Windows are not part of the lines', () => {
+    const { change } = textChange('a.ts', 'one\r\ntwo\r\n', 'one\r\nTWO\r\n');
+    assert.deepEqual(change.hunks[0]?.lines, [' one', '-two', '+TWO']);
+  });
+
+  it('textChange: a new file is a creation, a missing text a deletion', () => {
+    assert.deepEqual(
+      [textChange('a', undefined, 'x\ny\n'), textChange('a', 'x\ny\n', undefined)].map(({ change }) => [
+        ...[change.kind, change.added, change.removed],
+      ]),
+      [
+        ['create', 2, 0],
+        ['delete', 0, 2],
+      ],
+    );
+  });
+
+  it('textChange: lines beyond the limit are counted, not stored', () => {
+    const { change } = textChange('a', undefined, lines(10_000));
+    const stored = change.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+    assert.equal(change.added, 10_000);
+    assert.equal(stored + (change.hidden ?? 0), 10_000);
+    assert.ok(stored <= 3000);
+  });
+
+  it('sameChange: line numbers do not matter, lines do', () => {
+    const edit = (before: string) => textChange('a', before, before.replace('old', 'new')).change;
+    assert.equal(sameChange(edit('old\n'), edit('a\nb\nold\n')), true);
+    assert.equal(sameChange(edit('old\n'), edit('very old\n')), false);
+    assert.equal(sameChange(renameChange('a', 'b').change, renameChange('a', 'c').change), false);
+  });
+
+  it('history: a patch with the changes of a call is read as written', () => {
+    const changes = [textChange('a.ts', 'one', 'two').change, renameChange('b', 'c').change];
+    const patch = { type: 'action', message: 'm', part: 2, action: { type: 'changes', changes } };
+    assert.deepEqual(patchSchema.parse(JSON.parse(JSON.stringify(patch))), patch);
+  });
+});
