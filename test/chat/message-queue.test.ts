@@ -122,4 +122,24 @@ describe('messages that wait while an answer is running', () => {
     await session.edit(session.messages[0]?.id ?? '', { text: 'Another question' });
     assert.equal(session.transcript.title, 'Mine');
   });
+
+  it('title: the model can name the conversation, also by itself after the first answer', async () => {
+    const { session } = sessionAt(upstream, {}, { namedByModel: () => true });
+    upstream.respond(
+      scripted({ text: ['One'] }, { text: ['**“A parser for dates.”**\nMore text'] }, { text: ['Two'] }),
+    );
+    await session.send({ text: 'How do I read a date?' });
+    assert.equal(session.transcript.title, 'A parser for dates');
+    assert.match(JSON.stringify(sentBody(upstream, 1)), /user: How do I read a date\?.*assistant: One/);
+    await session.send({ text: 'And a time?' });
+    assert.equal(upstream.requests.length, 3);
+  });
+
+  it('title: a failed request for a name keeps the first message as the title', async () => {
+    const { session } = sessionAt(upstream, {}, { namedByModel: () => true });
+    await session.send({ text: 'Hi [[scenario:text]]' });
+    upstream.respond((_request, response) => void response.writeHead(500).end());
+    await assert.rejects(session.generateTitle());
+    assert.notEqual(session.transcript.title, '');
+  });
 });

@@ -160,7 +160,8 @@ function failed(error: SvcError, now: number): Ending {
   return { type: 'failed', error: errorCard(error, now) };
 }
 
-function noModel(): SvcError {
+/** No model is set up. */
+export function noModel(): SvcError {
   return new SvcError({
     errorType: 'configuration_error',
     message: msg('No model is set up yet.'),

@@ -34,6 +34,8 @@ export interface SessionDeps {
   /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
   readonly permissions?: SavedPermissions;
+  /** Whether the model names new conversations. */
+  readonly namedByModel?: () => boolean;
   /** Maximum number of tokens of an answer (spec 8). */
   readonly outputCap?: number;
 }

@@ -14,8 +14,9 @@ import {
   type Patch,
   type Transcript,
 } from '../transcript.ts';
-import { AgentLoop, type ConversationLog } from './agent-loop.ts';
+import { AgentLoop, type ConversationLog, noModel } from './agent-loop.ts';
 import type { SessionDeps } from './session-deps.ts';
+import { titleFrom, titleInAnswer, titleRequest } from './title.ts';
 
 /** A message from the user. */
 export interface Outgoing {
@@ -139,6 +140,15 @@ export class ChatSession {
       this.#addUser(outgoing, this.#transcript.leaf);
       await this.#agentLoop.answer(signal);
     });
+    await this.#nameByModel();
+  }
+
+  /** After the first answer, if the user wants it. A failure leaves the title from the first message. */
+  async #nameByModel(): Promise<void> {
+    const [first, answer, ...more] = this.messages;
+    if (!this.#deps.namedByModel?.() || more.length > 0 || answer?.ending?.type !== 'finished') return;
+    if (!first || this.#transcript.title !== titleFrom(messageText(first), first.attachments)) return;
+    await this.generateTitle().catch(() => undefined);
   }
 
   /** Takes a message out of the queue. */
@@ -226,6 +236,24 @@ export class ChatSession {
 
   rename(title: string): void {
     this.#patch({ type: 'title', title: title.trim() });
+  }
+
+  /**
+   * Lets the model name the conversation.
+   *
+   * @throws SvcError if no model is set up or the request fails.
+   */
+  async generateTitle(): Promise<void> {
+    const chosen = this.#deps.model();
+    if (!chosen) throw noModel();
+    const request = titleRequest(this.messages, chosen.model);
+    let answer = '';
+    for await (const event of this.#deps.converse(chosen.model, request, new AbortController().signal, {})) {
+      if (event.type === 'text') answer += event.text;
+      if (event.type === 'error') throw event.error;
+    }
+    const title = titleInAnswer(answer);
+    if (title !== '') this.rename(title);
   }
 
   pin(pinned: boolean): void {
@@ -318,12 +346,4 @@ export class ChatSession {
     this.#seq += 1;
     this.#patched.fire(patch, this.#seq);
   }
-}
-
-const TITLE_LENGTH = 60;
-
-/** Derives the title of a conversation from its first message. */
-export function titleFrom(text: string, attachments: readonly Attachment[] = []): string {
-  const line = text.trim().split('\n', 1)[0]?.trim() || attachments[0]?.label || 'New conversation';
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1).trimEnd()}…`;
 }

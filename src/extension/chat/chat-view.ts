@@ -39,6 +39,8 @@ export interface ChatViewDeps extends SessionDeps {
 
 const LAST = 'svc.chat.conversation';
 
+const namedByModel = () => vscode.workspace.getConfiguration('svc.chat').get('generateTitles', false);
+
 /** The only commands that cards and the composer can run. */
 const COMMANDS = {
   'pick-model': 'svc.model.pick',
@@ -70,7 +72,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#deps = deps;
     const permissions = new StoredPermissions(deps.drafts);
     this.#conversations = new Conversations({
-      session: { ...deps, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions },
+      session: { ...deps, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions, namedByModel },
       history: new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath),
       workspace: workspaceId(),
       onRemove: (id) => this.#handleRemoved(id),

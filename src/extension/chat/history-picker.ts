@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
 import { exportJson, exportMarkdown, importJson } from '../../chat/history/export.ts';
 import type { ListedConversation, StoredConversation } from '../../chat/history/history.ts';
+import { shortTime, type TimeGroup, timeGroup } from '../../chat/history/time-groups.ts';
+import { asSvcError } from '../../wire/errors/svc-error.ts';
+import { errorText } from '../error-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 import type { Conversations } from './conversations.ts';
 
@@ -12,6 +15,7 @@ const BUTTONS = {
   pin: quickInputButton('pin', vscode.l10n.t('Pin')),
   unpin: quickInputButton('pinned', vscode.l10n.t('Unpin')),
   rename: quickInputButton('edit', vscode.l10n.t('Rename')),
+  generateTitle: quickInputButton('sparkle', vscode.l10n.t('Let the model name it')),
   export: quickInputButton('export', vscode.l10n.t('Export')),
   remove: quickInputButton('trash', vscode.l10n.t('Delete')),
 };
@@ -76,12 +80,17 @@ function createItems(found: readonly ListedConversation[], workspace: string): H
     rows.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...rows.map(createItem)];
   const pinned = found.filter(({ pinned }) => pinned);
   const rest = found.filter(({ pinned }) => !pinned);
-  const here = rest.filter((each) => each.workspace === workspace);
+  const now = Date.now();
+  const here = (wanted: TimeGroup) =>
+    rest.filter((each) => each.workspace === workspace && timeGroup(each.changedAt, now) === wanted);
   const elsewhere = rest.filter((each) => each.workspace !== workspace);
   const all = [
     ...group(vscode.l10n.t('Pinned'), pinned),
-    ...group(vscode.l10n.t('This workspace'), here),
-    ...group(vscode.l10n.t('Other conversations'), elsewhere),
+    ...group(vscode.l10n.t('Today'), here('today')),
+    ...group(vscode.l10n.t('Yesterday'), here('yesterday')),
+    ...group(vscode.l10n.t('Last 7 days'), here('week')),
+    ...group(vscode.l10n.t('Older'), here('older')),
+    ...group(vscode.l10n.t('Other workspaces'), elsewhere),
   ];
   return all.length > 0 ? all : [{ label: vscode.l10n.t('No conversation yet'), alwaysShow: true }];
 }
@@ -90,10 +99,16 @@ function createItem(listed: ListedConversation): HistoryItem {
   const { pinned, changedAt } = listed;
   return {
     label: displayTitle(listed),
-    description: new Date(changedAt).toLocaleString(),
+    description: shortTime(changedAt, Date.now(), vscode.env.language),
     // The search includes the texts, so VS Code must not filter again by the visible labels.
     alwaysShow: true,
-    buttons: [pinned ? BUTTONS.unpin : BUTTONS.pin, BUTTONS.rename, BUTTONS.export, BUTTONS.remove],
+    buttons: [
+      pinned ? BUTTONS.unpin : BUTTONS.pin,
+      BUTTONS.rename,
+      BUTTONS.generateTitle,
+      BUTTONS.export,
+      BUTTONS.remove,
+    ],
     listed,
   };
 }
@@ -118,6 +133,19 @@ async function act(
         ignoreFocusOut: true,
       });
       if (title?.trim()) await conversations.amend(listed, { type: 'title', title: title.trim() });
+      return;
+    }
+    case BUTTONS.generateTitle: {
+      const conversation = await conversations.open(listed.id);
+      conversation.shown += 1;
+      try {
+        await conversation.session.generateTitle();
+      } catch (error) {
+        void vscode.window.showErrorMessage(errorText(asSvcError(error)));
+      } finally {
+        conversations.release(conversation);
+      }
+      await conversation.kept();
       return;
     }
     case BUTTONS.export: {
