@@ -11,7 +11,9 @@ export type AttachmentKind =
   | 'diff'
   | 'image'
   | 'pdf'
-  | 'prompt';
+  | 'prompt'
+  /** The open file and the line of the cursor, without its text. */
+  | 'editor';
 
 /** An attachment of a message. Its text or bytes stay in the extension host; the page receives the rest. */
 export interface Attachment {
@@ -87,6 +89,7 @@ const TITLES: Readonly<Record<AttachmentKind, string>> = {
   image: 'Image',
   pdf: 'Document',
   prompt: 'Instructions from',
+  editor: 'Open file',
 };
 
 /** The part of an attachment that is sent to the page. */

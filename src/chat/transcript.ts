@@ -1,6 +1,7 @@
 import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
 import type { ErrorCard } from './page/error-card.ts';
+import type { AnswerOptions } from './session/answer-options.ts';
 import type { Caution } from './tools/caution.ts';
 import type { ToolAction } from './tools/tool-action.ts';
 
@@ -87,6 +88,7 @@ export interface Message {
   readonly attachments?: readonly Attachment[];
   /** The text for the model if it differs from the shown one: an expanded slash command or prompt file. */
   readonly prompt?: string;
+  readonly options?: AnswerOptions;
   /** Sent by the Continue button, not typed. */
   readonly auto?: true;
   /** For a summary: the first earlier message that is still sent completely; absent: none. */

@@ -105,11 +105,12 @@ export function activate(context: vscode.ExtensionContext): void {
     onModelChange: models.onDidChange,
     converse: send,
     outputCap: cap,
-    model: () => {
-      const model = models.chat;
+    model: (wanted?: string) => {
+      const named = wanted === undefined ? undefined : models.named(wanted);
+      const model = named ?? models.chat;
       if (!model) return undefined;
       const { ref, name, provider } = model;
-      const variant = models.chatVariant;
+      const variant = named ? undefined : models.chatVariant;
       const chosen = variant === undefined ? {} : { variant };
       return { model, label: { ref, name, provider, simulated: simulated(model), ...chosen } };
     },

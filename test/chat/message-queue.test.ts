@@ -142,4 +142,27 @@ describe('messages that wait while an answer is running', () => {
     await assert.rejects(session.generateTitle());
     assert.notEqual(session.transcript.title, '');
   });
+
+  it('plan mode: only reading tools are offered, and the model is told to answer with a plan', async () => {
+    const tools = [toolNamed('look'), toolNamed('change', { changes: true })];
+    const { session } = sessionAt(upstream, {}, { tools: () => tools, instructions: async () => 'Be brief.' });
+    upstream.respond(
+      scripted(
+        { tools: [{ id: 'c1', name: 'change', arguments: ['{}'] }], finish: 'tool' },
+        { text: ['1. Do it.'] },
+        { text: ['Done.'] },
+      ),
+    );
+    await session.send({ text: 'Add a parser', options: { plan: true } });
+    await session.send({ text: 'Carry out the plan.' });
+    const offered = upstream.requests.map(({ body }) =>
+      (body as { tools: { function: { name: string } }[] }).tools.map((tool) => tool.function.name),
+    );
+    assert.deepEqual(offered, [['look'], ['look'], ['look', 'change']]);
+    const systems = upstream.requests.map((_, index) => String(sentBody(upstream, index).messages[0]?.content));
+    assert.match(systems[0] ?? '', /^Be brief\.\n\nPlan mode: change nothing/);
+    assert.equal(systems[2], 'Be brief.');
+    const [call] = session.messages[1]?.parts ?? [];
+    assert.ok(call?.type === 'tool' && call.state.type === 'done' && call.state.failed, JSON.stringify(call));
+  });
 });

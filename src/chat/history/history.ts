@@ -7,7 +7,7 @@ import type { Attachment } from '../attachment.ts';
 import type { QueuedMessage } from '../session/session.ts';
 import { applyPatch, branchTo, EMPTY_TRANSCRIPT, messageText, type Patch, type Transcript } from '../transcript.ts';
 import { type Head, HistoryWriter, headLine, stepLine } from './history-writer.ts';
-import { attachmentsSchema, patchSchema } from './transcript-schema.ts';
+import { attachmentsSchema, optionsSchema, patchSchema } from './transcript-schema.ts';
 
 const ENDING = '.jsonl';
 
@@ -24,6 +24,7 @@ const queued = z.object({
   text: z.string(),
   prompt: z.string().exactOptional(),
   attachments: attachmentsSchema.exactOptional(),
+  options: optionsSchema.exactOptional(),
 }) satisfies z.ZodType<QueuedMessage>;
 const draftSchema = z.object({
   text: z.string(),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ERROR_TYPES } from '../../wire/errors/svc-error.ts';
 import type { Attachment } from '../attachment.ts';
 import type { ErrorCard } from '../page/error-card.ts';
+import type { AnswerOptions } from '../session/answer-options.ts';
 import { CAUTION_KINDS } from '../tools/caution.ts';
 import { TASK_STATES, type ToolAction } from '../tools/tool-action.ts';
 import type { Ending, Message, Part, Patch, Transcript } from '../transcript.ts';
@@ -122,7 +123,19 @@ const ending = z.union([
 
 const attachment = z.object({
   id: z.string(),
-  kind: z.enum(['selection', 'file', 'folder', 'symbol', 'problems', 'terminal', 'diff', 'image', 'pdf', 'prompt']),
+  kind: z.enum([
+    'selection',
+    'file',
+    'folder',
+    'symbol',
+    'problems',
+    'terminal',
+    'diff',
+    'image',
+    'pdf',
+    'prompt',
+    'editor',
+  ]),
   label: z.string(),
   detail: z.string().exactOptional(),
   tokens: count,
@@ -137,6 +150,13 @@ const attachment = z.object({
 
 export const attachmentsSchema = z.array(attachment);
 
+export const optionsSchema = z.object({
+  model: z.string().exactOptional(),
+  tools: z.array(z.string()).exactOptional(),
+  readOnly: z.literal(true).exactOptional(),
+  plan: z.literal(true).exactOptional(),
+}) satisfies z.ZodType<AnswerOptions>;
+
 const message = z.object({
   id: z.string(),
   parent: z.string().exactOptional(),
@@ -144,6 +164,7 @@ const message = z.object({
   parts: z.array(part),
   attachments: attachmentsSchema.exactOptional(),
   prompt: z.string().exactOptional(),
+  options: optionsSchema.exactOptional(),
   auto: z.literal(true).exactOptional(),
   keeps: z.string().exactOptional(),
   createdAt: count,

@@ -23,6 +23,7 @@ const plain = z.object({
     'review-origin',
     'show-log',
     'attach',
+    'carry-out-plan',
   ]),
 });
 
@@ -35,6 +36,7 @@ const fromPage = z.union([
     text,
     /** A mention whose list had not arrived: the host looks it up. `from` is the index of its `@`. */
     mention: z.object({ from: z.number().int().min(0), text: z.string().max(300) }).exactOptional(),
+    plan: z.literal(true).exactOptional(),
   }),
   z.object({ type: z.literal('edit'), message: id, text }),
   z.object({ type: z.literal('regenerate'), message: id.optional() }),
@@ -50,6 +52,7 @@ const fromPage = z.union([
   }),
   z.object({ type: z.literal('preview'), call: id }),
   z.object({ type: z.enum(['queue-remove', 'queue-edit', 'queue-send']), message: id }),
+  z.object({ type: z.literal('toggle-context'), chip: z.string().max(4096) }),
   z.object({ type: z.literal('draft'), text }),
   z.object({ type: z.literal('detach'), attachment: id }),
   z.object({

@@ -18,6 +18,16 @@ export interface QueuedView {
   readonly attachments: readonly Attachment[];
 }
 
+/** What each message carries besides its attachments: instructions, and the open file. */
+export interface ContextChip {
+  readonly id: string;
+  readonly kind: 'instructions' | 'editor';
+  readonly label: string;
+  readonly detail?: string;
+  readonly tokens: number;
+  readonly on: boolean;
+}
+
 /** A completion for `@` or `/`. */
 export interface CompletionItem {
   readonly id: string;
@@ -47,6 +57,7 @@ export type ToPage =
   | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
   /** The messages that wait for the end of the answer. */
   | { readonly type: 'queue'; readonly messages: readonly QueuedView[] }
+  | { readonly type: 'context'; readonly chips: readonly ContextChip[] }
   | { readonly type: 'model'; readonly model: ModelView | null }
   | { readonly type: 'workspace'; readonly trusted: boolean }
   | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }

@@ -4,8 +4,9 @@ import type { Conversation } from '../../wire/conversation.ts';
 import { asSvcError, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { errorCard } from '../page/error-card.ts';
 import type { ToolRunner } from '../tools/tool-runner.ts';
-import { LoopWatch, toolForModel } from '../tools/tools.ts';
+import { type ChatTool, LoopWatch, toolForModel } from '../tools/tools.ts';
 import type { Ending, Message, ModelLabel, Patch } from '../transcript.ts';
+import { type AnswerOptions, PLAN_INSTRUCTIONS } from './answer-options.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
 import type { SessionDeps, SessionModel } from './session-deps.ts';
@@ -20,6 +21,8 @@ export interface ConversationLog {
   add(message: Omit<Message, 'id' | 'parent' | 'createdAt'>, parent: string | undefined): string;
   end(message: string, ending: Ending): void;
   patch(patch: Patch): void;
+  /** The tools that may be called for the last message. */
+  tools(): readonly ChatTool[];
   /** True if the user has sent messages that wait for the next tool boundary. */
   hasQueued(): boolean;
   /** Adds the next waiting message to the conversation. False: none waits. */
@@ -40,7 +43,7 @@ export class AgentLoop {
 
   /** Sends requests until the model has answered. Runs its tools, and summarizes the history if necessary. */
   async answer(signal: AbortSignal, compacted = false): Promise<void> {
-    let chosen = this.#deps.model();
+    let chosen = this.#chosenModel();
     if (!chosen) {
       const id = this.#log.add({ role: 'assistant', parts: [] }, this.#log.leaf);
       this.#log.end(id, failed(noModel(), this.#deps.now()));
@@ -62,7 +65,7 @@ export class AgentLoop {
       if (ending && !asked) return;
       if (asked) {
         watch = new LoopWatch();
-        chosen = this.#deps.model() ?? chosen;
+        chosen = this.#chosenModel() ?? chosen;
       }
       fresh = false;
     }
@@ -76,7 +79,7 @@ export class AgentLoop {
     const { model, label } = chosen;
     for (let step = 0; ; step++) {
       if (step > 0 && needsCompaction(this.#log.messages, model, this.#output(model))) return undefined;
-      const conversation = this.#conversation(model);
+      const conversation = await this.#conversation(model);
       const writer = this.#writer(id, model);
       if (step > 0) writer.beginStep();
       const ending = await this.#stream(writer, model, conversation, label, signal);
@@ -96,7 +99,7 @@ export class AgentLoop {
       base: message?.parts.length ?? 0,
       before: message?.usage,
       model,
-      tools: this.#deps.tools?.() ?? [],
+      tools: this.#log.tools(),
       now: this.#deps.now,
       patch: (patch) => this.#log.patch(patch),
     });
@@ -138,9 +141,19 @@ export class AgentLoop {
     return ending.type === 'finished' && ending.outcome === 'complete';
   }
 
-  #conversation(model: Model): Conversation {
-    const instructions = this.#deps.instructions?.() ?? '';
-    const tools = model.toolCall ? (this.#deps.tools?.() ?? []) : [];
+  /** The options of the message that is being answered. */
+  #options(): AnswerOptions | undefined {
+    return this.#log.messages.findLast(({ role, auto }) => role === 'user' && !auto)?.options;
+  }
+
+  #chosenModel(): SessionModel | undefined {
+    return this.#deps.model(this.#options()?.model);
+  }
+
+  async #conversation(model: Model): Promise<Conversation> {
+    const base = (await this.#deps.instructions?.()) ?? '';
+    const instructions = [base, this.#options()?.plan ? PLAN_INSTRUCTIONS : ''].filter(Boolean).join('\n\n');
+    const tools = model.toolCall ? this.#log.tools() : [];
     return {
       model: model.id,
       system: instructions === '' ? [] : [{ type: 'text', text: instructions }],

@@ -24,13 +24,17 @@ export interface SessionModel {
 
 export interface SessionDeps {
   readonly converse: Converse;
-  /** The model for the next message; undefined: none is set up. */
-  readonly model: () => SessionModel | undefined;
+  /**
+   * The model for the next message; undefined: none is set up.
+   *
+   * @param wanted reference or name from a prompt file. If there is no such model, it is ignored.
+   */
+  readonly model: (wanted?: string) => SessionModel | undefined;
   readonly newId: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** System instructions of each conversation. */
-  readonly instructions?: () => string;
+  readonly instructions?: () => string | Promise<string>;
   /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
   readonly permissions?: SavedPermissions;

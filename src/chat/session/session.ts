@@ -1,7 +1,7 @@
 import { Emitter } from '../../base/emitter.ts';
 import type { Attachment } from '../attachment.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
-import type { PreparedCall, ToolDecision } from '../tools/tools.ts';
+import type { ChatTool, PreparedCall, ToolDecision } from '../tools/tools.ts';
 import {
   applyPatch,
   branchTo,
@@ -15,6 +15,7 @@ import {
   type Transcript,
 } from '../transcript.ts';
 import { AgentLoop, type ConversationLog, noModel } from './agent-loop.ts';
+import { type AnswerOptions, toolsFor } from './answer-options.ts';
 import type { SessionDeps } from './session-deps.ts';
 import { titleFrom, titleInAnswer, titleRequest } from './title.ts';
 
@@ -25,6 +26,7 @@ export interface Outgoing {
   /** The text for the model if it differs: an expanded slash command or prompt file. */
   readonly prompt?: string;
   readonly attachments?: readonly Attachment[];
+  readonly options?: AnswerOptions;
 }
 
 /** A message that waits until the running answer reaches its next tool boundary or its end. */
@@ -58,7 +60,7 @@ export class ChatSession {
     this.id = stored?.id ?? deps.newId();
     this.#transcript = stored?.transcript ?? EMPTY_TRANSCRIPT;
     this.#tools = new ToolRunner({
-      tools: () => deps.tools?.() ?? [],
+      tools: () => this.#offeredTools(),
       ...(deps.permissions === undefined ? {} : { permissions: deps.permissions }),
       patch: (patch) => this.#patch(patch),
       now: deps.now,
@@ -292,9 +294,16 @@ export class ChatSession {
       add: (message, parent) => this.#add(message, parent),
       end: (message, ending) => this.#end(message, ending),
       patch: (patch) => this.#patch(patch),
+      tools: () => this.#offeredTools(),
       hasQueued: () => this.#queue.length > 0,
       addQueued: () => this.#addQueued(),
     };
+  }
+
+  /** The message that is being answered decides which tools may be called. */
+  #offeredTools(): readonly ChatTool[] {
+    const question = this.messages.findLast(({ role, auto }) => role === 'user' && !auto);
+    return toolsFor(this.#deps.tools?.() ?? [], question?.options);
   }
 
   #addQueued(): boolean {
@@ -310,11 +319,12 @@ export class ChatSession {
     this.#queueChanged.fire();
   }
 
-  #addUser({ text, prompt, attachments = [] }: Outgoing, parent: string | undefined): void {
+  #addUser({ text, prompt, attachments = [], options }: Outgoing, parent: string | undefined): void {
     const message = {
       role: 'user' as const,
       parts: text === '' ? [] : [{ type: 'text' as const, text }],
       ...(prompt === undefined || prompt === text ? {} : { prompt }),
+      ...(options === undefined ? {} : { options }),
     };
     this.#add(attachments.length === 0 ? message : { ...message, attachments }, parent);
     if (this.#transcript.title === '') this.rename(titleFrom(text, attachments));

@@ -12,13 +12,14 @@ import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { Attach, refused } from './attachments/attach.ts';
 import { pickAttachments } from './attachments/attach-picker.ts';
 import { Complete } from './attachments/mention-completions.ts';
+import { ConversationContext } from './context/conversation-context.ts';
+import { fillPrompt } from './context/prompt-files.ts';
 import { CHAT_PANEL, type ChatCommand, revealChat } from './contributions.ts';
 import { Conversations, type OpenConversation } from './conversations.ts';
 import { codeBlockAction } from './editing/code-block-actions.ts';
 import { editorCommands } from './editing/editor-commands.ts';
 import { Proposals } from './editing/proposals.ts';
 import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
-import { instructions } from './instructions.ts';
 import { existingPaths, openLink, openPath } from './links.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
 import { CommandTerminals } from './tools/command-terminals.ts';
@@ -60,6 +61,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #terminals = new CommandTerminals();
   readonly #attach: Attach;
   readonly #complete: Complete;
+  readonly #context: ConversationContext;
   readonly #host: SurfaceHost;
   readonly #surfaces = new Set<Surface>();
   readonly #commands: Readonly<Record<ChatCommand, (args: readonly unknown[]) => Promise<unknown>>>;
@@ -72,7 +74,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#deps = deps;
     const permissions = new StoredPermissions(deps.drafts);
     this.#conversations = new Conversations({
-      session: { ...deps, tools: () => chosenTools(this.#toolPlaces()), permissions, instructions, namedByModel },
+      session: {
+        ...deps,
+        tools: () => chosenTools(this.#toolPlaces()),
+        permissions,
+        namedByModel,
+        instructions: () => this.#context.instructions(),
+      },
       history: new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath),
       workspace: workspaceId(),
       onRemove: (id) => this.#handleRemoved(id),
@@ -80,6 +88,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     });
     this.#attach = new Attach(deps.newId);
     this.#complete = new Complete(this.#attach);
+    this.#context = new ConversationContext({
+      memory: deps.drafts,
+      newId: deps.newId,
+      hasTools: () => deps.model()?.model.toolCall ?? false,
+    });
     this.#host = this.#surfaceHost();
     const postModels = () => {
       for (const surface of this.#surfaces) surface.postModel();
@@ -89,6 +102,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       this.#proposals,
       this.#terminals,
       this.#complete,
+      this.#context,
+      this.#context.onDidChange(() => {
+        for (const surface of this.#surfaces) surface.postContext();
+      }),
       deps.onModelChange(postModels),
       vscode.workspace.onDidGrantWorkspaceTrust(postModels),
     );
@@ -184,7 +201,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         if (attaches === 'diff') return this.#attach.diff();
         return attaches === 'selection' ? this.#attach.selection() : [];
       },
-      promptFile: (name) => this.#complete.promptFile(name),
+      promptFile: fillPrompt,
+      contextChips: () => this.#context.chips,
+      contextAttachments: () => this.#context.attachments(),
+      toggleContext: (chip) => this.#context.toggle(chip),
       viewChanges: async (changes) => {
         for (const { change, after } of changes) {
           if (after !== undefined) await this.#proposals.show((await workspaceFile(change.path)).uri, after);

@@ -2,10 +2,12 @@ import type * as vscode from 'vscode';
 import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
-import type { CompletionItem, ModelView, ToPage } from '../../chat/page/page-messages.ts';
+import type { CompletionItem, ContextChip, ModelView, ToPage } from '../../chat/page/page-messages.ts';
 import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/slash-commands.ts';
+import { type AnswerOptions, CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
 import type { Outgoing } from '../../chat/session/session.ts';
 import type { PreparedChange } from '../../chat/tools/file-change.ts';
+import type { FilledPrompt } from './context/prompt-files.ts';
 import type { OpenConversation } from './conversations.ts';
 
 /** The dependencies of a surface. */
@@ -38,8 +40,12 @@ export interface SurfaceHost {
   readonly pickAttachments: () => Promise<readonly Attachment[]>;
   /** The default attachments of a slash command. */
   readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
-  /** The text of a prompt file, for `/name`. */
-  readonly promptFile: (name: string) => Promise<string | undefined>;
+  /** The filled prompt file for `/name`. Undefined: there is none. */
+  readonly promptFile: (name: string) => Promise<FilledPrompt | 'cancelled' | undefined>;
+  /** What each message carries besides its attachments. */
+  readonly contextChips: () => readonly ContextChip[];
+  readonly contextAttachments: () => Promise<readonly Attachment[]>;
+  readonly toggleContext: (chip: string) => Promise<void>;
   /** Shows the changes of a call that waits for a decision. */
   readonly viewChanges: (changes: readonly PreparedChange[]) => Promise<void>;
   readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
@@ -120,6 +126,10 @@ export class Surface {
     this.#post({ type: 'workspace', trusted: this.#host.trusted() });
   }
 
+  postContext(): void {
+    this.#post({ type: 'context', chips: this.#host.contextChips() });
+  }
+
   /** Focuses the input now, or as soon as the page is ready. */
   focusInput(): void {
     if (this.#ready) this.#post({ type: 'focus' });
@@ -138,7 +148,8 @@ export class Surface {
 
   /** Sends a message for a command of the editor. */
   async send(text: string, attachments: readonly Attachment[]): Promise<void> {
-    await this.#conversation.session.send(await this.#outgoing(text, attachments));
+    const outgoing = await this.#outgoing(text, attachments);
+    if (outgoing) await this.#conversation.session.send(outgoing);
   }
 
   #createFeed(): PageFeed {
@@ -171,7 +182,9 @@ export class Surface {
       case 'resync':
         return this.#feed.snapshot();
       case 'send':
-        return this.#send(message.text, message.mention);
+        return this.#send(message);
+      case 'carry-out-plan':
+        return session.send({ text: CARRY_OUT_PLAN });
       case 'edit':
         return this.#edit(message.message, message.text);
       case 'regenerate':
@@ -223,6 +236,8 @@ export class Surface {
         return this.attach(await this.#host.pickAttachments());
       case 'attach-item':
         return this.attach(await this.#host.attachItem(message.item));
+      case 'toggle-context':
+        return this.#host.toggleContext(message.chip);
       case 'attach-uris':
         return this.attach(await this.#host.attachUris(message.uris));
       case 'attach-media': {
@@ -261,7 +276,7 @@ export class Surface {
   }
 
   /** The page has cleared its input, so a message that cannot be sent is put back into the draft. */
-  async #send(text: string, mention?: Extract<FromPage, { type: 'send' }>['mention']): Promise<void> {
+  async #send({ text, mention, plan }: Extract<FromPage, { type: 'send' }>): Promise<void> {
     const conversation = this.#conversation;
     const { session, draft } = conversation;
     const compacts = isCompact(text) && !session.running;
@@ -273,7 +288,8 @@ export class Surface {
       const known = new Set([...draft.attachments.map(attachmentKey), ...this.#detached]);
       const more = named.attachments.filter((each) => !known.has(attachmentKey(each)));
       this.#detached.clear();
-      return await session.send(await this.#outgoing(named.text.trim(), [...draft.attachments, ...more]));
+      const outgoing = await this.#outgoing(named.text.trim(), [...draft.attachments, ...more]);
+      if (outgoing) return await session.send(plan ? withPlan(outgoing) : outgoing);
     } catch (error) {
       this.#host.failed(error);
     }
@@ -302,21 +318,41 @@ export class Surface {
   async #edit(message: string, text: string): Promise<void> {
     const { session } = this.#conversation;
     const edited = session.transcript.messages.find(({ id }) => id === message);
-    await session.edit(message, await this.#outgoing(text, edited?.attachments ?? []));
+    const outgoing = await this.#outgoing(text, edited?.attachments ?? [], edited?.options);
+    if (outgoing) await session.edit(message, outgoing);
   }
 
-  /** Expands slash commands and prompt files, and adds their default attachments. */
-  async #outgoing(text: string, attachments: readonly Attachment[]): Promise<Outgoing> {
+  /**
+   * Expands slash commands and prompt files, and adds their default attachments and the open file.
+   *
+   * @returns undefined if the user cancelled an input of a prompt file.
+   */
+  async #outgoing(
+    text: string,
+    attachments: readonly Attachment[],
+    edited?: AnswerOptions,
+  ): Promise<Outgoing | undefined> {
     const { command, text: expanded } = expandCommand(text);
     if (command) {
       const sent = attachments.length > 0 ? attachments : await this.#host.commandAttachment(command);
       return { text, prompt: expanded, attachments: sent };
     }
+    const options = edited === undefined ? {} : { options: edited };
+    const sent = edited === undefined ? await this.#withContext(attachments) : attachments;
     const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
-    const prompt = name === undefined ? undefined : await this.#host.promptFile(name);
-    if (prompt === undefined) return { text, attachments };
+    const filled = name === undefined ? undefined : await this.#host.promptFile(name);
+    if (filled === 'cancelled') return undefined;
+    if (filled === undefined) return { text, attachments: sent, ...options };
     const rest = text.slice((name?.length ?? 0) + 1).trim();
-    return { text, prompt: [prompt, rest].filter(Boolean).join('\n\n'), attachments };
+    const prompt = [filled.prompt, rest].filter(Boolean).join('\n\n');
+    return { text, prompt, attachments: sent, options: { ...filled.options, ...edited } };
+  }
+
+  /** Adds the open file, unless it is attached already. */
+  async #withContext(attachments: readonly Attachment[]): Promise<readonly Attachment[]> {
+    const attached = new Set(attachments.map(attachedPath));
+    const context = await this.#host.contextAttachments();
+    return [...attachments, ...context.filter((each) => !attached.has(attachedPath(each)))];
   }
 
   #postAll(): void {
@@ -324,6 +360,7 @@ export class Surface {
     this.#postDraft();
     this.#feed.snapshot();
     this.#postQueue();
+    this.postContext();
   }
 
   #postQueue(): void {
@@ -347,6 +384,15 @@ export class Surface {
   #post(message: ToPage): void {
     void this.#webview.postMessage(message);
   }
+}
+
+/** The path of an attached file without its lines. */
+function attachedPath({ detail, label }: Attachment): string {
+  return (detail ?? label).replace(/:\d+-\d+$/, '');
+}
+
+function withPlan(outgoing: Outgoing): Outgoing {
+  return { ...outgoing, options: { ...outgoing.options, plan: true } };
 }
 
 /** Attachments with the same key replace each other. */

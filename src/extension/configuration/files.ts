@@ -13,6 +13,11 @@ export function globalFile(): string {
   return join(globalFolder(configurationInput()), 'svc.jsonc');
 }
 
+/** The folder of the user's own files for all projects. */
+export function globalFolderUri(): vscode.Uri {
+  return vscode.Uri.file(globalFolder(configurationInput()));
+}
+
 /** The files in which a new provider can be saved: the global one, and those of trusted workspace folders. */
 export function saveTargets(): readonly SaveTarget[] {
   const folders = vscode.workspace.isTrusted ? (vscode.workspace.workspaceFolders ?? []) : [];

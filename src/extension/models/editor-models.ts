@@ -85,6 +85,17 @@ export class Models implements vscode.Disposable {
     return this.#select(selectModel, LAST_USED);
   }
 
+  /** The model with this reference, or the first one with this name or key. */
+  named(wanted: string): Model | undefined {
+    const all = this.#registry?.models;
+    const exact = all?.get(wanted);
+    if (exact) return exact;
+    const lower = wanted.toLowerCase();
+    return [...(all?.values() ?? [])].find(
+      ({ name, key }) => name.toLowerCase() === lower || key.toLowerCase() === lower,
+    );
+  }
+
   /** The current completion model. */
   get completion(): Model | undefined {
     return this.#select(selectCompletionModel, LAST_FIM);

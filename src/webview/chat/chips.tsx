@@ -2,6 +2,7 @@ import type { Attachment, AttachmentKind } from '../../chat/attachment.ts';
 import { Icon } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
 import { tokensText } from './figures.ts';
+import { usePanel } from './panel.ts';
 
 const ICONS: Readonly<Record<AttachmentKind, string>> = {
   selection: 'list-selection',
@@ -14,6 +15,7 @@ const ICONS: Readonly<Record<AttachmentKind, string>> = {
   image: 'file-media',
   pdf: 'file-pdf',
   prompt: 'note',
+  editor: 'go-to-file',
 };
 
 export function Chips(props: { attachments: readonly Attachment[]; remove?: (id: string) => void }) {
@@ -37,6 +39,37 @@ export function Chips(props: { attachments: readonly Attachment[]; remove?: (id:
               <Icon name="close" />
             </button>
           ) : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Chips that are sent with each message. A press switches one off or on. */
+export function ContextChips() {
+  const { link, state } = usePanel();
+  const chips = state.contextChips.value;
+  if (chips.length === 0) return null;
+  return (
+    <ul class="chips context" aria-label={t('Sent with each message')}>
+      {chips.map(({ id, kind, label, detail, tokens, on }) => (
+        <li key={id}>
+          <button
+            type="button"
+            class={on ? 'chip' : 'chip off'}
+            aria-pressed={on}
+            title={
+              on
+                ? t('{0} – press to leave it out', detail ?? label)
+                : t('{0} is left out – press to send it', detail ?? label)
+            }
+            onClick={() => link.post({ type: 'toggle-context', chip: id })}
+          >
+            <Icon name={kind === 'editor' ? 'go-to-file' : 'book'} />
+            <span class="name">{label}</span>
+            <span class="figures">{t('{0} tokens', tokensText(tokens))}</span>
+            <Icon name={on ? 'close' : 'add'} />
+          </button>
         </li>
       ))}
     </ul>

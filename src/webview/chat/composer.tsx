@@ -3,7 +3,7 @@ import type { CompletionItem } from '../../chat/page/page-messages.ts';
 import { Icon, IconButton } from '../shared/icon.tsx';
 import { t } from '../shared/words.ts';
 import { attachFile } from './attach-media.ts';
-import { Chips } from './chips.tsx';
+import { Chips, ContextChips } from './chips.tsx';
 import { isComposing, isSubmit } from './composing.ts';
 import { Gauge } from './gauge.tsx';
 import { usePanel } from './panel.ts';
@@ -41,6 +41,7 @@ export function Composer() {
       type: 'send',
       text: text.trimEnd(),
       ...(mention ? { mention: { from: mention.from, text: mention.text } } : {}),
+      ...(state.planning.value ? { plan: true as const } : {}),
     });
     menu.close();
     if (input.current) input.current.value = '';
@@ -63,6 +64,7 @@ export function Composer() {
   return (
     <div class="composer">
       {menu.items.length > 0 ? <Completions {...menu} choose={menu.choose} /> : null}
+      <ContextChips />
       {attachments.length > 0 ? (
         <Chips attachments={attachments} remove={(attachment) => link.post({ type: 'detach', attachment })} />
       ) : null}
@@ -101,6 +103,7 @@ export function Composer() {
         {state.model.value?.tools ? (
           <IconButton icon="tools" name={t('Choose tools')} onClick={() => link.post({ type: 'choose-tools' })} />
         ) : null}
+        {state.model.value?.tools ? <PlanButton /> : null}
         <ModelButton />
         <span class="space" />
         <Gauge />
@@ -152,6 +155,28 @@ function useRecall(
     write(text);
     return true;
   };
+}
+
+/** Switches to plan mode: the model reads only, and answers with a plan. */
+function PlanButton() {
+  const { state } = usePanel();
+  const on = state.planning.value;
+  return (
+    <button
+      type="button"
+      class={on ? 'quiet plan on' : 'quiet plan'}
+      aria-pressed={on}
+      title={
+        on ? t('Plan mode is on: nothing is changed, the answer is a plan') : t('Plan mode: read only, then a plan')
+      }
+      onClick={() => {
+        state.planning.value = !on;
+      }}
+    >
+      <Icon name="list-ordered" />
+      {on ? <span>{t('Plan')}</span> : <span class="unseen">{t('Plan')}</span>}
+    </button>
+  );
 }
 
 function ModelButton() {

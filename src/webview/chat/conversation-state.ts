@@ -1,7 +1,7 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
 import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.ts';
-import type { CompletionItem, ModelView, QueuedView, ToPage } from '../../chat/page/page-messages.ts';
+import type { CompletionItem, ContextChip, ModelView, QueuedView, ToPage } from '../../chat/page/page-messages.ts';
 import { branchTo, isRunning, type Message, messageText, versionsIn } from '../../chat/transcript.ts';
 
 /** A message on the visible branch, with its versions and its 0-based index among them. */
@@ -28,6 +28,9 @@ export class ConversationState {
   readonly trusted = signal(true);
   readonly attachments = signal<readonly Attachment[]>([]);
   readonly draft = signal('');
+  readonly contextChips = signal<readonly ContextChip[]>([]);
+  /** The next message asks for a plan. */
+  readonly planning = signal(false);
   readonly queue = signal<readonly QueuedView[]>([]);
   readonly completions = signal<{ readonly query: number; readonly items: readonly CompletionItem[] }>({
     query: 0,
@@ -107,6 +110,9 @@ export class ConversationState {
       case 'draft':
         if (message.text !== undefined) this.draft.value = message.text;
         this.attachments.value = message.attachments;
+        return;
+      case 'context':
+        this.contextChips.value = message.chips;
         return;
       case 'queue':
         this.queue.value = message.messages;

@@ -1,5 +1,6 @@
 import './activation.suite.ts';
 import './chat.suite.ts';
+import './chat-context.suite.ts';
 import './chat-tools.suite.ts';
 import './completion.suite.ts';
 import './completion-answers.suite.ts';

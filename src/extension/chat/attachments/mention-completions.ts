@@ -2,13 +2,12 @@ import * as vscode from 'vscode';
 import type { Attachment } from '../../../chat/attachment.ts';
 import type { CompletionItem } from '../../../chat/page/page-messages.ts';
 import { COMPACT, SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
-import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { promptFiles } from '../context/prompt-files.ts';
 import { findLinkedFile } from '../links.ts';
-import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
+import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { Attach } from './attach.ts';
 
 const MAX_ITEMS = 12;
-const PROMPTS = '{.github/prompts,.svc/prompts}/*.prompt.md';
 
 interface Special {
   readonly id: string;
@@ -123,25 +122,15 @@ export class Complete implements vscode.Disposable {
     }
   }
 
-  async promptFile(name: string): Promise<string | undefined> {
-    const file = (await vscode.workspace.findFiles(PROMPTS)).find((uri) => promptName(uri) === name);
-    // A prompt file in a repository may be a link to a private file of the user.
-    const found = file && (await fileAt(file));
-    if (!found || cautionFor(found, workspaceRelativePath(file), 'read')) return undefined;
-    const text = (await vscode.workspace.openTextDocument(found.uri)).getText();
-    // Remove front matter, which is for other tools.
-    return text.replace(/^---\n[\s\S]*?\n---\n/, '').trim();
-  }
-
   async #commands(text: string): Promise<readonly CompletionItem[]> {
     const own = SLASH_COMMANDS.map(({ name, detail }) => ({
       name,
       detail: vscode.l10n.t(detail),
       icon: 'terminal-cmd',
     }));
-    const prompts = (await vscode.workspace.findFiles(PROMPTS)).map((uri) => ({
-      name: promptName(uri),
-      detail: workspaceRelativePath(uri),
+    const prompts = (await promptFiles()).map(({ name, path, description }) => ({
+      name,
+      detail: description ?? path,
       icon: 'note',
     }));
     const compact = { name: COMPACT, detail: vscode.l10n.t('Summarize the conversation so far'), icon: 'fold' };
@@ -233,10 +222,6 @@ function specials(): readonly Special[] {
     { id: 'terminal', detail: vscode.l10n.t('Last output of the terminal'), icon: 'terminal' },
     { id: 'diff', detail: vscode.l10n.t('Changes in Git'), icon: 'git-compare' },
   ];
-}
-
-function promptName(uri: vscode.Uri): string {
-  return uri.path.slice(uri.path.lastIndexOf('/') + 1).replace(/\.prompt\.md$/, '');
 }
 
 /** Escapes a character for a glob pattern and matches both cases. */

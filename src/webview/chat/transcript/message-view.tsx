@@ -6,7 +6,7 @@ import { Icon, IconButton } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
 import { Chips } from '../chips.tsx';
 import { isSubmit } from '../composing.ts';
-import type { ShownBranch } from '../conversation-state.ts';
+import type { ConversationState, ShownBranch } from '../conversation-state.ts';
 import { priceText, tokensText } from '../figures.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { showControls } from '../markdown/safe-html.ts';
@@ -142,7 +142,30 @@ function EditBox({ message, text, close }: { message: Message; text: string; clo
   );
 }
 
+/** True for a complete answer in plan mode. */
+function isPlan({ parent, ending }: Message, state: ConversationState): boolean {
+  const asked = parent === undefined ? undefined : state.message(parent)?.value;
+  return asked?.options?.plan === true && ending?.type === 'finished' && ending.outcome === 'complete';
+}
+
+function PlanActions() {
+  const { link, state } = usePanel();
+  const start = () => {
+    state.planning.value = false;
+    link.post({ type: 'carry-out-plan' });
+  };
+  return (
+    <div class="actions plan-actions">
+      <button type="button" class="primary" disabled={state.running.value} onClick={start}>
+        {t('Start the work')}
+      </button>
+      <span class="hint">{t('Or write what to change in the plan.')}</span>
+    </div>
+  );
+}
+
 function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Message }) {
+  const { state } = usePanel();
   const streaming = message.ending === undefined;
   const name = message.model?.name ?? 'Svc';
   const visible = message.parts.some((part) => part.type !== 'step');
@@ -153,6 +176,7 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
       ))}
       {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
+      {last && isPlan(message, state) ? <PlanActions /> : null}
       {streaming ? null : <AnswerFoot message={message} shown={shown} />}
     </article>
   );

@@ -1,0 +1,134 @@
+import * as vscode from 'vscode';
+import { readFrontMatter, textList } from '../../../chat/prompts/front-matter.ts';
+import { estimateTokens } from '../../../chat/session/tokens.ts';
+import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { globalFolderUri } from '../../configuration/files.ts';
+import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
+
+/** A file with instructions for the model. */
+export interface InstructionFile {
+  /** Path relative to the workspace; for the user's own files, the whole path. */
+  readonly path: string;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** Longer files are cut, with a note at the end. */
+const MAX_CHARACTERS = 60_000;
+const MAX_FILES = 30;
+/** Files that hold for a whole folder of the workspace. */
+const ROOT_FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
+const PATTERNS = '{.github/instructions/**/*.instructions.md,.svc/instructions/**/*.md}';
+
+/**
+ * The files that hold for a document: those of the user, then, in a trusted workspace, those of its folders, from general
+ * to special. Files with the same text, such as a link from CLAUDE.md to AGENTS.md, are listed once.
+ */
+export async function instructionFiles(document: vscode.TextDocument | undefined): Promise<readonly InstructionFile[]> {
+  const candidates = [...(await userFiles()), ...(vscode.workspace.isTrusted ? await workspaceFiles(document) : [])];
+  const texts = new Set<string>();
+  return candidates
+    .filter(({ text }) => text !== '' && !texts.has(text) && texts.add(text).size > 0)
+    .slice(0, MAX_FILES);
+}
+
+/** `instructions/*.md` and `AGENTS.md` beside the user's own svc.jsonc. */
+async function userFiles(): Promise<InstructionFile[]> {
+  const folder = globalFolderUri();
+  const own = vscode.Uri.joinPath(folder, 'instructions');
+  const names = await vscode.workspace.fs.readDirectory(own).then(
+    (entries) => entries.map(([name]) => name).filter((name) => name.endsWith('.md')),
+    () => [],
+  );
+  const uris = [
+    vscode.Uri.joinPath(folder, 'AGENTS.md'),
+    ...names.sort().map((name) => vscode.Uri.joinPath(own, name)),
+  ];
+  const read = await Promise.all(
+    uris.map(async (uri) => {
+      const text = await readText(uri);
+      return text === undefined ? [] : [instructionFile(uri.fsPath, (await readFrontMatter(text)).body)];
+    }),
+  );
+  return read.flat();
+}
+
+async function workspaceFiles(document: vscode.TextDocument | undefined): Promise<InstructionFile[]> {
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
+  const roots = folders.flatMap((folder) => ROOT_FILES.map((name) => vscode.Uri.joinPath(folder, ...name.split('/'))));
+  const found = (await vscode.workspace.findFiles(PATTERNS)).sort((a, b) => a.path.localeCompare(b.path));
+  const nearest = document ? await nearestFiles(document.uri) : [];
+  const uris = new Map([...roots, ...found, ...nearest].map((uri) => [uri.toString(), uri]));
+  const read = await Promise.all([...uris.values()].map((uri) => readWorkspaceFile(uri, document)));
+  return read.flat();
+}
+
+/** The AGENTS.md and CLAUDE.md nearest to a file, below the folder of the workspace. */
+async function nearestFiles(uri: vscode.Uri): Promise<vscode.Uri[]> {
+  const root = vscode.workspace.getWorkspaceFolder(uri)?.uri;
+  if (!root) return [];
+  const nearest: vscode.Uri[] = [];
+  for (const name of ['AGENTS.md', 'CLAUDE.md']) {
+    for (let folder = parent(uri); folder.path.length > root.path.length; folder = parent(folder)) {
+      const file = vscode.Uri.joinPath(folder, name);
+      if (!(await exists(file))) continue;
+      nearest.push(file);
+      break;
+    }
+  }
+  return nearest;
+}
+
+async function readWorkspaceFile(
+  uri: vscode.Uri,
+  document: vscode.TextDocument | undefined,
+): Promise<readonly InstructionFile[]> {
+  if (!(await exists(uri))) return [];
+  // A file of a repository may be a link to a private file of the user.
+  const file = await fileAt(uri);
+  const caution = file && cautionFor(file, workspaceRelativePath(uri), 'read');
+  const text = file && !caution ? await readText(file.uri) : undefined;
+  if (text === undefined) return [];
+  const { fields, body } = await readFrontMatter(text);
+  if (!appliesTo(textList(fields.applyTo), uri, document)) return [];
+  return [instructionFile(workspaceRelativePath(uri), body)];
+}
+
+/** Without `applyTo` it holds always, except for `*.instructions.md`, as in VS Code. */
+function appliesTo(
+  patterns: readonly string[] | undefined,
+  uri: vscode.Uri,
+  document: vscode.TextDocument | undefined,
+): boolean {
+  if (patterns === undefined) return !uri.path.endsWith('.instructions.md');
+  if (patterns.some((pattern) => pattern === '**' || pattern === '**/*')) return true;
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  if (!document || !folder) return false;
+  return patterns.some(
+    (pattern) => vscode.languages.match({ pattern: new vscode.RelativePattern(folder, pattern) }, document) > 0,
+  );
+}
+
+function instructionFile(path: string, body: string): InstructionFile {
+  const text = body.length > MAX_CHARACTERS ? `${body.slice(0, MAX_CHARACTERS)}\n[cut: the rest is omitted]` : body;
+  return { path, text, tokens: estimateTokens(text) };
+}
+
+async function readText(uri: vscode.Uri): Promise<string | undefined> {
+  const bytes = await vscode.workspace.fs.readFile(uri).then(
+    (read) => read,
+    () => undefined,
+  );
+  return bytes && Buffer.from(bytes.slice(0, MAX_CHARACTERS * 4)).toString('utf8');
+}
+
+function exists(uri: vscode.Uri): Thenable<boolean> {
+  return vscode.workspace.fs.stat(uri).then(
+    ({ type }) => (type & vscode.FileType.File) !== 0,
+    () => false,
+  );
+}
+
+function parent(uri: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(uri, '..');
+}
