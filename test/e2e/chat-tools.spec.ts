@@ -30,7 +30,7 @@ describe('tools and code in the editor', () => {
     const frame = await harness.send('Make it new');
     await frame.getByRole('button', { name: 'Allow once' }).waitFor();
     assert.match(harness.lastBody(), /The old line\./);
-    await frame.getByRole('button', { name: 'Show the change' }).click();
+    await frame.getByRole('button', { name: 'View diff' }).click();
     await harness.page.locator('.tab', { hasText: 'note.txt (proposed)' }).waitFor();
     await harness.page.locator('.editor.modified .view-line', { hasText: 'The new line.' }).waitFor();
     assert.equal(note(), 'The old line.\n');
