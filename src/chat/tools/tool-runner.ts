@@ -99,8 +99,11 @@ export class ToolRunner {
     return input ? { id, tool, input, log } : { failure: 'The arguments are not a JSON object.', log };
   }
 
-  decide(call: string, decision: ToolDecision): void {
-    this.#waiting.get(call)?.resolve(decision);
+  /** False: the call does not wait, for example because it was answered already. */
+  decide(call: string, decision: ToolDecision): boolean {
+    const waiting = this.#waiting.get(call);
+    waiting?.resolve(decision);
+    return waiting !== undefined;
   }
 
   /** The call that waits for a decision, with the whole texts of its changes. */

@@ -44,7 +44,7 @@ export function Approval({ part, command }: Props) {
             </button>
           </>
         )}
-        {part.action?.type === 'changes' ? (
+        {canView(part) ? (
           <button type="button" onClick={() => link.post({ type: 'preview', call: part.id })}>
             {t('View diff')}
           </button>
@@ -74,4 +74,9 @@ function Denial({ call }: { call: string }) {
       </button>
     </div>
   );
+}
+
+/** A file that only moves, and a file that is no text, have no diff. */
+function canView({ action }: ToolPart): boolean {
+  return action?.type === 'changes' && action.changes.some(({ hunks }) => hunks.length > 0);
 }
