@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lineSearch } from '../../src/chat/tools/search-lines.ts';
+import { lineSearch } from '../../src/chat/tools/search/search-lines.ts';
 
 describe('searchLines', () => {
   const LINES = ['const a = 1;', 'Const (b) = 2;', '', 'let c = a + b;'];

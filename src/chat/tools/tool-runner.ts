@@ -1,5 +1,6 @@
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, ToolState } from '../transcript.ts';
+import { cutMiddle } from './long-output.ts';
 import { sameAction, type ToolAction } from './tool-action.ts';
 import {
   type ChatTool,
@@ -22,7 +23,7 @@ export interface ToolRunnerDeps {
   readonly now: () => number;
 }
 
-/** Longer outputs are cut, with a note for the model. */
+/** Longer outputs lose their middle. */
 const MAX_OUTPUT = 60_000;
 
 /** Writes the progress of one call into its message. */
@@ -249,8 +250,7 @@ function cautionText(confirmation: RequiredConfirmation): string {
 
 function outcomeState({ output, failed, exitCode }: ToolOutcome, ms: number, signal: AbortSignal): ToolState {
   if (signal.aborted) return { type: 'stopped' };
-  const cut = output.length > MAX_OUTPUT;
-  const text = cut ? `${output.slice(0, MAX_OUTPUT)}\n[cut: ${output.length - MAX_OUTPUT} characters more]` : output;
+  const text = cutMiddle(output, MAX_OUTPUT);
   const code = exitCode === undefined ? {} : { exitCode };
   return { type: 'done', output: text, ...(failed ? { failed } : {}), ...code, ms };
 }

@@ -1,33 +1,88 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
+import { readRegularFile } from '../../../base/regular-file.ts';
 import { isSecretFile } from '../../../base/secret-files.ts';
 
 const run = promisify(execFile);
 const MAX = 400_000;
 
+/** Contents of larger new files are left out. */
+const MAX_NEW_BYTES = 100_000;
+const MAX_NEW_FILES = 200;
+
 /**
- * The staged diff, or the unstaged diff if nothing is staged, without files that may contain secrets. Empty outside a
- * repository. By default for the first workspace folder.
+ * Uncommitted changes with new files, without files that may contain secrets. Empty outside a repository. By default
+ * of the first workspace folder.
+ *
+ * @param which `commit`: the staged changes if there are any, as Git commits them. `all`: staged or not.
  */
-export async function gitDiff(folder = vscode.workspace.workspaceFolders?.[0]?.uri): Promise<string> {
+export async function gitDiff(
+  which: 'commit' | 'all' = 'commit',
+  folder = vscode.workspace.workspaceFolders?.[0]?.uri,
+): Promise<string> {
   // The repository's configuration can make git start programs, so the workspace must be trusted.
   if (folder?.scheme !== 'file' || !vscode.workspace.isTrusted) return '';
-  const git = async (...args: string[]) => {
-    const fixed = ['--no-optional-locks', 'diff', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
-    const { stdout } = await run('git', [...fixed, ...args], { cwd: folder.fsPath, maxBuffer: 64 * 1024 * 1024 });
-    return stdout;
-  };
-  const diff = async (...args: string[]) => {
-    const names = (await git(...args, '--name-only', '-z')).split('\0').filter(Boolean);
-    const excluded = names.filter(isSecretFile).map((name) => `:(exclude,top,literal)${name}`);
-    if (names.length === excluded.length) return '';
-    return (await git(...args, '--', ':(top)', ...excluded)).slice(0, MAX);
-  };
+  const repository = new Repository(folder.fsPath);
   try {
-    return (await diff('--cached')) || (await diff());
+    const staged = await repository.diff('--cached');
+    if (which === 'commit' && staged !== '') return staged.slice(0, MAX);
+    const changed = which === 'all' ? await repository.diff('HEAD').catch(() => staged) : await repository.diff();
+    return (changed + (await repository.newFiles())).slice(0, MAX);
   } catch {
     // There is no repository, or git is not installed.
     return '';
   }
+}
+
+class Repository {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async diff(...args: string[]): Promise<string> {
+    const fixed = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
+    const names = split(await this.#git(...fixed, ...args, '--name-only', '-z'));
+    const excluded = names.filter(isSecretFile).map((name) => `:(exclude,top,literal)${name}`);
+    if (names.length === excluded.length) return '';
+    return this.#git(...fixed, ...args, '--', ':(top)', ...excluded);
+  }
+
+  /** Files that Git does not know yet, in the form of a diff. */
+  async newFiles(): Promise<string> {
+    const root = (await this.#git('rev-parse', '--show-toplevel')).replace(/\r?\n$/, '');
+    const listed = await this.#git('-C', root, 'ls-files', '--others', '--exclude-standard', '-z');
+    const names = split(listed).filter((name) => !isSecretFile(name));
+    const diffs: string[] = [];
+    for (const name of names.slice(0, MAX_NEW_FILES)) diffs.push(await newFileDiff(root, name));
+    const more = names.length > MAX_NEW_FILES ? `\n${names.length - MAX_NEW_FILES} more new files\n` : '';
+    return diffs.join('') + more;
+  }
+
+  async #git(...args: string[]): Promise<string> {
+    const { stdout } = await run('git', ['--no-optional-locks', ...args], {
+      cwd: this.#folder,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return stdout;
+  }
+}
+
+async function newFileDiff(root: string, name: string): Promise<string> {
+  const head = `diff --git a/${name} b/${name}\nnew file\n`;
+  // Inside: a link to another place is not read.
+  const read = await readRegularFile(join(root, name), { limit: MAX_NEW_BYTES, inside: root });
+  if (!('bytes' in read)) return read.problem === 'too-large' ? `${head}Large file, not shown\n` : '';
+  if (read.bytes.subarray(0, 8000).includes(0)) return `${head}Binary file\n`;
+  const text = Buffer.from(read.bytes).toString('utf8');
+  const lines = text.replace(/\n$/, '').split('\n');
+  const body = text === '' ? '' : `@@ -0,0 +1,${lines.length} @@\n${lines.map((line) => `+${line}\n`).join('')}`;
+  return `${head}--- /dev/null\n+++ b/${name}\n${body}`;
+}
+
+function split(list: string): readonly string[] {
+  return list.split('\0').filter(Boolean);
 }

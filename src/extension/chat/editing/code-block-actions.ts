@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FromPage } from '../../../chat/page/from-page.ts';
 import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
-import { type CommandTerminals, requireReadable } from '../tools/command-terminals.ts';
+import { type CommandTerminals, requireReadable, workingFolder } from '../tools/command-terminals.ts';
 import type { ToolPlaces } from '../tools/own-tools.ts';
 import type { Proposals } from './proposals.ts';
 
@@ -70,7 +70,8 @@ async function askAndRun(command: string, terminals: CommandTerminals): Promise<
     const document = await vscode.workspace.openTextDocument({ content: showUnseen(command) });
     await vscode.window.showTextDocument(document);
   }
-  if (answer === run) await terminals.run(command, new AbortController().signal);
+  if (answer !== run) return;
+  await terminals.run({ command, cwd: workingFolder(), background: false }, new AbortController().signal);
 }
 
 /** Shows the beginning and the end of a long command, and the number of omitted lines. */

@@ -125,7 +125,7 @@ async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<
   const chosen = deps.model();
   if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
   const repository = await gitRepository(source);
-  const diff = await gitDiff(repository?.rootUri);
+  const diff = await gitDiff('commit', repository?.rootUri);
   if (!repository || diff === '') {
     void vscode.window.showInformationMessage(vscode.l10n.t('There are no changes to describe.'));
     return;

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { LongOutput } from '../../../chat/tools/long-output.ts';
 import { type RunningCommand, startShellCommand } from '../../../chat/tools/shell-command.ts';
 import { plainOutput } from '../../../chat/tools/terminal-output.ts';
 import type { ToolOutcome } from '../../../chat/tools/tools.ts';
@@ -9,6 +10,8 @@ import { rememberCommand } from '../attachments/terminal-text.ts';
 const NAME = 'Svc';
 /** After this time, the result reports to the model that the command is still running. */
 const COMMAND_MS = 120_000;
+/** The same for a command in the background. */
+const BACKGROUND_MS = 3000;
 const MAX = 60_000;
 
 /** @throws Error if the command is empty or has control characters that make it unreadable. */
@@ -21,19 +24,54 @@ export function requireReadable(command: string): void {
   );
 }
 
+export interface TerminalCommand {
+  readonly command: string;
+  /** Absolute path. */
+  readonly cwd: string;
+  /** Returns after a short time, while the command runs on. */
+  readonly background: boolean;
+}
+
+/** A command that was started, with its output so far. */
+interface StartedCommand {
+  readonly output: LongOutput;
+  readonly ended: Promise<number | NodeJS.Signals>;
+  kill(): void;
+}
+
 /** The terminals for approved commands. Each runs one command at a time. */
 export class CommandTerminals implements vscode.Disposable {
   readonly #terminals = new Set<CommandTerminal>();
+  /** Commands that were still running when their result was returned, by number. */
+  readonly #background = new Map<number, StartedCommand>();
+  #count = 0;
 
   dispose(): void {
     for (const each of this.#terminals) each.close();
   }
 
-  /** Runs a command that the user has allowed and returns its output. */
-  async run(command: string, signal: AbortSignal): Promise<ToolOutcome> {
+  /** Runs a command that the user has allowed and returns its output. Stop ends the command. */
+  async run({ command, cwd, background }: TerminalCommand, signal: AbortSignal): Promise<ToolOutcome> {
     requireReadable(command);
     const terminal = [...this.#terminals].find(({ busy }) => !busy) ?? this.#create();
-    return terminal.run(command, signal);
+    const started = await terminal.start(command, cwd, signal);
+    if (!started) return { output: 'Stopped.', failed: true };
+    const ended = await whenEnded(started, background ? BACKGROUND_MS : COMMAND_MS, signal);
+    if (ended.type === 'stopped') started.kill();
+    if (ended.type !== 'running') return commandOutcome(started, ended);
+    this.#count += 1;
+    this.#background.set(this.#count, started);
+    const { output } = commandOutcome(started, ended);
+    return { output: `${output}\n[Use terminal_output with id ${this.#count} to read on or to stop it]` };
+  }
+
+  /** Reads the output of a command that is still running. @param wait maximum time in milliseconds. */
+  async read(id: number, wait: number, stop: boolean, signal: AbortSignal): Promise<ToolOutcome> {
+    const started = this.#background.get(id);
+    if (!started) throw new Error(`There is no command with id ${id}.`);
+    if (stop) started.kill();
+    const ended = await whenEnded(started, stop ? COMMAND_MS : wait, signal);
+    return commandOutcome(started, ended.type === 'stopped' ? { type: 'running' } : ended);
   }
 
   #create(): CommandTerminal {
@@ -44,6 +82,13 @@ export class CommandTerminals implements vscode.Disposable {
 }
 
 type Ended = { type: 'ended'; code: number | NodeJS.Signals } | { type: 'stopped' } | { type: 'running' };
+
+function commandOutcome({ output }: StartedCommand, ended: Ended): ToolOutcome {
+  const text = `${plainOutput(output.text).trim()}\n[${formatStatus(ended)}]`;
+  return ended.type === 'ended' && typeof ended.code === 'number'
+    ? { output: text, exitCode: ended.code }
+    : { output: text };
+}
 
 /** Shows commands and their output, and sends the user's input to the shell process. */
 class CommandTerminal implements vscode.Pseudoterminal {
@@ -81,37 +126,37 @@ class CommandTerminal implements vscode.Pseudoterminal {
     }
   }
 
-  async run(command: string, signal: AbortSignal): Promise<ToolOutcome> {
+  /** Undefined if it was stopped before it started. Rejects if the shell can't be started. */
+  async start(command: string, cwd: string, signal: AbortSignal): Promise<StartedCommand | undefined> {
     this.busy = true;
     this.#terminal.show(true);
     await this.#opened.promise;
     if (signal.aborted) {
       this.busy = false;
-      return { output: 'Stopped.', failed: true };
+      return undefined;
     }
     this.#show(`\u001b[1m$ ${showUnseen(command)}\u001b[0m\n`);
     const remembered = rememberCommand(this.#terminal, command);
-    let length = 0;
+    const output = new LongOutput(MAX);
     try {
       const running = startShellCommand({
-        ...{ shell: userShell(), command, cwd: workingFolder(), env: process.env },
+        ...{ shell: userShell(), command, cwd, env: process.env },
         onOutput: (text) => {
-          length += text.length;
+          output.append(text);
           remembered.output = (remembered.output + text).slice(-MAX);
           this.#show(text);
         },
       });
       this.#running = running;
       void running.ended
-        .then((code) => this.#end(`[${formatStatus({ type: 'ended', code })}]`))
+        .then((code) => {
+          if (typeof code === 'number') remembered.exitCode = code;
+          this.#end(`[${formatStatus({ type: 'ended', code })}]`);
+        })
         .catch((error: unknown) => this.#end(String(error)));
-      const ended = await whenEnded(running, signal);
-      if (ended.type === 'stopped') running.kill();
-      if (ended.type === 'ended' && typeof ended.code === 'number') remembered.exitCode = ended.code;
-      const cut = length > MAX ? `[cut: ${length - MAX} characters before]\n` : '';
-      return { output: `${cut}${plainOutput(remembered.output).trim()}\n[${formatStatus(ended)}]` };
+      return { output, ended: running.ended, kill: () => running.kill() };
     } catch (error) {
-      if (this.busy) this.#end(String(error));
+      this.#end(String(error));
       throw error;
     }
   }
@@ -152,13 +197,13 @@ function formatStatus(ended: Ended): string {
   return typeof ended.code === 'number' ? `exit code ${ended.code}` : `ended by ${ended.code}`;
 }
 
-async function whenEnded(running: RunningCommand, signal: AbortSignal): Promise<Ended> {
+async function whenEnded(started: StartedCommand, ms: number, signal: AbortSignal): Promise<Ended> {
   const limit = Promise.withResolvers<Ended>();
   const stop = () => limit.resolve({ type: 'stopped' });
-  const timer = setTimeout(() => limit.resolve({ type: 'running' }), COMMAND_MS);
+  const timer = setTimeout(() => limit.resolve({ type: 'running' }), ms);
   signal.addEventListener('abort', stop);
   try {
-    const ended = running.ended.then((code): Ended => ({ type: 'ended', code }));
+    const ended = started.ended.then((code): Ended => ({ type: 'ended', code }));
     return await Promise.race([ended, limit.promise]);
   } finally {
     clearTimeout(timer);
@@ -171,7 +216,8 @@ function userShell(): string {
   return vscode.env.shell || (process.platform === 'win32' ? ComSpec : SHELL) || '/bin/sh';
 }
 
-function workingFolder(): string {
+/** The folder of commands without another one. */
+export function workingFolder(): string {
   const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file');
   return folder?.uri.fsPath ?? homedir();
 }

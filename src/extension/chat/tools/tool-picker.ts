@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { disabledTools, MAX_TOOLS, offeredTools, toolGroups } from '../../../chat/tools/tool-choice.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
 import { editorTools } from './editor-tools.ts';
-import { changingTools, readingTools, type ToolPlaces } from './own-tools.ts';
+import { changingTools, harmlessTools, type ToolPlaces } from './own-tools.ts';
 
 const SETTING = 'disabledTools';
 
@@ -13,7 +13,7 @@ interface ToolItem extends vscode.QuickPickItem {
 
 /** All tools that are available in this window, our own first. */
 function allTools(places: ToolPlaces): readonly ChatTool[] {
-  const reading = readingTools();
+  const reading = harmlessTools();
   // Content of an untrusted workspace must not cause actions, so tools can only read there.
   if (!vscode.workspace.isTrusted) return reading;
   const own = [...reading, ...changingTools(places)];

@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { objectOrEmpty } from '../../base/json.ts';
+import { objectOrEmpty } from '../../../base/json.ts';
 
 /** Only this many characters of a line are searched. */
 const MAX_LINE = 2000;

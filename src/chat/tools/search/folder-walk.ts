@@ -1,0 +1,141 @@
+import { IgnorePatterns } from '../../../base/ignore-patterns.ts';
+import { lineSearch } from './search-lines.ts';
+import {
+  excludeLines,
+  expandBraces,
+  type FileMatches,
+  type FolderSearch,
+  type FoundLine,
+  isSearchable,
+  MAX_FILES,
+  MAX_KEPT,
+  patternFilter,
+  SEARCH_MS,
+  type SearchResult,
+  type SearchScope,
+  type TextQuery,
+} from './search-scope.ts';
+
+/** A folder, on a disk or not. Paths are relative to it, with `/`; empty: the folder itself. */
+export interface FolderSource {
+  /** The names in a folder. Links are neither files nor folders. */
+  list(path: string): Promise<readonly { readonly name: string; readonly type: 'file' | 'folder' | 'other' }[]>;
+  /** Undefined if it is too large, or can't be read. */
+  read(path: string): Promise<Uint8Array | undefined>;
+}
+
+interface Rules {
+  readonly folder: string;
+  readonly patterns: IgnorePatterns;
+}
+
+/** Searches a folder without ripgrep, for example on a remote file system. */
+export class FolderWalk implements FolderSearch {
+  readonly #source: FolderSource;
+
+  constructor(source: FolderSource) {
+    this.#source = source;
+  }
+
+  async files(scope: SearchScope, signal: AbortSignal): Promise<readonly string[]> {
+    const accepts = patternFilter(scope.pattern);
+    const found: string[] = [];
+    for await (const path of this.#walk(scope, signal)) {
+      if (accepts(path)) found.push(path);
+      if (found.length >= MAX_FILES) break;
+    }
+    return found.sort();
+  }
+
+  async text(scope: SearchScope, query: TextQuery, signal: AbortSignal): Promise<SearchResult> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)]);
+    const accepts = patternFilter(scope.pattern);
+    const search = textSearch(query);
+    const files: FileMatches[] = [];
+    let matches = 0;
+    let fileCount = 0;
+    for await (const path of this.#walk(scope, limit)) {
+      if (!accepts(path) || !isSearchable(path)) continue;
+      const lines = textLines(await this.#source.read(path));
+      const found = search(lines);
+      if (found.length === 0) continue;
+      const kept = found.slice(0, Math.max(0, MAX_KEPT - matches));
+      matches += found.length;
+      fileCount += 1;
+      if (kept.length > 0) files.push({ path, lines: withContext(lines, kept, query.context) });
+    }
+    files.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return { files, matches, fileCount, incomplete: limit.aborted };
+  }
+
+  async *#walk(scope: SearchScope, signal: AbortSignal): AsyncGenerator<string> {
+    const excludes = excludeLines(scope.excludes).flatMap(expandBraces);
+    const always = { folder: '', patterns: new IgnorePatterns(['.git', ...excludes].join('\n')) };
+    yield* this.#walkFolder('', [always], scope.useIgnoreFiles, signal);
+  }
+
+  async *#walkFolder(
+    folder: string,
+    above: readonly Rules[],
+    ignores: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
+    if (signal.aborted) return;
+    const entries = await this.#source.list(folder).catch(() => []);
+    const own = ignores && entries.some(({ name }) => name === '.gitignore') ? await this.#ignoreFile(folder) : [];
+    const rules = [...above, ...own];
+    for (const { name, type } of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (type === 'other' || isIgnored(rules, path, type === 'folder')) continue;
+      if (type === 'file') yield path;
+      else yield* this.#walkFolder(path, rules, ignores, signal);
+    }
+  }
+
+  async #ignoreFile(folder: string): Promise<readonly Rules[]> {
+    const bytes = await this.#source.read(folder === '' ? '.gitignore' : `${folder}/.gitignore`);
+    return bytes ? [{ folder, patterns: new IgnorePatterns(Buffer.from(bytes).toString('utf8')) }] : [];
+  }
+}
+
+/** The deepest ignore file decides. The first rules are settings, which nothing overrides. */
+function isIgnored(rules: readonly Rules[], path: string, isFolder: boolean): boolean {
+  const verdicts = rules.map(({ folder, patterns }) =>
+    patterns.verdict(folder === '' ? path : path.slice(folder.length + 1), isFolder),
+  );
+  return verdicts[0] === 'ignored' || verdicts.findLast((verdict) => verdict !== undefined) === 'ignored';
+}
+
+/** The lines of a text; none for a file that is no text. */
+function textLines(bytes: Uint8Array | undefined): readonly string[] {
+  if (bytes === undefined || bytes.subarray(0, 8000).includes(0)) return [];
+  const lines = Buffer.from(bytes).toString('utf8').split(/\r?\n/);
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+/** Finds the indices of matching lines; for a text of several lines, of its first line. */
+function textSearch({ text, regex }: TextQuery): (lines: readonly string[]) => readonly number[] {
+  const wanted = text.replaceAll('\r\n', '\n').toLowerCase();
+  if (regex || !wanted.includes('\n')) return lineSearch(text, regex);
+  const first = lineSearch(wanted.split('\n', 1)[0] ?? '', false);
+  const count = wanted.split('\n').length;
+  return (lines) =>
+    first(lines).filter((at) =>
+      lines
+        .slice(at, at + count)
+        .join('\n')
+        .toLowerCase()
+        .includes(wanted),
+    );
+}
+
+function withContext(lines: readonly string[], found: readonly number[], context: number): readonly FoundLine[] {
+  const matching = new Set(found);
+  const shown = new Set(
+    found.flatMap((at) => Array.from({ length: 2 * context + 1 }, (_, index) => at - context + index)),
+  );
+  return [...shown]
+    .filter((at) => at >= 0 && at < lines.length)
+    .sort((a, b) => a - b)
+    .map((at) => ({ number: at + 1, text: lines[at] ?? '', matches: matching.has(at) }));
+}

@@ -1,0 +1,41 @@
+import type { FileMatches, SearchResult } from './search-scope.ts';
+
+const MAX_MATCHES = 100;
+/** Longer lines are cut. */
+const MAX_LINE = 300;
+
+/** The text for the model: matches as `path:line: text`, context lines below and above them without the path. */
+export function searchReport({ files, matches, fileCount, incomplete }: SearchResult): string {
+  if (matches === 0) return incomplete ? 'The search took too long. Use a pattern.' : '';
+  const rows: string[] = [];
+  let shown = 0;
+  for (const file of files) {
+    if (shown >= MAX_MATCHES) break;
+    shown += addFile(rows, file, MAX_MATCHES - shown);
+  }
+  const all = `${count(matches)} ${matches === 1 ? 'match' : 'matches'} in ${count(fileCount)} ${fileCount === 1 ? 'file' : 'files'}`;
+  const cut = shown < matches || incomplete;
+  const head = cut
+    ? `${count(shown)} of ${incomplete ? 'at least ' : ''}${all}. Narrow the search to see others.`
+    : `${all}.`;
+  return [head, ...rows].join('\n');
+}
+
+/** Adds the lines up to the last permitted match. Returns the number of matches. */
+function addFile(rows: string[], { path, lines }: FileMatches, room: number): number {
+  let shown = 0;
+  let last: number | undefined;
+  for (const { number, text, matches } of lines) {
+    if (matches && shown === room) break;
+    if (last !== undefined && number > last + 1) rows.push('--');
+    last = number;
+    const cut = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}…` : text;
+    rows.push(matches ? `${path}:${number}: ${cut}` : `  ${number}- ${cut}`);
+    if (matches) shown += 1;
+  }
+  return shown;
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,154 @@
+import * as vscode from 'vscode';
+import type { FileOperation, Files } from '../../../chat/checkpoints/files.ts';
+import { lineDiff } from '../../../chat/tools/line-diff.ts';
+import { workspaceFile, workspaceRelativePath } from './workspace-path.ts';
+
+/** Larger files are not changed by tools, because a copy of each content is kept. */
+const MAX_BYTES = 20 * 1024 * 1024;
+
+type WriteOperation = Extract<FileOperation, { type: 'write' }>;
+
+/** The files of the workspace as the editor shows them. */
+export class EditorFiles implements Files {
+  async read(path: string): Promise<Uint8Array | undefined> {
+    const { uri } = await workspaceFile(path);
+    const document = openDocument(uri);
+    if (document?.isDirty) return vscode.workspace.encode(document.getText(), { encoding: document.encoding });
+    const stat = await statOf(uri);
+    if (stat === undefined) return undefined;
+    if (stat.type & vscode.FileType.Directory) throw new Error(`${path} is a folder.`);
+    if (stat.size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MB.`);
+    return vscode.workspace.fs.readFile(uri);
+  }
+
+  /** Writes exactly these bytes, unless the file has unsaved changes: then only the text in the editor changes. */
+  async apply(operations: readonly FileOperation[]): Promise<void> {
+    for (const operation of operations) {
+      if (operation.type === 'rename') await moveFile(operation.path, operation.newPath);
+      if (operation.type === 'delete') await deleteFile(operation.path);
+    }
+    const writes = operations.filter((operation) => operation.type === 'write');
+    const known = await Promise.all(writes.map(async (write) => ({ write, text: await knownText(write) })));
+    await writeTexts(known.flatMap(({ text }) => text ?? []));
+    for (const { write, text } of known) {
+      const { uri } = await workspaceFile(write.path);
+      if (text === undefined || !(openDocument(uri)?.isDirty || (await hasBytes(uri, write.content)))) {
+        await vscode.workspace.fs.writeFile(uri, write.content);
+      }
+    }
+  }
+}
+
+/** The new text of a file. */
+export interface TextChange {
+  readonly document: vscode.TextDocument;
+  /** The version that the text was made for. */
+  readonly version: number;
+  readonly text: string;
+}
+
+/**
+ * Replaces the changed lines of files as one undo step, and saves the files that had no unsaved changes.
+ *
+ * @throws Error if a document changes in the meantime.
+ */
+export async function writeTexts(changes: readonly TextChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const stale = changes.find(({ document, version }) => document.version !== version);
+  if (stale) throw new Error(`${workspaceRelativePath(stale.document.uri)} has changed. Nothing was done.`);
+  const clean = changes.filter(({ document }) => !document.isDirty);
+  const edit = new vscode.WorkspaceEdit();
+  for (const { document, text } of changes) edit.set(document.uri, lineEdits(document, text));
+  if (!(await vscode.workspace.applyEdit(edit))) {
+    const names = changes.map(({ document }) => workspaceRelativePath(document.uri)).join(', ');
+    throw new Error(`VS Code refused the change of ${names}. Nothing was changed.`);
+  }
+  for (const { document } of clean) {
+    if (document.isDirty && !(await document.save()))
+      throw new Error(`${workspaceRelativePath(document.uri)} was changed, but could not be saved.`);
+  }
+}
+
+/** The text on the disk, whose line ends may be mixed. */
+export async function savedText({ uri, encoding }: vscode.TextDocument): Promise<string> {
+  const text = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { encoding });
+  return text.replace(/^\uFEFF/, '');
+}
+
+/** Writes a text to the disk as it is. The editor reloads it. */
+export async function writeSaved({ document, text }: TextChange): Promise<void> {
+  if (document.isDirty) throw new Error(`${workspaceRelativePath(document.uri)} has changed. Nothing was done.`);
+  const bytes = await vscode.workspace.encode(text, { encoding: document.encoding });
+  await vscode.workspace.fs.writeFile(document.uri, bytes);
+}
+
+/** Replaces only the lines that differ, so that cursors and folded ranges elsewhere stay. */
+function lineEdits(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
+  const lineEnd = document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n';
+  const plain = (whole: string) => whole.replaceAll('\r\n', '\n');
+  const last = document.lineAt(document.lineCount - 1).range.end;
+  return lineDiff(plain(document.getText()), plain(text)).map(({ from, before, after }) => {
+    const to = from + before.length;
+    if (to < document.lineCount) {
+      return vscode.TextEdit.replace(new vscode.Range(from, 0, to, 0), after.map((line) => line + lineEnd).join(''));
+    }
+    if (from === 0) return vscode.TextEdit.replace(new vscode.Range(document.positionAt(0), last), after.join(lineEnd));
+    const start = document.lineAt(from - 1).range.end;
+    return vscode.TextEdit.replace(new vscode.Range(start, last), after.map((line) => lineEnd + line).join(''));
+  });
+}
+
+/** The text for a file that the editor can show; undefined for a new file, and for one that is no text. */
+async function knownText({ path, content }: WriteOperation): Promise<TextChange | undefined> {
+  const { uri } = await workspaceFile(path);
+  // A document of a deleted file stays open for a while.
+  const document = (await statOf(uri)) && (await textDocument(uri));
+  if (document === undefined || content.includes(0)) return undefined;
+  const text = await vscode.workspace.decode(content, { encoding: document.encoding });
+  return { document, version: document.version, text: text.replace(/^\uFEFF/, '') };
+}
+
+async function hasBytes(uri: vscode.Uri, content: Uint8Array): Promise<boolean> {
+  return Buffer.compare(await vscode.workspace.fs.readFile(uri), content) === 0;
+}
+
+/** @throws Error if the new path exists, or the file has unsaved changes. */
+export async function moveFile(path: string, newPath: string): Promise<void> {
+  const [from, to] = await Promise.all([workspaceFile(path), workspaceFile(newPath)]);
+  if (openDocument(from.uri)?.isDirty) throw new Error(`${path} has unsaved changes. It was not renamed.`);
+  // Through `fs`: `WorkspaceEdit.renameFile` makes language extensions open dialogs about imports.
+  await vscode.workspace.fs.rename(from.uri, to.uri, { overwrite: false });
+}
+
+/** Deletes a file, to the trash where the system has one. */
+export async function deleteFile(path: string): Promise<'trash' | 'deleted'> {
+  const { uri } = await workspaceFile(path);
+  if (openDocument(uri)?.isDirty) throw new Error(`${path} has unsaved changes. It was not deleted.`);
+  try {
+    await vscode.workspace.fs.delete(uri, { useTrash: true });
+    return 'trash';
+  } catch {
+    // Remote file systems have no trash.
+    await vscode.workspace.fs.delete(uri);
+    return 'deleted';
+  }
+}
+
+/** The document of a text file, also of one that is not open. */
+export async function textDocument(uri: vscode.Uri): Promise<vscode.TextDocument | undefined> {
+  return vscode.workspace.openTextDocument(uri).then(
+    (document) => document,
+    () => undefined,
+  );
+}
+
+function openDocument(uri: vscode.Uri): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+}
+
+export async function statOf(uri: vscode.Uri): Promise<vscode.FileStat | undefined> {
+  return vscode.workspace.fs.stat(uri).then(
+    (stat) => stat,
+    () => undefined,
+  );
+}

@@ -1,0 +1,204 @@
+import * as vscode from 'vscode';
+import * as z from 'zod';
+import { defineTool } from '../../../chat/tools/define-tool.ts';
+import { opaqueDeletion, type PreparedChange, renameChange, textChange } from '../../../chat/tools/file-change.ts';
+import { applyTextEdits, type TextEdit } from '../../../chat/tools/text-edit.ts';
+import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
+import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { type ChangeProblems, problemsAfter } from './change-problems.ts';
+import {
+  deleteFile,
+  moveFile,
+  savedText,
+  statOf,
+  type TextChange,
+  textDocument,
+  writeSaved,
+  writeTexts,
+} from './editor-files.ts';
+import { type FoundFile, workspaceFile } from './workspace-path.ts';
+
+const PATH = z.string().describe('Path from the root of the workspace.');
+
+const replacement = {
+  path: PATH.optional(),
+  old_text: z.string().describe('The exact text to replace, once in the file. Empty: the file is new.').optional(),
+  new_text: z.string().optional(),
+  replace_all: z.boolean().optional(),
+};
+
+/** Tools that change files. Each call is shown as a diff first. */
+export function fileTools(): readonly ChatTool[] {
+  return [
+    defineTool(
+      {
+        name: 'edit_file',
+        description: 'Replaces text in files. With edits: several replacements, all or none.',
+        input: z.object({
+          ...replacement,
+          edits: z.array(z.object(replacement)).describe('Replacements, by default in path.').optional(),
+        }),
+      },
+      true,
+      prepareEdit,
+    ),
+    defineTool(
+      { name: 'create_file', description: 'Creates a file.', input: z.object({ path: PATH, content: z.string() }) },
+      true,
+      prepareCreation,
+    ),
+    defineTool(
+      {
+        name: 'rename_file',
+        description: 'Renames or moves a file.',
+        input: z.object({ path: PATH, new_path: z.string() }),
+      },
+      true,
+      prepareRename,
+    ),
+    defineTool(
+      { name: 'delete_file', description: 'Moves a file to the trash.', input: z.object({ path: PATH }) },
+      true,
+      prepareDeletion,
+    ),
+  ];
+}
+
+type Replacement = {
+  readonly [Name in keyof typeof replacement]?: z.infer<(typeof replacement)[Name]> | undefined;
+};
+
+async function prepareEdit(
+  input: Replacement & { readonly edits?: readonly Replacement[] | undefined },
+): Promise<PreparedCall> {
+  const all = input.edits && input.edits.length > 0 ? input.edits : [input];
+  const byPath = new Map<string, { readonly file: FoundFile; readonly written: string; readonly edits: TextEdit[] }>();
+  for (const edit of all) {
+    const written = edit.path ?? input.path;
+    if (written === undefined) throw new Error('path is missing.');
+    const file = await workspaceFile(written);
+    const known = byPath.get(file.relative) ?? { file, written, edits: [] };
+    byPath.set(file.relative, known);
+    known.edits.push({ oldText: edit.old_text ?? '', newText: edit.new_text ?? '', all: edit.replace_all ?? false });
+  }
+  const prepared: PreparedEdit[] = [];
+  for (const { file, written, edits } of byPath.values()) prepared.push(await preparedEdit(file, written, edits));
+  return changingCall(
+    prepared.map(({ change }) => change),
+    prepared.map(({ caution }) => caution),
+    async () => {
+      const texts = prepared.flatMap(({ text }) => text ?? []);
+      await writeTexts(texts.filter(({ onDisk }) => !onDisk));
+      for (const text of texts) if (text.onDisk) await writeSaved(text);
+      for (const { file, change, text } of prepared) if (!text) await createFile(file, change.after ?? '');
+      const unsaved = texts.filter(({ document }) => document.isDirty).map(({ document }) => document.uri);
+      return unsaved.length === 0 ? 'Done.' : 'Done. The user had unsaved changes, so not all files were saved.';
+    },
+    prepared.map(({ file }) => file.uri),
+  );
+}
+
+interface PreparedEdit {
+  readonly file: FoundFile;
+  readonly change: PreparedChange;
+  readonly caution: RequiredConfirmation;
+  /** Absent: the file is new. */
+  readonly text?: TextChange & { readonly onDisk: boolean };
+}
+
+async function preparedEdit(file: FoundFile, written: string, edits: readonly TextEdit[]): Promise<PreparedEdit> {
+  const path = file.relative;
+  const caution = cautionFor(file, written, 'write') ?? true;
+  const document = (await statOf(file.uri)) && (await readText(file));
+  if (!document) {
+    const [only, ...more] = edits;
+    if (!only || only.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
+    return { file, caution, change: textChange(path, undefined, only.newText) };
+  }
+  const version = document.version;
+  const before = document.isDirty ? document.getText() : await savedText(document);
+  // The editor has one kind of line ends only, and sees a change by another program late.
+  const onDisk = before !== document.getText();
+  const [first] = edits;
+  const fills = before === '' && edits.length === 1 && first?.oldText === '';
+  const after = fills ? first.newText : applyTextEdits(path, before, edits);
+  return { file, caution, change: textChange(path, before, after), text: { document, version, text: after, onDisk } };
+}
+
+async function prepareCreation({ path: written, content }: { path: string; content: string }): Promise<PreparedCall> {
+  const file = await workspaceFile(written);
+  if (await statOf(file.uri)) throw new Error(`${file.relative} already exists. Use edit_file.`);
+  return changingCall(
+    [textChange(file.relative, undefined, content)],
+    [cautionFor(file, written, 'write') ?? true],
+    async () => {
+      await createFile(file, content);
+      return 'Done.';
+    },
+    [file.uri],
+  );
+}
+
+async function prepareRename({ path, new_path: newPath }: { path: string; new_path: string }): Promise<PreparedCall> {
+  const [from, to] = [await workspaceFile(path), await workspaceFile(newPath)];
+  await requireFile(from);
+  if (await statOf(to.uri)) throw new Error(`${to.relative} already exists.`);
+  const cautions = [cautionFor(from, path, 'write') ?? true, cautionFor(to, newPath, 'write') ?? true];
+  return changingCall([renameChange(from.relative, to.relative)], cautions, async () => {
+    await moveFile(from.relative, to.relative);
+    return 'Done.';
+  });
+}
+
+async function prepareDeletion({ path }: { path: string }): Promise<PreparedCall> {
+  const file = await workspaceFile(path);
+  await requireFile(file);
+  const document = await textDocument(file.uri);
+  const change = document ? textChange(file.relative, document.getText(), undefined) : opaqueDeletion(file.relative);
+  return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () =>
+    (await deleteFile(file.relative)) === 'trash' ? 'Moved to the trash.' : 'Deleted. There is no trash here.',
+  );
+}
+
+/** @param changed the files whose problems are reported. */
+function changingCall(
+  changes: readonly PreparedChange[],
+  cautions: readonly RequiredConfirmation[],
+  apply: () => Promise<string>,
+  changed: readonly vscode.Uri[] = [],
+): PreparedCall {
+  return {
+    confirmation: cautions.find((one) => typeof one === 'object') ?? true,
+    action: { type: 'changes', changes: changes.map(({ change }) => change) },
+    changes,
+    run: async ({ signal }): Promise<ToolOutcome> => {
+      const problems: ChangeProblems = problemsAfter(changed, signal);
+      try {
+        const done = await apply();
+        const found = await problems.found();
+        return { output: found === '' ? done : `${done}\nProblems after this change:\n${found}` };
+      } finally {
+        problems.dispose();
+      }
+    },
+  };
+}
+
+async function createFile({ uri, relative }: FoundFile, content: string): Promise<void> {
+  if (await statOf(uri)) throw new Error(`${relative} exists now. Nothing was changed.`);
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(content));
+  // Opened, so that language extensions check it.
+  await textDocument(uri);
+}
+
+async function requireFile({ uri, relative }: FoundFile): Promise<void> {
+  const stat = await statOf(uri);
+  if (!stat) throw new Error(`${relative} does not exist.`);
+  if (stat.type & vscode.FileType.Directory) throw new Error(`${relative} is a folder. Only files are supported.`);
+}
+
+async function readText(file: FoundFile): Promise<vscode.TextDocument> {
+  const document = await textDocument(file.uri);
+  if (!document) throw new Error(`${file.relative} is not a text file.`);
+  return document;
+}

@@ -1,0 +1,119 @@
+import * as vscode from 'vscode';
+import * as z from 'zod';
+import { defineReadingTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
+import { folderListing, pathList } from '../../../chat/tools/search/folder-listing.ts';
+import { searchReport } from '../../../chat/tools/search/search-report.ts';
+import type { ChatTool, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
+import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { gitDiff } from '../attachments/git.ts';
+import { problemsText } from '../attachments/problems.ts';
+import { statOf, textDocument } from './editor-files.ts';
+import { workspaceFile } from './workspace-path.ts';
+import { findWorkspaceFiles, searchWorkspace } from './workspace-search.ts';
+
+const MAX_LINES = 2000;
+const MAX_CONTEXT = 10;
+
+const path = z.string().describe('Path from the root of the workspace.');
+const pattern = z.string().describe('Glob of files, for example src/**/*.ts.').optional();
+
+/** Tools that only read the workspace. They need no confirmation, except for files that may contain secrets. */
+export function readingTools(): readonly ChatTool[] {
+  return [
+    defineReadingTool(
+      {
+        name: 'read_file',
+        description: 'Reads a text file.',
+        input: z.object({
+          path,
+          from: z.number().describe('First line, counted from 1.').optional(),
+          to: z.number().describe('Last line.').optional(),
+        }),
+      },
+      readFile,
+      (input) => readingCaution(input.path),
+    ),
+    defineReadingTool(
+      {
+        name: 'list_files',
+        description: 'Lists a folder, or all files that match a pattern. Ignored files are left out.',
+        input: z.object({ path: z.string().describe('Folder. Default: the whole workspace.').optional(), pattern }),
+      },
+      ({ path: folder, pattern: glob }, { signal }) => listFiles(folder, glob, signal),
+    ),
+    defineReadingTool(
+      {
+        name: 'search_text',
+        description: 'Searches the text of files, ignoring case.',
+        input: z.object({
+          query: z.string(),
+          regex: z.boolean().describe('The query is a regular expression.').optional(),
+          pattern,
+          context: z.number().describe('Lines around each match. Default: 2.').optional(),
+        }),
+      },
+      async ({ query, regex = false, pattern: glob, context = 2 }, { signal }) => {
+        if (query === '') throw new Error('The query is empty.');
+        const lines = Math.min(MAX_CONTEXT, Math.max(0, Math.floor(context)));
+        const result = await searchWorkspace(glob, { text: query, regex, context: lines }, signal);
+        return outcomeOf(searchReport(result), 'No matches were found.');
+      },
+    ),
+    defineReadingTool(
+      {
+        name: 'get_problems',
+        description: 'Returns errors and warnings of the editor, of one file or of all.',
+        input: z.object({ path: z.string().optional() }),
+      },
+      async (input) => {
+        const uri = input.path ? (await workspaceFile(input.path)).uri : undefined;
+        return outcomeOf(problemsText(uri), 'There are no problems.');
+      },
+    ),
+    defineReadingTool(
+      { name: 'git_diff', description: 'Returns all uncommitted changes, with new files.', input: z.object({}) },
+      async () => outcomeOf(await gitDiff('all'), 'There are no changes.'),
+    ),
+  ];
+}
+
+async function readingCaution(written: string): Promise<RequiredConfirmation> {
+  return cautionFor(await workspaceFile(written), written, 'read') ?? false;
+}
+
+async function readFile(input: {
+  path: string;
+  from?: number | undefined;
+  to?: number | undefined;
+}): Promise<ToolOutcome> {
+  const { uri, relative } = await workspaceFile(input.path);
+  const stat = await statOf(uri);
+  if (!stat) throw new Error(`${relative} does not exist.`);
+  if (stat.type & vscode.FileType.Directory) throw new Error(`${relative} is a folder. Use list_files.`);
+  const document = await textDocument(uri);
+  if (!document) throw new Error(`${relative} is not a text file, or is too large.`);
+  const from = Math.max(1, Math.floor(input.from ?? 1));
+  const to = Math.min(document.lineCount, Math.floor(input.to ?? document.lineCount), from + MAX_LINES - 1);
+  const lines = document.getText(new vscode.Range(from - 1, 0, to, 0));
+  const rest = from > 1 || to < document.lineCount ? `\n[lines ${from}-${to} of ${document.lineCount}]` : '';
+  return { output: `${lines}${rest}` };
+}
+
+async function listFiles(
+  folder: string | undefined,
+  pattern: string | undefined,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  if (pattern) {
+    const scoped = folder ? `${folder.replace(/\/$/, '')}/${pattern.includes('/') ? '' : '**/'}${pattern}` : pattern;
+    return outcomeOf(pathList(await findWorkspaceFiles(scoped, signal)), 'No file matches.');
+  }
+  if (!folder || folder === '.' || folder === '/')
+    return { output: folderListing(await findWorkspaceFiles(undefined, signal)) };
+  const { uri, relative } = await workspaceFile(folder);
+  const stat = await statOf(uri);
+  if (!stat) throw new Error(`${folder} does not exist.`);
+  if (!(stat.type & vscode.FileType.Directory)) throw new Error(`${folder} is a file. Use read_file.`);
+  const found = await findWorkspaceFiles(`${relative.replace(/[[\]*?\\]/g, '\\$&')}/**`, signal);
+  return outcomeOf(found.length === 0 ? '' : folderListing(found), `${relative}/ has no files, or they are ignored.`);
+}

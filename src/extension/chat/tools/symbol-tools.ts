@@ -1,0 +1,166 @@
+import * as vscode from 'vscode';
+import * as z from 'zod';
+import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
+import { textChange } from '../../../chat/tools/file-change.ts';
+import type { ChatTool, PreparedCall } from '../../../chat/tools/tools.ts';
+import { cautionFor } from '../../../chat/tools/workspace-files.ts';
+import { textDocument, writeTexts } from './editor-files.ts';
+import { fileAt, workspaceFile, workspaceRelativePath } from './workspace-path.ts';
+
+const MAX_ROWS = 100;
+
+const symbolInput = {
+  path: z.string(),
+  symbol: z.string().describe('The name as it is in the file.'),
+  line: z.number().describe('Line of the name, counted from 1. Default: its first occurrence.').optional(),
+};
+const symbolSchema = z.object(symbolInput);
+type SymbolInput = z.infer<typeof symbolSchema>;
+
+/** Tools that ask the language extensions. */
+export function symbolTools(): readonly ChatTool[] {
+  return [
+    defineReadingTool(
+      {
+        name: 'find_symbols',
+        description: 'Finds functions, classes and other symbols by name.',
+        input: z.object({ query: z.string() }),
+      },
+      async ({ query }) => outcomeOf(await symbolRows(query), 'No symbol was found.'),
+    ),
+    defineReadingTool(
+      { name: 'find_references', description: 'Finds all uses of a symbol.', input: symbolSchema },
+      async (input) => outcomeOf(await locationRows('vscode.executeReferenceProvider', input), 'No use was found.'),
+    ),
+    defineReadingTool(
+      { name: 'go_to_definition', description: 'Finds where a symbol is defined.', input: symbolSchema },
+      async (input) =>
+        outcomeOf(await locationRows('vscode.executeDefinitionProvider', input), 'No definition was found.'),
+    ),
+  ];
+}
+
+/** Tools that let language extensions change files. */
+export function symbolChangingTools(): readonly ChatTool[] {
+  return [
+    defineTool(
+      {
+        name: 'rename_symbol',
+        description: 'Renames a symbol and all its uses.',
+        input: z.object({ ...symbolInput, new_name: z.string() }),
+      },
+      true,
+      prepareRename,
+    ),
+  ];
+}
+
+async function symbolRows(query: string): Promise<string> {
+  const symbols = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>(
+    'vscode.executeWorkspaceSymbolProvider',
+    query,
+  );
+  const inside = (symbols ?? []).filter(({ location }) => vscode.workspace.getWorkspaceFolder(location.uri));
+  const rows = inside.slice(0, MAX_ROWS).map(({ name, kind, location, containerName }) => {
+    const place = `${workspaceRelativePath(location.uri)}:${location.range.start.line + 1}`;
+    return `${place}: ${vscode.SymbolKind[kind]} ${containerName ? `${containerName}.` : ''}${name}`;
+  });
+  return withCount(rows, inside.length, 'symbols');
+}
+
+async function locationRows(command: string, input: SymbolInput): Promise<string> {
+  const { document, position } = await symbolPosition(input);
+  const found = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[] | undefined>(
+    command,
+    document.uri,
+    position,
+  );
+  const places = (found ?? []).map((one) =>
+    'uri' in one
+      ? { uri: one.uri, line: one.range.start.line }
+      : { uri: one.targetUri, line: (one.targetSelectionRange ?? one.targetRange).start.line },
+  );
+  const rows = await Promise.all(places.slice(0, MAX_ROWS).map(({ uri, line }) => placeRow(uri, line)));
+  return withCount(rows, places.length, 'places');
+}
+
+/** Text of a file outside the workspace, as of a library, is not shown. */
+async function placeRow(uri: vscode.Uri, line: number): Promise<string> {
+  const file = await fileAt(uri);
+  if (!file) return `${uri.path.split('/').at(-1)} (outside the workspace), line ${line + 1}`;
+  const row = `${file.relative}:${line + 1}`;
+  if (cautionFor(file, file.relative, 'read')) return row;
+  const document = await textDocument(file.uri);
+  const text = document && line < document.lineCount ? document.lineAt(line).text.trim().slice(0, 200) : '';
+  return `${row}: ${text}`;
+}
+
+function withCount(rows: readonly string[], total: number, what: string): string {
+  const cut = rows.length < total ? `${rows.length} of ${total.toLocaleString('en-US')} ${what}:\n` : '';
+  return cut + rows.join('\n');
+}
+
+/** @throws Error if the name is not in the file, or not in the line. */
+async function symbolPosition({ path, symbol, line }: SymbolInput) {
+  const { uri, relative } = await workspaceFile(path);
+  const document = await textDocument(uri);
+  if (!document) throw new Error(`${relative} does not exist, or is not a text file.`);
+  if (symbol === '') throw new Error('symbol is empty.');
+  if (line !== undefined && (line < 1 || line > document.lineCount))
+    throw new Error(`${relative} has ${document.lineCount} lines.`);
+  const text = document.getText();
+  const start = line === undefined ? 0 : document.offsetAt(new vscode.Position(line - 1, 0));
+  const end = line === undefined ? text.length : document.offsetAt(document.lineAt(line - 1).range.end);
+  const at = wordIndex(text.slice(start, end), symbol);
+  if (at === -1)
+    throw new Error(`${symbol} is not in ${line === undefined ? relative : `line ${line} of ${relative}`}.`);
+  return { document, position: document.positionAt(start + at) };
+}
+
+/** The first occurrence as a whole word. */
+function wordIndex(text: string, word: string): number {
+  const inWord = (character: string | undefined) => character !== undefined && /[\w$]/.test(character);
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + word.length)) {
+    if (!inWord(text[at - 1]) && !inWord(text[at + word.length])) return at;
+  }
+  return -1;
+}
+
+async function prepareRename(input: SymbolInput & { readonly new_name: string }): Promise<PreparedCall> {
+  const { document, position } = await symbolPosition(input);
+  const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit | undefined>(
+    'vscode.executeDocumentRenameProvider',
+    document.uri,
+    position,
+    input.new_name,
+  );
+  const entries = edit?.entries().filter(([, edits]) => edits.length > 0) ?? [];
+  if (!edit || entries.length === 0) throw new Error(`No language extension can rename ${input.symbol} here.`);
+  if (edit.size > entries.length) throw new Error('This rename also renames files, which is not supported.');
+  const prepared = await Promise.all(entries.map(([uri, edits]) => renamedFile(uri, edits)));
+  return {
+    confirmation: prepared.find(({ caution }) => caution)?.caution ?? true,
+    action: { type: 'changes', changes: prepared.map(({ change }) => change.change) },
+    changes: prepared.map(({ change }) => change),
+    run: async () => {
+      await writeTexts(prepared.map(({ text }) => text));
+      return { output: `Renamed in ${prepared.length} ${prepared.length === 1 ? 'file' : 'files'}.` };
+    },
+  };
+}
+
+async function renamedFile(uri: vscode.Uri, edits: readonly vscode.TextEdit[]) {
+  const file = await fileAt(uri);
+  const document = file && (await textDocument(file.uri));
+  if (!file || !document) throw new Error(`The rename changes ${uri.path}, which is not inside the workspace.`);
+  const before = document.getText();
+  const after = edits
+    .map(({ range, newText }) => ({ from: document.offsetAt(range.start), to: document.offsetAt(range.end), newText }))
+    .sort((a, b) => b.from - a.from)
+    .reduce((text, { from, to, newText }) => text.slice(0, from) + newText + text.slice(to), before);
+  return {
+    caution: cautionFor(file, file.relative, 'write'),
+    change: textChange(file.relative, before, after),
+    text: { document, text: after, version: document.version },
+  };
+}
