@@ -107,10 +107,10 @@ describe('tools in a conversation', () => {
   }
 
   it('tools: stop ends a waiting call and a call that ignores the signal', async () => {
-    for (const tool of [
-      toolNamed('weather', { requiredConfirmation: () => true }),
-      toolNamed('weather', { run: () => new Promise(() => undefined) }),
-    ]) {
+    for (const [tool, state] of [
+      [toolNamed('weather', { requiredConfirmation: () => true }), { type: 'stopped', unstarted: true }],
+      [toolNamed('weather', { run: () => new Promise(() => undefined) }), { type: 'stopped' }],
+    ] as const) {
       upstream.respond(scripted({ tools: [CALL] }));
       const { session } = held(tool);
       const sent = session.send({ text: 'Weather?' });
@@ -119,7 +119,7 @@ describe('tools in a conversation', () => {
       await sent;
       assert.deepEqual(session.messages.at(-1)?.ending, { type: 'stopped' });
       const [call] = calls(session.messages.at(-1)?.parts);
-      assert.deepEqual(call?.type === 'tool' && call.state, { type: 'stopped' });
+      assert.deepEqual(call?.type === 'tool' && call.state, state);
     }
   });
 

@@ -109,7 +109,7 @@ describe('chat commands in the editor', () => {
     await harness.page.locator('.editor.modified .view-line', { hasText: 'only this' }).waitFor();
     assert.match(harness.lastBody(), /<selection>line 1\\n[\s\S]*Change: Make it short/);
     assert.equal(lines(), before);
-    await runCommand(harness.page, 'Svc: Apply All Changes');
+    await runCommand(harness.page, 'Svc: Accept Proposed Change');
     await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
     assert.equal(lines(), 'only this');
   });

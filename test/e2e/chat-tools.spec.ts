@@ -30,15 +30,34 @@ describe('tools and code in the editor', () => {
     const frame = await harness.send('Make it new');
     await frame.getByRole('button', { name: 'Allow once' }).waitFor();
     assert.match(harness.lastBody(), /The old line\./);
-    await frame.getByRole('button', { name: 'Show the change' }).click();
+    await frame.getByRole('button', { name: 'View diff' }).click();
     await harness.page.locator('.tab', { hasText: 'note.txt (proposed)' }).waitFor();
     await harness.page.locator('.editor.modified .view-line', { hasText: 'The new line.' }).waitFor();
     assert.equal(note(), 'The old line.\n');
     await frame.getByRole('button', { name: 'Allow once' }).click();
     await frame.locator('.markdown', { hasText: 'Changed.' }).waitFor();
     assert.equal(note(), 'The new line.\n');
-    await runCommand(harness.page, 'View: Close Editor');
+    await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
   });
+
+  const answers: readonly [button: string, text: string, sent: RegExp][] = [
+    ['Accept Proposed Change', 'The new line.\n', /was changed/],
+    ['Reject Proposed Change', 'The old line.\n', /did not allow/],
+  ];
+  for (const [button, text, sent] of answers) {
+    it(`tools: “${button}” in the diff editor answers the card and closes the diff`, async () => {
+      harness.answer(answerWith(call('edit_file', edit), { text: ['Continued.'] }));
+      const frame = await harness.send('Make it new');
+      await frame.getByRole('button', { name: 'View diff' }).click();
+      await harness.page.locator('.editor.modified .view-line', { hasText: 'The new line.' }).waitFor();
+      await harness.page.locator('.editor-actions').getByRole('button', { name: button }).click();
+      await frame.locator('.markdown', { hasText: 'Continued.' }).waitFor();
+      await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
+      assert.equal(note(), text);
+      assert.match(harness.lastBody(), sent);
+      assert.equal(await frame.getByRole('button', { name: 'Allow once' }).count(), 0);
+    });
+  }
 
   it('tools: an approval for the conversation is not valid in the next one', async () => {
     const back = { path: 'note.txt', old_text: 'new', new_text: 'newer' };
@@ -154,7 +173,7 @@ describe('tools and code in the editor', () => {
     await frame.getByText('prod.env may contain secrets').waitFor();
     assert.equal(await frame.getByRole('button', { name: 'Always allow' }).count(), 0);
     await frame.getByRole('button', { name: 'Allow once' }).click();
-    await frame.locator('.gist', { hasText: 'src/../prod.env' }).waitFor();
+    await frame.getByRole('region', { name: 'src/../prod.env' }).waitFor();
     await frame.getByRole('button', { name: 'Deny' }).last().click();
     await frame.locator('.markdown', { hasText: 'Read once.' }).waitFor();
     assert.equal(harness.lastBody().split('TOKEN=needle').length, 2);

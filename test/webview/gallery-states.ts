@@ -1,6 +1,6 @@
 import type { ToPage } from '../../src/chat/page/page-messages.ts';
 import { textChange } from '../../src/chat/tools/file-change.ts';
-import type { Message, Part } from '../../src/chat/transcript.ts';
+import type { Message, Part, ToolState } from '../../src/chat/transcript.ts';
 import { COMPLETE, MODEL, snapshot, transcriptOf, VIEW } from './panel-page.ts';
 
 const user = (text: string, more: Partial<Message> = {}): Partial<Message> => ({
@@ -59,6 +59,37 @@ const TOOL: Extract<Part, { type: 'tool' }> = {
   state: { type: 'waiting' },
 };
 
+const BASKET_BEFORE = `import type { Item } from './item.ts';
+
+export function basketTotal(items: readonly Item[]): number {
+  let sum = 0;
+  for (const item of items) {
+    sum += item.price;
+  }
+  // Cents, so that nothing is lost to rounding.
+  return Math.round(sum);
+}
+`;
+const BASKET = textChange(
+  'src/basket.ts',
+  BASKET_BEFORE,
+  BASKET_BEFORE.replace('let sum = 0;', 'let sum = 0n;')
+    .replace('number {', 'bigint {')
+    .replace('sum += item.price;', 'sum += BigInt(item.price) * BigInt(item.count);')
+    .replace('return Math.round(sum);', 'return sum;'),
+).change;
+const LONG_FILE = Array.from({ length: 120 }, (_, index) => `export const value${index} = ${index};\n`).join('');
+
+const call = (name: string, input: unknown, state: ToolState): Part => ({
+  ...{ type: 'tool', id: `${name} ${JSON.stringify(input)}`, name, origin: 'Svc', changes: false, state },
+  text: JSON.stringify(input),
+});
+const command = (line: string, state: ToolState): Part => ({
+  ...{ type: 'tool', id: line, name: 'run_in_terminal', origin: 'Svc', changes: true, state },
+  text: JSON.stringify({ command: line }),
+  action: { type: 'command', command: line, cwd: '', explanation: '' },
+});
+
 /** A hundred lines: invisible characters in the first, the important part in the last. */
 const LONG_COMMAND = Array.from({ length: 100 }, (_, index) => {
   const end = index === 0 ? '\u200b\u202e\u0015' : index === 99 ? '; rm -r x' : '';
@@ -101,25 +132,67 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
       transcriptOf(
         user('Use bigint for the sum.'),
         running([
-          text('I will look at the file first.'),
-          {
-            ...TOOL,
-            id: 'call_0',
-            name: 'read_file',
-            changes: false,
-            text: '{"path":"src/basket.ts"}',
-            state: { type: 'done', output: 'let sum = 0' },
-          },
+          text('I will look at the code first.'),
+          call('search_text', { query: 'let sum' }, { type: 'done', output: 'src/basket.ts:12: let sum = 0;', ms: 40 }),
           { type: 'step' },
+          call('read_file', { path: 'src/basket.ts' }, { type: 'done', output: 'let sum = 0;', ms: 3 }),
+          call('read_file', { path: 'src/item.ts' }, { type: 'done', output: 'export interface Item {}', ms: 2 }),
+          { type: 'step' },
+          command('rm -rf build', { type: 'denied', reason: 'I build elsewhere.' }),
+          command('npm test', { type: 'done', output: '1 failing\n[exit code 1]', exitCode: 1, ms: 3200 }),
+          { ...TOOL, id: 'call_8', state: { type: 'done', output: 'src/basket.ts was changed.', ms: 12 } },
+          { type: 'step' },
+          { ...TOOL, action: { type: 'changes', changes: [BASKET] } },
+        ]),
+      ),
+    ),
+  ],
+  'several-waiting': [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Rename it everywhere.'),
+        running([
+          text('Three changes are necessary.'),
+          { ...TOOL, id: 'call_1', action: { type: 'changes', changes: [BASKET] } },
           {
             ...TOOL,
             id: 'call_2',
-            name: 'run_in_terminal',
-            text: '{"command":"rm -rf build"}',
-            state: { type: 'denied', reason: 'I build elsewhere.' },
+            action: { type: 'changes', changes: [textChange('src/new.ts', undefined, LONG_FILE).change] },
           },
-          { type: 'step' },
-          TOOL,
+          command('npm test', { type: 'waiting' }),
+        ]),
+      ),
+    ),
+  ],
+  'tool-question': [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Set it up.'),
+        running([
+          {
+            ...TOOL,
+            name: 'update_tasks',
+            id: 'call_1',
+            changes: false,
+            action: {
+              type: 'tasks',
+              tasks: [
+                { title: 'Read the configuration', state: 'done' },
+                { title: 'Choose a test runner', state: 'active' },
+                { title: 'Write the first test', state: 'open' },
+              ],
+            },
+            state: { type: 'done', output: 'ok' },
+          },
+          {
+            ...TOOL,
+            name: 'ask_user',
+            id: 'call_2',
+            changes: false,
+            action: { type: 'question', question: 'Which test runner do you prefer?', choices: ['mocha', 'node:test'] },
+          },
         ]),
       ),
     ),
@@ -135,12 +208,7 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
   ],
   'long-command': [
     MODEL_SET,
-    snapshot(
-      transcriptOf(
-        user('Run it.'),
-        running([{ ...TOOL, name: 'run_in_terminal', text: JSON.stringify({ command: LONG_COMMAND }) }]),
-      ),
-    ),
+    snapshot(transcriptOf(user('Run it.'), running([command(LONG_COMMAND, { type: 'waiting' })]))),
   ],
   error: [
     MODEL_SET,

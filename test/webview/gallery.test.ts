@@ -14,6 +14,8 @@ const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptio
   streaming: ['streaming', { theme: 'light' }],
   reasoning: ['reasoning', { theme: 'dark' }],
   tools: ['tools', { theme: 'light' }],
+  'several-waiting': ['several-waiting', { theme: 'dark' }],
+  'tool-question': ['tool-question', { theme: 'dark' }],
   error: ['error', { theme: 'dark' }],
   incomplete: ['incomplete', { theme: 'light' }],
   branch: ['branch', { theme: 'dark' }],

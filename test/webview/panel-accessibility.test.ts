@@ -67,7 +67,7 @@ describe('accessibility of the chat page', function () {
     for (const expected of [
       /- log "Conversation"/,
       /- article "Answer of Up Large"/,
-      /- region "Tool edit_file"/,
+      /- region "Tool edit_file, src\/basket\.ts"/,
       /- group "Allow edit_file\?"/,
       /- button "Allow once"/,
       /- textbox "Reason for denying"/,

@@ -76,7 +76,7 @@ describe('content of a model in the chat page', function () {
     };
     const before = host.strangers.length;
     await panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: [tool], ending: COMPLETE })));
-    await panel.page.locator('.tool summary').click();
+    await panel.page.locator('.tool .toggle').click();
     assert.match(await panel.page.locator('.tool').innerText(), /<img src=/);
     assert.match(await panel.page.locator('.tool').innerText(), /⟨U\+202E⟩/);
     assert.deepEqual(host.strangers.slice(before), []);

@@ -226,9 +226,9 @@ export class ChatSession {
     this.#patch({ type: 'select', leaf: newestLeaf(this.#transcript, id) });
   }
 
-  /** Decides about a waiting tool call. */
-  decide(call: string, decision: ToolDecision): void {
-    this.#tools.decide(call, decision);
+  /** Decides about a tool call. False: the call does not wait here. */
+  decide(call: string, decision: ToolDecision): boolean {
+    return this.#tools.decide(call, decision);
   }
 
   /** A call that waits for a decision, with the whole texts of its changes. */

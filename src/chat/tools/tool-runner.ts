@@ -36,6 +36,7 @@ interface CallLog {
 const CHANGED = 'The target of this call has changed since it was shown. Nothing was done. Read it again.';
 
 interface Waiting {
+  readonly tool: ChatTool;
   readonly prepared: PreparedCall;
   readonly resolve: (decision: ToolDecision | undefined) => void;
 }
@@ -43,7 +44,26 @@ interface Waiting {
 /** A call that may run, or the state in which it ends. */
 type Permitted = { readonly prepared: PreparedCall; readonly answer?: string } | { readonly refused: ToolState };
 
-/** Runs the tool calls of an answer one after another, and asks the user for permission where necessary. */
+/** A call with its tool and its arguments. */
+interface KnownCall {
+  readonly id: string;
+  readonly tool: ChatTool;
+  readonly input: ToolInput;
+  readonly log: CallLog;
+}
+
+/** What was shown to the user, and the decision; undefined: the answer was stopped. */
+interface Asked {
+  readonly shown: PreparedCall;
+  readonly decision: Promise<ToolDecision | undefined>;
+}
+
+const UNSTARTED: ToolState = { type: 'stopped', unstarted: true };
+
+/**
+ * Runs the tool calls of an answer one after another. First asks the user about all calls that need permission, so that
+ * they can be decided together.
+ */
 export class ToolRunner {
   readonly #deps: ToolRunnerDeps;
   readonly #waiting = new Map<string, Waiting>();
@@ -56,19 +76,35 @@ export class ToolRunner {
 
   /** Resolves when every call has ended or the signal has fired; never rejects. */
   async run(message: string, calls: readonly Call[], signal: AbortSignal): Promise<void> {
-    for (const call of calls) {
-      const place = { message, part: call.part };
-      const log: CallLog = {
-        message,
-        state: (state) => this.#deps.patch({ type: 'tool', ...place, state }),
-        action: (action) => this.#deps.patch({ type: 'action', ...place, action }),
-      };
-      log.state(signal.aborted ? { type: 'stopped' } : await this.#call(call, log, signal));
+    const known = calls.map((call) => this.#known(call, this.#callLog(message, call)));
+    const asked: (Asked | undefined)[] = [];
+    for (const call of known) asked.push('tool' in call ? await this.#askEarly(call, signal) : undefined);
+    for (const [index, call] of known.entries()) {
+      if (!('tool' in call)) call.log.state({ type: 'done', failed: true, output: call.failure });
+      else call.log.state(signal.aborted ? UNSTARTED : await this.#call(call, asked[index], signal));
     }
   }
 
-  decide(call: string, decision: ToolDecision): void {
-    this.#waiting.get(call)?.resolve(decision);
+  #callLog(message: string, { part }: Call): CallLog {
+    return {
+      message,
+      state: (state) => this.#deps.patch({ type: 'tool', message, part, state }),
+      action: (action) => this.#deps.patch({ type: 'action', message, part, action }),
+    };
+  }
+
+  #known({ id, name, text }: Call, log: CallLog): KnownCall | { readonly failure: string; readonly log: CallLog } {
+    const tool = this.#deps.tools().find((each) => each.name === name);
+    if (!tool) return { failure: `There is no tool named ${name}.`, log };
+    const input = readArguments(text);
+    return input ? { id, tool, input, log } : { failure: 'The arguments are not a JSON object.', log };
+  }
+
+  /** False: the call does not wait, for example because it was answered already. */
+  decide(call: string, decision: ToolDecision): boolean {
+    const waiting = this.#waiting.get(call);
+    waiting?.resolve(decision);
+    return waiting !== undefined;
   }
 
   /** The call that waits for a decision, with the whole texts of its changes. */
@@ -76,38 +112,70 @@ export class ToolRunner {
     return this.#waiting.get(call)?.prepared;
   }
 
-  async #call(call: Call, log: CallLog, signal: AbortSignal): Promise<ToolState> {
-    const tool = this.#deps.tools().find(({ name }) => name === call.name);
-    if (!tool) return { type: 'done', failed: true, output: `There is no tool named ${call.name}.` };
-    const input = readArguments(call.text);
-    if (!input) return { type: 'done', failed: true, output: 'The arguments are not a JSON object.' };
+  async #call(call: KnownCall, asked: Asked | undefined, signal: AbortSignal): Promise<ToolState> {
     try {
-      const permitted = await this.#permit(call, tool, input, signal, log);
+      const permitted = await this.#permit(call, asked, signal);
       if ('refused' in permitted) return permitted.refused;
-      log.state({ type: 'running' });
+      call.log.state({ type: 'running' });
       const since = this.#deps.now();
-      const outcome = await this.#invoke(permitted, { signal, message: log.message, call: call.id });
+      const outcome = await this.#invoke(permitted, { signal, message: call.log.message, call: call.id });
       return outcomeState(outcome, this.#deps.now() - since, signal);
     } catch (thrown) {
       return { type: 'done', ...failure(thrown), failed: true };
     }
   }
 
-  /** Prepares the call, and asks the user for permission if it needs it. */
-  async #permit(call: Call, tool: ChatTool, input: ToolInput, signal: AbortSignal, log: CallLog): Promise<Permitted> {
-    const prepared = await tool.prepare(input);
-    if (signal.aborted) return { refused: { type: 'stopped' } };
+  /**
+   * Asks before the calls ahead of this one have run. Undefined: no question is needed, or the call can't be checked
+   * yet, because it may depend on those calls. It is then checked when its turn comes.
+   */
+  async #askEarly(call: KnownCall, signal: AbortSignal): Promise<Asked | undefined> {
+    try {
+      const prepared = await call.tool.prepare(call.input);
+      return signal.aborted || !this.#needsDecision(call.tool, prepared)
+        ? undefined
+        : this.#ask(call, prepared, signal);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #needsDecision(tool: ChatTool, { confirmation }: PreparedCall): boolean {
+    return confirmation !== false && !(confirmation === true && this.#allows(tool));
+  }
+
+  #ask(call: KnownCall, prepared: PreparedCall, signal: AbortSignal): Asked {
+    const { log, tool } = call;
     const { confirmation, action } = prepared;
     if (action) log.action(action);
-    if (confirmation === false || (confirmation === true && this.#allows(tool))) return { prepared };
-    const decided = this.#wait(call, prepared, signal);
-    log.state(confirmation === true ? { type: 'waiting' } : { type: 'waiting', caution: confirmation });
-    const decision = await decided;
-    if (!decision) return { refused: { type: 'stopped' } };
+    const decision = this.#wait(call, prepared, signal).then((decided) => {
+      if (decided?.type === 'deny') log.state({ type: 'denied', reason: decided.reason });
+      else if (decided) log.state({ type: 'allowed' });
+      if (decided && confirmation === true) this.#remember(tool, decided);
+      return decided;
+    });
+    log.state(typeof confirmation === 'boolean' ? { type: 'waiting' } : { type: 'waiting', caution: confirmation });
+    return { shown: prepared, decision };
+  }
+
+  /** Prepares the call, and asks the user for permission if it needs it. */
+  async #permit(call: KnownCall, early: Asked | undefined, signal: AbortSignal): Promise<Permitted> {
+    const { tool, input, log } = call;
+    let asked = early;
+    if (!asked) {
+      const prepared = await tool.prepare(input);
+      if (signal.aborted) return { refused: UNSTARTED };
+      if (!this.#needsDecision(tool, prepared)) {
+        if (prepared.action) log.action(prepared.action);
+        return { prepared };
+      }
+      asked = this.#ask(call, prepared, signal);
+    }
+    const decision = await asked.decision;
+    if (!decision) return { refused: UNSTARTED };
     if (decision.type === 'deny') return { refused: { type: 'denied', reason: decision.reason } };
-    if (decision.type === 'answer') return { prepared, answer: decision.text };
-    if (confirmation === true) this.#remember(tool, decision);
-    return { prepared: await this.#prepareAgain(tool, input, decision.command, prepared, log) };
+    if (decision.type === 'answer') return { prepared: asked.shown, answer: decision.text };
+    return { prepared: await this.#prepareAgain(tool, input, decision.command, asked.shown, log) };
   }
 
   /**
@@ -137,19 +205,23 @@ export class ToolRunner {
   #remember(tool: ChatTool, decision: ToolDecision): void {
     if (decision.type === 'session') this.#allowed.add(permissionKey(tool));
     if (decision.type === 'always') this.#deps.permissions?.add(permissionKey(tool));
+    // The permission also answers the calls that wait already.
+    for (const { tool: other, prepared, resolve } of [...this.#waiting.values()]) {
+      if (!this.#needsDecision(other, prepared)) resolve({ type: 'once' });
+    }
   }
 
   /** Resolves with undefined if the answer was stopped. */
-  #wait(call: Call, prepared: PreparedCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
+  #wait({ id, tool }: KnownCall, prepared: PreparedCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
     return new Promise((done) => {
       const resolve = (decision: ToolDecision | undefined) => {
         signal.removeEventListener('abort', stop);
-        this.#waiting.delete(call.id);
+        this.#waiting.delete(id);
         done(decision);
       };
       const stop = () => resolve(undefined);
       signal.addEventListener('abort', stop);
-      this.#waiting.set(call.id, { prepared, resolve });
+      this.#waiting.set(id, { tool, prepared, resolve });
     });
   }
 

@@ -19,6 +19,7 @@ import { Conversations, type OpenConversation } from './conversations.ts';
 import { codeBlockAction } from './editing/code-block-actions.ts';
 import { editorCommands } from './editing/editor-commands.ts';
 import { Proposals } from './editing/proposals.ts';
+import { viewCall } from './editing/view-call.ts';
 import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
 import { existingPaths, openLink, openPath } from './links.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
@@ -26,7 +27,6 @@ import { CommandTerminals } from './tools/command-terminals.ts';
 import type { ToolPlaces } from './tools/own-tools.ts';
 import { StoredPermissions } from './tools/permissions.ts';
 import { chooseTools, chosenTools } from './tools/tool-picker.ts';
-import { workspaceFile } from './tools/workspace-path.ts';
 
 export interface ChatViewDeps extends SessionDeps {
   readonly extension: vscode.Uri;
@@ -164,9 +164,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
         const id = await importConversation(this.#conversations, this.#deps.newId, workspaceId());
         if (id !== undefined) await this.#show(await this.#focused(), id);
       },
-      'svc.proposal.apply': ([uri]) => this.#proposals.act(uri, 'all'),
+      'svc.proposal.apply': ([uri]) => this.#proposals.act(uri, 'accept'),
       'svc.proposal.applyHunks': ([uri]) => this.#proposals.act(uri, 'hunks'),
-      'svc.proposal.discard': ([uri]) => this.#proposals.act(uri, 'none'),
+      'svc.proposal.discard': ([uri]) => this.#proposals.act(uri, 'reject'),
       ...editorCommands({
         ...{ attach: this.#attach, proposals: this.#proposals },
         ...{ converse: this.#deps.converse, model: this.#deps.model, newId: this.#deps.newId },
@@ -205,10 +205,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       contextChips: () => this.#context.chips,
       contextAttachments: () => this.#context.attachments(),
       toggleContext: (chip) => this.#context.toggle(chip),
-      viewChanges: async (changes) => {
-        for (const { change, after } of changes) {
-          if (after !== undefined) await this.#proposals.show((await workspaceFile(change.path)).uri, after);
-        }
+      viewCall: (session, call) => viewCall(session, call, this.#proposals),
+      waitsElsewhere: () => {
+        const text = vscode.l10n.t('This call waits in another window. Answer it there.');
+        void vscode.window.showInformationMessage(text);
       },
       code: (message) => codeBlockAction(message, this.#toolPlaces()),
       copy: async (text) => vscode.env.clipboard.writeText(text),

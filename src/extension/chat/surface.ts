@@ -5,8 +5,7 @@ import { PageFeed } from '../../chat/page/page-feed.ts';
 import type { CompletionItem, ContextChip, ModelView, ToPage } from '../../chat/page/page-messages.ts';
 import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/slash-commands.ts';
 import { type AnswerOptions, CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
-import type { Outgoing } from '../../chat/session/session.ts';
-import type { PreparedChange } from '../../chat/tools/file-change.ts';
+import type { ChatSession, Outgoing } from '../../chat/session/session.ts';
 import type { FilledPrompt } from './context/prompt-files.ts';
 import type { OpenConversation } from './conversations.ts';
 
@@ -47,7 +46,9 @@ export interface SurfaceHost {
   readonly contextAttachments: () => Promise<readonly Attachment[]>;
   readonly toggleContext: (chip: string) => Promise<void>;
   /** Shows the changes of a call that waits for a decision. */
-  readonly viewChanges: (changes: readonly PreparedChange[]) => Promise<void>;
+  readonly viewCall: (session: ChatSession, call: string) => Promise<void>;
+  /** The user answered a call that waits in another window. */
+  readonly waitsElsewhere: () => void;
   readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
   readonly copy: (text: string) => Promise<void>;
   readonly openLink: (href: string, shown: string) => Promise<void>;
@@ -200,9 +201,11 @@ export class Surface {
       case 'select':
         return session.select(message.message);
       case 'decide':
-        return session.decide(message.call, message.decision);
+        if (!session.decide(message.call, message.decision) && !session.running) this.#host.waitsElsewhere();
+        return;
       case 'preview':
-        return this.#host.viewChanges(session.waitingCall(message.call)?.changes ?? []);
+        if (!session.waitingCall(message.call) && !session.running) return this.#host.waitsElsewhere();
+        return this.#host.viewCall(session, message.call);
       case 'queue-remove':
         return void session.takeQueued(message.message);
       case 'queue-edit':

@@ -10,6 +10,7 @@ import { PathLinks } from './markdown/path-links.ts';
 import { type Panel, PanelContext } from './panel.ts';
 import { Queue } from './queue.tsx';
 import { StatusLine } from './status-line.tsx';
+import { WaitingCalls } from './tools/waiting-calls.tsx';
 import { TranscriptView } from './transcript/transcript-view.tsx';
 
 function Page({ panel }: { panel: Panel }) {
@@ -18,6 +19,7 @@ function Page({ panel }: { panel: Panel }) {
     <PanelContext.Provider value={panel}>
       <TranscriptView />
       <StatusLine />
+      <WaitingCalls />
       <Queue />
       <Composer />
     </PanelContext.Provider>

@@ -2,7 +2,7 @@ import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
 import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.ts';
 import type { CompletionItem, ContextChip, ModelView, QueuedView, ToPage } from '../../chat/page/page-messages.ts';
-import { branchTo, isRunning, type Message, messageText, versionsIn } from '../../chat/transcript.ts';
+import { branchTo, isRunning, type Message, messageText, type Part, versionsIn } from '../../chat/transcript.ts';
 
 /** A message on the visible branch, with its versions and its 0-based index among them. */
 export interface ShownBranch {
@@ -58,6 +58,13 @@ export class ConversationState {
       return message?.role === 'user' && !message.auto ? [messageText(message)] : [];
     });
   }
+  /** The tool calls that wait for a decision. */
+  readonly waiting = computed(() =>
+    this.path.value.flatMap(({ id }) => {
+      const message = this.message(id)?.value;
+      return message?.ending === undefined ? (message?.parts ?? []).filter(isWaiting) : [];
+    }),
+  );
   /** Cost of all visible answers in USD; undefined if no price is known. */
   readonly price = computed(() => {
     const prices = this.path.value.flatMap(({ id }) => this.message(id)?.value.price ?? []);
@@ -163,4 +170,8 @@ export class ConversationState {
       return { id: each.id, versions, version: versions.indexOf(each.id) };
     });
   }
+}
+
+function isWaiting(part: Part): part is Extract<Part, { type: 'tool' }> {
+  return part.type === 'tool' && part.state.type === 'waiting';
 }

@@ -34,9 +34,7 @@ export function StatusLine() {
     hasNews.current = state.running.peek();
     setText('');
   }, [state.session.value, state]);
-  const waiting = state.path.value.some(({ id }) =>
-    state.message(id)?.value.parts.some((part) => part.type === 'tool' && part.state.type === 'waiting'),
-  );
+  const waiting = state.waiting.value.length > 0;
   return (
     <div class="unseen" role="status">
       {waiting ? t('A tool waits for your decision.') : text}

@@ -109,7 +109,7 @@ async function editSelection(deps: EditorCommandDeps): Promise<void> {
     void vscode.window.showWarningMessage(vscode.l10n.t('The file was changed meanwhile. Try again.'));
     return;
   }
-  await deps.proposals.propose(document.uri, before.slice(0, from) + extractCode(answer) + before.slice(to));
+  await deps.proposals.compare(document.uri, before.slice(0, from) + extractCode(answer) + before.slice(to));
 }
 
 const COMMIT_SYSTEM = `You write commit messages. Answer with the message alone: a subject of at most 72 characters in \

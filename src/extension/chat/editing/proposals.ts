@@ -3,14 +3,30 @@ import { applyHunks, type Hunk, lineDiff } from '../../../chat/tools/line-diff.t
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 
 const SCHEME = 'svc-proposal';
+const EMPTY = vscode.Uri.parse(`${SCHEME}:/empty`);
+/** Context key: the proposals of which the user may accept some changes only. */
+const PARTIAL = 'svc.proposal.partial';
 
-interface Proposal {
+/** A file and its proposed text. */
+export interface ProposedFile {
   readonly target: vscode.Uri;
-  readonly text: string;
-  readonly resolve: (outcome: 'applied' | 'discarded') => void;
+  /** Undefined: the file is deleted. */
+  readonly after: string | undefined;
 }
 
-/** Changes that the user reviews in a diff editor before all or some hunks are applied. */
+/** What the buttons of the diff editor do. */
+export interface ProposalActions {
+  readonly accept: () => void | Promise<void>;
+  readonly reject: () => void | Promise<void>;
+  /** Accepts some of the changes. Absent: not possible. */
+  readonly acceptText?: (text: string) => Promise<void>;
+}
+
+interface Proposal extends ProposalActions, ProposedFile {
+  readonly id: string;
+}
+
+/** Proposed changes in diff editors, which the user accepts or rejects there. An answered proposal is closed. */
 export class Proposals implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #proposals = new Map<string, Proposal>();
   readonly #lifetime: vscode.Disposable;
@@ -19,57 +35,72 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   constructor() {
     this.#lifetime = vscode.Disposable.from(
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#forget(uri)),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+        if (this.#proposals.delete(uri.toString())) this.#updateContext();
+      }),
     );
   }
 
   dispose(): void {
     this.#lifetime.dispose();
-    for (const { resolve } of this.#proposals.values()) resolve('discarded');
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.#proposals.get(uri.toString())?.text ?? '';
+    return this.#proposals.get(uri.toString())?.after ?? '';
   }
 
-  /** Shows the diff. Resolves when it was applied, discarded or closed. */
-  async propose(target: vscode.Uri, text: string): Promise<'applied' | 'discarded'> {
-    const uri = await this.show(target, text);
-    return new Promise((resolve) => {
-      this.#proposals.set(uri.toString(), { target, text, resolve: resolve });
+  /** Shows the files of a proposal, or shows them again. @param id of the proposal. */
+  async show(id: string, files: readonly ProposedFile[], actions: ProposalActions): Promise<void> {
+    for (const { target, after } of files) {
+      const uri = target.with({ scheme: SCHEME, query: id, authority: '', fragment: '' });
+      this.#proposals.set(uri.toString(), { id, target, after, ...actions });
+      this.#updateContext();
+      const before = (await opened(target)) ? target : EMPTY;
+      const title = vscode.l10n.t('{0} (proposed)', workspaceRelativePath(target));
+      await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: files.length === 1 });
+    }
+  }
+
+  /** Shows a text for a file, which is written when the user accepts all or some of its changes. */
+  async compare(target: vscode.Uri, after: string): Promise<void> {
+    const write = (text: string) => writeText(target, text);
+    this.#count += 1;
+    await this.show(`compare ${this.#count}`, [{ target, after }], {
+      accept: () => write(after),
+      reject: () => undefined,
+      acceptText: write,
     });
   }
 
-  /** Shows the diff without offering to apply it. */
-  async show(target: vscode.Uri, text: string): Promise<vscode.Uri> {
-    this.#count += 1;
-    const uri = target.with({ scheme: SCHEME, query: `${this.#count}`, authority: '', fragment: '' });
-    this.#proposals.set(uri.toString(), { target, text, resolve: () => undefined });
-    const before = (await opened(target)) ? target : vscode.Uri.parse(`${SCHEME}:/empty`);
-    const title = vscode.l10n.t('{0} (proposed)', workspaceRelativePath(target));
-    await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: true });
-    return uri;
-  }
-
-  /** Applies all, chosen or no hunks of a proposal. @param uri of the proposal; absent: the active one. */
-  async act(uri: unknown, what: 'all' | 'hunks' | 'none'): Promise<void> {
+  /** Runs a button of a proposal. @param uri of its file; absent: the active one. */
+  async act(uri: unknown, what: 'accept' | 'hunks' | 'reject'): Promise<void> {
     const shown = uri instanceof vscode.Uri ? uri : activeProposal();
     const proposal = shown && this.#proposals.get(shown.toString());
-    if (!shown || !proposal) return;
-    if (what !== 'none') {
-      const text = what === 'all' ? proposal.text : await chooseHunks(proposal);
-      if (text === undefined) return;
-      await writeText(proposal.target, text);
-    }
-    this.#proposals.delete(shown.toString());
-    proposal.resolve(what === 'none' ? 'discarded' : 'applied');
-    await closeTab(shown);
+    if (!proposal) return;
+    const text = what === 'hunks' ? await chooseHunks(proposal) : undefined;
+    if (what === 'hunks' && text === undefined) return;
+    // Closed first: a second press of the button must find nothing to do.
+    await this.close(proposal.id);
+    if (text !== undefined) await proposal.acceptText?.(text);
+    else if (what === 'accept') await proposal.accept();
+    else await proposal.reject();
   }
 
-  #forget(uri: vscode.Uri): void {
-    const proposal = this.#proposals.get(uri.toString());
-    this.#proposals.delete(uri.toString());
-    proposal?.resolve('discarded');
+  /** Closes the editors of a proposal that was answered elsewhere, or that can no longer be answered. */
+  async close(id: string): Promise<void> {
+    const uris = [...this.#proposals].flatMap(([uri, proposal]) => (proposal.id === id ? [uri] : []));
+    for (const uri of uris) this.#proposals.delete(uri);
+    this.#updateContext();
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const open = tabs.filter(
+      ({ input }) => input instanceof vscode.TabInputTextDiff && uris.includes(input.modified.toString()),
+    );
+    if (open.length > 0) await vscode.window.tabGroups.close(open);
+  }
+
+  #updateContext(): void {
+    const partial = [...this.#proposals].flatMap(([uri, { acceptText }]) => (acceptText ? [uri] : []));
+    void vscode.commands.executeCommand('setContext', PARTIAL, partial);
   }
 }
 
@@ -97,9 +128,9 @@ export async function writeText(target: vscode.Uri, text: string): Promise<void>
   if (clean) await document.save();
 }
 
-async function chooseHunks({ target, text }: Proposal): Promise<string | undefined> {
+async function chooseHunks({ target, after = '' }: Proposal): Promise<string | undefined> {
   const before = (await opened(target))?.getText() ?? '';
-  const hunks = lineDiff(before, text);
+  const hunks = lineDiff(before, after);
   const items = hunks.map((hunk, index) => ({ label: hunkLabel(hunk), detail: hunkDetail(hunk), picked: true, index }));
   const chosen = await vscode.window.showQuickPick(items, {
     canPickMany: true,
@@ -121,12 +152,4 @@ function hunkDetail({ before, after }: Hunk): string {
 function activeProposal(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   return input instanceof vscode.TabInputTextDiff ? input.modified : undefined;
-}
-
-async function closeTab(uri: vscode.Uri): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const shown = tabs.find(
-    ({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.toString() === uri.toString(),
-  );
-  if (shown) await vscode.window.tabGroups.close(shown);
 }

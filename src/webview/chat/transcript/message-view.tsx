@@ -11,9 +11,10 @@ import { priceText, tokensText } from '../figures.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { showControls } from '../markdown/safe-html.ts';
 import { usePanel } from '../panel.ts';
+import { ToolCard } from '../tools/tool-card.tsx';
+import { groupParts, ToolGroup } from '../tools/tool-groups.tsx';
 import { EndingView } from './ending-view.tsx';
 import { Reasoning } from './reasoning.tsx';
-import { ToolCard } from './tool-card.tsx';
 
 interface Props {
   readonly shown: ShownBranch;
@@ -171,9 +172,13 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
   const visible = message.parts.some((part) => part.type !== 'step');
   return (
     <article class="message assistant" aria-label={t('Answer of {0}', name)} aria-busy={streaming}>
-      {message.parts.map((part, index) => (
-        <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} />
-      ))}
+      {groupParts(message.parts).map((shown) =>
+        'calls' in shown ? (
+          <ToolGroup key={shown.index} calls={shown.calls} />
+        ) : (
+          <PartView key={shown.index} part={shown.part} whole={!streaming || shown.index < message.parts.length - 1} />
+        ),
+      )}
       {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
       {last && isPlan(message, state) ? <PlanActions /> : null}

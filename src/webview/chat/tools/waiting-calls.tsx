@@ -1,0 +1,106 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../../shared/icon.tsx';
+import { t } from '../../shared/words.ts';
+import { isComposing } from '../composing.ts';
+import { usePanel } from '../panel.ts';
+
+const CARD = '.tool.asking';
+const COMPOSER = '.composer textarea';
+
+/** The keys and the focus of calls that wait for a decision. With several calls, a bar answers them together. */
+export function WaitingCalls() {
+  const { link, state } = usePanel();
+  const waiting = state.waiting.value;
+  useWaitingFocus(waiting.map(({ id }) => id));
+  useEffect(() => {
+    document.addEventListener('keydown', onKeyDown, true);
+    return () => document.removeEventListener('keydown', onKeyDown, true);
+  }, []);
+  // A call with a caution and a question are answered one at a time.
+  const together = waiting.filter(
+    (part) => part.action?.type !== 'question' && !(part.state.type === 'waiting' && part.state.caution),
+  );
+  if (together.length < 2) return null;
+  const decide = (decision: { type: 'once' } | { type: 'deny'; reason: string }) => (event: MouseEvent) => {
+    if (event.detail > 1) return;
+    for (const { id } of together) link.post({ type: 'decide', call: id, decision });
+  };
+  return (
+    <fieldset class="waiting-calls" aria-label={t('Calls that need approval')}>
+      <Icon name="question" />
+      <span class="count">{t('{0} calls need approval', waiting.length)}</span>
+      <span class="actions">
+        <button type="button" class="primary" title={t('Allow each of them once')} onClick={decide({ type: 'once' })}>
+          {together.length === waiting.length ? t('Allow all') : t('Allow {0}', together.length)}
+        </button>
+        <button type="button" onClick={decide({ type: 'deny', reason: '' })}>
+          {together.length === waiting.length ? t('Deny all') : t('Deny {0}', together.length)}
+        </button>
+      </span>
+    </fieldset>
+  );
+}
+
+/** Ctrl+Enter allows the call with the focus, or the first one. A call that is not visible is shown first. */
+function onKeyDown(event: KeyboardEvent): void {
+  const target = event.target instanceof Element ? event.target : null;
+  if (isTyped(event) && target?.matches(CARD)) {
+    // The card got the focus by itself: what the user types is a message.
+    document.querySelector<HTMLElement>(COMPOSER)?.focus();
+    return;
+  }
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || isComposing(event)) return;
+  const card = target?.closest(CARD) ?? document.querySelector(CARD);
+  if (!(card instanceof HTMLElement) || writesMessage(target)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (event.repeat) return;
+  if (!isVisible(card)) return focusCard(card);
+  card.querySelector<HTMLElement>('.approval .primary')?.click();
+}
+
+function isTyped({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey;
+}
+
+/** True if Ctrl+Enter sends what the user has written. */
+function writesMessage(target: Element | null): boolean {
+  return target instanceof HTMLTextAreaElement && !target.closest(CARD) && target.value.trim() !== '';
+}
+
+function isVisible(card: HTMLElement): boolean {
+  const buttons = card.querySelector('.approval')?.getBoundingClientRect();
+  const list = card.closest('.transcript')?.getBoundingClientRect();
+  return buttons !== undefined && list !== undefined && buttons.top >= list.top - 1 && buttons.top < list.bottom;
+}
+
+function focusCard(card: HTMLElement): void {
+  card.focus({ preventScroll: true });
+  card.querySelector('.approval')?.scrollIntoView({ block: 'end' });
+}
+
+/**
+ * After a decision the focus moves to the next waiting call, otherwise to the input. It never moves while the user
+ * writes, and never from another part of VS Code to the panel.
+ */
+function useWaitingFocus(ids: readonly string[]): void {
+  const known = useRef<readonly string[]>([]);
+  const key = ids.join('\n');
+  useEffect(() => {
+    const gone = known.current.some((id) => !ids.includes(id));
+    const fresh = ids.some((id) => !known.current.includes(id));
+    known.current = ids;
+    if ((!gone && !fresh) || !document.hasFocus() || isBusyElsewhere(document.activeElement)) return;
+    const card = document.querySelector<HTMLElement>(CARD);
+    if (card) focusCard(card);
+    else document.querySelector<HTMLElement>(COMPOSER)?.focus();
+  }, [key]);
+}
+
+/** True if the focus is where the user works: in a text, or on a control other than of a decided call. */
+function isBusyElsewhere(active: Element | null): boolean {
+  if (active === null || active === document.body || active.closest('.waiting-calls')) return false;
+  if (active instanceof HTMLTextAreaElement && active.matches(COMPOSER)) return active.value !== '';
+  const card = active.closest('.tool');
+  return card === null || card.matches(CARD);
+}

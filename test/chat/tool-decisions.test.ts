@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { ToolRunner } from '../../src/chat/tools/tool-runner.ts';
+import type { ToolInput } from '../../src/chat/tools/tools.ts';
+import type { ToolState } from '../../src/chat/transcript.ts';
+import { toolNamed } from './test-session.ts';
+
+/** Tools on one text: `write` replaces it, `look` returns it. A write of `from` fails unless it is the text. */
+function start(inputs: readonly ToolInput[]) {
+  let text = 'a';
+  const log: string[] = [];
+  const states = new Map<number, ToolState['type'][]>();
+  const stop = new AbortController();
+  const write = toolNamed('write', {
+    changes: true,
+    requiredConfirmation: async ({ from }) => {
+      if (from !== undefined && from !== text) throw new Error(`The text is ${text}.`);
+      return true;
+    },
+    run: async ({ to }) => {
+      text = String(to);
+      log.push(`write ${text}`);
+      return { output: '' };
+    },
+  });
+  const look = toolNamed('look', {
+    run: async () => {
+      log.push(`look ${text}`);
+      return { output: text };
+    },
+  });
+  const runner = new ToolRunner({
+    now: () => 0,
+    tools: () => [write, look],
+    patch: (patch) => {
+      if (patch.type === 'tool') states.set(patch.part, [...(states.get(patch.part) ?? []), patch.state.type]);
+    },
+  });
+  const calls = inputs.map((input, part) => {
+    return { part, id: `c${part}`, name: String(input.tool ?? 'write'), text: JSON.stringify(input) };
+  });
+  const ended = runner.run('m', calls, stop.signal);
+  const waiting = () => [...states].flatMap(([part, all]) => (all.at(-1) === 'waiting' ? [part] : []));
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  return { runner, ended, log, states, stop, waiting, settled };
+}
+
+describe('decisions about several tool calls', () => {
+  it('tool calls: wait for decisions together and run in the order of the model', async () => {
+    const { runner, ended, log, waiting, settled, states } = start([{ to: 'b' }, { tool: 'look' }, { to: 'c' }]);
+    await settled();
+    assert.deepEqual(waiting(), [0, 2]);
+    runner.decide('c2', { type: 'once' });
+    await settled();
+    assert.deepEqual(states.get(2), ['waiting', 'allowed']);
+    assert.deepEqual(log, []);
+    runner.decide('c0', { type: 'once' });
+    await ended;
+    assert.deepEqual(log, ['write b', 'look b', 'write c']);
+  });
+
+  it('tool calls: a call that depends on one before it is decided when it can be checked', async () => {
+    const { runner, ended, log, waiting, settled } = start([
+      { from: 'a', to: 'b' },
+      { from: 'b', to: 'c' },
+    ]);
+    await settled();
+    assert.deepEqual(waiting(), [0]);
+    runner.decide('c0', { type: 'once' });
+    await settled();
+    assert.deepEqual(waiting(), [1]);
+    runner.decide('c1', { type: 'once' });
+    await ended;
+    assert.deepEqual(log, ['write b', 'write c']);
+  });
+
+  it('tool calls: a permission for the conversation also answers the calls that wait', async () => {
+    const { runner, ended, log } = start([{ to: 'b' }, { to: 'c' }, { to: 'd' }]);
+    await new Promise((resolve) => setImmediate(resolve));
+    runner.decide('c1', { type: 'session' });
+    await ended;
+    assert.deepEqual(log, ['write b', 'write c', 'write d']);
+  });
+
+  it('tool calls: a denied call does not stop the others', async () => {
+    const { runner, ended, log, settled, states } = start([{ to: 'b' }, { to: 'c' }]);
+    await settled();
+    runner.decide('c0', { type: 'deny', reason: '' });
+    runner.decide('c1', { type: 'once' });
+    await ended;
+    assert.deepEqual(log, ['write c']);
+    assert.equal(states.get(0)?.at(-1), 'denied');
+  });
+
+  it('tool calls: a second decision about the same call changes nothing', async () => {
+    const { runner, ended, log, settled } = start([{ to: 'b' }]);
+    await settled();
+    runner.decide('c0', { type: 'once' });
+    runner.decide('c0', { type: 'once' });
+    await ended;
+    runner.decide('c0', { type: 'once' });
+    assert.deepEqual(log, ['write b']);
+  });
+
+  it('tool calls: stop ends all waiting calls, and an allowed one does not run', async () => {
+    const { runner, ended, log, settled, stop, states } = start([{ to: 'b' }, { to: 'c' }]);
+    await settled();
+    runner.decide('c1', { type: 'once' });
+    stop.abort();
+    await ended;
+    assert.deepEqual(log, []);
+    assert.deepEqual([states.get(0)?.at(-1), states.get(1)?.at(-1)], ['stopped', 'stopped']);
+  });
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { textChange } from '../../src/chat/tools/file-change.ts';
+import type { Patch, ToolState } from '../../src/chat/transcript.ts';
+import { STATES } from './gallery-states.ts';
+import { type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
+
+const SET = { type: 'model' as const, model: VIEW };
+const user = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Question' }] };
+const WAITING: ToolState = { type: 'waiting' };
+const tool = (id: string, state: ToolState, more: object = {}) => ({
+  ...{ type: 'tool' as const, id, name: 'run_in_terminal', origin: 'Svc', changes: true, text: '{}', state },
+  ...more,
+});
+const command = (id: string, line: string, state: ToolState = WAITING) =>
+  tool(id, state, { action: { type: 'command', command: line, cwd: '', explanation: '' } });
+const patches = (from: number, ...list: readonly Patch[]) =>
+  ({ type: 'patches', session: 's', from, seq: from + list.length, patches: list }) as const;
+const state = (part: number, next: ToolState): Patch => ({ type: 'tool', message: 'm1', part, state: next });
+
+describe('tool cards of the chat page', function () {
+  this.timeout(60_000);
+  let host: PanelHost;
+  let panel: Panel;
+  before(async () => {
+    host = await startPanelHost();
+  });
+  after(() => host.close());
+  beforeEach(async () => {
+    panel = await host.open();
+  });
+  afterEach(() => panel.close());
+
+  const show = (...parts: readonly object[]) =>
+    panel.tell(SET, snapshot(transcriptOf(user, { role: 'assistant', parts: parts as never })));
+  const decisions = async () =>
+    (await panel.sentMessages('decide')).map(({ call, decision }) => ({ call, ...(decision as object) }));
+  const cards = () => panel.page.locator('.tool.asking');
+
+  it('tool card: shows a change as lines with signs and numbers, not as arguments', async () => {
+    await panel.tell(...(STATES.tools ?? []));
+    const rows = await cards()
+      .locator('.diff .row')
+      .evaluateAll((all) => all.slice(2, 6).map((row) => [...row.children].map((each) => each.textContent).join('|')));
+    assert.deepEqual(rows, [
+      '3|-|export function basketTotal(items: readonly Item[]): number {',
+      '4|-|  let sum = 0;',
+      '3|+|export function basketTotal(items: readonly Item[]): bigint {',
+      '4|+|  let sum = 0n;',
+    ]);
+    assert.match(await cards().locator('.head').innerText(), /Edit\s*basket\.ts\s*\+4\s*−4\s*Needs approval/);
+    assert.doesNotMatch(await cards().innerText(), /old_text/);
+    await cards().getByRole('button', { name: 'View diff' }).click();
+    assert.deepEqual(await panel.sentMessages('preview'), [{ type: 'preview', call: 'call_1' }]);
+  });
+
+  it('tool card: folds a long diff and states the number of hidden lines', async () => {
+    const text = Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join('');
+    const action = { type: 'changes', changes: [textChange('a.txt', undefined, text).change] };
+    await show(tool('c1', WAITING, { action }));
+    assert.equal(await cards().locator('.row').count(), 30);
+    await cards().getByRole('button', { name: 'Show 70 more lines' }).click();
+    assert.equal(await cards().locator('.row').count(), 100);
+  });
+
+  it('tool card: opens the file in its title at the first change', async () => {
+    await panel.tell(...(STATES.tools ?? []));
+    await cards().getByRole('button', { name: 'Open src/basket.ts' }).click();
+    assert.deepEqual(await panel.sentMessages('open-path'), [{ type: 'open-path', path: 'src/basket.ts:1' }]);
+  });
+
+  it('tool card: sends a command as the user edited it', async () => {
+    await show(command('c1', 'npm test'));
+    await cards().getByRole('textbox', { name: 'Command' }).fill('npm test -- --bail');
+    await cards().getByRole('button', { name: 'Allow once' }).click();
+    assert.deepEqual(await decisions(), [{ call: 'c1', type: 'once', command: 'npm test -- --bail' }]);
+  });
+
+  it('tool card: a command with invisible characters is shown with them and can’t be edited', async () => {
+    await show(command('c1', 'echo a\u202e'));
+    assert.equal(await cards().getByText('echo a⟨U+202E⟩', { exact: true }).count(), 1);
+    assert.equal(await cards().getByRole('textbox', { name: 'Command' }).count(), 0);
+  });
+
+  const results: readonly [name: string, state: ToolState, shown: RegExp, failed: boolean][] = [
+    ['a failed command', { type: 'done', output: 'x', exitCode: 2, ms: 3200 }, /exit code 2 · 3\.2 s/, true],
+    ['a command', { type: 'done', output: 'x', exitCode: 0, ms: 12_000 }, /npm test\s*12 s/, false],
+    ['a failed call', { type: 'done', output: 'x', failed: true, ms: 5 }, /failed$/, true],
+    ['a denied call', { type: 'denied', reason: '' }, /Denied$/, false],
+    ['a stopped call', { type: 'stopped', unstarted: true }, /not started$/, false],
+  ];
+  for (const [name, result, shown, failed] of results) {
+    it(`tool card: shows the result of ${name} in one line`, async () => {
+      await show(command('c1', 'npm test', result));
+      assert.match((await panel.page.locator('.tool').innerText()).trim(), shown);
+      assert.equal(await panel.page.locator('.tool .state.failed').count(), failed ? 1 : 0);
+      const box = await panel.page.locator('.tool').boundingBox();
+      assert.ok(box && box.height < 32, `${box?.height} pixels`);
+    });
+  }
+
+  it('tool cards: several calls that only read are one line, which unfolds', async () => {
+    await panel.tell(...(STATES.tools ?? []));
+    const group = panel.page.getByRole('button', { name: 'Read 2 files, 1 search' });
+    assert.equal(await panel.page.getByRole('button', { name: 'Read src/item.ts' }).count(), 0);
+    await group.click();
+    await panel.page.getByRole('button', { name: 'Read src/item.ts' }).click();
+    await panel.page.getByText('export interface Item {}').waitFor();
+  });
+
+  it('tool cards: several waiting calls are allowed together, except for those with a caution', async () => {
+    const cautioned = tool('c3', { type: 'waiting', caution: { kind: 'editor', path: '.vscode/tasks.json' } });
+    await show(command('c1', 'a'), command('c2', 'b'), cautioned);
+    await panel.page.getByText('3 calls need approval').waitFor();
+    assert.equal(await panel.page.getByRole('button', { name: 'Allow all' }).count(), 0);
+    await panel.page.getByRole('button', { name: 'Allow 2' }).click();
+    assert.deepEqual(await decisions(), [
+      { call: 'c1', type: 'once' },
+      { call: 'c2', type: 'once' },
+    ]);
+  });
+
+  it('tool cards: the second click of a double click allows nothing', async () => {
+    await show(command('c1', 'a'));
+    await cards().getByRole('button', { name: 'Allow once' }).dblclick();
+    assert.deepEqual(await decisions(), [{ call: 'c1', type: 'once' }]);
+  });
+
+  describe('with the keyboard', () => {
+    const press = (key: string) => panel.page.keyboard.press(key);
+    const focused = () =>
+      panel.page.evaluate(() => {
+        const active = document.activeElement;
+        return active?.closest('.tool')?.getAttribute('aria-label') ?? active?.getAttribute('aria-label');
+      });
+
+    it('tool cards: a call that begins to wait gets the focus, and Ctrl+Enter allows it', async () => {
+      await show(tool('c1', { type: 'running' }), tool('c2', { type: 'receiving' }));
+      await panel.page.locator('.composer textarea').focus();
+      await panel.tell(
+        patches(
+          0,
+          {
+            type: 'action',
+            message: 'm1',
+            part: 1,
+            action: { type: 'command', command: 'ls', cwd: '', explanation: '' },
+          },
+          state(1, WAITING),
+        ),
+      );
+      assert.equal(await focused(), 'Tool run_in_terminal, ls');
+      await press('Enter');
+      await press('Space');
+      assert.deepEqual(await decisions(), []);
+      await press('Control+Enter');
+      assert.deepEqual(await decisions(), [{ call: 'c2', type: 'once' }]);
+    });
+
+    it('tool cards: after a decision the focus moves to the next waiting call, then to the input', async () => {
+      await show(command('c1', 'one'), command('c2', 'two'));
+      await cards().first().getByRole('button', { name: 'Allow once' }).focus();
+      await press('Enter');
+      await panel.tell(patches(0, state(0, { type: 'running' })));
+      assert.equal(await focused(), 'Tool run_in_terminal, two');
+      await press('Control+Enter');
+      await panel.tell(patches(1, state(1, { type: 'running' })));
+      assert.equal(await focused(), 'Message');
+    });
+
+    it('tool cards: take no focus and no key from a message that is being written', async () => {
+      await show(tool('c1', { type: 'receiving' }));
+      await panel.page.locator('.composer textarea').fill('And then');
+      await panel.tell(patches(0, state(0, WAITING)));
+      assert.equal(await focused(), 'Message');
+      await press('Control+Enter');
+      assert.deepEqual(await decisions(), []);
+    });
+
+    it('tool cards: text typed while a card has the focus goes to the message', async () => {
+      await show(tool('c1', { type: 'receiving' }));
+      await panel.page.locator('.composer textarea').focus();
+      await panel.tell(patches(0, state(0, WAITING)));
+      await panel.page.keyboard.type('wait');
+      assert.equal(await panel.page.locator('.composer textarea').inputValue(), 'wait');
+    });
+
+    it('tool cards: Ctrl+Enter first shows a call that is not visible', async () => {
+      const text = Array.from({ length: 90 }, (_, index) => `Paragraph ${index}.`).join('\n\n');
+      await show(command('c1', 'ls'), { type: 'text', text });
+      await panel.page.locator('.composer textarea').focus();
+      await press('Control+Enter');
+      assert.deepEqual(await decisions(), []);
+      await press('Control+Enter');
+      assert.deepEqual(await decisions(), [{ call: 'c1', type: 'once' }]);
+    });
+  });
+
+  it('tool card: a question offers its choices and takes another answer', async () => {
+    await panel.tell(...(STATES['tool-question'] ?? []));
+    await cards().getByRole('button', { name: 'node:test' }).click();
+    await cards().getByRole('textbox', { name: 'Your answer' }).fill('vitest');
+    await cards().getByRole('textbox', { name: 'Your answer' }).press('Enter');
+    assert.deepEqual(
+      (await decisions()).map(({ call: _, ...decision }) => decision),
+      [
+        { type: 'answer', text: 'node:test' },
+        { type: 'answer', text: 'vitest' },
+      ],
+    );
+  });
+});
