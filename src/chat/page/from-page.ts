@@ -18,7 +18,9 @@ const plain = z.object({
     'pick-model',
     'choose-tools',
     'add-provider',
-    'set-key',
+    'add-local',
+    'add-gateway',
+    'import-providers',
     'open-settings',
     'review-origin',
     'show-log',
@@ -30,6 +32,7 @@ const plain = z.object({
 const fromPage = z.union([
   plain,
   z.object({ type: z.literal('ready'), session: id.optional() }),
+  z.object({ type: z.literal('set-key'), provider: id.optional() }),
   z.object({ type: z.literal('send'), text }),
   z.object({ type: z.literal('edit'), message: id, text }),
   z.object({ type: z.literal('regenerate'), message: id.optional() }),

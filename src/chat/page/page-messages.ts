@@ -1,3 +1,7 @@
+import type { ModelSetup } from '../../catalog/model-setup.ts';
+
+export type { ModelSetup } from '../../catalog/model-setup.ts';
+
 import type { Attachment } from '../attachment.ts';
 import type { ModelLabel, Patch, Transcript } from '../transcript.ts';
 
@@ -36,7 +40,8 @@ export type ToPage =
     }
   /** The draft. `text` is absent if only the attachments changed, because the text in the page is newer. */
   | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
-  | { readonly type: 'model'; readonly model: ModelView | null }
+  /** `setup`: why there is no model; absent: there is none. */
+  | { readonly type: 'model'; readonly model: ModelView | null; readonly setup?: ModelSetup }
   | { readonly type: 'workspace'; readonly trusted: boolean }
   | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }
   | { readonly type: 'focus' };

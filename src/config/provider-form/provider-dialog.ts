@@ -53,6 +53,8 @@ export type ToDialog =
       readonly presets: readonly ProviderPreset[];
       /** The origin of the kept key. Absent: there is no key, or it is in the file. */
       readonly keyOrigin?: string;
+      /** True if the page looks for servers on this machine at once. */
+      readonly looksForServers?: boolean;
     }
   | {
       readonly type: 'listed';

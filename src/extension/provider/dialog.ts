@@ -34,7 +34,7 @@ export interface ProviderDialogDeps {
 
 /** The subject of the dialog. */
 export type DialogSubject =
-  | { readonly kind: 'new'; readonly form?: ProviderForm }
+  | { readonly kind: 'new'; readonly form?: ProviderForm; readonly looksForServers?: boolean }
   | { readonly kind: 'edit'; readonly provider: EditedProvider };
 
 /**
@@ -156,6 +156,7 @@ export class ProviderDialog implements vscode.Disposable {
       targets: this.#targets(),
       presets: providerPresets(this.#deps.models.catalog),
       ...(origin === undefined ? {} : { keyOrigin: origin }),
+      ...(this.#subject.kind === 'new' && this.#subject.looksForServers ? { looksForServers: true } : {}),
     });
   }
 

@@ -85,6 +85,7 @@ export class DialogState {
           this.#idTyped = message.form.id !== '';
         });
         if (isAddress(message.form.baseURL)) this.list();
+        if (message.looksForServers) this.lookForServers();
         requestAnimationFrame(() => document.getElementById('name')?.focus());
         return;
       case 'listed':

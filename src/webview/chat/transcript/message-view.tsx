@@ -11,7 +11,7 @@ import { priceText, tokensText } from '../figures.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { showControls } from '../markdown/safe-html.ts';
 import { usePanel } from '../panel.ts';
-import { EndingView } from './ending-view.tsx';
+import { EndingView, RetryView } from './ending-view.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
 
@@ -147,7 +147,8 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
       {message.parts.map((part, index) => (
         <PartView key={index} part={part} whole={!streaming || index < message.parts.length - 1} />
       ))}
-      {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
+      {streaming && message.retry ? <RetryView retry={message.retry} /> : null}
+      {streaming && !message.retry && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
       {streaming ? null : <AnswerFoot message={message} shown={shown} />}
     </article>
