@@ -74,7 +74,7 @@ export class ProviderDialogs implements vscode.Disposable {
   #formFor(id: string | undefined): ProviderForm {
     const { models } = this.#deps;
     const form = { ...EMPTY_FORM, target: globalFile() };
-    const preset = providerPresets(models.catalog).find((each) => each.id === id);
+    const preset = providerPresets(models.catalog, process.env).find((each) => each.id === id);
     if (!preset) return form;
     const { name, api, baseURL, fimURL, fim } = preset;
     return {
