@@ -12,8 +12,8 @@ export interface Selection {
   /** Absent: no model is available. */
   readonly model?: Model;
   readonly from?: SelectedFrom;
-  /** Messages for the user. */
-  readonly warnings: readonly string[];
+  /** Problems of the configured model. */
+  readonly warnings: readonly SvcError[];
 }
 
 export interface SelectionRequest {
@@ -87,14 +87,14 @@ function select(
 ): Selection {
   const { flag, registry, lastUsed = [] } = question;
   if (flag !== undefined) return { model: demanded(flag, registry, suits), from: 'flag', warnings: [] };
-  const warnings: string[] = [];
+  const warnings: SvcError[] = [];
   if (configured !== undefined) {
     const model = registry.find(configured.value);
     if (model !== undefined && suits(model)) return { model, from: 'config', warnings };
     const shown = configured.reference ? 'that a reference names' : configured.value;
     const error = unknownModel(shown, registry, suits, model, ` (${describePlace(configured)})`);
     if (question.unknownConfigured === 'error') throw error;
-    warnings.push(error.message);
+    warnings.push(error);
   }
   for (const ref of lastUsed) {
     const model = registry.find(ref);
@@ -103,6 +103,16 @@ function select(
   }
   const model = firstByPriority(question, priority, suits);
   return model === undefined ? { warnings } : { model, from: 'priority', warnings };
+}
+
+/** Whether a model is made for code. The completions of others may be slow or poor. */
+export function isCodeModel(model: Model): boolean {
+  return priorityRank(model, FIM_PRIORITY) < FIM_PRIORITY.suited;
+}
+
+function priorityRank({ id }: Model, { patterns }: Priority): number {
+  const index = patterns.findIndex((pattern) => pattern.test(id.slice(0, MAX_MATCHED_ID).toLowerCase()));
+  return index === -1 ? patterns.length : index;
 }
 
 function describePlace({ origin }: Located<string>): string {
@@ -167,19 +177,13 @@ function firstByPriority(
   priority: Priority,
   suits: (model: Model) => boolean,
 ): Model | undefined {
-  const rank = (model: Model) => {
-    const index = priority.patterns.findIndex((pattern) =>
-      pattern.test(model.id.slice(0, MAX_MATCHED_ID).toLowerCase()),
-    );
-    return index === -1 ? priority.patterns.length : index;
-  };
   const candidates = [...registry.models.values()].filter(
     (model) => suits(model) && model.endpoint.problem === undefined && model.modalities.output.includes('text'),
   );
   const keyed = candidates.map((model) => {
     const provider = registry.providers.get(model.provider);
     const foreign = (settings.providers.get(model.provider)?.trust ?? 'trusted') !== 'trusted';
-    const ranked = rank(model);
+    const ranked = priorityRank(model, priority);
     const unsuited = ranked >= priority.suited ? 2 : 0;
     const weight =
       (provider?.simulated ? 8 : 0) + (foreign ? 4 : 0) + unsuited + (provider?.source === 'config' ? 0 : 1);

@@ -13,6 +13,10 @@ export interface Vendor {
   /** Only for vendors that are not in the catalog. */
   readonly npm?: string;
   readonly env?: readonly string[];
+  /** The page on which users make keys. */
+  readonly keys?: string;
+  /** True for a local server that needs a key. */
+  readonly needsKey?: true;
   /** A local server of the user. Needs no key, and lists its loaded models. */
   readonly local?: true;
   /** The provider in the catalog whose models it offers. */
@@ -21,13 +25,14 @@ export interface Vendor {
 
 /** By provider id. */
 export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
-  ['openai', { base: 'https://api.openai.com/v1' }],
-  ['anthropic', { base: 'https://api.anthropic.com/v1' }],
+  ['openai', { base: 'https://api.openai.com/v1', keys: 'https://platform.openai.com/api-keys' }],
+  ['anthropic', { base: 'https://api.anthropic.com/v1', keys: 'https://console.anthropic.com/settings/keys' }],
   [
     'mistral',
     {
       kind: 'mistral',
       base: 'https://api.mistral.ai/v1',
+      keys: 'https://console.mistral.ai/api-keys',
       // docs.mistral.ai, "Fill-in-the-middle": a key for one of the two addresses is not valid for the other.
       fim: { url: 'https://api.mistral.ai/v1/fim', dialect: 'mistral' },
     },
@@ -38,6 +43,7 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
       name: 'Codestral',
       kind: 'mistral',
       base: 'https://codestral.mistral.ai/v1',
+      keys: 'https://console.mistral.ai/codestral',
       fim: { url: 'https://codestral.mistral.ai/v1/fim', dialect: 'mistral' },
       npm: '@ai-sdk/mistral',
       env: ['CODESTRAL_API_KEY'],
@@ -49,6 +55,7 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     {
       kind: 'inception',
       base: 'https://api.inceptionlabs.ai/v1',
+      keys: 'https://platform.inceptionlabs.ai/dashboard/api-keys',
       fim: { url: 'https://api.inceptionlabs.ai/v1/fim', dialect: 'inception' },
     },
   ],
@@ -57,25 +64,35 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     {
       kind: 'deepseek',
       base: 'https://api.deepseek.com',
+      keys: 'https://platform.deepseek.com/api_keys',
       // api-docs.deepseek.com, "FIM completion (beta)".
       fim: { url: 'https://api.deepseek.com/beta', dialect: 'deepseek' },
     },
   ],
-  ['openrouter', { kind: 'openrouter', base: 'https://openrouter.ai/api/v1' }],
+  [
+    'openrouter',
+    { kind: 'openrouter', base: 'https://openrouter.ai/api/v1', keys: 'https://openrouter.ai/settings/keys' },
+  ],
   ['kilo', { fim: { url: 'https://api.kilo.ai/api/fim', dialect: 'svc' } }],
   // ai.google.dev, "OpenAI compatibility".
-  ['google', { base: 'https://generativelanguage.googleapis.com/v1beta/openai' }],
-  ['groq', { base: 'https://api.groq.com/openai/v1' }],
-  ['xai', { base: 'https://api.x.ai/v1' }],
-  ['cerebras', { base: 'https://api.cerebras.ai/v1' }],
-  ['togetherai', { base: 'https://api.together.xyz/v1' }],
-  ['deepinfra', { base: 'https://api.deepinfra.com/v1/openai' }],
-  ['cohere', { base: 'https://api.cohere.ai/compatibility/v1' }],
-  ['perplexity', { base: 'https://api.perplexity.ai' }],
-  ['vercel', { base: 'https://ai-gateway.vercel.sh/v1' }],
-  ['v0', { base: 'https://api.v0.dev/v1' }],
-  ['venice', { base: 'https://api.venice.ai/api/v1' }],
-  ['aihubmix', { base: 'https://aihubmix.com/v1' }],
+  [
+    'google',
+    { base: 'https://generativelanguage.googleapis.com/v1beta/openai', keys: 'https://aistudio.google.com/apikey' },
+  ],
+  ['groq', { base: 'https://api.groq.com/openai/v1', keys: 'https://console.groq.com/keys' }],
+  ['xai', { base: 'https://api.x.ai/v1', keys: 'https://console.x.ai' }],
+  ['cerebras', { base: 'https://api.cerebras.ai/v1', keys: 'https://cloud.cerebras.ai' }],
+  ['togetherai', { base: 'https://api.together.xyz/v1', keys: 'https://api.together.ai/settings/api-keys' }],
+  ['deepinfra', { base: 'https://api.deepinfra.com/v1/openai', keys: 'https://deepinfra.com/dash/api_keys' }],
+  ['cohere', { base: 'https://api.cohere.ai/compatibility/v1', keys: 'https://dashboard.cohere.com/api-keys' }],
+  ['perplexity', { base: 'https://api.perplexity.ai', keys: 'https://www.perplexity.ai/account/api/keys' }],
+  [
+    'vercel',
+    { base: 'https://ai-gateway.vercel.sh/v1', keys: 'https://vercel.com/d?to=%2F%5Bteam%5D%2F%7E%2Fai%2Fapi-keys' },
+  ],
+  ['v0', { base: 'https://api.v0.dev/v1', keys: 'https://v0.app/chat/settings/keys' }],
+  ['venice', { base: 'https://api.venice.ai/api/v1', keys: 'https://venice.ai/settings/api' }],
+  ['aihubmix', { base: 'https://aihubmix.com/v1', keys: 'https://aihubmix.com/token' }],
   [
     'ollama',
     {
@@ -107,6 +124,7 @@ export const VENDORS: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
       fim: { url: 'http://127.0.0.1:4180/fim', dialect: 'svc' },
       env: ['SVC_API_KEY'],
       local: true,
+      needsKey: true,
     },
   ],
 ]);

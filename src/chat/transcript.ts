@@ -1,3 +1,4 @@
+import type { ErrorType } from '../wire/errors/svc-error.ts';
 import type { FinishReason, ReasoningSignature, Usage } from '../wire/event.ts';
 import type { Attachment } from './attachment.ts';
 import type { ErrorCard } from './page/error-card.ts';
@@ -69,6 +70,13 @@ export type Ending =
   | { readonly type: 'repeating'; readonly tool: string }
   | { readonly type: 'failed'; readonly error: ErrorCard };
 
+/** A request failed and is sent again. */
+export interface PendingRetry {
+  readonly errorType: ErrorType;
+  /** Unix milliseconds of the next attempt. */
+  readonly at: number;
+}
+
 /** A model as shown in the panel. */
 export interface ModelLabel {
   readonly ref: string;
@@ -102,6 +110,8 @@ export interface Message {
   readonly context?: number;
   /** USD; absent if the price is not known. */
   readonly price?: number;
+  /** Present while the answer waits for another attempt. */
+  readonly retry?: PendingRetry;
   readonly ending?: Ending;
 }
 
@@ -135,6 +145,7 @@ export type Patch =
   | ({ readonly type: 'reasoned'; readonly ms: number } & OfPart)
   | ({ readonly type: 'seal'; readonly seal: ReasoningSignature } & OfPart)
   | ({ readonly type: 'usage'; readonly usage: Usage; readonly context: number; readonly price?: number } & Of)
+  | ({ readonly type: 'retry'; readonly retry: PendingRetry } & Of)
   | ({ readonly type: 'end'; readonly ending: Ending } & Of)
   | { readonly type: 'select'; readonly leaf: string }
   | { readonly type: 'title'; readonly title: string }
@@ -168,7 +179,10 @@ function applyToMessage(transcript: Transcript, patch: MessagePatch): Transcript
   return { ...transcript, messages };
 }
 
-function patchMessage(message: Message, patch: MessagePatch): Message {
+function patchMessage(waiting: Message, patch: MessagePatch): Message {
+  if (patch.type === 'retry') return { ...waiting, retry: patch.retry };
+  // Any other change is a part of the next attempt.
+  const { retry: _, ...message } = waiting;
   switch (patch.type) {
     case 'usage': {
       const { usage, context, price } = patch;

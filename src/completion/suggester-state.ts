@@ -8,13 +8,8 @@ export type SuggesterState =
   | { readonly kind: 'asking' }
   | { readonly kind: 'silent'; readonly why: TriggerRefusal }
   | { readonly kind: 'no-model' }
-  /** `retryInMs`: time until a request is sent automatically. `needsUser`: only the user can solve the problem. */
-  | {
-      readonly kind: 'problem';
-      readonly error: SvcError;
-      readonly retryInMs: number;
-      readonly needsUser: boolean;
-    }
+  /** `needsUser`: only the user can solve the problem. */
+  | { readonly kind: 'problem'; readonly error: SvcError; readonly needsUser: boolean }
   | { readonly kind: 'budget-spent'; readonly availableInMs: number };
 
 /** Owns the engine's state. */

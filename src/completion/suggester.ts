@@ -29,6 +29,8 @@ export interface SuggesterDeps extends CompletionSenderDeps {
 
 const NOTHING: readonly Suggestion[] = [];
 const ALTERNATIVE_TEMPERATURE = 0.8;
+/** Requests that are sent after failures without a key press. The pauses double, so these take about a minute. */
+const MAX_RETRIES = 5;
 
 /**
  * The inline completion engine. The extension has one instance. It does not depend on `vscode`. A front end calls it
@@ -66,6 +68,9 @@ export class Suggester {
   #shown: SuggestRequest['document'] | undefined;
   /** The document where the last request of the user could not be served. */
   #blockedIn: string | undefined;
+  /** Requests sent after failures since the user last edited. */
+  #retries = 0;
+  #cancelRetry: (() => void) | undefined;
 
   constructor(deps: SuggesterDeps) {
     this.#deps = deps;
@@ -84,6 +89,7 @@ export class Suggester {
   }
 
   dispose(): void {
+    this.#cancelRetry?.();
     this.#sender.inFlight.stopAll();
     this.#growthNotifier.dispose();
     this.#state.dispose();
@@ -93,6 +99,13 @@ export class Suggester {
 
   get state(): SuggesterState {
     return this.#state.current;
+  }
+
+  /** Milliseconds until a failed request is sent again; `undefined`: not before the user edits or solves the problem. */
+  get retryInMs(): number | undefined {
+    const { open } = this.#sender.circuit;
+    if (open === undefined || open.needsUser || this.#retries >= MAX_RETRIES) return undefined;
+    return Math.max(0, open.until - this.#clock.now());
   }
 
   /** Requests, tokens, cost and accepted characters since the start. */
@@ -156,14 +169,17 @@ export class Suggester {
     this.#display.put(undefined);
   }
 
-  documentChanged(change: DocumentChange): void {
+  /** Returns the number of characters of suggestions that the change accepted. */
+  documentChanged(change: DocumentChange): number {
+    this.#retries = 0;
     this.#sender.debounce.edited();
     if (change.uri === this.#shown?.uri) this.#warm();
     const { accepted, used } = this.#display.changed(change);
     this.#classifier.changed(change.uri, { undone: change.reason !== undefined, used });
-    if (accepted === 0) return;
+    if (accepted === 0) return 0;
     this.#sender.budget.recordAccepted(accepted);
     this.#sender.debounce.judged(true);
+    return accepted;
   }
 
   /** The active document changed: the reason for no suggestions in the previous one does not apply. */
@@ -181,11 +197,27 @@ export class Suggester {
 
   /** An obstacle may be gone: tries again, at once in the document where the last request was not served. */
   reconsider(): void {
+    this.#cancelRetry?.();
     this.#sender.circuit.reset();
     this.#state.become({ kind: 'ready' });
+    this.#reopen();
+  }
+
+  #reopen(): void {
     const uri = this.#blockedIn;
     this.#blockedIn = undefined;
     if (uri !== undefined) this.#reopened.fire(uri);
+  }
+
+  /** Sends the request again when the pause after a failure ends. */
+  #retryLater(): void {
+    this.#cancelRetry?.();
+    const wait = this.retryInMs;
+    if (wait === undefined) return;
+    this.#cancelRetry = this.#clock.after(wait, () => {
+      this.#retries++;
+      this.#reopen();
+    });
   }
 
   #createView(request: SuggestRequest): CaretView | undefined {
@@ -286,7 +318,10 @@ export class Suggester {
   }
 
   #handleEnd(answer: CachedAnswer, uri: string, failed: boolean): void {
-    if (failed) this.#blockedIn = uri;
+    if (failed) {
+      this.#blockedIn = uri;
+      this.#retryLater();
+    }
     if (!this.#display.has(answer) || this.#view === undefined) return;
     // The last piece may not be on screen yet. Speculation must start after the complete text.
     const [whole] = this.#lookUp(this.#view).shown;

@@ -27,6 +27,8 @@ import { Models } from './models/editor-models.ts';
 import { registerLanguageModels } from './models/language-models.ts';
 import { registerModelPickers } from './models/picker.ts';
 import { registerProviderCommands } from './provider/provider-commands.ts';
+import { CompetingExtensions } from './setup/competing-extensions.ts';
+import { ContextKeys } from './setup/context-keys.ts';
 import { offerTerminalCommand } from './terminal-command.ts';
 import { whenOpened } from './when-opened.ts';
 
@@ -76,18 +78,30 @@ export function activate(context: vscode.ExtensionContext): void {
   own(settings.onDidChange(() => suggester.reconsider()));
   own(excluded.onDidChange(() => suggester.reconsider()));
   own(on.onDidChange(() => suggester.reconsider()));
-  const { trigger } = own(registerInlineCompletions(suggester, context.extension.id));
-  own(registerCompletionCommands({ suggester, on, trigger }));
-  own(
-    new CompletionStatus({
-      suggester,
-      on,
-      simulated,
-      model: () => models.completion,
-      enabled: () => settings.current.enabled,
-      onDidChange: anyEvent(own, models.onDidChange, settings.onDidChange),
+  const contextKeys = new ContextKeys();
+  own(contextKeys.follow(models));
+  const accepted = () => contextKeys.set('svc.completionAccepted', true);
+  const { trigger } = own(registerInlineCompletions(suggester, context.extension.id, accepted));
+  const status = {
+    suggester,
+    on,
+    simulated,
+    providerName: models.providerName,
+    model: () => models.completion,
+    setup: () => models.setup,
+    warnings: () => models.completionWarnings,
+    enabled: () => settings.current.enabled,
+    onDidChange: anyEvent(own, models.onDidChange, settings.onDidChange),
+  };
+  const competing = own(
+    new CompetingExtensions({
+      memory,
+      active: () => settings.current.enabled && models.completion !== undefined,
+      onDidChange: status.onDidChange,
     }),
   );
+  own(registerCompletionCommands({ ...status, trigger, competitors: () => competing.items() }));
+  own(new CompletionStatus(status));
 
   const { cap } = outputCap(process.env);
   // The chat formats are loaded with the first message, because completions do not need them.
@@ -103,8 +117,10 @@ export function activate(context: vscode.ExtensionContext): void {
     newId: randomUUID,
     now: Date.now,
     onModelChange: models.onDidChange,
-    converse: send,
+    converse: whenAnswered(send, () => contextKeys.set('svc.chatAnswered', true)),
     outputCap: cap,
+    setup: () => models.setup,
+    providerName: models.providerName,
     model: (wanted?: string) => {
       const named = wanted === undefined ? undefined : models.named(wanted);
       const model = named ?? models.chat;
@@ -123,7 +139,7 @@ export function activate(context: vscode.ExtensionContext): void {
       onDidChange: models.onDidChange,
       converse: send,
       outputCap: cap,
-      providerName: ({ provider }) => models.registry?.providers.get(provider)?.name ?? provider,
+      providerName: ({ provider }) => models.providerName(provider),
     }),
   );
 
@@ -181,6 +197,16 @@ function refreshOnChange(store: SettingsStore): vscode.Disposable {
     vscode.workspace.onDidChangeWorkspaceFolders(refresh),
     vscode.workspace.onDidGrantWorkspaceTrust(refresh),
   );
+}
+
+/** Calls `answered` after an answer without an error. */
+function whenAnswered(send: Converse, answered: () => void): Converse {
+  return async function* (...request) {
+    for await (const event of send(...request)) {
+      if (event.type === 'finish') answered();
+      yield event;
+    }
+  };
 }
 
 function completionModel(model: Model | undefined) {

@@ -1,12 +1,17 @@
 import * as vscode from 'vscode';
-import type { MessageText, SvcError } from '../wire/errors/svc-error.ts';
+import { type MessageText, type SvcError, withProviderName } from '../wire/errors/svc-error.ts';
 
 /** Translates a text into the display language of VS Code. Values, such as a provider's message, are not translated. */
 export function translate({ template, values }: MessageText): string {
   return vscode.l10n.t(template, ...values);
 }
 
-/** The error message and the advice, in the display language of VS Code. */
-export function errorText({ text, actionText }: Pick<SvcError, 'text' | 'actionText'>): string {
-  return actionText === undefined ? translate(text) : `${translate(text)} ${translate(actionText)}`;
+/**
+ * The error message and the advice, in the display language of VS Code.
+ *
+ * @param name the display name of the error's provider.
+ */
+export function errorText(error: Pick<SvcError, 'text' | 'actionText' | 'provider'>, name?: string): string {
+  const named = (text: MessageText) => translate(withProviderName(text, error.provider, name));
+  return error.actionText === undefined ? named(error.text) : `${named(error.text)} ${named(error.actionText)}`;
 }

@@ -51,6 +51,7 @@ export async function* completeCode(
   const events = sendAndStream(
     {
       provider: model.provider,
+      withheld: model.endpoint.withheld !== undefined,
       url,
       headers,
       body,

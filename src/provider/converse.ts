@@ -29,6 +29,7 @@ export async function* converse(
   yield* sendAndStream(
     {
       provider: model.provider,
+      withheld: model.endpoint.withheld !== undefined,
       url,
       headers,
       body: requestJson(body),

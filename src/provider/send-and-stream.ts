@@ -4,6 +4,7 @@ import { asSvcError, msg, SvcError } from '../wire/errors/svc-error.ts';
 import {
   answerTooLarge,
   emptyAnswer,
+  keyWithheld,
   MAX_ANSWER_BYTES,
   notJson,
   ofProvider,
@@ -42,6 +43,8 @@ export interface SendOptions {
 export interface StreamedRequest {
   /** Provider id. */
   readonly provider: string;
+  /** True if the user's credential is withheld from this address. */
+  readonly withheld?: boolean;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -69,7 +72,7 @@ export async function* sendAndStream(request: StreamedRequest, options: SendOpti
     // `start` and `usage` wait until the first output, so that a retry does not repeat them.
     const waiting: Event[] = [];
     for await (const event of attemptOnce(request, options)) {
-      if (event.type === 'error') failure = cleanError(ofProvider(event.error, request.provider), request.headers);
+      if (event.type === 'error') failure = cleanError(explain(event.error, request), request.headers);
       else if (event.type === 'finish' && event.reason === 'closed' && !shown) failure = emptyAnswer(request.provider);
       else if (!shown && (event.type === 'start' || event.type === 'usage')) waiting.push(event);
       else {
@@ -93,6 +96,12 @@ export async function* sendAndStream(request: StreamedRequest, options: SendOpti
       return;
     }
   }
+}
+
+/** Names the provider. A refusal for lack of the withheld key is reported as such. */
+function explain(error: SvcError, { provider, withheld }: StreamedRequest): SvcError {
+  const refused = error.upstreamStatus === 401 || error.upstreamStatus === 403;
+  return ofProvider(withheld && refused ? keyWithheld(provider) : error, provider);
 }
 
 /** One attempt. Ends with `finish` or `error`; never throws. */

@@ -56,7 +56,7 @@ describe('selectModel', () => {
     assert.throws(() => selectModel(strict), /User Settings, line 1/);
     const soft = selectModel(await ask({ lastUsed: ['openai/gpt-5'] }, given));
     assert.equal(soft.model?.ref, 'openai/gpt-5');
-    assert.match(soft.warnings[0] ?? '', /openai\/gone.*User Settings, line 1/);
+    assert.match(soft.warnings[0]?.message ?? '', /openai\/gone.*User Settings, line 1/);
   });
 
   it('selectModel: skips last used models that are missing, hidden or not callable', async () => {
@@ -74,7 +74,7 @@ describe('selectModel', () => {
     );
     const wrong = selectCompletionModel(await ask({}, withModel('openai/gpt-5', 'completionModel')));
     assert.equal(wrong.model?.ref, 'mistral/codestral-latest');
-    assert.match(wrong.warnings[0] ?? '', /cannot complete code/);
+    assert.match(wrong.warnings[0]?.message ?? '', /cannot complete code/);
     const flag = await ask({ flag: 'openai/gpt-5' });
     assert.throws(() => selectCompletionModel(flag), /cannot complete code/);
   });

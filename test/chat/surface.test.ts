@@ -38,6 +38,8 @@ describe('ChatSurface', () => {
     };
     const host: SurfaceHost = {
       model: () => null,
+      setup: () => ({ kind: 'none' }),
+      setKey: () => undefined,
       trusted: () => true,
       newId: () => randomUUID(),
       ignored: () => assert.fail('a message was not understood'),

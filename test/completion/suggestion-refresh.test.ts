@@ -241,4 +241,33 @@ describe('warm connection', () => {
     show();
     assert.equal(warmed, 1);
   });
+
+  it('suggestion refresh: a request that failed temporarily is sent again without a key, five times at most', async () => {
+    const editor = new EditorHarness('x = |\n');
+    reopens(editor);
+    editor.answers = () => new SvcError({ errorType: 'temporarily_unavailable', message: 'Busy.', retryable: true });
+    editor.requestSuggestion();
+    await editor.clock.pass(1500);
+    assert.equal(editor.requests.length, 1);
+    assert.ok((editor.suggester.retryInMs ?? 0) > 0);
+    await editor.clock.pass(10 * 60_000);
+    assert.equal(editor.requests.length, 6);
+    assert.equal(editor.suggester.retryInMs, undefined);
+    editor.answers = () => ['1;'];
+    await editor.clock.pass(10 * 60_000);
+    assert.equal(editor.requests.length, 6);
+    await editor.type('y');
+    await editor.clock.pass(1000);
+    assert.equal(editor.ghost, '1;');
+  });
+
+  it('suggestion refresh: a request that the user must enable is not sent again', async () => {
+    const editor = new EditorHarness('x = |\n');
+    reopens(editor);
+    editor.answers = () => new SvcError({ errorType: 'authentication_required', message: 'No key.' });
+    editor.requestSuggestion();
+    await editor.clock.pass(60 * 60_000);
+    assert.equal(editor.requests.length, 1);
+    assert.equal(editor.suggester.retryInMs, undefined);
+  });
 });

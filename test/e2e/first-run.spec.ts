@@ -34,6 +34,31 @@ describe('first run', () => {
     assert.equal(await page.locator('.tab').count(), 0);
   });
 
+  it('first run: the status item says that Svc must be set up, and its menu begins with the ways to do it', async () => {
+    const item = page.locator('.statusbar-item', { hasText: 'Set up Svc' });
+    await item.locator('.codicon-plug').waitFor();
+    await item.click();
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    await rows.filter({ hasText: 'Add a provider…' }).waitFor();
+    const labels = (await rows.locator('.label-name').allInnerTexts()).slice(0, 3).map((text) => text.trim());
+    assert.deepEqual(labels, ['Add a provider…', 'Use a model on this machine…', 'Use a gateway key…']);
+    await screenshot(page, 'first-run-menu');
+    await page.keyboard.press('Escape');
+  });
+
+  it('first run: the empty chat begins with the ways to get a model', async () => {
+    await run('Svc: Open Chat');
+    const frame = await webviewFrame(page, '.ways');
+    const buttons = (await frame.locator('.ways button').allInnerTexts()).map((text) => text.trim());
+    assert.deepEqual(buttons.slice(0, 3), ['Add a provider…', 'Use a model on this machine…', 'Use a gateway key…']);
+    await screenshot(page, 'first-run-chat');
+    await frame.locator('button', { hasText: 'Use a gateway key…' }).click();
+    const dialog = await webviewFrame(page, '#baseURL');
+    assert.equal(await dialog.locator('#id').inputValue(), 'svc');
+    await dialog.locator('button', { hasText: 'Cancel' }).last().press('Enter');
+    await page.locator('.tab').waitFor({ state: 'detached' });
+  });
+
   it('first run: imports providers of another tool after each was shown', async () => {
     const file = join(home, '.continue', 'config.json');
     mkdirSync(dirname(file));

@@ -107,6 +107,14 @@ describe('provider dialog', () => {
       .waitFor({ state: 'detached' })
       .catch(() => undefined);
 
+  /** Closes a changed dialog without saving. */
+  async function cancel(frame: Frame): Promise<void> {
+    await frame.locator('button', { hasText: 'Cancel' }).last().press('Enter');
+    const question = page.locator('.monaco-dialog-box', { hasText: 'Discard the changes' });
+    await question.locator('.monaco-button', { hasText: 'Discard Changes' }).click();
+    await closed(frame);
+  }
+
   it('provider dialog: can be filled, tested and saved with the keyboard', async () => {
     const frame = await open();
     await page.keyboard.type('Ácme Models');
@@ -155,7 +163,7 @@ describe('provider dialog', () => {
     await page.keyboard.press('Enter');
     const trial = frame.locator('#trial');
     await trial.filter({ hasText: 'HTTP 200' }).waitFor();
-    assert.match(await trial.innerText(), /It works: HTTP 200 · \d+ ms/);
+    assert.match(await trial.innerText(), /Chat works: \S+ · HTTP 200 · \d+ ms/);
     await screenshot(page, 'provider-dialog-filled');
 
     await page.keyboard.press('ControlOrMeta+S');
@@ -217,8 +225,7 @@ describe('provider dialog', () => {
     await page.keyboard.press('ControlOrMeta+S');
     await problem(frame, 'key').filter({ hasText: 'Enter it again' }).waitFor();
     await frame.locator('#key:focus').waitFor();
-    await frame.locator('button', { hasText: 'Cancel' }).last().press('Enter');
-    await closed(frame);
+    await cancel(frame);
   });
 
   it('provider dialog: reports an invalid list or address, and cancels a slow request', async () => {
@@ -243,8 +250,20 @@ describe('provider dialog', () => {
     assert.equal(await slow.closed, true, 'the socket stayed open');
     release?.();
     await frame.locator('.status', { hasText: 'could not be fetched' }).waitFor();
-    await frame.locator('button', { hasText: 'Cancel' }).last().press('Enter');
+    await cancel(frame);
+  });
+
+  it('provider dialog: asks before it discards changes, also when its tab is closed', async () => {
+    const frame = await open();
+    await page.keyboard.type('Unsaved');
+    await runCommand(page, 'View: Close Editor');
+    const question = page.locator('.monaco-dialog-box', { hasText: 'Discard the changes to Unsaved?' });
+    await question.locator('.monaco-button', { hasText: 'Cancel' }).click();
     await closed(frame);
+    const again = await webviewFrame(page, '#baseURL');
+    await again.locator('#name:focus').waitFor();
+    assert.equal(await again.locator('#name').inputValue(), 'Unsaved');
+    await cancel(again);
   });
 
   it('provider dialog: deletes after confirmation', async () => {

@@ -27,6 +27,12 @@ export interface VSCodeHarnessOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** A VSIX to install into the host; the extension then runs from there, not from this folder. */
   readonly vsix?: string;
+  /** Other extensions to install. They do nothing. */
+  readonly otherExtensions?: readonly {
+    readonly publisher: string;
+    readonly name: string;
+    readonly displayName: string;
+  }[];
   /** Replaces the content of the editor's svc.jsonc. */
   readonly config?: (gateway: LocalGateway) => unknown;
 }
@@ -48,6 +54,7 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   writeFileSync(config, JSON.stringify(content), { mode: 0o600 });
   const extensionsDir = join(root, 'extensions');
   if (options.vsix !== undefined) installExtension(options.vsix, extensionsDir, root);
+  installOthers(extensionsDir, options.otherExtensions ?? []);
   const host = await startCodeServer({
     env: { ...env, SVC_CONFIG: config },
     extensionsDir,
@@ -78,6 +85,22 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Installs extensions that do nothing, with the file in which VS Code lists those of the user. */
+function installOthers(extensionsDir: string, manifests: NonNullable<VSCodeHarnessOptions['otherExtensions']>): void {
+  const version = '1.0.0';
+  const listed = manifests.map((manifest) => {
+    const id = `${manifest.publisher}.${manifest.name}`;
+    const relativeLocation = `${id.toLowerCase()}-${version}`;
+    const place = join(extensionsDir, relativeLocation);
+    mkdirSync(place, { recursive: true });
+    const rest = { version, main: './main.js', engines: { vscode: '^1.100.0' } };
+    writeFileSync(join(place, 'package.json'), JSON.stringify({ ...manifest, ...rest }));
+    writeFileSync(join(place, 'main.js'), 'exports.activate = () => undefined;\n');
+    return { identifier: { id }, version, location: { $mid: 1, path: place, scheme: 'file' }, relativeLocation };
+  });
+  if (listed.length > 0) writeFileSync(join(extensionsDir, 'extensions.json'), JSON.stringify(listed));
 }
 
 function severalFolders(root: string, folders: Readonly<Record<string, string>>): string {

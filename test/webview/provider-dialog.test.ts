@@ -37,7 +37,14 @@ function opened(form: Partial<ProviderForm> = {}, mode: 'add' | 'edit' = 'add'):
     taken: ['mistral'],
     targets: [TARGET, { path: '/work/svc.jsonc', label: 'Only work (svc.jsonc in the folder)', project: true }],
     presets: [
-      { ...preset, id: 'mistral', name: 'Mistral', baseURL: 'https://api.mistral.ai/v1', local: false },
+      {
+        ...preset,
+        id: 'mistral',
+        name: 'Mistral',
+        baseURL: 'https://api.mistral.ai/v1',
+        local: false,
+        keysURL: 'https://keys.example',
+      },
       { ...preset, id: 'ollama', name: 'Ollama', baseURL: 'http://127.0.0.1:11434/v1', local: true },
     ],
   };
@@ -74,7 +81,15 @@ describe('provider page', () => {
     await dialog.page.locator('#test').click();
     const reason = { message: 'The provider does not accept the key.', action: 'Set the key of this provider again.' };
     const test = await lastRequest(dialog, 'test');
-    await dialog.tell({ type: 'tested', request: test, ok: false, status: 401, milliseconds: 231, reason });
+    const tests = [
+      { use: 'chat', model: 'acme-large-2026-01' },
+      { use: 'completion', model: 'acme-code' },
+    ] as const;
+    await dialog.tell(
+      { type: 'testing', request: test, tests },
+      { type: 'tested', request: test, use: 'chat', ok: false, status: 401, milliseconds: 231, reason },
+      { type: 'tested', request: test, use: 'completion', ok: true, status: 200, milliseconds: 190, answer: 'a + b' },
+    );
     await dialog.page.locator('#id').fill('Not An Id');
   }
 
@@ -155,6 +170,122 @@ describe('provider page', () => {
     assert.equal(await rows.count(), 11);
     await dialog.page.locator('#select-all').uncheck();
     assert.equal(await rows.count(), 0);
+    await dialog.close();
+  });
+
+  it('provider page: a vendor that needs a key focuses the key, and its list is requested with the complete key', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await dialog.tell(opened());
+    await page.locator('#preset').selectOption('mistral');
+    await page.locator('#key:focus').waitFor();
+    await page.locator('.hint', { hasText: 'Enter the key to list the models.' }).waitFor();
+    assert.equal(
+      await page.locator('a', { hasText: 'Get a key from Mistral' }).getAttribute('href'),
+      'https://keys.example',
+    );
+    assert.match(await page.locator('legend', { hasText: 'API key' }).innerText(), /required/);
+    assert.deepEqual(await dialog.sentMessages('list'), []);
+    await page.keyboard.type('sk-1');
+    const reason = { message: 'The key was not accepted.' };
+    await dialog.tell({ type: 'list-failed', request: await lastRequest(dialog, 'list'), reason });
+    assert.equal(await page.locator('.reason').count(), 0, 'a key that is still typed is reported as wrong');
+    await page.keyboard.press('Tab');
+    await page.locator('.reason', { hasText: 'The key was not accepted.' }).waitFor();
+    await dialog.close();
+  });
+
+  it('provider page: a key that the vendor requires must be entered before saving', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened());
+    await dialog.page.locator('#preset').selectOption('mistral');
+    await dialog.page.locator('#save').click();
+    await dialog.page.locator('#key-problem', { hasText: 'Enter the key of Mistral.' }).waitFor();
+    await dialog.page.locator('#key:focus').waitFor();
+    assert.deepEqual(await dialog.sentMessages('save'), []);
+    await dialog.close();
+  });
+
+  it('provider page: an empty form empties all fields, and the ID follows the name until it is edited', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await dialog.tell(opened());
+    await page.locator('#preset').selectOption('mistral');
+    await page.locator('#name').fill('Mistral Work');
+    assert.equal(await page.locator('#id').inputValue(), 'mistral-work');
+    await page.locator('#id').fill('mine');
+    await page.locator('#name').fill('Other');
+    assert.equal(await page.locator('#id').inputValue(), 'mine');
+    await page.locator('#preset').selectOption('');
+    for (const field of ['name', 'id', 'baseURL', 'key']) {
+      assert.equal(await page.locator(`#${field}`).inputValue(), '', field);
+    }
+    await dialog.close();
+  });
+
+  it('provider page: all models or only chosen ones are used, and the choice is kept', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    await dialog.tell(opened({ id: 'one', baseURL: 'https://one.example/v1' }));
+    await dialog.tell({ type: 'listed', request: await lastRequest(dialog, 'list'), models: models(3) });
+    await page.locator('#all-models:checked').waitFor();
+    await page.locator('#models').check();
+    await page.locator('#save').click();
+    await page.locator('#models-problem', { hasText: 'Choose at least one model' }).waitFor();
+    await page.locator('.picker li input').first().check();
+    await page.locator('#all-models').check();
+    assert.equal(await page.locator('.rows .pair').count(), 0);
+    await page.locator('#models').check();
+    assert.equal(await page.locator('.rows .pair').count(), 1);
+    await dialog.close();
+  });
+
+  it('provider page: the focus stays in the form when its control is removed', async () => {
+    const dialog = await host.open();
+    const { page } = dialog;
+    const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+    await dialog.tell(opened(FILLED, 'edit'));
+    await page.locator('button', { hasText: 'Replace' }).press('Enter');
+    await page.locator('#key:focus').waitFor();
+    await page.locator('.rows button').last().press('Enter');
+    await page.locator('[id="models.0.id"]:focus').waitFor();
+    await page.locator('.rows button').last().press('Enter');
+    await page.locator('#add-model:focus').waitFor();
+    await page.locator('.status button', { hasText: 'Cancel' }).press('Enter');
+    await page.waitForFunction(() => document.activeElement !== document.body);
+    assert.notEqual(await focused(), 'BODY');
+    await dialog.close();
+  });
+
+  it('provider page: states why a model cannot be tested', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened());
+    const test = dialog.page.locator('#test');
+    assert.equal(await test.getAttribute('aria-disabled'), 'true');
+    assert.equal(await test.getAttribute('aria-describedby'), 'test-hint');
+    assert.match(await dialog.page.locator('#test-hint').innerText(), /add a model/);
+    await test.press('Enter');
+    assert.deepEqual(await dialog.sentMessages('test'), []);
+    await dialog.close();
+  });
+
+  it('provider page: shows each result of a test at once, with the model that was asked', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened(FILLED, 'edit'));
+    await dialog.page.locator('#test').click();
+    const request = await lastRequest(dialog, 'test');
+    const tests = [
+      { use: 'chat', model: 'big' },
+      { use: 'completion', model: 'coder' },
+    ] as const;
+    await dialog.tell({ type: 'testing', request, tests });
+    const trial = dialog.page.locator('#trial');
+    await trial.filter({ hasText: 'Asking big, coder…' }).waitFor();
+    await dialog.tell({ type: 'tested', request, use: 'completion', ok: true, milliseconds: 90, answer: 'a + b' });
+    await trial.filter({ hasText: /Completions work: coder · 90 ms.*Asking big…/s }).waitFor();
+    await dialog.tell({ type: 'tested', request, use: 'chat', ok: true, status: 200, milliseconds: 120 });
+    await trial.filter({ hasText: 'Chat works: big · HTTP 200 · 120 ms' }).waitFor();
+    assert.equal(await trial.locator('.codicon-loading').count(), 0);
     await dialog.close();
   });
 

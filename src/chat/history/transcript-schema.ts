@@ -5,7 +5,7 @@ import type { ErrorCard } from '../page/error-card.ts';
 import type { AnswerOptions } from '../session/answer-options.ts';
 import { CAUTION_KINDS } from '../tools/caution.ts';
 import { TASK_STATES, type ToolAction } from '../tools/tool-action.ts';
-import type { Ending, Message, Part, Patch, Transcript } from '../transcript.ts';
+import type { Ending, Message, Part, Patch, PendingRetry, Transcript } from '../transcript.ts';
 
 /** Validates history and imported files, which may be incomplete, old, or from another source. */
 
@@ -108,6 +108,7 @@ const card = z.object({
   ]),
   retryAt: count.exactOptional(),
   provider: z.string().exactOptional(),
+  providerName: z.string().exactOptional(),
 }) satisfies z.ZodType<ErrorCard>;
 
 const ending = z.union([
@@ -120,6 +121,8 @@ const ending = z.union([
   z.object({ type: z.literal('repeating'), tool: z.string() }),
   z.object({ type: z.literal('failed'), error: card }),
 ]) satisfies z.ZodType<Ending>;
+
+const retry = z.object({ errorType: z.enum(ERROR_TYPES), at: count }) satisfies z.ZodType<PendingRetry>;
 
 const attachment = z.object({
   id: z.string(),
@@ -180,6 +183,7 @@ const message = z.object({
   usage: usage.exactOptional(),
   context: count.exactOptional(),
   price: count.exactOptional(),
+  retry: retry.exactOptional(),
   ending: ending.exactOptional(),
 }) satisfies z.ZodType<Message>;
 
@@ -196,6 +200,7 @@ export const patchSchema = z.union([
   z.object({ type: z.literal('reasoned'), ...ofPart, ms: count }),
   z.object({ type: z.literal('seal'), ...ofPart, seal }),
   z.object({ type: z.literal('usage'), ...of, usage, context: count, price: count.exactOptional() }),
+  z.object({ type: z.literal('retry'), ...of, retry }),
   z.object({ type: z.literal('end'), ...of, ending }),
   z.object({ type: z.literal('select'), leaf: z.string() }),
   z.object({ type: z.literal('title'), title: z.string() }),

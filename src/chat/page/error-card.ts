@@ -1,4 +1,10 @@
-import { type ErrorType, formatMessage, type MessageText, type SvcError } from '../../wire/errors/svc-error.ts';
+import {
+  type ErrorType,
+  formatMessage,
+  type MessageText,
+  type SvcError,
+  withProviderName,
+} from '../../wire/errors/svc-error.ts';
 
 /** The action that most likely helps. Each front end has its own label for it. */
 export type CardAction =
@@ -26,7 +32,10 @@ export interface ErrorCard {
   readonly action: CardAction;
   /** Unix milliseconds. A retry before this time is useless. */
   readonly retryAt?: number;
+  /** Provider id. */
   readonly provider?: string;
+  /** Its display name. */
+  readonly providerName?: string;
 }
 
 /** Title and main action for each error type. The compiler checks that no type is missing. */
@@ -58,18 +67,27 @@ const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAct
   internal_error: ['Something failed inside Svc', 'show-log'],
 };
 
-/** Creates the card for an error. @param now Unix milliseconds. */
-export function errorCard(error: SvcError, now: number): ErrorCard {
+/**
+ * Creates the card for an error.
+ *
+ * @param now Unix milliseconds.
+ * @param providerName returns the display name of a provider.
+ */
+export function errorCard(error: SvcError, now: number, providerName?: (id: string) => string): ErrorCard {
   const [title, action] = CARDS[error.errorType];
+  const name = error.provider === undefined ? undefined : providerName?.(error.provider);
+  const text = withProviderName(error.text, error.provider, name);
+  const advice = error.actionText && withProviderName(error.actionText, error.provider, name);
   return {
     errorType: error.errorType,
     status: error.status,
     title,
-    message: error.message,
-    text: error.text,
+    message: formatMessage(text),
+    text,
     action,
-    ...(error.actionText && { advice: formatMessage(error.actionText), adviceText: error.actionText }),
+    ...(advice && { advice: formatMessage(advice), adviceText: advice }),
     ...(error.retryAfterMs === undefined ? {} : { retryAt: now + error.retryAfterMs }),
     ...(error.provider === undefined ? {} : { provider: error.provider }),
+    ...(name === undefined ? {} : { providerName: name }),
   };
 }

@@ -1,3 +1,7 @@
+import type { ModelSetup } from '../../catalog/model-setup.ts';
+
+export type { ModelSetup } from '../../catalog/model-setup.ts';
+
 import type { Attachment } from '../attachment.ts';
 import type { ModelLabel, Patch, Transcript } from '../transcript.ts';
 
@@ -58,7 +62,8 @@ export type ToPage =
   /** The messages that wait for the end of the answer. */
   | { readonly type: 'queue'; readonly messages: readonly QueuedView[] }
   | { readonly type: 'context'; readonly chips: readonly ContextChip[] }
-  | { readonly type: 'model'; readonly model: ModelView | null }
+  /** `setup`: why there is no model; absent: there is none. */
+  | { readonly type: 'model'; readonly model: ModelView | null; readonly setup?: ModelSetup }
   | { readonly type: 'workspace'; readonly trusted: boolean }
   | { readonly type: 'completions'; readonly query: number; readonly items: readonly CompletionItem[] }
   /** Answers `check-paths`: `found` are files of the workspace. */

@@ -1,7 +1,9 @@
 import { outputTokens } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
+import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import { asSvcError, msg, SvcError } from '../../wire/errors/svc-error.ts';
+import { keyWithheld } from '../../wire/errors/upstream-errors.ts';
 import { errorCard } from '../page/error-card.ts';
 import type { ToolRunner } from '../tools/tool-runner.ts';
 import { type ChatTool, LoopWatch, toolForModel } from '../tools/tools.ts';
@@ -9,7 +11,7 @@ import type { Ending, Message, ModelLabel, Patch } from '../transcript.ts';
 import { type AnswerOptions, PLAN_INSTRUCTIONS } from './answer-options.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
-import type { SessionDeps, SessionModel } from './session-deps.ts';
+import type { ConverseChoices, SessionDeps, SessionModel } from './session-deps.ts';
 import { conversationTurns } from './turns.ts';
 
 /** The part of a session that the agent loop reads and writes. */
@@ -46,7 +48,7 @@ export class AgentLoop {
     let chosen = this.#chosenModel();
     if (!chosen) {
       const id = this.#log.add({ role: 'assistant', parts: [] }, this.#log.leaf);
-      this.#log.end(id, failed(noModel(), this.#deps.now()));
+      this.#log.end(id, failed(noModel(this.#deps.setup?.()), this.#deps.now()));
       return;
     }
     let watch = new LoopWatch();
@@ -101,6 +103,7 @@ export class AgentLoop {
       model,
       tools: this.#log.tools(),
       now: this.#deps.now,
+      providerName: this.#deps.providerName,
       patch: (patch) => this.#log.patch(patch),
     });
   }
@@ -112,7 +115,10 @@ export class AgentLoop {
     label: ModelLabel,
     signal: AbortSignal,
   ): Promise<Ending> {
-    const choices = label.variant === undefined ? {} : { variant: label.variant };
+    const choices: ConverseChoices = {
+      ...(label.variant === undefined ? {} : { variant: label.variant }),
+      onRetry: ({ error, delayMs }) => writer.retrying(error, delayMs),
+    };
     try {
       for await (const event of this.#deps.converse(model, conversation, signal, choices)) {
         const ending = writer.take(event);
@@ -173,8 +179,17 @@ function failed(error: SvcError, now: number): Ending {
   return { type: 'failed', error: errorCard(error, now) };
 }
 
-/** No model is set up. */
-export function noModel(): SvcError {
+/** Why there is no model. */
+export function noModel(setup: ModelSetup | undefined): SvcError {
+  if (setup?.kind === 'withheld') return keyWithheld(setup.provider.name);
+  if (setup?.kind === 'unlisted') {
+    return new SvcError({
+      errorType: 'configuration_error',
+      message: msg('{0} lists no models: {1}', setup.provider.name, setup.reason),
+      action: msg('Correct the provider’s address or key, then send again.'),
+      provider: setup.provider.id,
+    });
+  }
   return new SvcError({
     errorType: 'configuration_error',
     message: msg('No model is set up yet.'),

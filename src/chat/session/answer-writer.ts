@@ -1,5 +1,6 @@
 import type { Model } from '../../catalog/model.ts';
 import { computePrice } from '../../catalog/price.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event, FinishReason, Usage } from '../../wire/event.ts';
 import { addUsage } from '../../wire/usage.ts';
 import { errorCard } from '../page/error-card.ts';
@@ -15,6 +16,7 @@ export interface AnswerParts {
   readonly model: Model;
   readonly tools: readonly ChatTool[];
   readonly now: () => number;
+  readonly providerName?: ((id: string) => string) | undefined;
   readonly patch: (patch: Patch) => void;
 }
 
@@ -50,6 +52,12 @@ export class AnswerWriter {
   beginStep(): void {
     this.#patch(this.#next, { type: 'step' });
     this.#next += 1;
+  }
+
+  /** The request failed and is sent again after `delayMs`. */
+  retrying({ errorType }: SvcError, delayMs: number): void {
+    const { message, patch, now } = this.#parts;
+    patch({ type: 'retry', message, retry: { errorType, at: now() + delayMs } });
   }
 
   /** Writes an event. Returns the ending if the event ends the answer. */
@@ -89,7 +97,7 @@ export class AnswerWriter {
       case 'finish':
         return this.finish(event.reason);
       case 'error':
-        return { type: 'failed', error: errorCard(event.error, now()) };
+        return { type: 'failed', error: errorCard(event.error, now(), this.#parts.providerName) };
       case 'discard':
         this.#discard(event.call);
         return undefined;

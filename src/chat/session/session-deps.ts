@@ -1,5 +1,7 @@
 import type { Model } from '../../catalog/model.ts';
+import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Conversation } from '../../wire/conversation.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import type { ChatTool, SavedPermissions } from '../tools/tools.ts';
 import type { ModelLabel } from '../transcript.ts';
@@ -7,6 +9,8 @@ import type { ModelLabel } from '../transcript.ts';
 export interface ConverseChoices {
   /** Name of the model variant. */
   readonly variant?: string;
+  /** A request failed and is sent again after `delayMs`. */
+  readonly onRetry?: (retry: { readonly error: SvcError; readonly delayMs: number }) => void;
 }
 
 /** Sends a conversation to a model and streams its answer. */
@@ -30,6 +34,10 @@ export interface SessionDeps {
    * @param wanted reference or name from a prompt file. If there is no such model, it is ignored.
    */
   readonly model: (wanted?: string) => SessionModel | undefined;
+  /** Why there is no model. */
+  readonly setup?: () => ModelSetup;
+  /** The display name of a provider. */
+  readonly providerName?: (id: string) => string;
   readonly newId: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;

@@ -247,7 +247,7 @@ export class ChatSession {
    */
   async generateTitle(): Promise<void> {
     const chosen = this.#deps.model();
-    if (!chosen) throw noModel();
+    if (!chosen) throw noModel(this.#deps.setup?.());
     const request = titleRequest(this.messages, chosen.model);
     let answer = '';
     for await (const event of this.#deps.converse(chosen.model, request, new AbortController().signal, {})) {

@@ -39,7 +39,7 @@ export async function chooseModel(
   const lastUsed = use === 'chat' ? await store.read() : [];
   const select = use === 'chat' ? selectModel : selectCompletionModel;
   const { model, warnings } = select({ flag, settings, lastUsed, registry, unknownConfigured: 'error' });
-  for (const warning of warnings) await io.err(`warning: ${warning}\n`);
+  for (const warning of warnings) await io.err(`warning: ${warning.message}\n`);
   if (model === undefined) throw noModel(use);
   if (use === 'chat' && flag !== undefined) await remember(store, model.ref, io);
   const { cap, warning } = outputCap(io.env);

@@ -1,6 +1,8 @@
 import type { ChatSession } from '../../chat/session/session.ts';
-import type { Ending, Message } from '../../chat/transcript.ts';
+import type { Ending, Message, PendingRetry } from '../../chat/transcript.ts';
 import { endingWarning } from '../../wire/endings.ts';
+import { retryMessage } from '../../wire/errors/retry-message.ts';
+import { formatMessage } from '../../wire/errors/svc-error.ts';
 import type { Io } from '../io.ts';
 
 /** Prints an answer while it streams: the text on standard output, everything else on standard error. */
@@ -15,6 +17,7 @@ export class AnswerPrinter {
     this.#io = io;
     session.onPatch((patch) => {
       if (patch.type === 'append' && (patch.kind === 'text' || patch.kind === 'refusal')) this.#print(patch.text);
+      if (patch.type === 'retry') this.#note(`${retryText(patch.retry)}. Ctrl-C stops.`);
       if (patch.type === 'add' && patch.message.role === 'summary') this.#note('The conversation was summarized.');
     });
   }
@@ -43,6 +46,10 @@ export class AnswerPrinter {
   #note(text: string): void {
     this.#printed = this.#printed.then(() => this.#io.err(`${text}\n`));
   }
+}
+
+function retryText(retry: PendingRetry): string {
+  return formatMessage(retryMessage(retry, Math.max(1, Math.ceil((retry.at - Date.now()) / 1000))));
 }
 
 function describeEnding(ending: Ending): string | undefined {

@@ -73,5 +73,6 @@ export class CircuitBreaker {
 
 /** Includes 400, because an identical request would be rejected again (spec 7). */
 function needsUserAction(error: SvcError): boolean {
+  if (error.errorType === 'credential_withheld' || error.errorType === 'configuration_error') return true;
   return !error.retryable && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429;
 }

@@ -47,7 +47,6 @@ export class CompletionSender {
   readonly circuit: CircuitBreaker;
   readonly #log: RequestLog;
   readonly #deps: CompletionSenderDeps;
-  readonly #clock: Clock;
   readonly #cache: SuggestionCache;
   readonly #state: SuggesterStateOwner;
   readonly #context: KeptContext;
@@ -60,7 +59,6 @@ export class CompletionSender {
     events: SendingEvents,
   ) {
     this.#deps = deps;
-    this.#clock = clock;
     this.#cache = owners.cache;
     this.#state = owners.state;
     this.#events = events;
@@ -174,8 +172,7 @@ export class CompletionSender {
   #updateState(): void {
     const open = this.circuit.open;
     if (open !== undefined) {
-      const retryInMs = Math.max(0, open.until - this.#clock.now());
-      this.#state.become({ kind: 'problem', error: open.error, retryInMs, needsUser: open.needsUser });
+      this.#state.become({ kind: 'problem', error: open.error, needsUser: open.needsUser });
     } else if (this.inFlight.flights.size === 0) this.#state.become({ kind: 'ready' });
   }
 

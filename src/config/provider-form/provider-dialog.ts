@@ -15,8 +15,14 @@ export interface ProviderPreset {
   readonly baseURL: string;
   readonly fimURL: string;
   readonly fim: string;
-  /** A local server. Needs no key. */
+  /** A local server. */
   readonly local: boolean;
+  /** Default: not for local servers. */
+  readonly needsKey?: boolean;
+  /** The page on which users make keys. */
+  readonly keysURL?: string;
+  /** The environment variable that contains the key already. */
+  readonly environment?: string;
 }
 
 /** A file in which a provider can be saved. */
@@ -37,6 +43,12 @@ export interface FoundServer extends ProviderPreset {
   readonly models: number;
 }
 
+/** A model that a test asks. */
+export interface TestedModel {
+  readonly use: 'chat' | 'completion';
+  readonly model: string;
+}
+
 /** The reason of a failure, and an action that may help. */
 export interface DialogFailure {
   readonly message: string;
@@ -53,6 +65,8 @@ export type ToDialog =
       readonly presets: readonly ProviderPreset[];
       /** The origin of the kept key. Absent: there is no key, or it is in the file. */
       readonly keyOrigin?: string;
+      /** True if the page looks for servers on this machine at once. */
+      readonly looksForServers?: boolean;
     }
   | {
       readonly type: 'listed';
@@ -62,9 +76,13 @@ export type ToDialog =
       readonly baseURL?: string;
     }
   | { readonly type: 'list-failed'; readonly request: number; readonly reason: DialogFailure }
+  /** The models that the test asks. */
+  | { readonly type: 'testing'; readonly request: number; readonly tests: readonly TestedModel[] }
   | {
       readonly type: 'tested';
       readonly request: number;
+      /** Default: chat. */
+      readonly use?: TestedModel['use'];
       readonly ok: boolean;
       /** HTTP status of the provider. Absent: there was no response. */
       readonly status?: number;
@@ -81,7 +99,7 @@ export type FromDialog =
   /** The host keeps the draft while the page is closed. */
   | { readonly type: 'draft'; readonly form: ProviderForm }
   | { readonly type: 'list'; readonly request: number; readonly form: ProviderForm }
-  | { readonly type: 'test'; readonly request: number; readonly form: ProviderForm; readonly model: string }
+  | { readonly type: 'test'; readonly request: number; readonly form: ProviderForm }
   | { readonly type: 'stop' }
   | { readonly type: 'look-for-servers' }
   | { readonly type: 'save'; readonly form: ProviderForm }
@@ -112,8 +130,8 @@ export function parseFromDialog(value: unknown): FromDialog | undefined {
     }
     case 'test': {
       const form = parseForm(value.form);
-      const { request, model } = value;
-      return form && isCount(request) && isText(model) ? { type, request, form, model } : undefined;
+      const { request } = value;
+      return form && isCount(request) ? { type, request, form } : undefined;
     }
     default:
       return undefined;

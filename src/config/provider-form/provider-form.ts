@@ -81,6 +81,40 @@ export interface FormContext {
   readonly projectTargets: readonly string[];
   /** `https://host[:port]` that the kept key was entered for. The key is not valid for another origin. */
   readonly keyOrigin?: string | undefined;
+  /** Name of the vendor that requires a key; absent: the key is optional. */
+  readonly keyRequiredBy?: string | undefined;
+  /** True if the user limits the provider to chosen models. */
+  readonly limited?: boolean;
+}
+
+/** The part of a known vendor that decides about the key. */
+interface KeyedVendor {
+  readonly name: string;
+  readonly baseURL: string;
+  readonly local: boolean;
+  readonly needsKey?: boolean;
+  readonly environment?: string;
+}
+
+/** The known vendor of an address. */
+export function vendorOf<V extends KeyedVendor>(baseURL: string, vendors: readonly V[]): V | undefined {
+  const address = baseURL.trim();
+  if (!isAddress(address)) return undefined;
+  const { origin } = new URL(address);
+  return vendors.find((vendor) => isAddress(vendor.baseURL) && new URL(vendor.baseURL).origin === origin);
+}
+
+/** Name of the vendor that requires a key for this form; absent: the key is optional or it is somewhere else. */
+export function keyRequiredBy(form: ProviderForm, vendors: readonly KeyedVendor[]): string | undefined {
+  const vendor = vendorOf(form.baseURL, vendors);
+  if (vendor === undefined || vendor.environment !== undefined || !(vendor.needsKey ?? !vendor.local)) return undefined;
+  const inHeader = form.headers.some(({ name, value, kept }) => isSecretHeader(name) && (kept || value.trim() !== ''));
+  return inHeader ? undefined : vendor.name;
+}
+
+export function hasKey({ key }: ProviderForm): boolean {
+  if (key.kind === 'typed') return key.value.trim() !== '';
+  return key.kind === 'env' ? key.name.trim() !== '' : key.kind === 'kept';
 }
 
 const ID = /^[a-z0-9_-]+$/;
@@ -97,7 +131,7 @@ export function formProblems(form: ProviderForm, context: FormContext): readonly
     ...idProblems(form.id, context.taken),
     ...addressProblems('baseURL', form.baseURL.trim(), true),
     ...keyProblems(form, context),
-    ...modelProblems(form.models),
+    ...modelProblems(form.models, context),
     ...headerProblems(form, context),
     ...addressProblems('fimURL', form.fimURL.trim(), false),
   ];
@@ -150,8 +184,11 @@ function addressProblems(field: FieldName, text: string, needed: boolean): Field
   return [{ field, text: 'Enter a complete address that starts with https:// or http://.' }];
 }
 
-function keyProblems(form: ProviderForm, { projectTargets, keyOrigin }: FormContext): FieldProblem[] {
+function keyProblems(form: ProviderForm, { projectTargets, keyOrigin, keyRequiredBy }: FormContext): FieldProblem[] {
   const { key, target, baseURL } = form;
+  if (keyRequiredBy !== undefined && key.kind !== 'env' && !hasKey(form)) {
+    return [{ field: 'key', text: 'Enter the key of {0}.', value: keyRequiredBy }];
+  }
   if (key.kind === 'kept' && keyOrigin !== undefined && isAddress(baseURL.trim())) {
     if (new URL(baseURL.trim()).origin === keyOrigin) return [];
     return [{ field: 'key', text: 'The key was entered for {0}. Enter it again for this address.', value: keyOrigin }];
@@ -169,7 +206,10 @@ function keyProblems(form: ProviderForm, { projectTargets, keyOrigin }: FormCont
   return [];
 }
 
-function modelProblems(models: readonly ModelRow[]): FieldProblem[] {
+function modelProblems(models: readonly ModelRow[], { limited = false }: FormContext): FieldProblem[] {
+  if (limited && models.every(({ id, name }) => id.trim() === '' && name.trim() === '')) {
+    return [{ field: 'models', text: 'Choose at least one model, or use all models.' }];
+  }
   const seen = new Set<string>();
   return models.flatMap(({ id, name }, index): FieldProblem[] => {
     const field = `models.${index}.id`;

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import { outputTokens, usableTokens } from '../../catalog/limits.ts';
+import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Attachment } from '../../chat/attachment.ts';
 import { History } from '../../chat/history/history.ts';
 import type { ModelView } from '../../chat/page/page-messages.ts';
@@ -36,6 +37,7 @@ export interface ChatViewDeps extends SessionDeps {
   readonly storage: vscode.Uri;
   readonly log: vscode.LogOutputChannel;
   readonly onModelChange: vscode.Event<void>;
+  readonly setup: () => ModelSetup;
 }
 
 const LAST = 'svc.chat.conversation';
@@ -47,7 +49,9 @@ const COMMANDS = {
   'pick-model': 'svc.model.pick',
   'choose-tools': 'svc.chat.chooseTools',
   'add-provider': 'svc.provider.add',
-  'set-key': 'svc.key.set',
+  'add-local': 'svc.provider.addLocal',
+  'add-gateway': 'svc.provider.addGateway',
+  'import-providers': 'svc.provider.import',
   'open-settings': 'svc.config.open',
   'review-origin': 'svc.origin.review',
   'show-log': 'svc.log.show',
@@ -179,6 +183,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   #surfaceHost(): SurfaceHost {
     return {
       model: () => this.#modelView(),
+      setup: this.#deps.setup,
       trusted: () => vscode.workspace.isTrusted,
       newId: this.#deps.newId,
       ignored: () => this.#deps.log.warn('The panel sent an unknown message, which was ignored.'),
@@ -215,6 +220,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       openLink,
       existingPaths,
       openPath,
+      setKey: (provider) => void vscode.commands.executeCommand('svc.key.set', provider),
       run: (command) => void vscode.commands.executeCommand(COMMANDS[command]),
     };
   }

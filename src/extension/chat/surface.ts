@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
@@ -12,6 +13,7 @@ import type { OpenConversation } from './conversations.ts';
 /** The dependencies of a surface. */
 export interface SurfaceHost {
   readonly model: () => ModelView | null;
+  readonly setup: () => ModelSetup;
   readonly trusted: () => boolean;
   readonly newId: () => string;
   /** The page sent an unknown message. */
@@ -60,11 +62,15 @@ export interface SurfaceHost {
       | 'pick-model'
       | 'choose-tools'
       | 'add-provider'
-      | 'set-key'
+      | 'add-local'
+      | 'add-gateway'
+      | 'import-providers'
       | 'open-settings'
       | 'review-origin'
       | 'show-log',
   ) => void;
+  /** @param provider id; absent: the user chooses. */
+  readonly setKey: (provider: string | undefined) => void;
 }
 
 /** The part of a webview that is used to communicate. */
@@ -123,7 +129,7 @@ export class Surface {
   }
 
   postModel(): void {
-    this.#post({ type: 'model', model: this.#host.model() });
+    this.#post({ type: 'model', model: this.#host.model(), setup: this.#host.setup() });
     this.#post({ type: 'workspace', trusted: this.#host.trusted() });
   }
 
@@ -270,11 +276,15 @@ export class Surface {
       case 'pick-model':
       case 'choose-tools':
       case 'add-provider':
-      case 'set-key':
+      case 'add-local':
+      case 'add-gateway':
+      case 'import-providers':
       case 'open-settings':
       case 'review-origin':
       case 'show-log':
         return this.#host.run(message.type);
+      case 'set-key':
+        return this.#host.setKey(message.provider);
     }
   }
 

@@ -1,13 +1,10 @@
 import * as vscode from 'vscode';
-import type { Suggester } from '../../completion/suggester.ts';
 import { isLanguageEnabled } from '../../completion/trigger/trigger.ts';
-import { errorText } from '../error-text.ts';
 import { LastRequestDocument, showCost } from './reports.ts';
+import { type StatusMenuDeps, showStatusMenu } from './status-menu.ts';
 import type { CompletionSwitch } from './switch.ts';
 
-export interface CompletionCommandDeps {
-  readonly suggester: Suggester;
-  readonly on: CompletionSwitch;
+export interface CompletionCommandDeps extends StatusMenuDeps {
   /** Sends a manual request at the caret. */
   readonly trigger: () => Promise<void>;
 }
@@ -15,7 +12,8 @@ export interface CompletionCommandDeps {
 const MINUTE = 60_000;
 
 /** Registers the commands for inline completions. Some are aliases of VS Code commands. */
-export function registerCompletionCommands({ suggester, on, trigger }: CompletionCommandDeps): vscode.Disposable {
+export function registerCompletionCommands(deps: CompletionCommandDeps): vscode.Disposable {
+  const { suggester, on, trigger } = deps;
   const register = vscode.commands.registerCommand;
   const alias = (id: string, editor: string) => register(id, () => vscode.commands.executeCommand(editor));
   const lastRequest = new LastRequestDocument(suggester);
@@ -37,7 +35,7 @@ export function registerCompletionCommands({ suggester, on, trigger }: Completio
     register('svc.completion.wake', () => on.wake()),
     register('svc.completion.showLastRequest', () => lastRequest.show()),
     register('svc.completion.showCost', () => showCost(suggester)),
-    register('svc.completion.menu', () => menu(suggester, on)),
+    register('svc.completion.menu', () => showStatusMenu(deps)),
   );
 }
 
@@ -67,51 +65,4 @@ async function snooze(on: CompletionSwitch): Promise<void> {
     title: vscode.l10n.t('Snooze completions for'),
   });
   if (chosen) on.snooze(chosen.minutes * MINUTE);
-}
-
-interface MenuItem extends vscode.QuickPickItem {
-  readonly run?: () => unknown;
-}
-
-async function menu(suggester: Suggester, on: CompletionSwitch): Promise<void> {
-  const chosen = await vscode.window.showQuickPick(menuItems(suggester, on), {
-    title: vscode.l10n.t('Svc completions'),
-  });
-  await chosen?.run?.();
-}
-
-function menuItems(suggester: Suggester, on: CompletionSwitch): MenuItem[] {
-  const { state } = suggester;
-  const { t } = vscode.l10n;
-  const command = (label: string, id: string): MenuItem => ({
-    label,
-    run: () => vscode.commands.executeCommand(id),
-  });
-  const enabled = vscode.workspace.getConfiguration('svc.completion').get('enabled', true);
-  const language = vscode.window.activeTextEditor?.document.languageId;
-  const again: MenuItem[] =
-    state.kind === 'problem'
-      ? [{ label: `$(refresh) ${t('Try again')}`, detail: errorText(state.error), run: () => suggester.reconsider() }]
-      : [];
-  return [
-    ...again,
-    command(
-      enabled ? `$(circle-slash) ${t('Turn completions off')}` : `$(check) ${t('Turn completions on')}`,
-      'svc.completion.toggle',
-    ),
-    ...(language === undefined
-      ? []
-      : [command(`$(code) ${t('Turn on or off in {0}', language)}`, 'svc.completion.toggleLanguage')]),
-    on.snoozing
-      ? command(`$(bell) ${t('End the snooze')}`, 'svc.completion.wake')
-      : command(`$(bell-slash) ${t('Snooze …')}`, 'svc.completion.snooze'),
-    { label: '', kind: vscode.QuickPickItemKind.Separator },
-    command(`$(sparkle) ${t('Choose the model')}`, 'svc.completion.pickModel'),
-    command(`$(key) ${t('Set a provider’s key')}`, 'svc.key.set'),
-    command(`$(json) ${t('Open svc.jsonc')}`, 'svc.config.open'),
-    { label: '', kind: vscode.QuickPickItemKind.Separator },
-    command(`$(graph) ${t('Show requests, tokens and cost')}`, 'svc.completion.showCost'),
-    command(`$(eye) ${t('Show the last request')}`, 'svc.completion.showLastRequest'),
-    command(`$(output) ${t('Show the log')}`, 'svc.log.show'),
-  ];
 }

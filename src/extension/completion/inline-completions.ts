@@ -10,7 +10,11 @@ export interface InlineCompletions extends vscode.Disposable {
 }
 
 /** Translates between VS Code's inline completion provider and the engine. */
-export function registerInlineCompletions(suggester: Suggester, extension: string): InlineCompletions {
+export function registerInlineCompletions(
+  suggester: Suggester,
+  extension: string,
+  onAccepted: () => void,
+): InlineCompletions {
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
     const abort = new AbortController();
     const cancelled = token.onCancellationRequested(() => abort.abort());
@@ -32,11 +36,12 @@ export function registerInlineCompletions(suggester: Suggester, extension: strin
     suggester.onDidReopen((uri) => here(uri) && refresh.refreshInBackground('automatic')),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
       if (document !== vscode.window.activeTextEditor?.document) return;
-      suggester.documentChanged({
+      const accepted = suggester.documentChanged({
         uri: document.uri.toString(),
         changes: contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })),
         ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
       });
+      if (accepted > 0) onAccepted();
     }),
     vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),

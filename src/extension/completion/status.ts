@@ -1,21 +1,32 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
+import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Suggester } from '../../completion/suggester.ts';
 import type { SuggesterState } from '../../completion/suggester-state.ts';
-import type { TriggerRefusal } from '../../completion/trigger/trigger.ts';
-import { errorText } from '../error-text.ts';
+import { retryMessage } from '../../wire/errors/retry-message.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
+import { errorText, translate } from '../error-text.ts';
+import { setupText } from '../setup/setup-menu.ts';
+import { describeRefusal, usageLine } from './status-text.ts';
 import type { CompletionSwitch } from './switch.ts';
 
 export interface CompletionStatusDeps {
   readonly suggester: Suggester;
   readonly model: () => Model | undefined;
+  readonly setup: () => ModelSetup;
+  /** Problems of the configured completion model, such as a name that does not exist. */
+  readonly warnings: () => readonly SvcError[];
   readonly simulated: (model: Model) => boolean;
+  /** The display name of a provider. */
+  readonly providerName: (id: string) => string;
   readonly enabled: () => boolean;
   readonly on: CompletionSwitch;
   /** Fires when the model or a setting changed. */
   readonly onDidChange: vscode.Event<void>;
 }
+
+export type CompletionProblem = Extract<SuggesterState, { kind: 'problem' }>;
 
 /** Shows the state of completions in the status bar, so that no message interrupts typing. */
 export class CompletionStatus implements vscode.Disposable {
@@ -23,6 +34,8 @@ export class CompletionStatus implements vscode.Disposable {
   readonly #item: vscode.StatusBarItem;
   readonly #language: vscode.LanguageStatusItem;
   readonly #disposables = new DisposableStore();
+  /** Draws the remaining seconds of a wait. */
+  #countdown: NodeJS.Timeout | undefined;
 
   constructor(deps: CompletionStatusDeps) {
     this.#deps = deps;
@@ -35,6 +48,7 @@ export class CompletionStatus implements vscode.Disposable {
     this.#disposables.add(
       this.#item,
       this.#language,
+      new vscode.Disposable(() => clearTimeout(this.#countdown)),
       deps.suggester.onDidChangeState(draw),
       deps.onDidChange(draw),
       deps.on.onDidChange(draw),
@@ -48,10 +62,11 @@ export class CompletionStatus implements vscode.Disposable {
   }
 
   #draw(): void {
-    const view = this.#view(this.#deps.suggester.state);
+    const { suggester } = this.#deps;
+    const view = this.#view(suggester.state);
     this.#item.text = view.text;
-    this.#item.tooltip = [view.tooltip, ...this.#figures()].join('\n');
-    this.#item.accessibilityInformation = { label: view.label };
+    this.#item.tooltip = [view.tooltip, usageLine(suggester.counts, suggester.latency)].filter(Boolean).join('\n');
+    this.#item.accessibilityInformation = { label: `Svc: ${view.tooltip}` };
     this.#language.text = this.#deps.model()?.name ?? vscode.l10n.t('No completion model');
     this.#language.detail = view.tooltip;
     this.#language.severity = view.warning
@@ -59,80 +74,83 @@ export class CompletionStatus implements vscode.Disposable {
       : vscode.LanguageStatusSeverity.Information;
     this.#language.command = { command: 'svc.completion.menu', title: vscode.l10n.t('Options') };
     this.#item.backgroundColor = view.warning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    this.#drawAgain(suggester.state);
   }
 
-  #figures(): string[] {
-    const { latency, counts } = this.#deps.suggester;
-    const { requests, cost, acceptedCharacters } = counts;
-    if (requests === 0) return [];
-    const wait = latency === undefined ? [] : [vscode.l10n.t('{0} ms', Math.round(latency))];
-    const money = cost === undefined ? [] : [`$${cost.toFixed(4)}`];
-    const { t } = vscode.l10n;
-    return [
-      [t('{0} requests', requests), t('{0} characters accepted', acceptedCharacters), ...wait, ...money].join(' · '),
-    ];
+  #drawAgain(state: SuggesterState): void {
+    clearTimeout(this.#countdown);
+    if (state.kind !== 'problem' || !this.#deps.suggester.retryInMs) return;
+    this.#countdown = setTimeout(() => this.#draw(), 1000);
   }
 
-  #view(state: SuggesterState) {
+  #view(state: SuggesterState): View {
     const model = this.#deps.model();
-    const mark = model && this.#deps.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
-    const named = model ? `${model.name}${mark}` : vscode.l10n.t('no model');
+    if (!model && this.#deps.setup().kind !== 'ready') return setupView(this.#deps.setup());
     if (!this.#deps.enabled()) return plain('$(circle-slash) Svc', vscode.l10n.t('Completions are off.'));
     if (this.#deps.on.snoozing) {
       const minutes = Math.ceil(this.#deps.on.remaining / 60_000);
       return plain('$(bell-slash) Svc', vscode.l10n.t('Completions are snoozed for {0} more minutes.', minutes));
     }
+    const [problem] = this.#deps.warnings();
+    const warning = problem && translate(problem.text);
+    if (!model)
+      return { ...plain('$(plug) Svc', warning ?? selectable({ kind: 'ready' })), warning: warning !== undefined };
+    const view = this.#stateView(state, model);
+    return warning === undefined || view.warning
+      ? view
+      : { text: '$(warning) Svc', tooltip: `${warning}\n${view.tooltip}`, warning: true };
+  }
+
+  #stateView(state: SuggesterState, model: Model): View {
+    const mark = this.#deps.simulated(model) ? ` ${vscode.l10n.t('simulated')}` : '';
+    const named = `${model.name}${mark}`;
+    const idle = `$(sparkle) Svc${mark}`;
     switch (state.kind) {
       case 'asking':
         return plain(`$(loading~spin) Svc${mark}`, vscode.l10n.t('Waiting for {0}', named));
       case 'no-model':
-        return plain(
-          '$(plug) Svc',
-          vscode.l10n.t('No model that can complete code is set up. Select to see the options.'),
-        );
-      case 'problem': {
-        return { ...plain('$(warning) Svc', errorText(state.error)), warning: true };
-      }
+        return plain('$(plug) Svc', selectable({ kind: 'ready' }));
+      case 'problem':
+        return { ...plain('$(warning) Svc', problemText(state, this.#deps)), warning: true };
       case 'budget-spent':
         return { ...plain('$(credit-card) Svc', vscode.l10n.t('The budget of this hour is spent.')), warning: true };
       case 'silent':
-        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('No completions here: {0}', describeRefusal(state.why)));
+        return plain(idle, vscode.l10n.t('No completions here: {0}', describeRefusal(state.why)));
       case 'ready':
-        return plain(`$(sparkle) Svc${mark}`, vscode.l10n.t('Completions by {0}', named));
+        return plain(idle, vscode.l10n.t('Completions by {0}', named));
     }
   }
 }
 
-function describeRefusal(why: TriggerRefusal): string {
-  const { t } = vscode.l10n;
-  switch (why) {
-    case 'off':
-      return t('they are off.');
-    case 'language-off':
-      return t('they are off for this language.');
-    case 'file-off':
-      return t('the setting svc.completion.disabledGlobs excludes this file.');
-    case 'exclude-setting':
-      return t('the setting svc.completion.exclude excludes this file.');
-    case 'gitignored':
-      return t('a .gitignore file excludes this file.');
-    case 'secret-kind':
-      return t('files of this kind may contain secrets.');
-    case 'outside':
-      return t('the file is outside the workspace.');
-    case 'unknown-yet':
-      return t('the .gitignore files are still being read.');
-    case 'several-carets':
-      return t('there are several carets.');
-    case 'selection':
-      return t('text is selected.');
-    case 'output':
-      return t('they are not available in this kind of document.');
-    case 'manual-only':
-      return t('they are shown only on request.');
-  }
+interface View {
+  readonly text: string;
+  readonly tooltip: string;
+  readonly warning: boolean;
 }
 
-function plain(text: string, tooltip: string) {
-  return { text, tooltip, label: `Svc: ${tooltip}`, warning: false };
+function setupView(setup: ModelSetup): View {
+  if (setup.kind === 'loading') return plain('$(sparkle) Svc', setupText(setup));
+  if (setup.kind === 'withheld')
+    return { text: `$(shield) Svc: ${vscode.l10n.t('Key withheld')}`, tooltip: selectable(setup), warning: true };
+  return plain(`$(plug) ${vscode.l10n.t('Set up Svc')}`, selectable(setup));
+}
+
+function selectable(setup: ModelSetup): string {
+  return `${setupText(setup)} ${vscode.l10n.t('Select to see the options.')}`;
+}
+
+function plain(text: string, tooltip: string): View {
+  return { text, tooltip, warning: false };
+}
+
+/** What failed, at which provider, and when the next request is sent. */
+export function problemText(
+  { error }: CompletionProblem,
+  { suggester, providerName }: Pick<CompletionStatusDeps, 'suggester' | 'providerName'>,
+): string {
+  const name = error.provider === undefined ? undefined : providerName(error.provider);
+  const text = errorText(error, name);
+  const message = name === undefined || text.includes(name) ? text : `${name}: ${text}`;
+  const wait = suggester.retryInMs;
+  return wait ? `${translate(retryMessage(error, Math.ceil(wait / 1000)))}\n${message}` : message;
 }

@@ -39,11 +39,13 @@ function drawItem(item: vscode.StatusBarItem, models: Models): void {
   item.show();
 }
 
-/** The providers in use whose key is withheld. */
+/** The providers whose key is withheld and that are in use, or have no models because their list needs the key. */
 function withheldInUse(models: Models): readonly Provider[] {
   const used = new Set([models.chat?.provider, models.completion?.provider]);
   const providers = [...(models.registry?.providers.values() ?? [])];
-  return providers.filter(({ id, withheld }) => withheld !== undefined && used.has(id));
+  return providers.filter(
+    ({ id, withheld, models: { size } }) => withheld !== undefined && (used.has(id) || size === 0),
+  );
 }
 
 async function review(models: Models, id: unknown): Promise<void> {

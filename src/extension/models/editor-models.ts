@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import { LiveRegistry } from '../../catalog/live-registry.ts';
 import type { Model } from '../../catalog/model.ts';
-import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
+import { type Selection, selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
+import { type ModelSetup, modelSetup } from '../../catalog/model-setup.ts';
 import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../../catalog/public/catalog.ts';
 import {
   CatalogRefresher,
@@ -18,6 +19,7 @@ import type { SettingsStore } from '../../config/load/store.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import { modelLister } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
+import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { StoredKeys } from '../configuration/stored-keys.ts';
 
 export interface ModelsDeps {
@@ -50,6 +52,8 @@ export class Models implements vscode.Disposable {
   #refresher: CatalogRefresher | undefined;
   #building: Promise<void> | undefined;
   #again = false;
+  /** Reasons for model lists that could not be read, by provider id. */
+  readonly #unlisted = new Map<string, string>();
   /** Models that the user chose in this window. They override the configuration until the window closes. */
   readonly #picked = new Map<string, string>();
 
@@ -78,6 +82,11 @@ export class Models implements vscode.Disposable {
 
   get settings(): Settings | undefined {
     return this.#registry && this.#deps.store.current;
+  }
+
+  /** Whether there is a model, and if not, why. */
+  get setup(): ModelSetup {
+    return modelSetup(this.#registry, { listed: this.#live?.listed ?? false, failed: this.#unlisted });
   }
 
   /** The current chat model. */
@@ -114,6 +123,16 @@ export class Models implements vscode.Disposable {
     const known = new Map(Object.entries(rows).map(([key, row]) => [key, readRow(row).name]));
     for (const { key, name } of this.#registry?.providers.get(provider)?.models.values() ?? []) known.set(key, name);
     return [...known].map(([key, name]) => ({ key, name }));
+  }
+
+  /** The display name of a provider. */
+  readonly providerName = (id: string): string => this.#registry?.providers.get(id)?.name ?? id;
+
+  /** Problems of the configured completion model. */
+  get completionWarnings(): readonly SvcError[] {
+    // Until the lists are complete, the model may still be missing from them.
+    if (!this.#live?.listed) return [];
+    return this.#selection(selectCompletionModel, LAST_FIM)?.warnings ?? [];
   }
 
   /** Name of the chosen variant of the chat model, if the model still has it. */
@@ -204,11 +223,18 @@ export class Models implements vscode.Disposable {
     });
     this.#live ??= new LiveRegistry(registry, {
       listModels: modelLister(this.#deps.transport),
-      unlisted: (provider, reason) => this.#deps.log.warn(`Could not list the models of ${provider}: ${reason}`),
+      unlisted: (provider, reason) => {
+        this.#unlisted.set(provider, reason);
+        this.#deps.log.warn(`Could not list the models of ${provider}: ${reason}`);
+      },
       changed: (changed) => this.#update(changed),
     });
+    this.#unlisted.clear();
     this.#live.rebuilt(registry);
     await this.#live.list();
+    // The end of the lists does not always change the registry, but the state of the setup and the warnings.
+    const incomplete = this.#registry?.models.size === 0 || this.completionWarnings.length > 0;
+    if (incomplete && !this.#closing.signal.aborted) this.#changed.fire();
   }
 
   #update(registry: Registry): void {
@@ -231,12 +257,15 @@ export class Models implements vscode.Disposable {
   }
 
   #select(select: typeof selectModel, memory: string): Model | undefined {
+    const picked = this.#registry?.find(this.#picked.get(memory) ?? '');
+    return picked ?? this.#selection(select, memory)?.model;
+  }
+
+  #selection(select: typeof selectModel, memory: string): Selection | undefined {
     if (!this.#registry) return undefined;
-    const picked = this.#registry.find(this.#picked.get(memory) ?? '');
-    if (picked) return picked;
     const lastUsed = this.#deps.memory.get<string[]>(memory, []);
     const settings = this.#deps.store.current;
-    return select({ settings, registry: this.#registry, lastUsed, unknownConfigured: 'warn' }).model;
+    return select({ settings, registry: this.#registry, lastUsed, unknownConfigured: 'warn' });
   }
 
   async #remember(memory: string, ref: string): Promise<void> {

@@ -7,6 +7,7 @@ import {
   modelFacts,
   modelGroups,
 } from '../../catalog/model-groups.ts';
+import { isCodeModel } from '../../catalog/model-selection.ts';
 import { translate } from '../error-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
 
@@ -17,6 +18,7 @@ export interface ModelItem extends vscode.QuickPickItem {
 }
 
 export interface PickerContent extends GroupedModels {
+  readonly use: 'chat' | 'completion';
   readonly current: string | undefined;
   readonly hidden: readonly string[];
 }
@@ -48,14 +50,16 @@ function groupHeading({ of }: ModelGroup): string {
   return of.simulated ? vscode.l10n.t('{0} (simulated)', of.name) : of.name;
 }
 
-function modelItem(model: Model, { current, pinned, registry }: PickerContent): ModelItem {
+function modelItem(model: Model, { use, current, pinned, registry }: PickerContent): ModelItem {
   const simulated = registry?.providers.get(model.provider)?.simulated ? [vscode.l10n.t('simulated')] : [];
   const { problem } = model.endpoint;
   const warning = problem === undefined ? [] : [`$(warning) ${translate(problem)}`];
+  const unsuited =
+    use === 'completion' && !isCodeModel(model) ? [vscode.l10n.t('not made for completion: may be slow or poor')] : [];
   return {
     label: `${model.ref === current ? '$(check) ' : ''}${model.name}`,
     description: model.ref,
-    detail: [...simulated, ...modelFacts(model).map(factText), ...warning].join(' · '),
+    detail: [...simulated, ...modelFacts(model).map(factText), ...unsuited, ...warning].join(' · '),
     model,
     buttons: [pinned.includes(model.ref) ? UNPIN : PIN, HIDE, EDIT],
   };

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
+import { isCodeModel } from '../../catalog/model-selection.ts';
 import type { Models } from './editor-models.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
 
@@ -16,9 +17,20 @@ export function registerModelPickers(models: Models): vscode.Disposable {
     }),
     vscode.commands.registerCommand('svc.completion.pickModel', async () => {
       const model = await pick(models, 'completion');
-      if (model) await models.useForCompletion(model.ref);
+      if (!model) return;
+      await models.useForCompletion(model.ref);
+      if (!isCodeModel(model)) await warnAboutChatModel(model);
     }),
   );
+}
+
+async function warnAboutChatModel({ name }: Model): Promise<void> {
+  const { t } = vscode.l10n;
+  const other = t('Choose Another Model');
+  const text = t('{0} is not made for code completion. Its suggestions may be slow or poor.', name);
+  if ((await vscode.window.showInformationMessage(text, other)) === other) {
+    await vscode.commands.executeCommand('svc.completion.pickModel');
+  }
 }
 
 async function pickChatModel(models: Models): Promise<void> {
@@ -75,6 +87,7 @@ function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Us
   picker.items = pickerItems({
     registry: models.registry,
     isEligible: (model) => use === 'chat' || model.fim,
+    use,
     current: current?.ref,
     pinned: models.pinned,
     recent: models.recent(use),

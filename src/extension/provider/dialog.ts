@@ -5,10 +5,17 @@ import { providerPresets } from '../../catalog/presets.ts';
 import { UnreadableFile } from '../../config/editing/config-text.ts';
 import { withProvider } from '../../config/editing/edit-providers.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
-import { type FromDialog, parseFromDialog, type ToDialog } from '../../config/provider-form/provider-dialog.ts';
+import {
+  type FromDialog,
+  type ProviderPreset,
+  parseFromDialog,
+  type TestedModel,
+  type ToDialog,
+} from '../../config/provider-form/provider-dialog.ts';
 import {
   EMPTY_FORM,
   formProblems,
+  keyRequiredBy,
   normalizeForm,
   type ProviderForm,
 } from '../../config/provider-form/provider-form.ts';
@@ -19,7 +26,14 @@ import type { StoredKeys } from '../configuration/stored-keys.ts';
 import type { Models } from '../models/editor-models.ts';
 import { webviewHtml, webviewOptions } from '../pages/page-html.ts';
 import { confirmDelete, deleteProvider, type EditedProvider, resolveText } from './edit-provider.ts';
-import { failureReason, findServers, listOffered, type ProviderDraft, tryModel } from './provider-draft.ts';
+import {
+  failureReason,
+  findServers,
+  listOffered,
+  modelsToTest,
+  type ProviderDraft,
+  tryModel,
+} from './provider-draft.ts';
 
 export interface ProviderDialogDeps {
   readonly extension: vscode.Uri;
@@ -34,7 +48,7 @@ export interface ProviderDialogDeps {
 
 /** The subject of the dialog. */
 export type DialogSubject =
-  | { readonly kind: 'new'; readonly form?: ProviderForm }
+  | { readonly kind: 'new'; readonly form?: ProviderForm; readonly looksForServers?: boolean }
   | { readonly kind: 'edit'; readonly provider: EditedProvider };
 
 /**
@@ -44,11 +58,16 @@ export type DialogSubject =
 export class ProviderDialog implements vscode.Disposable {
   readonly #deps: ProviderDialogDeps;
   readonly #subject: DialogSubject;
-  readonly #panel: vscode.WebviewPanel;
   readonly #disposables = new DisposableStore();
+  /** Created again if the user continues to edit after closing the tab. */
+  #panel: vscode.WebviewPanel;
   readonly #closed: () => void;
   #form: ProviderForm;
   #typedKey: string | undefined;
+  /** The content when the dialog was opened. */
+  readonly #first: string;
+  /** Ids of the models that the provider listed last. */
+  #offered: readonly string[] = [];
   /** Running operations by type. A test and a list may run at the same time. */
   readonly #running = new Map<FromDialog['type'], AbortController>();
 
@@ -58,33 +77,64 @@ export class ProviderDialog implements vscode.Disposable {
     this.#closed = closed;
     this.#form = firstForm(subject);
     this.#keep(this.#form);
-    const title =
-      subject.kind === 'new'
-        ? vscode.l10n.t('Add Custom Provider')
-        : vscode.l10n.t('Edit {0}', subject.provider.form.name || subject.provider.form.id);
-    this.#panel = vscode.window.createWebviewPanel(
+    this.#first = this.#content();
+    this.#panel = this.#openPanel();
+  }
+
+  dispose(): void {
+    if (this.#disposables.disposed) return;
+    this.#stop();
+    this.#closed();
+    this.#disposables.dispose();
+    this.#panel.dispose();
+  }
+
+  #openPanel(): vscode.WebviewPanel {
+    const { extension } = this.#deps;
+    const title = this.#title();
+    const panel = vscode.window.createWebviewPanel(
       'svc.provider',
       title,
       vscode.ViewColumn.Active,
-      webviewOptions(deps.extension),
+      webviewOptions(extension),
     );
-    this.#panel.iconPath = themedIcon(deps.extension, 'provider');
-    this.#disposables.add(
-      this.#panel,
-      this.#panel.onDidDispose(() => this.dispose()),
-      this.#panel.webview.onDidReceiveMessage((value: unknown) => this.#receive(value)),
-    );
-    this.#panel.webview.html = webviewHtml(this.#panel.webview, deps.extension, {
+    panel.iconPath = themedIcon(extension, 'provider');
+    panel.onDidDispose(() => void this.#tabClosed());
+    panel.webview.onDidReceiveMessage((value: unknown) => this.#receive(value));
+    panel.webview.html = webviewHtml(panel.webview, extension, {
       script: 'provider',
       title,
       styles: ['codicon.css', 'provider.css'],
     });
+    return panel;
   }
 
-  dispose(): void {
-    this.#stop();
-    this.#closed();
-    this.#disposables.dispose();
+  #title(): string {
+    const subject = this.#subject;
+    if (subject.kind === 'new') return vscode.l10n.t('Add Custom Provider');
+    return vscode.l10n.t('Edit {0}', subject.provider.form.name || subject.provider.form.id);
+  }
+
+  /** VS Code does not let an extension keep a tab open. So the user is asked afterwards. */
+  async #tabClosed(): Promise<void> {
+    if (this.#disposables.disposed) return;
+    if (await this.#mayClose()) this.dispose();
+    else this.#panel = this.#openPanel();
+  }
+
+  /** True if nothing was changed, or if the user discards the changes. */
+  async #mayClose(): Promise<boolean> {
+    if (this.#content() === this.#first) return true;
+    const { t } = vscode.l10n;
+    const discard = t('Discard Changes');
+    const question = t('Discard the changes to {0}?', this.#form.name || this.#form.id || t('the new provider'));
+    const detail = t('The provider is not saved.');
+    return (await vscode.window.showWarningMessage(question, { modal: true, detail }, discard)) === discard;
+  }
+
+  /** Everything that the user can change, to detect changes. */
+  #content(): string {
+    return JSON.stringify([normalizeForm(this.#form), this.#typedKey ?? '']);
   }
 
   reveal(): void {
@@ -110,7 +160,7 @@ export class ProviderDialog implements vscode.Disposable {
       case 'list':
         return this.#list(message.request, message.form);
       case 'test':
-        return this.#test(message.request, message.form, message.model);
+        return this.#test(message.request, message.form);
       case 'stop':
         this.#stop();
         return;
@@ -124,7 +174,7 @@ export class ProviderDialog implements vscode.Disposable {
         await vscode.window.showTextDocument(vscode.Uri.file(this.#form.target));
         return;
       case 'close':
-        this.dispose();
+        if (await this.#mayClose()) this.dispose();
         return;
     }
   }
@@ -154,9 +204,14 @@ export class ProviderDialog implements vscode.Disposable {
       form: { ...this.#form, key },
       taken: this.#taken(),
       targets: this.#targets(),
-      presets: providerPresets(this.#deps.models.catalog),
+      presets: this.#presets(),
       ...(origin === undefined ? {} : { keyOrigin: origin }),
+      ...(this.#subject.kind === 'new' && this.#subject.looksForServers ? { looksForServers: true } : {}),
     });
+  }
+
+  #presets(): readonly ProviderPreset[] {
+    return providerPresets(this.#deps.models.catalog, process.env);
   }
 
   /** Stores the page's form. A typed key is stored separately. */
@@ -201,17 +256,25 @@ export class ProviderDialog implements vscode.Disposable {
     const draft = await this.#draft(form);
     try {
       const listed = await listOffered(draft, this.#deps.transport, signal);
+      this.#offered = listed.models.map(({ id }) => id);
       this.#post({ type: 'listed', request, ...listed });
     } catch (error) {
       if (!signal.aborted) this.#post({ type: 'list-failed', request, reason: failureReason(error) });
     }
   }
 
-  async #test(request: number, form: ProviderForm, model: string): Promise<void> {
+  /** Tests chat and code completion at the same time. Each result is reported when it arrives. */
+  async #test(request: number, form: ProviderForm): Promise<void> {
     const signal = this.#begin('test');
     const draft = await this.#draft(form);
+    const tests = modelsToTest(draft, this.#offered);
+    this.#post({ type: 'testing', request, tests });
+    const run = async ({ use, model }: TestedModel) => {
+      const result = await tryModel(draft, { use, model }, this.#deps.transport, signal);
+      this.#post({ type: 'tested', request, use, ...result });
+    };
     try {
-      this.#post({ type: 'tested', request, ...(await tryModel(draft, model, this.#deps.transport, signal)) });
+      await Promise.all(tests.map(run));
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -219,8 +282,7 @@ export class ProviderDialog implements vscode.Disposable {
 
   async #lookForServers(): Promise<void> {
     const signal = this.#begin('look-for-servers');
-    const known = providerPresets(this.#deps.models.catalog);
-    this.#post({ type: 'servers', servers: await findServers(known, this.#deps.transport, signal) });
+    this.#post({ type: 'servers', servers: await findServers(this.#presets(), this.#deps.transport, signal) });
   }
 
   /** Starts an operation and stops the previous one of the same type. */
@@ -240,7 +302,9 @@ export class ProviderDialog implements vscode.Disposable {
     const edited = this.#edited;
     const projectTargets = this.#targets().flatMap(({ path, project }) => (project ? [path] : []));
     const keyOrigin = this.#typedKey === undefined ? edited?.keyOrigin : undefined;
-    const [problem] = formProblems(form, { taken: this.#taken(), projectTargets, keyOrigin });
+    const required = this.#typedKey === undefined ? keyRequiredBy(form, this.#presets()) : undefined;
+    const context = { taken: this.#taken(), projectTargets, keyOrigin, keyRequiredBy: required };
+    const [problem] = formProblems(form, context);
     const target = this.#targets().find(({ path }) => path === form.target);
     if (problem || !target) {
       const message = problem ? vscode.l10n.t(problem.text, problem.value ?? '') : vscode.l10n.t('Choose a file.');

@@ -6,6 +6,9 @@ import { type DialogSubject, ProviderDialog, type ProviderDialogDeps } from './d
 import { confirmDelete, deleteProvider, type EditedProvider, readProvider } from './edit-provider.ts';
 import { importFromTools } from './import-command.ts';
 
+/** The provider id of a Svc gateway. */
+const GATEWAY = 'svc';
+
 /** The open dialogs: one for each edited provider and one for a new one. Loaded when the first one is opened. */
 export class ProviderDialogs implements vscode.Disposable {
   readonly #deps: ProviderDialogDeps;
@@ -22,6 +25,16 @@ export class ProviderDialogs implements vscode.Disposable {
   /** @param preset id of a vendor to fill the form with. */
   add(preset?: string): void {
     this.#show('', { kind: 'new', form: this.#formFor(preset) });
+  }
+
+  /** Adds a provider on this machine: looks for servers at once. */
+  addLocal(): void {
+    this.#show('', { kind: 'new', form: this.#formFor(undefined), looksForServers: true });
+  }
+
+  /** Sets up the gateway `svc`, or edits it if it exists. */
+  addGateway(): Promise<void> {
+    return this.edit(GATEWAY);
   }
 
   /** Imports providers from other tools. Each chosen provider opens in a separate dialog. */
@@ -61,7 +74,7 @@ export class ProviderDialogs implements vscode.Disposable {
   #formFor(id: string | undefined): ProviderForm {
     const { models } = this.#deps;
     const form = { ...EMPTY_FORM, target: globalFile() };
-    const preset = providerPresets(models.catalog).find((each) => each.id === id);
+    const preset = providerPresets(models.catalog, process.env).find((each) => each.id === id);
     if (!preset) return form;
     const { name, api, baseURL, fimURL, fim } = preset;
     return {

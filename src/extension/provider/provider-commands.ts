@@ -15,6 +15,8 @@ export function registerProviderCommands(deps: ProviderDialogDeps): vscode.Dispo
   return vscode.Disposable.from(
     { dispose: () => opened?.dispose() },
     register('svc.provider.add', async (preset: unknown) => (await dialogs()).add(idOf(preset))),
+    register('svc.provider.addLocal', async () => (await dialogs()).addLocal()),
+    register('svc.provider.addGateway', async () => (await dialogs()).addGateway()),
     register('svc.provider.edit', async (id: unknown) => (await dialogs()).edit(idOf(id))),
     register('svc.provider.import', async () => (await dialogs()).import()),
     register('svc.provider.delete', async (id: unknown) => (await dialogs()).delete(idOf(id))),

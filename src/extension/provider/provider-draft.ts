@@ -1,12 +1,15 @@
+import * as vscode from 'vscode';
 import { upToFirst } from '../../base/text.ts';
-import type { Model, Provider } from '../../catalog/model.ts';
+import type { Model } from '../../catalog/model.ts';
+import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
 import { EMPTY_CATALOG } from '../../catalog/public/catalog.ts';
-import { buildRegistry } from '../../catalog/registry/registry.ts';
+import { buildRegistry, type Registry } from '../../catalog/registry/registry.ts';
 import type {
   DialogFailure,
   FoundServer,
   OfferedModel,
   ProviderPreset,
+  TestedModel,
   ToDialog,
 } from '../../config/provider-form/provider-dialog.ts';
 import { API_PACKAGES, type ProviderForm } from '../../config/provider-form/provider-form.ts';
@@ -14,10 +17,12 @@ import type { Credential, Located, Origin } from '../../config/settings/origin.t
 import type { Secret } from '../../config/settings/secret.ts';
 import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';
 import { SetValues } from '../../config/settings/values.ts';
+import { completeCode } from '../../provider/complete-code.ts';
 import { converse } from '../../provider/converse.ts';
 import { type ListedModel, listModels } from '../../provider/list-models.ts';
 import { upstreamURL } from '../../provider/request/url.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
+import type { Conversation } from '../../wire/conversation.ts';
 import { asSvcError } from '../../wire/errors/svc-error.ts';
 import { translate } from '../error-text.ts';
 
@@ -37,8 +42,8 @@ export interface ProviderDraft {
 const located = <T>(value: T): Located<T> => ({ value, origin: HERE });
 const credential = (secret: Secret): Credential => ({ secret, origin: HERE, trusted: true });
 
-/** The provider as it would be after saving, and one of its models. Nothing is stored. */
-function draftProvider(draft: ProviderDraft, model?: string): { readonly provider?: Provider; readonly model?: Model } {
+/** The registry with only this provider, as it would be after saving. Nothing is stored. */
+function draftRegistry(draft: ProviderDraft, models: readonly string[]): DraftRegistry {
   const { form, key, headers } = draft;
   const id = form.id === '' ? 'draft' : form.id;
   const settings: ProviderSettings = {
@@ -51,13 +56,17 @@ function draftProvider(draft: ProviderDraft, model?: string): { readonly provide
     headers: new Map([...headers].map(([name, secret]) => [name, credential(secret)])),
     timeout: TRY_TIMEOUT_MS,
     options: {},
-    models: new Map(model === undefined ? [] : [[model, { key: model, origin: HERE }]]),
+    models: new Map(models.map((key) => [key, { key, origin: HERE }])),
     origin: HERE,
   };
-  const registry = buildRegistry({ settings: alone(settings), catalog: EMPTY_CATALOG, env: {} });
-  const provider = registry.providers.get(id);
-  const found = model === undefined ? undefined : registry.find(`${id}/${model}`);
-  return { ...(provider ? { provider } : {}), ...(found ? { model: found } : {}) };
+  const all = alone(settings);
+  return { id, settings: all, registry: buildRegistry({ settings: all, catalog: EMPTY_CATALOG, env: {} }) };
+}
+
+interface DraftRegistry {
+  readonly id: string;
+  readonly settings: Settings;
+  readonly registry: Registry;
 }
 
 function alone(provider: ProviderSettings): Settings {
@@ -105,7 +114,8 @@ export async function listOffered(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<{ readonly models: readonly OfferedModel[]; readonly baseURL?: string }> {
-  const { provider } = draftProvider(draft);
+  const { id, registry } = draftRegistry(draft, []);
+  const provider = registry.providers.get(id);
   if (!provider) return { models: [] };
   const { last, transport: recording } = recordLast(transport);
   const listed = await listModels(provider.endpoint, { transport: recording, signal, provider: provider.name });
@@ -129,41 +139,63 @@ function offered(listed: readonly ListedModel[]): readonly OfferedModel[] {
   return [...byId.values()].sort((a, b) => a.id.localeCompare(b.id));
 }
 
-/** Sends a test request to a model. Rejects only if the signal fires. */
+/** The models to test, chosen as Svc chooses them: one for chat, and one for code completion if there is one. */
+export function modelsToTest(draft: ProviderDraft, offered: readonly string[]): readonly TestedModel[] {
+  const chosen = draft.form.models.map(({ id }) => id);
+  const { settings, registry } = draftRegistry(draft, chosen.length > 0 ? chosen : offered);
+  const chat = selectModel({ settings, registry }).model;
+  const completion = selectCompletionModel({ settings, registry }).model;
+  return [
+    ...(chat === undefined ? [] : [{ use: 'chat' as const, model: chat.key }]),
+    ...(completion === undefined ? [] : [{ use: 'completion' as const, model: completion.key }]),
+  ];
+}
+
+/** Sends a test request to a model and reports its first answer. Rejects only if the signal fires. */
 export async function tryModel(
   draft: ProviderDraft,
-  id: string,
+  { use, model: key }: TestedModel,
   transport: Transport,
   signal: AbortSignal,
-): Promise<Omit<Extract<ToDialog, { type: 'tested' }>, 'type' | 'request'>> {
-  const { model } = draftProvider(draft, id);
+): Promise<Omit<Extract<ToDialog, { type: 'tested' }>, 'type' | 'request' | 'use'>> {
+  const { id, registry } = draftRegistry(draft, [key]);
+  const model = registry.find(`${id}/${key}`);
   const started = performance.now();
   const since = () => Math.round(performance.now() - started);
-  if (!model) return { ok: false, milliseconds: 0, reason: { message: `There is no model ${id}.` } };
+  if (!model) return { ok: false, milliseconds: 0, reason: { message: vscode.l10n.t('There is no model {0}.', key) } };
   const { last, transport: recording } = recordLast(transport);
   const status = () => (last.status === undefined ? {} : { status: last.status });
-  const ask = {
+  const options = { transport: recording, signal, retry: { limit: 0 } };
+  const events = use === 'chat' ? converse(model, question(model), options) : completeCode(model, FIM_TEST, options);
+  for await (const event of events) {
+    if (event.type === 'error') {
+      return { ok: false, ...status(), milliseconds: since(), reason: failureReason(event.error) };
+    }
+    if (event.type === 'reasoning' && event.text.trim() !== '') return { ok: true, ...status(), milliseconds: since() };
+    if (event.type === 'text' && event.text.trim() !== '') {
+      return { ok: true, ...status(), milliseconds: since(), answer: event.text.trim().slice(0, MAX_SHOWN) };
+    }
+  }
+  signal.throwIfAborted();
+  return { ok: true, ...status(), milliseconds: since() };
+}
+
+function question(model: Model): Conversation {
+  return {
     model: model.ref,
     system: [],
-    turns: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Answer with one word: ready' }] }],
+    turns: [{ role: 'user', parts: [{ type: 'text', text: 'Answer with one word: ready' }] }],
     tools: [],
     sampling: {},
     maxTokens: MAX_TOKENS,
     stream: true,
   };
-  let answer = '';
-  for await (const event of converse(model, ask, { transport: recording, signal })) {
-    if (event.type === 'error')
-      return { ok: false, ...status(), milliseconds: since(), reason: failureReason(event.error) };
-    if (event.type === 'text') answer += event.text;
-    if (answer.length > 200) break;
-  }
-  signal.throwIfAborted();
-  return { ok: true, ...status(), milliseconds: since(), answer: answer.trim().slice(0, 80) };
 }
 
 /** Reasoning models need some tokens before their answer. The Responses API requires at least 16. */
 const MAX_TOKENS = 64;
+const MAX_SHOWN = 80;
+const FIM_TEST = { prefix: 'function add(a, b) {\n  return ', suffix: ';\n}\n', maxTokens: 16, temperature: 0 };
 
 export function failureReason(thrown: unknown): DialogFailure {
   const { text, actionText } = asSvcError(thrown);

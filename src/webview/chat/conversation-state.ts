@@ -1,7 +1,14 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { Attachment } from '../../chat/attachment.ts';
 import { NO_COPY, type PageCopy, takeFromHost } from '../../chat/page/page-copy.ts';
-import type { CompletionItem, ContextChip, ModelView, QueuedView, ToPage } from '../../chat/page/page-messages.ts';
+import type {
+  CompletionItem,
+  ContextChip,
+  ModelSetup,
+  ModelView,
+  QueuedView,
+  ToPage,
+} from '../../chat/page/page-messages.ts';
 import { branchTo, isRunning, type Message, messageText, type Part, versionsIn } from '../../chat/transcript.ts';
 
 /** A message on the visible branch, with its versions and its 0-based index among them. */
@@ -25,6 +32,8 @@ export class ConversationState {
   readonly session = signal('');
   readonly running = signal(false);
   readonly model = signal<ModelView | null>(null);
+  /** Why there is no model. */
+  readonly setup = signal<ModelSetup>({ kind: 'loading' });
   readonly trusted = signal(true);
   readonly attachments = signal<readonly Attachment[]>([]);
   readonly draft = signal('');
@@ -126,6 +135,7 @@ export class ConversationState {
         return;
       case 'model':
         this.model.value = message.model;
+        this.setup.value = message.setup ?? { kind: 'none' };
         return;
       case 'workspace':
         this.trusted.value = message.trusted;

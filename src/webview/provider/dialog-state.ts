@@ -5,6 +5,7 @@ import type {
   OfferedModel,
   ProviderPreset,
   SaveTarget,
+  TestedModel,
   ToDialog,
 } from '../../config/provider-form/provider-dialog.ts';
 import {
@@ -12,10 +13,14 @@ import {
   type FieldProblem,
   formProblems,
   freeId,
+  hasKey,
   isAddress,
+  keyRequiredBy,
+  type ModelRow,
   normalizeForm,
   type ProviderForm,
   proposedId,
+  vendorOf,
 } from '../../config/provider-form/provider-form.ts';
 import type { HostLink } from './host-link.ts';
 
@@ -26,10 +31,16 @@ export type Listing =
   | { readonly kind: 'failed'; readonly reason: DialogFailure }
   | { readonly kind: 'stopped' };
 
-export type TestState =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'busy'; readonly model: string }
-  | ({ readonly kind: 'done' } & Extract<ToDialog, { type: 'tested' }>);
+export type TestResult = Extract<ToDialog, { type: 'tested' }>;
+
+export interface TestState {
+  readonly busy: boolean;
+  /** The models that are asked; empty until the host has chosen them. */
+  readonly tests: readonly TestedModel[];
+  readonly results: readonly TestResult[];
+}
+
+const NO_TEST: TestState = { busy: false, tests: [], results: [] };
 
 /** Pause in typing after which the list of models is requested. */
 const LIST_DELAY_MS = 450;
@@ -39,6 +50,11 @@ export class DialogState {
   readonly #link: HostLink;
   /** Until the user types an id, it is derived from the name. */
   #idTyped = false;
+  /** The failure of a list that was requested while the user types a key. */
+  #held: DialogFailure | undefined;
+  #typingKey = false;
+  /** The chosen models, while all are used. */
+  #chosen: readonly ModelRow[] = [];
   /** Numbers of the latest requests: replies to earlier ones are ignored. */
   readonly #requests = { list: 0, test: 0 };
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,7 +64,9 @@ export class DialogState {
   /** Fields that lost the focus or were saved: only these show problems. The id shows them while it is typed. */
   readonly touched = signal<ReadonlySet<string>>(new Set());
   readonly listing = signal<Listing>({ kind: 'idle' });
-  readonly testState = signal<TestState>({ kind: 'idle' });
+  readonly testState = signal<TestState>(NO_TEST);
+  /** True if only the chosen models are used, not all that the provider lists. */
+  readonly limited = signal(false);
   readonly servers = signal<{ readonly busy: boolean; readonly found?: readonly FoundServer[] }>({ busy: false });
   readonly failure = signal<DialogFailure | null>(null);
   readonly saving = signal(false);
@@ -57,20 +75,29 @@ export class DialogState {
   readonly presets = computed<readonly ProviderPreset[]>(() => this.opened.value?.presets ?? []);
   readonly editing = computed(() => this.opened.value?.mode === 'edit');
 
+  /** The known vendor of the address. */
+  readonly vendor = computed(() => vendorOf(this.form.value.baseURL, this.presets.value));
+  /** Name of the vendor that requires a key. */
+  readonly keyRequiredBy = computed(() => keyRequiredBy(this.form.value, this.presets.value));
+  /** True if the list of models would be refused for lack of a key. */
+  readonly needsKeyToList = computed(() => this.keyRequiredBy.value !== undefined && !hasKey(this.form.value));
+
   readonly problems = computed<readonly FieldProblem[]>(() =>
     formProblems(normalizeForCheck(this.form.value), {
       taken: this.opened.value?.taken ?? [],
       projectTargets: this.targets.value.flatMap(({ path, project }) => (project ? [path] : [])),
       keyOrigin: this.opened.value?.keyOrigin,
+      keyRequiredBy: this.keyRequiredBy.value,
+      limited: this.limited.value,
     }),
   );
 
-  /** The model that a test uses: the first chosen one, otherwise the first that the provider lists. */
-  readonly testModel = computed(() => {
-    const chosen = this.form.value.models.find(({ id }) => id.trim() !== '')?.id.trim();
-    if (chosen !== undefined) return chosen;
-    return this.listing.value.kind === 'done' ? this.listing.value.models[0]?.id : undefined;
-  });
+  /** True if there is a model that can be tested: a chosen one or one that the provider lists. */
+  readonly testable = computed(
+    () =>
+      this.form.value.models.some(({ id }) => id.trim() !== '') ||
+      (this.listing.value.kind === 'done' && this.listing.value.models.length > 0),
+  );
 
   constructor(link: HostLink) {
     this.#link = link;
@@ -82,10 +109,12 @@ export class DialogState {
         batch(() => {
           this.opened.value = message;
           this.form.value = message.form;
-          this.#idTyped = message.form.id !== '';
+          this.#idTyped = !isDerivedId(message.form, message.presets);
+          this.limited.value = message.form.models.length > 0;
         });
-        if (isAddress(message.form.baseURL)) this.list();
-        requestAnimationFrame(() => document.getElementById('name')?.focus());
+        if (isAddress(message.form.baseURL) && !this.needsKeyToList.value) this.list();
+        if (message.looksForServers) this.lookForServers();
+        focusSoon(this.needsKeyToList.value ? 'key' : 'name');
         return;
       case 'listed':
         if (message.request !== this.#requests.list) return;
@@ -96,10 +125,17 @@ export class DialogState {
         };
         return;
       case 'list-failed':
-        if (message.request === this.#requests.list) this.listing.value = { kind: 'failed', reason: message.reason };
+        if (message.request !== this.#requests.list) return;
+        if (this.#typingKey) this.#hold(message.reason);
+        else this.listing.value = { kind: 'failed', reason: message.reason };
+        return;
+      case 'testing':
+        if (message.request === this.#requests.test) this.#tested({ tests: message.tests });
         return;
       case 'tested':
-        if (message.request === this.#requests.test) this.testState.value = { kind: 'done', ...message };
+        if (message.request === this.#requests.test) {
+          this.#tested({ results: [...this.testState.value.results, message] });
+        }
         return;
       case 'servers':
         this.servers.value = { busy: false, found: message.servers };
@@ -140,24 +176,72 @@ export class DialogState {
     this.change({ id });
   }
 
+  #tested(news: Partial<TestState>): void {
+    const state = { ...this.testState.value, ...news };
+    this.testState.value = { ...state, busy: state.results.length < state.tests.length };
+  }
+
+  /** A key that is not complete is refused: that is not worth a message before the user has left the field. */
+  #hold(reason: DialogFailure): void {
+    this.#held = reason;
+    this.listing.value = { kind: 'idle' };
+  }
+
+  keyFocused(): void {
+    this.#typingKey = true;
+  }
+
+  /** The user left the field of the key, or pressed Enter: the key is complete. */
+  keyEntered(): void {
+    this.#typingKey = false;
+    if (this.#held !== undefined) this.listing.value = { kind: 'failed', reason: this.#held };
+    else if (this.listing.value.kind === 'idle' && isAddress(this.form.value.baseURL.trim())) this.#listSoon(false);
+    this.#held = undefined;
+  }
+
+  /** Uses all models of the provider, or only chosen ones. The choice is kept when the user changes to and fro. */
+  limit(limited: boolean): void {
+    if (limited === this.limited.value) return;
+    this.limited.value = limited;
+    if (!limited) this.#chosen = this.form.value.models;
+    this.change({ models: limited ? this.#chosen : [] });
+  }
+
   touch(...fields: readonly string[]): void {
     this.touched.value = new Set([...this.touched.value, ...fields]);
   }
 
   fillFrom({ id, name, api, baseURL, fimURL, fim }: ProviderPreset): void {
-    this.#idTyped = true;
+    this.#idTyped = false;
     const taken = this.opened.value?.taken ?? [];
-    this.change({ id: freeId(id, taken), name, api, baseURL, fimURL, fim });
+    this.change({ ...this.#emptyForm(), id: freeId(id, taken), name, api, baseURL, fimURL, fim });
+    focusSoon(this.needsKeyToList.value ? 'key' : 'name');
+  }
+
+  empty(): void {
+    this.#idTyped = false;
+    this.change(this.#emptyForm());
+    focusSoon('name');
+  }
+
+  /** Nothing of another vendor remains, least of all its key. */
+  #emptyForm(): ProviderForm {
+    this.touched.value = new Set();
+    this.limited.value = false;
+    this.#chosen = [];
+    return { ...EMPTY_FORM, target: this.form.value.target };
   }
 
   /** @param addressChanged the list on display belongs to another address. */
   #listSoon(addressChanged: boolean): void {
     clearTimeout(this.#timer);
-    this.testState.value = { kind: 'idle' };
-    if (addressChanged) {
+    this.testState.value = NO_TEST;
+    this.#held = undefined;
+    if (addressChanged || this.needsKeyToList.value) {
       this.#requests.list++;
       this.listing.value = { kind: 'idle' };
     }
+    if (this.needsKeyToList.value) return;
     if (isAddress(this.form.value.baseURL.trim())) this.#timer = setTimeout(() => this.list(), LIST_DELAY_MS);
   }
 
@@ -174,15 +258,14 @@ export class DialogState {
     this.#requests.test++;
     this.#link.post({ type: 'stop' });
     if (this.listing.value.kind === 'busy') this.listing.value = { kind: 'stopped' };
-    this.testState.value = { kind: 'idle' };
+    this.testState.value = NO_TEST;
   }
 
   test(): void {
-    const model = this.testModel.value;
-    if (model === undefined) return;
+    if (!this.testable.value) return;
     this.#requests.test++;
-    this.testState.value = { kind: 'busy', model };
-    this.#link.post({ type: 'test', request: this.#requests.test, form: this.form.value, model });
+    this.testState.value = { ...NO_TEST, busy: true };
+    this.#link.post({ type: 'test', request: this.#requests.test, form: this.form.value });
   }
 
   lookForServers(): void {
@@ -203,7 +286,7 @@ export class DialogState {
     const [first] = found;
     if (first) {
       // Wait until the field is rendered with its problem.
-      requestAnimationFrame(() => document.getElementById(first.field)?.focus());
+      focusSoon(first.field);
       return;
     }
     batch(() => {
@@ -212,6 +295,17 @@ export class DialogState {
     });
     this.#link.post({ type: 'save', form: this.form.value });
   }
+}
+
+/** Whether the id follows from the name or the vendor, so that it changes with the name. */
+function isDerivedId({ id, name }: ProviderForm, presets: readonly ProviderPreset[]): boolean {
+  const base = id.replace(/-\d+$/, '');
+  return id === '' || base === proposedId(name) || presets.some((preset) => preset.id === base);
+}
+
+/** Focuses an element that is rendered in the next frame. */
+export function focusSoon(id: string): void {
+  requestAnimationFrame(() => document.getElementById(id)?.focus());
 }
 
 /** Tidies the key only. Rows keep their indexes, because a problem refers to its field by index. */

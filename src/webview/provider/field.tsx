@@ -58,13 +58,16 @@ export interface TextProps {
   readonly secret?: boolean;
   readonly label?: string;
   readonly onEnter?: () => void;
+  readonly onFocus?: () => void;
+  /** The field lost the focus. */
+  readonly onLeave?: () => void;
 }
 
 /** Fields with a hint. */
 const HINTED = new Set(['id', 'key', 'fimURL']);
 
 /** A text input. Enter is ignored while an input method is composing (Windows reports key code 229). */
-export function Text({ id, value, onValue, placeholder = '', secret, label, onEnter }: TextProps) {
+export function Text({ id, value, onValue, placeholder = '', secret, label, onEnter, onFocus, onLeave }: TextProps) {
   const { state } = useDialog();
   const wrong = useProblem(id) !== undefined;
   const attributes = {
@@ -78,7 +81,12 @@ export function Text({ id, value, onValue, placeholder = '', secret, label, onEn
     autocapitalize: 'off',
     spellcheck: false,
     onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) => onValue(event.currentTarget.value),
-    onBlur: () => state.touch(id),
+    onFocus: () => onFocus?.(),
+    onBlur: () => {
+      // An empty field that was only passed is not a mistake yet.
+      if (value !== '') state.touch(id);
+      onLeave?.();
+    },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || event.isComposing || event.keyCode === 229 || !onEnter) return;
       event.preventDefault();

@@ -1,11 +1,13 @@
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
+import type { TestResult } from './dialog-state.ts';
 
 /** The target file, the result of a test, and the buttons. Always visible. */
 export function Footer() {
   const { link, state } = useDialog();
-  const { editing, failure, form, problems, saving, targets, testModel, touched, testState } = state;
-  const busy = testState.value.kind === 'busy';
+  const { editing, failure, form, problems, saving, targets, testable, touched, testState } = state;
+  const { busy } = testState.value;
+  const canTest = busy || testable.value;
   const open = problems.value.filter(({ field }) => touched.value.has(field)).length;
   return (
     <footer>
@@ -28,7 +30,7 @@ export function Footer() {
           id="target"
           class="grow"
           value={form.value.target}
-          disabled={targets.value.length < 2}
+          aria-describedby="target-hint"
           onChange={(event) => state.change({ target: event.currentTarget.value })}
         >
           {targets.value.map(({ path, label }) => (
@@ -37,22 +39,41 @@ export function Footer() {
             </option>
           ))}
         </select>
+        {targets.value.length < 2 ? (
+          <span class="hint" id="target-hint">
+            {editing.value ? t('It stays in its file.') : t('Open a folder to save for a project.')}
+          </span>
+        ) : null}
       </div>
       <div class="row wrap actions">
-        <button type="button" class="primary" id="save" onClick={() => state.save()} disabled={saving.value}>
-          {t('Save')}
+        <button
+          type="button"
+          class="primary"
+          id="save"
+          onClick={() => saving.value || state.save()}
+          aria-disabled={saving.value}
+        >
+          {saving.value ? t('Saving…') : t('Save')}
         </button>
         <button
           type="button"
           id="test"
           onClick={() => (busy ? state.stop() : state.test())}
-          disabled={!busy && testModel.value === undefined}
+          aria-disabled={!canTest}
+          aria-describedby={canTest ? undefined : 'test-hint'}
         >
           {busy ? t('Stop') : t('Test')}
         </button>
         <button type="button" onClick={() => link.post({ type: 'close' })}>
           {t('Cancel')}
         </button>
+        {canTest ? null : (
+          <span class="hint" id="test-hint">
+            {state.needsKeyToList.value
+              ? t('To test, enter the key.')
+              : t('To test, enter an address that lists models, or add a model.')}
+          </span>
+        )}
         {open > 0 ? (
           <span class="hint" role="status">
             {open === 1 ? t('One field needs your attention.') : t('{0} fields need your attention.', open)}
@@ -70,41 +91,52 @@ export function Footer() {
 }
 
 function TestStatus() {
-  const testState = useDialog().state.testState.value;
-  switch (testState.kind) {
-    case 'idle':
-      return null;
-    case 'busy':
-      return (
-        <p class="trial" role="status">
+  const { busy, tests, results } = useDialog().state.testState.value;
+  if (!busy && results.length === 0 && tests.length === 0) return null;
+  const waiting = tests.filter(({ use }) => !results.some((result) => (result.use ?? 'chat') === use));
+  return (
+    <div id="trial" role="status">
+      {results.map((result) => (
+        <Result key={result.use} result={result} model={tests.find(({ use }) => use === result.use)?.model} />
+      ))}
+      {busy ? (
+        <p class="trial">
           <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
-          {t('Sending a test request to {0} …', testState.model)}
+          {waiting.length === 0
+            ? t('Sending a test request…')
+            : t('Asking {0}…', waiting.map(({ model }) => model).join(', '))}
         </p>
-      );
-    case 'done': {
-      const figures = [
-        testState.status === undefined ? [] : [`HTTP ${testState.status}`],
-        [`${testState.milliseconds} ms`],
-      ].flat();
-      if (!testState.ok) {
-        return (
-          <div class="reason" role="alert" id="trial">
-            <p>
-              <span class="codicon codicon-error" aria-hidden="true" />
-              {figures.join(' · ')}
-            </p>
-            <p>{testState.reason?.message ?? ''}</p>
-            {testState.reason?.action ? <p>{testState.reason.action}</p> : null}
-          </div>
-        );
-      }
-      return (
-        <p class="trial ok" role="status" id="trial">
-          <span class="codicon codicon-pass-filled" aria-hidden="true" />
-          {t('It works: {0}', figures.join(' · '))}
-          {testState.answer ? <span class="detail"> “{testState.answer}”</span> : null}
-        </p>
-      );
-    }
+      ) : null}
+      {tests.length > 0 && !tests.some(({ use }) => use === 'completion') ? (
+        <p class="hint">{t('No model of this provider is known to complete code.')}</p>
+      ) : null}
+    </div>
+  );
+}
+
+/** The result for one model: what was tested, which model was asked, and its first words. */
+function Result({ result, model }: { result: TestResult; model: string | undefined }) {
+  const { ok, status, milliseconds, answer, reason } = result;
+  const figures = [...(status === undefined ? [] : [`HTTP ${status}`]), `${milliseconds} ms`].join(' · ');
+  const asked = model === undefined ? figures : `${model} · ${figures}`;
+  const completes = result.use === 'completion';
+  if (ok) {
+    return (
+      <p class="trial ok">
+        <span class="codicon codicon-pass-filled" aria-hidden="true" />
+        {completes ? t('Completions work: {0}', asked) : t('Chat works: {0}', asked)}
+        {answer ? <span class="detail"> “{answer}”</span> : null}
+      </p>
+    );
   }
+  return (
+    <div class="reason" role="alert">
+      <p>
+        <span class="codicon codicon-error" aria-hidden="true" />
+        {completes ? t('Completions failed: {0}', asked) : t('Chat failed: {0}', asked)}
+      </p>
+      <p>{reason?.message ?? ''}</p>
+      {reason?.action ? <p>{reason.action}</p> : null}
+    </div>
+  );
 }

@@ -1,8 +1,8 @@
 import { type HeaderRow, isSecretHeader } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
+import { focusSoon } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
-import { focusSoon } from './models-section.tsx';
 
 export function HeadersSection() {
   const { state } = useDialog();
@@ -12,6 +12,10 @@ export function HeadersSection() {
   const addRow = () => {
     state.change({ headers: [...rows, { name: '', value: '' }] });
     focusSoon(`headers.${rows.length}.name`);
+  };
+  const removeRow = (index: number) => {
+    state.change({ headers: rows.filter((_, at) => at !== index) });
+    focusSoon(rows.length === 1 ? 'add-header' : `headers.${Math.min(index, rows.length - 2)}.name`);
   };
   return (
     <fieldset class="field">
@@ -41,7 +45,7 @@ export function HeadersSection() {
             class="icon"
             aria-label={t('Remove header {0}', row.name || index + 1)}
             title={t('Remove')}
-            onClick={() => state.change({ headers: rows.filter((_, at) => at !== index) })}
+            onClick={() => removeRow(index)}
           >
             <span class="codicon codicon-close" aria-hidden="true" />
           </button>

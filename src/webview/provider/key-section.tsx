@@ -1,6 +1,7 @@
 import { isOpenToEavesdroppers } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
+import { type DialogState, focusSoon } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 
 /** The key: in the system's key store, or the name of an environment variable. Never written into the file. */
@@ -8,11 +9,13 @@ export function KeySection() {
   const { state } = useDialog();
   const { key, baseURL } = state.form.value;
   const variable = key.kind === 'env';
+  const vendor = state.vendor.value;
+  const required = state.keyRequiredBy.value !== undefined;
   return (
     <fieldset class="field">
       <legend>
         {t('API key')}
-        <span class="optional"> {t('optional')}</span>
+        <span class="optional"> {required ? t('required') : t('optional')}</span>
       </legend>
       <div class="choices">
         <label>
@@ -46,6 +49,14 @@ export function KeySection() {
         <StoredKey />
       )}
       <Problem field="key" />
+      {vendor?.keysURL ? (
+        <p class="hint">
+          <a href={vendor.keysURL}>{t('Get a key from {0}', vendor.name)}</a>
+        </p>
+      ) : null}
+      {vendor?.environment && key.kind === 'none' ? (
+        <p class="hint">{t('If it is empty, the environment variable {0} is used.', vendor.environment)}</p>
+      ) : null}
       <p class="hint" id="key-hint">
         {variable
           ? t('Stored as a reference. The variable must be set when VS Code starts.')
@@ -70,10 +81,10 @@ function StoredKey() {
     return (
       <div class="row">
         <input id="key" type="password" value="••••••••" readOnly aria-label={t('API key, stored')} />
-        <button type="button" onClick={() => state.change({ key: { kind: 'typed', value: '' } })}>
+        <button type="button" onClick={() => replaceKey(state)}>
           {t('Replace')}
         </button>
-        <button type="button" onClick={() => state.change({ key: { kind: 'none' } })}>
+        <button type="button" onClick={() => removeKey(state)}>
           {t('Remove')}
         </button>
       </div>
@@ -86,6 +97,19 @@ function StoredKey() {
       value={key.kind === 'typed' ? key.value : ''}
       label={t('API key')}
       onValue={(value) => state.change({ key: { kind: 'typed', value } })}
+      onFocus={() => state.keyFocused()}
+      onLeave={() => state.keyEntered()}
+      onEnter={() => state.keyEntered()}
     />
   );
+}
+
+function replaceKey(state: DialogState): void {
+  state.change({ key: { kind: 'typed', value: '' } });
+  focusSoon('key');
+}
+
+function removeKey(state: DialogState): void {
+  state.change({ key: { kind: 'none' } });
+  focusSoon('key');
 }

@@ -3,18 +3,38 @@ import type { OfferedModel } from '../../config/provider-form/provider-dialog.ts
 import type { ModelRow } from '../../config/provider-form/provider-form.ts';
 import { t } from '../shared/words.ts';
 import { useDialog } from './dialog-context.ts';
-import type { DialogState } from './dialog-state.ts';
+import { type DialogState, focusSoon } from './dialog-state.ts';
 import { Problem, Text } from './field.tsx';
 
 export function ModelsSection() {
-  const { form, listing } = useDialog().state;
+  const { state } = useDialog();
+  const { form, limited, listing } = state;
   const { models } = form.value;
+  const choice = (label: string, only: boolean) => (
+    <label>
+      <input
+        type="radio"
+        name="models"
+        id={only ? 'models' : 'all-models'}
+        checked={limited.value === only}
+        onChange={() => state.limit(only)}
+      />
+      {label}
+    </label>
+  );
   return (
     <fieldset class="field">
-      <legend>
-        {t('Models')}
-        <span class="optional"> {models.length === 0 ? t('all models that the provider lists') : models.length}</span>
-      </legend>
+      <legend>{t('Models')}</legend>
+      <div class="choices">
+        {choice(t('All models'), false)}
+        {choice(models.length === 0 ? t('Only these') : t('Only these ({0})', models.length), true)}
+      </div>
+      <p class="hint">
+        {limited.value
+          ? t('Other models of the provider are not offered.')
+          : t('Also those that the provider adds later. Select models to use only these.')}
+      </p>
+      <Problem field="models" />
       <ListState />
       {listing.value.kind === 'done' && listing.value.models.length > 0 ? (
         <Picker offered={listing.value.models} />
@@ -29,7 +49,13 @@ function ListState() {
   const listing = state.listing.value;
   switch (listing.kind) {
     case 'idle':
-      return <p class="hint">{t('The list of models is fetched when the base URL is valid.')}</p>;
+      return (
+        <p class="hint" role="status">
+          {state.needsKeyToList.value
+            ? t('Enter the key to list the models.')
+            : t('The list of models is fetched when the base URL is valid.')}
+        </p>
+      );
     case 'busy':
       return (
         <div class="row status" role="status">
@@ -114,7 +140,7 @@ function Picker({ offered }: { offered: readonly OfferedModel[] }) {
             type="checkbox"
             id="select-all"
             checked={all}
-            disabled={shown.length === 0}
+            aria-disabled={shown.length === 0}
             onChange={() => (all ? removeModels(state, shown) : addModels(state, shown))}
           />
           {search.value === '' ? t('Select all') : t('Select all {0} found', shown.length)}
@@ -153,6 +179,7 @@ const MAX_SHOWN = 300;
 function addModels(state: DialogState, models: readonly OfferedModel[]): void {
   const present = new Set(state.form.value.models.map(({ id }) => id.trim()));
   const fresh = models.filter(({ id }) => !present.has(id)).map(({ id, name }) => ({ id, name }));
+  state.limited.value = true;
   state.change({ models: [...state.form.value.models.filter(({ id, name }) => id !== '' || name !== ''), ...fresh] });
 }
 
@@ -166,8 +193,13 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
   const update = (index: number, row: Partial<ModelRow>) =>
     state.change({ models: rows.map((each, at) => (at === index ? { ...each, ...row } : each)) });
   const addRow = () => {
+    state.limited.value = true;
     state.change({ models: [...rows, { id: '', name: '' }] });
     focusSoon(`models.${rows.length}.id`);
+  };
+  const removeRow = (index: number) => {
+    state.change({ models: rows.filter((_, at) => at !== index) });
+    focusSoon(rows.length === 1 ? 'add-model' : `models.${Math.min(index, rows.length - 2)}.id`);
   };
   return (
     <>
@@ -196,7 +228,7 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
                 class="icon"
                 aria-label={t('Remove model {0}', row.id || index + 1)}
                 title={t('Remove')}
-                onClick={() => state.change({ models: rows.filter((_, at) => at !== index) })}
+                onClick={() => removeRow(index)}
               >
                 <span class="codicon codicon-close" aria-hidden="true" />
               </button>
@@ -211,9 +243,4 @@ function Rows({ rows }: { rows: readonly ModelRow[] }) {
       </button>
     </>
   );
-}
-
-/** Focuses an element that is rendered in the next frame. */
-export function focusSoon(id: string): void {
-  requestAnimationFrame(() => document.getElementById(id)?.focus());
 }

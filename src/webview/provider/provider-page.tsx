@@ -5,6 +5,7 @@ import { t } from '../shared/words.ts';
 import { type Dialog, DialogContext, useDialog } from './dialog-context.ts';
 import { DialogState } from './dialog-state.ts';
 import { Field, Text } from './field.tsx';
+import { guardFocus } from './focus-guard.ts';
 import { Footer } from './footer.tsx';
 import { HeadersSection } from './headers-section.tsx';
 import { connectToHost } from './host-link.ts';
@@ -102,6 +103,7 @@ function Completion() {
   );
 }
 
+guardFocus();
 const link = connectToHost();
 const state = new DialogState(link);
 link.listen((message) => state.receive(message));

@@ -17,6 +17,7 @@ export function StartSection() {
           onChange={(event) => {
             const preset = presets.value.find(({ id }) => id === event.currentTarget.value);
             if (preset) state.fillFrom(preset);
+            else state.empty();
           }}
         >
           <option value="">{t('An empty form')}</option>
@@ -35,12 +36,16 @@ export function StartSection() {
             ))}
           </optgroup>
         </select>
-        <button type="button" onClick={() => state.lookForServers()} disabled={servers.value.busy}>
+        <button
+          type="button"
+          onClick={() => servers.value.busy || state.lookForServers()}
+          aria-disabled={servers.value.busy}
+        >
           <span
             class={`codicon ${servers.value.busy ? 'codicon-loading codicon-modifier-spin' : 'codicon-search'}`}
             aria-hidden="true"
           />
-          {t('Look for local servers')}
+          {servers.value.busy ? t('Looking for local servers…') : t('Look for local servers')}
         </button>
       </div>
       <Servers />
@@ -55,7 +60,9 @@ function Servers() {
   if (found.length === 0) {
     return (
       <p class="hint" role="status">
-        {t('No model server answers on the usual ports of this machine.')}
+        {t(
+          'No model server answers on the usual ports of this machine. Start one, then look again, or enter its address.',
+        )}
       </p>
     );
   }
@@ -67,7 +74,7 @@ function Servers() {
             <span class="codicon codicon-server-process" aria-hidden="true" />
             <span class="name">{server.name}</span>
             <span class="detail">{server.baseURL}</span>
-            <span class="detail">{t('{0} models', server.models)}</span>
+            <span class="detail">{server.models === 1 ? t('1 model') : t('{0} models', server.models)}</span>
           </button>
         </li>
       ))}

@@ -86,6 +86,12 @@ export function formatMessage({ template, values }: MessageText): string {
   return template.replace(/\{(\d)\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder);
 }
 
+/** The text with the provider's display name instead of its id. */
+export function withProviderName(text: MessageText, id: string | undefined, name: string | undefined): MessageText {
+  if (id === undefined || name === undefined) return text;
+  return { template: text.template, values: text.values.map((value) => (value === id ? name : value)) };
+}
+
 export interface SvcErrorInit {
   readonly errorType: ErrorType;
   /**

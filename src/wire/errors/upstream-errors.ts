@@ -110,6 +110,15 @@ function unusable(message: MessageText): SvcError {
   return new SvcError({ errorType: 'upstream_invalid_response', message });
 }
 
+/** A project's configuration changes the provider's address, so the user's key is not sent. */
+export function keyWithheld(provider: string): SvcError {
+  return new SvcError({
+    errorType: 'credential_withheld',
+    message: msg('The key of {0} was withheld, because this project changes the provider’s address.', provider),
+    action: msg('Decide whether to send the key to that address.'),
+  });
+}
+
 /** Adds the provider's id to the error if it has none. */
 export function ofProvider(error: SvcError, provider: string): SvcError {
   return error.provider === undefined || error.provider === '' ? error.with({ provider }) : error;

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { CardAction, ErrorCard } from '../../../chat/page/error-card.ts';
 import type { FromPage } from '../../../chat/page/from-page.ts';
-import { type Ending, type Message, messageText } from '../../../chat/transcript.ts';
+import { type Ending, type Message, messageText, type PendingRetry } from '../../../chat/transcript.ts';
+import { retryMessage } from '../../../wire/errors/retry-message.ts';
 import type { MessageText } from '../../../wire/errors/svc-error.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
@@ -117,8 +118,33 @@ function Note(props: {
   );
 }
 
+/** Shown while a failed request waits for its next attempt. */
+export function RetryView({ retry }: { retry: PendingRetry }) {
+  const { link } = usePanel();
+  const seconds = useCountdown(retry.at);
+  const { template, values } = retryMessage(retry, seconds);
+  const useAnother = () => {
+    link.post({ type: 'stop' });
+    link.post({ type: 'pick-model' });
+  };
+  return (
+    <div class="note warning" role="status">
+      <Icon name="sync" />
+      <span>{t(template, ...values)}</span>
+      <span class="actions">
+        <button type="button" onClick={() => link.post({ type: 'stop' })}>
+          {t('Stop')}
+        </button>
+        <button type="button" onClick={useAnother}>
+          {t('Use another model')}
+        </button>
+      </span>
+    </div>
+  );
+}
+
 const ACTIONS: Readonly<Record<CardAction, { readonly label: string; readonly message: FromPage | undefined }>> = {
-  'set-key': { label: 'Set key', message: { type: 'set-key' } },
+  'set-key': { label: 'Set the key', message: { type: 'set-key' } },
   'choose-model': { label: 'Choose another model', message: { type: 'pick-model' } },
   'add-provider': { label: 'Add a provider', message: { type: 'add-provider' } },
   'open-settings': { label: 'Open settings', message: { type: 'open-settings' } },
@@ -129,6 +155,14 @@ const ACTIONS: Readonly<Record<CardAction, { readonly label: string; readonly me
   edit: { label: 'Edit the message', message: undefined },
 };
 
+/** The button of a card, with the provider if it is known. */
+function cardAction(error: ErrorCard): { readonly label: string; readonly message: FromPage | undefined } {
+  const { label, message } = ACTIONS[error.action];
+  if (error.action !== 'set-key' || error.provider === undefined) return { label: t(label), message };
+  const { provider, providerName = provider } = error;
+  return { label: t('Set the key of {0}', providerName), message: { type: 'set-key', provider } };
+}
+
 /** Characters of a provider that reverse the text are shown. */
 function translated(text: MessageText | undefined, english: string): string {
   return showControls(text === undefined ? english : t(text.template, ...text.values));
@@ -137,7 +171,7 @@ function translated(text: MessageText | undefined, english: string): string {
 function ErrorCardView({ message, error, last }: { message: Message; error: ErrorCard; last: boolean }) {
   const { link } = usePanel();
   const seconds = useCountdown(error.retryAt);
-  const action = ACTIONS[error.action];
+  const action = cardAction(error);
   // Details to copy for a support request, in English as in the log.
   const details = [error.title, error.message, `${error.errorType} (HTTP ${error.status})`, error.provider ?? '']
     .filter(Boolean)
@@ -158,7 +192,7 @@ function ErrorCardView({ message, error, last }: { message: Message; error: Erro
             disabled={retries && seconds > 0}
             onClick={() => action.message && link.post(action.message)}
           >
-            {retries && seconds > 0 ? t('Try again in {0} s', seconds) : t(action.label)}
+            {retries && seconds > 0 ? t('Try again in {0} s', seconds) : action.label}
           </button>
         ) : null}
         {last && !retries ? (

@@ -13,7 +13,7 @@ import { showControls } from '../markdown/safe-html.ts';
 import { usePanel } from '../panel.ts';
 import { ToolCard } from '../tools/tool-card.tsx';
 import { groupParts, ToolGroup } from '../tools/tool-groups.tsx';
-import { EndingView } from './ending-view.tsx';
+import { EndingView, RetryView } from './ending-view.tsx';
 import { Reasoning } from './reasoning.tsx';
 
 interface Props {
@@ -179,7 +179,8 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
           <PartView key={shown.index} part={shown.part} whole={!streaming || shown.index < message.parts.length - 1} />
         ),
       )}
-      {streaming && !busy(message) ? <Waiting visible={visible} /> : null}
+      {streaming && message.retry ? <RetryView retry={message.retry} /> : null}
+      {streaming && !message.retry && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
       {last && isPlan(message, state) ? <PlanActions /> : null}
       {streaming ? null : <AnswerFoot message={message} shown={shown} />}

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ModelSetup } from '../../../chat/page/page-messages.ts';
 import { messageText } from '../../../chat/transcript.ts';
 import { Icon } from '../../shared/icon.tsx';
 import { t } from '../../shared/words.ts';
@@ -152,18 +153,51 @@ function Empty() {
           </button>
         </>
       ) : (
-        <>
-          <p>{t('No model is set up yet. Add a provider, or set the key of one that you have.')}</p>
-          <div class="actions">
-            <button type="button" class="primary" onClick={() => link.post({ type: 'add-provider' })}>
-              {t('Add a provider')}
-            </button>
-            <button type="button" onClick={() => link.post({ type: 'set-key' })}>
-              {t('Set key')}
-            </button>
-          </div>
-        </>
+        <SetUp />
       )}
     </section>
   );
+}
+
+/** Why there is no model, and the ways to get one. */
+function SetUp() {
+  const { link, state } = usePanel();
+  const setup = state.setup.value;
+  if (setup.kind === 'loading') return <p role="status">{t('The models are being read…')}</p>;
+  return (
+    <>
+      <p>{setupText(setup)}</p>
+      <div class="ways">
+        {setup.kind === 'withheld' ? (
+          <button type="button" class="primary" onClick={() => link.post({ type: 'review-origin' })}>
+            <Icon name="shield" /> {t('Decide whether to send the key…')}
+          </button>
+        ) : null}
+        <button
+          type="button"
+          class={setup.kind === 'withheld' ? undefined : 'primary'}
+          onClick={() => link.post({ type: 'add-provider' })}
+        >
+          <Icon name="key" /> {t('Add a provider…')}
+        </button>
+        <button type="button" onClick={() => link.post({ type: 'add-local' })}>
+          <Icon name="device-desktop" /> {t('Use a model on this machine…')}
+        </button>
+        <button type="button" onClick={() => link.post({ type: 'add-gateway' })}>
+          <Icon name="globe" /> {t('Use a gateway key…')}
+        </button>
+        <button type="button" onClick={() => link.post({ type: 'import-providers' })}>
+          <Icon name="cloud-download" /> {t('Import from other tools…')}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function setupText(setup: ModelSetup): string {
+  if (setup.kind === 'withheld') {
+    return t('The key of {0} was withheld, because this project changes the provider’s address.', setup.provider.name);
+  }
+  if (setup.kind === 'unlisted') return t('{0} lists no models: {1}', setup.provider.name, setup.reason);
+  return t('No model is set up yet. Choose how to begin:');
 }
