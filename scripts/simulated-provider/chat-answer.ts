@@ -16,7 +16,6 @@ export function chatAnswer(question: string): string {
     '',
     '```typescript',
     'export function greet(name: string): string {',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the text of the answer
     '  return `Hello, ${name}!`;',
     '}',
     '```',

@@ -57,7 +57,6 @@ describe('Registry: providers', () => {
   });
 
   it('Registry: does not expand variables in a configured address', async () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a hostile project.
     const mine = { provider: { p: { options: { baseURL: 'http://h/${MY_SECRET}/v1' }, models: { m: {} } } } };
     const model = await modelOf('p/m', { mine, env: { MY_SECRET: 'CANARY' } });
     assert.equal(model.endpoint.baseURL, undefined);

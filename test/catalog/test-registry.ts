@@ -87,7 +87,6 @@ export const CATALOG: CatalogData = {
     account: {
       name: 'Account',
       npm: '@ai-sdk/openai-compatible',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the public catalog.
       api: 'https://api.example.com/${ACCOUNT_ID}/v1',
       env: ['ACCOUNT_KEY'],
       models: { m: ['M', TEXT, 1, 1] },

@@ -28,7 +28,6 @@ describe('importProviders', () => {
       models: [
         { title: 'A', provider: 'openai', model: 'a', apiBase: 'https://one.example/v1/', apiKey: 'sk-1' },
         { title: 'B', provider: 'openai', model: 'b', apiBase: 'https://one.example/v1', apiKey: 'sk-1' },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of that tool.
         { title: 'C', provider: 'anthropic', model: 'claude', apiKey: '${{ secrets.ANTHROPIC }}' },
         { title: 'D', provider: 'ollama', model: 'AUTODETECT' },
         { title: 'E', provider: 'bedrock', model: 'e' },
@@ -118,7 +117,6 @@ describe('importProviders', () => {
       {
         name: 'My Lab',
         vendor: 'customendpoint',
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of that tool.
         apiKey: '${input:chat.lm.secret.1}',
         models: [
           { id: 'a', name: 'A', url: 'https://lab.example/v1/chat/completions', apiType: 'chat-completions' },

@@ -32,9 +32,7 @@ describe('references in trusted files', () => {
     ['{env:FILE}', '{file:k}'],
     ['{env:QUOTES}', 'x","baseURL":"http://evil'],
     ['{env:WIN}', 'C:\\new\\t'],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a user.
     ['${env:A}', '$aa', 'not-a-reference'],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a user.
     ['${A}', '${A}', 'not-a-reference'],
     ['{{A}}', '{{A}}', 'not-a-reference'],
     ['{ENV:A}', '{ENV:A}', 'not-a-reference'],

@@ -146,7 +146,7 @@ describe('a conversation in the editor', () => {
     await frame.locator('.edit-box textarea').press('Enter');
     await frame.locator('.markdown', { hasText: 'second' }).waitFor();
     await waitForAnswerEnd(frame);
-    await frame.locator('.message.user').getByRole('button', { name: 'Version before' }).click();
+    await frame.locator('.message.user').getByRole('button', { name: 'Previous version' }).click();
     await frame.locator('.markdown', { hasText: 'first' }).waitFor();
     assert.equal(await frame.locator('.markdown', { hasText: 'second' }).count(), 0);
   });

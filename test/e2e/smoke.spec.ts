@@ -26,7 +26,6 @@ describe('smoke test', () => {
       ': number): string {',
       '  const euros = Math.floor(cents / 100);',
       "  const rest = String(cents % 100).padStart(2, '0');",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the code that is completed has one.
       '  return `${euros}.${rest} €`;',
       '}',
     ].join('\n');

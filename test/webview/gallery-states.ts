@@ -232,6 +232,62 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
       ),
     ),
   ],
+  composer: [
+    MODEL_SET,
+    {
+      type: 'context',
+      chips: [
+        { id: 'editor', kind: 'editor', label: 'basket.ts:3-9', detail: 'src/basket.ts:3-9', tokens: 120, on: true },
+        { id: 'AGENTS.md', kind: 'instructions', label: 'AGENTS.md', tokens: 1840, on: true },
+        {
+          id: 'team.md',
+          kind: 'instructions',
+          label: 'team.md',
+          detail: '.svc/instructions/team.md',
+          tokens: 260,
+          on: false,
+        },
+      ],
+    },
+    {
+      type: 'queue',
+      messages: [
+        {
+          id: 'q1',
+          text: 'Also rename the file, and then change every import of it in the workspace.',
+          attachments: [],
+        },
+        { id: 'q2', text: 'Run the tests.', attachments: [] },
+      ],
+    },
+    snapshot(transcriptOf(user('Use bigint for the sum.'), running([text('I will look at the code first.')]))),
+  ],
+  plan: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Add a discount.', { options: { plan: true } }),
+        answer([
+          text(
+            '**Goal:** a discount for members.\n\n1. `src/basket.ts`: add a parameter.\n2. `test/basket.test.ts`: add two cases.',
+          ),
+        ]),
+      ),
+    ),
+  ],
+  formulas: [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Explain the formula.'),
+        answer([
+          text(
+            'The sum $s = \\sum_{i=1}^n p_i c_i$ is rounded once:\n\n$$\nr = \\left\\lfloor s (1 - d) + \\frac{1}{2} \\right\\rfloor\n$$\n\nPress <kbd>Ctrl</kbd>+<kbd>S</kbd>; H<sub>2</sub>O.\n\n```diff\n-let sum = 0;\n+let sum = 0n;\n```\n\n- [x] read `src/basket.ts:12`\n- [ ] write the test',
+          ),
+        ]),
+      ),
+    ),
+  ],
   incomplete: [
     MODEL_SET,
     snapshot(

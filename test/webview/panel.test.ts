@@ -270,7 +270,7 @@ describe('chat page', function () {
       const open = { parts: [{ type: 'text' as const, text: 'So' }], model: MODEL };
       await panel.tell(snapshot(transcriptOf({ parts: [{ type: 'text', text: 'Q' }] }, open), 1));
       await input().pressSequentially('also this');
-      await panel.page.getByRole('button', { name: 'Queue', exact: true }).waitFor();
+      await panel.page.getByRole('button', { name: 'Add to queue', exact: true }).waitFor();
       await input().press('Enter');
       assert.equal((await panel.sentMessages('send'))[0]?.text, 'also this');
       await panel.tell({ type: 'queue', messages: [{ id: 'q1', text: 'also this', attachments: [] }] });
@@ -397,8 +397,8 @@ describe('chat page', function () {
     it('message: switches versions, edits and answers again', async () => {
       await panel.tell(...(STATES.branch ?? []));
       assert.match(await panel.page.locator('.message.assistant .versions').innerText(), /2\/3/);
-      await panel.page.getByRole('button', { name: 'Version before' }).click();
-      await panel.page.getByRole('button', { name: 'Answer again' }).click();
+      await panel.page.getByRole('button', { name: 'Previous version' }).click();
+      await panel.page.getByRole('button', { name: 'Regenerate' }).click();
       await panel.page.locator('.message.user').hover();
       await panel.page.getByRole('button', { name: 'Edit message' }).click();
       await panel.page.locator('.edit-box textarea').fill('Name it better.');

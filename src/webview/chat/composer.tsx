@@ -97,7 +97,7 @@ export function Composer() {
         <IconButton
           icon="add"
           name={t('Attach')}
-          title={t('Attach files, the selection, problems … (@)')}
+          title={t('Attach context (@)')}
           onClick={() => link.post({ type: 'attach' })}
         />
         {state.model.value?.tools ? (
@@ -118,8 +118,8 @@ export function Composer() {
         {state.running.value && !nothing ? (
           <IconButton
             icon="send"
-            name={t('Queue')}
-            title={t('Send when the answer allows it (Enter)')}
+            name={t('Add to queue')}
+            title={t('Send at the next step of the answer (Enter)')}
             onClick={send}
           />
         ) : null}

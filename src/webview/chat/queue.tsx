@@ -10,7 +10,7 @@ export function Queue() {
   if (messages.length === 0) return null;
   return (
     <section class="queue" aria-label={t('Queued messages')}>
-      <p class="hint">{state.running.value ? t('Sent when the answer allows it') : t('Not sent yet')}</p>
+      <p class="hint">{state.running.value ? t('Sent at the next step of the answer') : t('Not sent yet')}</p>
       <ul>
         {messages.map(({ id, text, attachments }) => (
           <li key={id}>

@@ -71,7 +71,7 @@ function createItems(tools: readonly ChatTool[]): readonly ToolItem[] {
     { label: origin, kind: vscode.QuickPickItemKind.Separator },
     ...group.map(({ name, description, changes }) => ({
       label: name,
-      description: changes ? vscode.l10n.t('Can make changes') : vscode.l10n.t('Only reads'),
+      description: changes ? vscode.l10n.t('Can make changes') : vscode.l10n.t('Read-only'),
       detail: description.split('\n', 1)[0] ?? '',
       tool: name,
     })),

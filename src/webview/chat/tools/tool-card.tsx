@@ -107,7 +107,7 @@ function Decision({ part }: { part: ToolPart }) {
 function Origin({ part: { origin, changes, name, state } }: { part: ToolPart }) {
   if (origin === OWN && !(changes && state.type === 'waiting')) return null;
   const from = origin === '' ? t('unknown') : showUnseen(origin);
-  const effect = changes ? t('Can modify files') : t('Only reads');
+  const effect = changes ? t('Can modify files') : t('Read-only');
   return (
     <p class="origin">
       {from} · {showUnseen(name)} · <span class={changes ? 'changes' : ''}>{effect}</span>

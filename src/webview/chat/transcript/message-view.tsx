@@ -205,7 +205,7 @@ function AnswerFoot({ message, shown }: { message: Message; shown: ShownBranch }
       )}
       <IconButton
         icon="refresh"
-        name={t('Answer again')}
+        name={t('Regenerate')}
         disabled={state.running.value}
         onClick={() => link.post({ type: 'regenerate', message: message.id })}
       />
@@ -242,14 +242,14 @@ function Versions({ shown: { version, versions } }: { shown: ShownBranch }) {
     <span class="versions">
       <IconButton
         icon="chevron-left"
-        name={t('Version before')}
+        name={t('Previous version')}
         disabled={busy || version === 0}
         onClick={() => go(version - 1)}
       />
       <span>{t('{0}/{1}', version + 1, versions.length)}</span>
       <IconButton
         icon="chevron-right"
-        name={t('Version after')}
+        name={t('Next version')}
         disabled={busy || version === versions.length - 1}
         onClick={() => go(version + 1)}
       />

@@ -149,7 +149,7 @@ function Empty() {
           </ul>
           {state.trusted.value ? null : <p>{t('This workspace is not trusted: tools can only read.')}</p>}
           <button type="button" onClick={() => link.post({ type: 'show-history' })}>
-            {t('Earlier conversations')}
+            {t('Show history')}
           </button>
         </>
       ) : (
@@ -163,7 +163,7 @@ function Empty() {
 function SetUp() {
   const { link, state } = usePanel();
   const setup = state.setup.value;
-  if (setup.kind === 'loading') return <p role="status">{t('The models are being read…')}</p>;
+  if (setup.kind === 'loading') return <p role="status">{t('Loading models…')}</p>;
   return (
     <>
       <p>{setupText(setup)}</p>
