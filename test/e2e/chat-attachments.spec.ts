@@ -34,7 +34,7 @@ describe('attachments in the editor', () => {
     await frame.locator('.completions [role="option"]').filter({ hasText: label }).first().click();
   }
   const chip = (frame: Frame, text: string | RegExp) =>
-    frame.locator('.composer .chip').filter({ hasText: text }).waitFor();
+    frame.locator('.composer .chips:not(.context) .chip').filter({ hasText: text }).waitFor();
 
   async function sent(frame: Frame): Promise<string> {
     const answers = frame.locator('.message.assistant');
@@ -42,7 +42,7 @@ describe('attachments in the editor', () => {
     await frame.getByRole('button', { name: 'Send' }).click();
     await answers.nth(before).waitFor();
     await waitForAnswerEnd(frame);
-    assert.equal(await frame.locator('.composer .chip').count(), 0);
+    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 0);
     return harness.lastBody();
   }
 
@@ -58,7 +58,7 @@ describe('attachments in the editor', () => {
     assert.match(body, /export function basketTotal/);
     assert.match(body, /src\/basket\.ts\\nsrc\/receipt\.ts/);
     assert.match(body, /\+A changed line\./);
-    assert.match(body, /Look at {2}and {2}and"/);
+    assert.match(body, /Look at @basket\.ts +and @src\/ +and @diff"/);
   });
 
   it('attachments: a file with secrets needs confirmation, also through a link', async () => {
@@ -75,7 +75,7 @@ describe('attachments in the editor', () => {
     await complete(frame, ' @deploy', 'deploy.env');
     await dialog.getByRole('button', { name: 'Attach', exact: true }).click();
     await chip(frame, 'deploy.env');
-    assert.equal(await frame.locator('.composer .chip').count(), 1);
+    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 1);
     assert.match(await sent(frame), /TOKEN=needle/);
   });
 
@@ -109,7 +109,9 @@ describe('attachments in the editor', () => {
     await give(frame, 'drop', 'other.pdf', 'application/pdf', PDF);
     await chip(frame, 'page.pdf');
     await frame.getByRole('button', { name: 'Remove other.pdf' }).click();
-    await frame.locator('.composer .chip', { hasText: 'other.pdf' }).waitFor({ state: 'detached' });
+    await frame
+      .locator('.composer .chips:not(.context) .chip', { hasText: 'other.pdf' })
+      .waitFor({ state: 'detached' });
     const body = await sent(frame);
     assert.match(body, /data:image\/png;base64,/);
     assert.match(body, /page\.pdf/);
@@ -132,13 +134,13 @@ describe('attachments in the editor', () => {
     await harness.page.keyboard.press('ControlOrMeta+Shift+E');
     await harness.page.locator('.explorer-folders-view').waitFor();
     await runCommand(harness.page, 'Svc: Open Chat');
-    await webviewFrame(harness.page, '.composer .chip');
-    await harness.waitForSaved('"text":"What is "');
+    await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
+    await harness.waitForSaved('"text":"What is @selection "');
     await harness.page.reload();
     await extensionReady(harness.page);
     await runCommand(harness.page, 'Svc: Open Chat');
-    const restored = await webviewFrame(harness.page, '.composer .chip');
-    assert.equal(await restored.locator('.composer textarea').inputValue(), 'What is ');
+    const restored = await webviewFrame(harness.page, '.composer .chips:not(.context) .chip');
+    assert.equal(await restored.locator('.composer textarea').inputValue(), 'What is @selection ');
     assert.match(await sent(restored), /A receipt as plain text/);
   });
 });

@@ -60,7 +60,7 @@ describe('chat commands in the editor', () => {
     await said.filter({ hasText: 'There are no problems to attach.' }).waitFor();
     await said.filter({ hasText: 'No terminal output is available' }).waitFor();
     await said.filter({ hasText: 'There are no changes in Git to attach.' }).waitFor();
-    assert.equal(await frame.locator('.composer .chip').count(), 0);
+    assert.equal(await frame.locator('.composer .chips:not(.context) .chip').count(), 0);
     await runCommand(harness.page, 'Notifications: Clear All Notifications');
   });
 
@@ -75,7 +75,7 @@ describe('chat commands in the editor', () => {
     await harness.page.locator('.xterm-rows', { hasText: '[exit code 0]' }).waitFor();
     await frame.getByRole('button', { name: 'Attach' }).click();
     await row('Last output of the terminal').click();
-    await frame.locator('.composer .chip', { hasText: 'Terminal' }).waitFor();
+    await frame.locator('.composer .chips:not(.context) .chip', { hasText: 'Terminal' }).waitFor();
     await harness.send('And?');
     await frame.locator('.markdown', { hasText: 'I see.' }).waitFor();
     assert.match(harness.lastBody(), /\$ echo sum-\$\(\(40 \+ 2\)\)\\nsum-42\\n\[exit code 0\]/);

@@ -71,7 +71,8 @@ const fromPage = z.union([
   }),
   z.object({ type: z.literal('attach-refused'), name: z.string().max(300), why: z.enum(['too-large', 'kind']) }),
   z.object({ type: z.literal('attach-uris'), uris: z.array(z.string().max(8192)).max(50) }),
-  z.object({ type: z.literal('attach-item'), item: z.string().max(8192) }),
+  /** `name`: as it is in the text, without `@`. */
+  z.object({ type: z.literal('attach-item'), item: z.string().max(8192), name: z.string().max(8192) }),
   z.object({ type: z.literal('complete'), query: z.number(), trigger: z.enum(['@', '/']), text: z.string().max(300) }),
   z.object({
     type: z.literal('code'),

@@ -195,7 +195,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       show: (surface, id) => this.#show(surface, id),
       history: (surface) => this.#pick(() => surface),
       complete: (trigger, text, show) => this.#complete.items(trigger, text, show),
-      mentioned: (text, mention) => this.#complete.mentioned(text, mention),
+      mentioned: (text, mention, answered) => this.#complete.mentioned(text, mention, answered),
       attachItem: (item) => this.#complete.attachments(item),
       attachUris: async (uris) => {
         const parsed = uris.map((uri) => vscode.Uri.parse(uri, true)).filter(({ scheme }) => scheme !== 'http');

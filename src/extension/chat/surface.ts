@@ -31,10 +31,11 @@ export interface SurfaceHost {
     text: string,
     show: (items: readonly CompletionItem[]) => void,
   ) => Promise<void>;
-  /** Looks up the names after `@` in a message. */
+  /** Looks up the names after `@` in a message, except those that are answered already. */
   readonly mentioned: (
     text: string,
     mention: Extract<FromPage, { type: 'send' }>['mention'],
+    answered: ReadonlySet<string>,
   ) => Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }>;
   readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
   readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
@@ -84,8 +85,11 @@ export class Surface {
   #feed: PageFeed;
   #conversation: OpenConversation;
   #ready = false;
-  /** Attachments that the user removed from the draft. Their names in the text do not attach them again. */
-  readonly #detached = new Set<string>();
+  /**
+   * Names of items that the user chose for this draft, also if their attachment was declined or removed. Their names in
+   * the text do not attach them again.
+   */
+  readonly #answered = new Set<string>();
   #focusWanted = false;
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
@@ -234,8 +238,7 @@ export class Surface {
         this.#conversation.draft = { ...draft, text: message.text };
         return;
       case 'detach':
-        for (const each of draft.attachments)
-          if (each.id === message.attachment) this.#detached.add(attachmentKey(each));
+        for (const each of draft.attachments) if (each.id === message.attachment) this.#answered.add(each.label);
         this.#conversation.draft = {
           ...draft,
           attachments: draft.attachments.filter(({ id }) => id !== message.attachment),
@@ -244,6 +247,7 @@ export class Surface {
       case 'attach':
         return this.attach(await this.#host.pickAttachments());
       case 'attach-item':
+        this.#answered.add(message.name);
         return this.attach(await this.#host.attachItem(message.item));
       case 'toggle-context':
         return this.#host.toggleContext(message.chip);
@@ -297,11 +301,10 @@ export class Surface {
     this.#postAttachments();
     if (compacts) return session.compact();
     try {
-      const named = await this.#host.mentioned(text, mention);
-      const known = new Set([...draft.attachments.map(attachmentKey), ...this.#detached]);
-      const more = named.attachments.filter((each) => !known.has(attachmentKey(each)));
-      this.#detached.clear();
-      const outgoing = await this.#outgoing(named.text.trim(), [...draft.attachments, ...more]);
+      const answered = new Set([...this.#answered, ...draft.attachments.flatMap(attachmentNames)]);
+      this.#answered.clear();
+      const named = await this.#host.mentioned(text, mention, answered);
+      const outgoing = await this.#outgoing(named.text.trim(), [...draft.attachments, ...named.attachments]);
       if (outgoing) return await session.send(plan ? withPlan(outgoing) : outgoing);
     } catch (error) {
       this.#host.failed(error);
@@ -397,6 +400,11 @@ export class Surface {
   #post(message: ToPage): void {
     void this.#webview.postMessage(message);
   }
+}
+
+/** The names by which a message may mention an attachment. */
+function attachmentNames({ kind, label, detail }: Attachment): readonly string[] {
+  return [kind, label, ...(detail === undefined ? [] : [detail])];
 }
 
 /** The path of an attached file without its lines. */

@@ -64,7 +64,7 @@ export function useCompletion(
     // Changes the input at once: a key that follows immediately must find the new text and caret.
     area.setRangeText(item.insert, openTrigger.from, Math.max(area.selectionStart, openTrigger.from), 'end');
     write(area.value);
-    if (item.attaches) link.post({ type: 'attach-item', item: item.id });
+    if (item.attaches) link.post({ type: 'attach-item', item: item.id, name: item.insert.trim().slice(1) });
     close();
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -55,11 +55,12 @@ export class Complete implements vscode.Disposable {
 
   /**
    * Looks up the names after `@` in a message that is being sent. `mention` is one that the user did not choose from the
-   * list: it becomes the list's first item.
+   * list: it becomes the list's first item. `answered` are names that the user has decided about.
    */
   async mentioned(
     text: string,
     mention: Mention | undefined,
+    answered: ReadonlySet<string> = new Set(),
   ): Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }> {
     const first = mention && (await this.#firstItem(mention.text));
     const end = mention ? mention.from + 1 + mention.text.length : 0;
@@ -67,7 +68,9 @@ export class Complete implements vscode.Disposable {
     const names = [...whole.matchAll(/(?:^|\s)@([^\s@]{1,300})/g)].map(([, name = '']) =>
       name.replace(/[,;:!?)]$/, ''),
     );
-    const others = [...new Set(names)].filter((name) => `@${name}` !== first?.insert.trim()).slice(0, MAX_NAMED);
+    const others = [...new Set(names)]
+      .filter((name) => `@${name}` !== first?.insert.trim() && !answered.has(name))
+      .slice(0, MAX_NAMED);
     const found = await Promise.all(others.map((name) => this.#named(name)));
     return { text: whole, attachments: [...(first ? await this.attachments(first.id) : []), ...found.flat()] };
   }
