@@ -4,7 +4,7 @@ import type { Conversation } from '../../wire/conversation.ts';
 import { asSvcError, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { errorCard } from '../page/error-card.ts';
 import type { ToolRunner } from '../tools/tool-runner.ts';
-import { LoopWatch, toolForModel } from '../tools/tools.ts';
+import { LoopWatch, MAX_STEPS, toolForModel } from '../tools/tools.ts';
 import type { Ending, Message, ModelLabel, Patch } from '../transcript.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { needsCompaction, summaryRequest } from './compaction.ts';
@@ -72,6 +72,7 @@ export class AgentLoop {
       if (looping !== undefined) return { type: 'repeating', tool: looping };
       await this.#tools.run(id, writer.calls, signal);
       if (signal.aborted) return { type: 'stopped' };
+      if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
     }
   }
 

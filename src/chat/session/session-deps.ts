@@ -1,7 +1,8 @@
 import type { Model } from '../../catalog/model.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import type { Event } from '../../wire/event.ts';
-import type { ChatTool, SavedPermissions } from '../tools/tools.ts';
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
+import type { ChatTool, SavedRules } from '../tools/tools.ts';
 import type { ModelLabel } from '../transcript.ts';
 
 export interface ConverseChoices {
@@ -33,7 +34,9 @@ export interface SessionDeps {
   readonly instructions?: () => string;
   /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
-  readonly permissions?: SavedPermissions;
+  readonly rules?: SavedRules;
+  /** The checkpoints of a conversation; absent: changes can't be taken back. */
+  readonly checkpoints?: (conversation: string) => Checkpoints;
   /** Maximum number of tokens of an answer (spec 8). */
   readonly outputCap?: number;
 }
