@@ -139,7 +139,7 @@ describe('text of an answer', function () {
     await panel.page.locator('.hljs-addition').waitFor();
     const colours = await panel.page.evaluate(() =>
       ['.hljs-addition', '.hljs-deletion'].map(
-        (name) => getComputedStyle(document.querySelector(name) ?? document.body).color,
+        (name) => getComputedStyle(document.querySelector(name) ?? document.body).backgroundColor,
       ),
     );
     assert.notEqual(colours[0], colours[1]);
