@@ -7,7 +7,7 @@ export type ListModels = (provider: Provider, signal: AbortSignal) => Promise<re
 export interface LiveRegistryDeps {
   readonly listModels: ListModels;
   /** The model list of a provider without configured models could not be read. */
-  readonly unlisted: (provider: string, reason: string) => void | Promise<void>;
+  readonly unlisted: (provider: string, reason: string, error: unknown) => void | Promise<void>;
   /** The registry was replaced by one with different models. */
   readonly changed?: (registry: Registry) => void;
 }
@@ -119,7 +119,7 @@ export class LiveRegistry {
       if (build === this.#build) this.#replace(this.#registry.withListedModels(provider.id, ids));
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      await this.#deps.unlisted(provider.id, error instanceof Error ? error.message : String(error));
+      await this.#deps.unlisted(provider.id, error instanceof Error ? error.message : String(error), error);
     }
   }
 }

@@ -5,6 +5,7 @@ import { buildRegistry, type Registry } from '../catalog/registry/registry.ts';
 import { loadSettings } from '../config/load/load.ts';
 import type { LoadInput } from '../config/load/sources.ts';
 import type { Settings } from '../config/settings/settings.ts';
+import { readWindowKeys, windowAddress } from '../provider/window-keys.ts';
 import { SvcError } from '../wire/errors/svc-error.ts';
 import { refreshInBackground } from './catalog-refresh.ts';
 import type { Io } from './io.ts';
@@ -32,7 +33,15 @@ export async function openContext(io: Io): Promise<Context> {
   requireManaged(settings);
   const catalog = await catalogOnDisk(settings, snapshot, io);
   await refreshInBackground(settings, io);
-  return { settings, catalog, registry: buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd }) };
+  return { settings, catalog, registry: await registryFor(settings, catalog, io) };
+}
+
+/** The models of a command, with the keys of the VS Code window if it runs in a terminal of VS Code. */
+export async function registryFor(settings: Settings, catalog: CatalogData, io: Io): Promise<Registry> {
+  const address = windowAddress(io.env);
+  const window = address && (await readWindowKeys(address, io.signal));
+  const storedKeys = window === undefined ? {} : { storedKeys: window.keys };
+  return buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd, ...storedKeys });
 }
 
 /** The last fetched catalog, or the one that ships with Svc. */

@@ -17,6 +17,7 @@ import type { Settings } from '../config/settings/settings.ts';
 import type { ModelListing } from '../gateway/gateway-deps.ts';
 import { modelLister } from '../provider/list-models.ts';
 import type { UndiciTransport } from '../provider/transport/undici-transport.ts';
+import { readWindowKeys, type WindowAddress, type WindowKeys, windowAddress } from '../provider/window-keys.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
 import type { Io } from './io.ts';
 
@@ -34,6 +35,9 @@ export class LiveConfiguration {
   readonly #refresher: CatalogRefresher;
   readonly #registry: LiveRegistry;
   #catalog: CatalogData;
+  /** Keys of the VS Code window that started this process. */
+  #windowKeys: WindowKeys | undefined;
+  readonly #closing = new AbortController();
   /** The result of `withTrustedProviders`. */
   #settings: Settings;
 
@@ -53,7 +57,10 @@ export class LiveConfiguration {
       const cacheFile = catalogCacheFile(io.env, io.platform, io.home);
       const place = { snapshot, cacheFile, url: catalogUrl(io.env), fetch: transport.fetch };
       const catalog = refreshAllowed(settings, io.env) ? await cachedCatalog(place) : snapshot;
-      const upstreams = new LiveConfiguration(io, transport, events, store, catalog, place);
+      const address = windowAddress(io.env);
+      const windowKeys = address && (await readWindowKeys(address, io.signal));
+      const upstreams = new LiveConfiguration(io, transport, events, store, catalog, place, windowKeys);
+      if (address && windowKeys) void upstreams.#followWindow(address, windowKeys);
       // Start listing before the first request. A request waits for the lists.
       void upstreams.#registry.list();
       return upstreams;
@@ -70,7 +77,9 @@ export class LiveConfiguration {
     store: SettingsStore,
     catalog: CatalogData,
     place: RefreshInput,
+    windowKeys: WindowKeys | undefined,
   ) {
+    this.#windowKeys = windowKeys;
     this.#io = io;
     this.#store = store;
     this.#catalog = catalog;
@@ -88,7 +97,21 @@ export class LiveConfiguration {
     });
   }
 
+  /** Follows changes of the keys until the window closes. The last keys stay in use after that. */
+  async #followWindow(address: WindowAddress, first: WindowKeys): Promise<void> {
+    const { signal } = this.#closing;
+    let known: WindowKeys | undefined = first;
+    while (known !== undefined && !signal.aborted) {
+      known = await readWindowKeys(address, signal, known.version);
+      if (known === undefined || signal.aborted) return;
+      this.#windowKeys = known;
+      this.#rebuild();
+      void this.#registry.list();
+    }
+  }
+
   dispose(): void {
+    this.#closing.abort();
     this.#registry.dispose();
     this.#refresher.dispose();
     this.#store.dispose();
@@ -119,7 +142,8 @@ export class LiveConfiguration {
 
   #build(): Registry {
     const { env, cwd } = this.#io;
-    return buildRegistry({ settings: this.#settings, catalog: this.#catalog, env, workspace: cwd });
+    const stored = this.#windowKeys === undefined ? {} : { storedKeys: this.#windowKeys.keys };
+    return buildRegistry({ settings: this.#settings, catalog: this.#catalog, env, workspace: cwd, ...stored });
   }
 
   #trusted(settings: Settings): Settings {

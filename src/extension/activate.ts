@@ -29,7 +29,7 @@ import { registerModelPickers } from './models/picker.ts';
 import { registerProviderCommands } from './provider/provider-commands.ts';
 import { CompetingExtensions } from './setup/competing-extensions.ts';
 import { ContextKeys } from './setup/context-keys.ts';
-import { offerTerminalCommand } from './terminal-command.ts';
+import { offerTerminalCommand, type WindowVariables } from './terminal-command.ts';
 import { whenOpened } from './when-opened.ts';
 
 /** Creates all components with their dependencies and registers them for disposal. Reads nothing from disk. */
@@ -143,8 +143,10 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
 
+  const windowVariables = serveKeys(keys, own, log);
   const gateway = own(
     new GatewayProcess({
+      windowVariables,
       cli: dist('cli.js'),
       secrets: context.secrets,
       log,
@@ -162,7 +164,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(registerProviderCommands({ extension: context.extensionUri, models, store, keys, transport, log, storage }));
   own(registerOriginQuestion(models));
   own(vscode.commands.registerCommand('svc.log.show', () => log.show()));
-  own(offerTerminalCommand(context.environmentVariableCollection, dist('bin')));
+  own(offerTerminalCommand(context.environmentVariableCollection, dist('bin'), windowVariables));
   own(refreshOnChange(store));
   own(showConfigurationDiagnostics(store, models, log));
   own(
@@ -173,6 +175,24 @@ export function activate(context: vscode.ExtensionContext): void {
   );
 
   void loadInitially(store, models, log);
+}
+
+/** Listens for `svc` in the terminals of this window. */
+async function serveKeys(
+  keys: StoredKeys,
+  own: (part: vscode.Disposable) => vscode.Disposable,
+  log: vscode.LogOutputChannel,
+): Promise<WindowVariables> {
+  try {
+    const { serveWindowKeys, WINDOW_SOCKET, WINDOW_TOKEN } = await import('../provider/window-keys.ts');
+    const server = await serveWindowKeys(() => keys.all());
+    own(server);
+    own(keys.onDidChange(() => server.changed()));
+    return { [WINDOW_SOCKET]: server.socket, [WINDOW_TOKEN]: server.token };
+  } catch (error) {
+    log.warn(`The keys of this window are not available in its terminals: ${String(error)}`);
+    return {};
+  }
 }
 
 /** The first load. Runs after activation has returned. */

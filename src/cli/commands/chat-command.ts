@@ -27,7 +27,7 @@ export async function run(args: string[], io: Io): Promise<number> {
     const session = sessionWith(() => chosen, options);
     const text = [words, typed ? '' : (await readPiped(io)).trimEnd()].filter((part) => part !== '').join('\n\n');
     if (text === '') throw new UsageError('The prompt is empty. Add a prompt or pipe one in.');
-    return await (values.json ? askForJson(session, text, io) : ask(session, text, io));
+    return await (values.json ? askForJson(session, text, io) : ask(session, text, chosen, io));
   } catch (thrown) {
     if (io.signal.aborted) return 130;
     throw thrown;
@@ -71,10 +71,20 @@ function sessionWith(choice: () => CliModelChoice, { system, variant }: SessionO
   });
 }
 
-async function ask(session: ChatSession, text: string, io: Io): Promise<number> {
+async function ask(session: ChatSession, text: string, chosen: CliModelChoice, io: Io): Promise<number> {
   const printer = new AnswerPrinter(io, session);
   await send(session, text, io.signal);
-  return printer.end(session.messages.at(-1));
+  const answer = session.messages.at(-1);
+  const code = await printer.end(answer);
+  await explainMissingKey(answer, chosen, io);
+  return code;
+}
+
+/** A provider refused a request without a key: the key may be in a store that only VS Code can read. */
+async function explainMissingKey(answer: Message | undefined, { keyNote }: CliModelChoice, io: Io): Promise<void> {
+  const { ending } = answer ?? {};
+  if (ending?.type !== 'failed' || ending.error.errorType !== 'authentication_required') return;
+  if (keyNote !== undefined) await io.err(`${keyNote}\n`);
 }
 
 /**
@@ -153,6 +163,7 @@ async function converseWith(first: CliModelChoice, options: SessionOptions, io: 
         await session.send({ text: message });
         const answer = session.messages.at(-1);
         await printer.end(answer);
+        await explainMissingKey(answer, chosen, io);
         if (answer?.ending?.type === 'stopped') await io.err('(stopped)\n');
       }
       message = '';

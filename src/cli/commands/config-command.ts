@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Selection, selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
 import { loadSnapshot } from '../../catalog/public/snapshot.ts';
-import { buildRegistry, type Registry } from '../../catalog/registry/registry.ts';
+import type { Registry } from '../../catalog/registry/registry.ts';
 import { registryDiagnostics } from '../../catalog/registry/registry-diagnostics.ts';
 import { reportSettings, sourceLocation } from '../../config/editing/report.ts';
 import { loadSettings } from '../../config/load/load.ts';
@@ -11,7 +11,7 @@ import { globalFolder } from '../../config/load/sources.ts';
 import type { Located } from '../../config/settings/origin.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { SetValue } from '../../config/settings/values.ts';
-import { catalogOnDisk, reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { catalogOnDisk, registryFor, reportDiagnostics, terminalInput } from '../cli-context.ts';
 import { lastUsedStore } from '../input/last-used.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
@@ -40,7 +40,7 @@ export async function run(args: string[], io: Io): Promise<number> {
 async function loadAndCompare(io: Io): Promise<{ readonly settings: Settings; readonly registry: Registry }> {
   const [settings, snapshot] = await Promise.all([loadSettings(terminalInput(io)), loadSnapshot()]);
   const catalog = await catalogOnDisk(settings, snapshot, io);
-  const registry = buildRegistry({ settings, catalog, env: io.env, workspace: io.cwd });
+  const registry = await registryFor(settings, catalog, io);
   const found = registryDiagnostics(settings, registry, catalog, 'error');
   const compared = { ...settings, diagnostics: [...settings.diagnostics, ...found] };
   return { settings: compared, registry };

@@ -41,7 +41,7 @@ export async function run(args: string[], io: Io): Promise<number> {
     const answer = await complete(chosen, document, place.position, maxLines, io);
     if (values.json) await io.out(`${JSON.stringify(completionJson(chosen, answer), null, 2)}\n`);
     else if (answer.text !== '') await io.out(`${answer.text}\n`);
-    if (answer.error !== undefined && !values.json) throw answer.error;
+    if (answer.error !== undefined && !values.json) throw withKeyNote(answer.error, chosen);
     return answer.error === undefined ? 0 : 1;
   } catch (thrown) {
     if (io.signal.aborted) return 130;
@@ -49,6 +49,12 @@ export async function run(args: string[], io: Io): Promise<number> {
   } finally {
     await chosen.transport.dispatcher.destroy();
   }
+}
+
+/** A provider refused a request without a key: the key may be in a store that only VS Code can read. */
+function withKeyNote(error: SvcError, { keyNote }: CliModelChoice): SvcError {
+  if (error.errorType !== 'authentication_required' || keyNote === undefined) return error;
+  return error.with({ action: keyNote });
 }
 
 async function complete(

@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util';
 import { nearMisses } from '../../base/near-miss.ts';
-import { listedRegistry } from '../../catalog/live-registry.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
 import { loadSettings } from '../../config/load/load.ts';
-import { modelLister } from '../../provider/list-models.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { refreshNow } from '../catalog-refresh.ts';
 import { openContext, reportDiagnostics, terminalInput } from '../cli-context.ts';
+import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 
@@ -18,7 +17,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const { spawnDetached: _, ...staying } = io;
   const context = await openContext(values.refresh ? staying : io);
   await reportDiagnostics(context.settings, io);
-  const registry = await withListed(context.registry, io);
+  const { registry, keyNote } = await withListed(context.registry, io);
   const { provider } = values;
   if (provider !== undefined && !registry.providers.has(provider)) {
     const [near] = nearMisses(provider, registry.providers.keys());
@@ -30,6 +29,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   if (models.length === 0 && !values.json) {
     await io.err(provider === undefined ? `${NO_MODELS}\n` : `The provider ${provider} has no models.\n`);
   }
+  if (keyNote !== undefined) await io.err(`${keyNote}\n`);
   await io.out(
     values.json ? `${JSON.stringify(models.map(describe), null, 2)}\n` : models.map(({ ref }) => `${ref}\n`).join(''),
   );
@@ -42,11 +42,10 @@ const NO_MODELS =
 /** Time limit for a model list, in milliseconds. */
 const LIST_TIMEOUT_MS = 5_000;
 
-async function withListed(registry: Registry, io: Io): Promise<Registry> {
+async function withListed(registry: Registry, io: Io): ReturnType<typeof listModels> {
   const transport = undiciTransport({ env: io.env });
   try {
-    const unlisted = (id: string, reason: string) => io.err(`warning: Could not list the models of ${id}: ${reason}\n`);
-    return await listedRegistry(registry, { listModels: modelLister(transport, LIST_TIMEOUT_MS), unlisted }, io.signal);
+    return await listModels(registry, transport, io, LIST_TIMEOUT_MS);
   } finally {
     await transport.close();
   }

@@ -1,15 +1,14 @@
 import { outputCap } from '../../catalog/limits.ts';
-import { listedRegistry } from '../../catalog/live-registry.ts';
 import type { Model } from '../../catalog/model.ts';
 import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
-import { modelLister } from '../../provider/list-models.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { openContext, reportDiagnostics } from '../cli-context.ts';
 import type { Io } from '../io.ts';
 import { lastUsedStore } from './last-used.ts';
+import { keyStoreNote, listModels } from './listed-models.ts';
 
 /** The model of a command and the transport for its requests. */
 export interface CliModelChoice {
@@ -18,6 +17,8 @@ export interface CliModelChoice {
   /** Maximum output tokens. */
   readonly outputCap: number;
   readonly simulated: boolean;
+  /** What to do if the provider refuses requests for lack of a key. */
+  readonly keyNote: string | undefined;
 }
 
 /**
@@ -34,18 +35,19 @@ export async function chooseModel(
   await reportDiagnostics(settings, io);
   const transport = undiciTransport();
   const configured = use === 'chat' ? settings.model : settings.completionModel;
-  const registry = await withListed(known, flag ?? configured?.value, io, transport);
+  const { registry, keyNote: listNote } = await withListed(known, flag ?? configured?.value, io, transport);
   const store = lastUsedStore(io);
   const lastUsed = use === 'chat' ? await store.read() : [];
   const select = use === 'chat' ? selectModel : selectCompletionModel;
   const { model, warnings } = select({ flag, settings, lastUsed, registry, unknownConfigured: 'error' });
   for (const warning of warnings) await io.err(`warning: ${warning.message}\n`);
-  if (model === undefined) throw noModel(use);
+  if (model === undefined) throw noModel(use, listNote);
   if (use === 'chat' && flag !== undefined) await remember(store, model.ref, io);
   const { cap, warning } = outputCap(io.env);
   if (warning !== undefined) await io.err(`warning: ${warning}\n`);
   const simulated = registry.providers.get(model.provider)?.simulated ?? false;
-  return { model, transport, outputCap: cap, simulated };
+  const keyNote = keyStoreNote(io, registry.providers.get(model.provider));
+  return { model, transport, outputCap: cap, simulated, keyNote };
 }
 
 /** Requests model lists only if the wanted model is not known without them, to avoid an unnecessary wait. */
@@ -54,10 +56,9 @@ async function withListed(
   wanted: string | undefined,
   io: Io,
   transport: Transport,
-): Promise<Registry> {
-  if (wanted === undefined ? registry.models.size > 0 : registry.find(wanted) !== undefined) return registry;
-  const unlisted = (id: string, reason: string) => io.err(`warning: Could not list the models of ${id}: ${reason}\n`);
-  return listedRegistry(registry, { listModels: modelLister(transport), unlisted }, io.signal);
+): Promise<Awaited<ReturnType<typeof listModels>>> {
+  const known = wanted === undefined ? registry.models.size > 0 : registry.find(wanted) !== undefined;
+  return known ? { registry, keyNote: undefined } : listModels(registry, transport, io);
 }
 
 async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io: Io): Promise<void> {
@@ -71,11 +72,12 @@ async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io
   }
 }
 
-function noModel(use: 'chat' | 'completion'): SvcError {
+function noModel(use: 'chat' | 'completion', note: string | undefined): SvcError {
   return new SvcError({
     errorType: 'configuration_error',
     message: use === 'chat' ? 'No model is set up.' : 'No model that can complete code is set up.',
     action:
+      note ??
       'Set a provider’s key, for example MISTRAL_API_KEY, or configure a provider in svc.jsonc: `svc config path`.',
   });
 }

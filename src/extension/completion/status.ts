@@ -130,8 +130,8 @@ interface View {
 
 function setupView(setup: ModelSetup): View {
   if (setup.kind === 'loading') return plain('$(sparkle) Svc', setupText(setup));
-  if (setup.kind === 'withheld')
-    return { text: `$(shield) Svc: ${vscode.l10n.t('Key withheld')}`, tooltip: selectable(setup), warning: true };
+  // Another item says that the key is withheld: origin-question.ts.
+  if (setup.kind === 'withheld') return plain('$(shield) Svc', selectable(setup));
   return plain(`$(plug) ${vscode.l10n.t('Set up Svc')}`, selectable(setup));
 }
 

@@ -9,6 +9,8 @@ export interface GatewayProcessDeps {
   /** Absolute path of the terminal program that ships with the extension. */
   readonly cli: string;
   readonly secrets: vscode.SecretStorage;
+  /** Variables by which the gateway finds the keys of this window. */
+  readonly windowVariables: Promise<Readonly<Record<string, string>>>;
   readonly log: vscode.LogOutputChannel;
   /** Port to listen on; 0: any free port. */
   readonly port: () => number;
@@ -97,8 +99,9 @@ export class GatewayProcess implements vscode.Disposable {
     const generation = this.#generation;
     this.#set({ kind: 'starting' });
     const key = await this.key();
+    const env = environment(key, await this.#deps.windowVariables);
     if (generation !== this.#generation) throw new Error(vscode.l10n.t('The gateway was stopped.'));
-    return this.#deps.keep() ? this.#startDetached(key, generation) : this.#spawn(key);
+    return this.#deps.keep() ? this.#startDetached(key, env, generation) : this.#spawn(env);
   }
 
   stop(): void {
@@ -117,11 +120,11 @@ export class GatewayProcess implements vscode.Disposable {
     this.#kept = undefined;
   }
 
-  async #startDetached(key: string, generation: number): Promise<string> {
+  async #startDetached(key: string, env: NodeJS.ProcessEnv, generation: number): Promise<string> {
     const { cli, port, memory, storage } = this.#deps;
     try {
       const found = await findDetached(memory, async () => key);
-      const launch = { file: process.execPath, ...launchHere(cli), env: environment(key) };
+      const launch = { file: process.execPath, ...launchHere(cli), env };
       const kept = found ?? (await startDetached(memory, { ...launch, port: port(), storage: storage.fsPath }));
       if (generation !== this.#generation) {
         await stopDetached(memory, kept);
@@ -141,11 +144,11 @@ export class GatewayProcess implements vscode.Disposable {
     this.#set({ kind: 'running', ...kept, kept: true });
   }
 
-  #spawn(key: string): Promise<string> {
+  #spawn(env: NodeJS.ProcessEnv): Promise<string> {
     const port = this.#deps.port() || this.#lastPort;
     const { args, cwd } = launchHere(this.#deps.cli);
     const child = spawn(process.execPath, [...args, '--exit-with-stdin', '--port', String(port)], {
-      env: environment(key),
+      env,
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd,
     });
@@ -194,8 +197,8 @@ export class GatewayProcess implements vscode.Disposable {
 }
 
 /** ELECTRON_RUN_AS_NODE makes the VS Code binary run as Node. The key is not passed in the arguments. */
-function environment(key: string): NodeJS.ProcessEnv {
-  return { ...process.env, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key };
+function environment(key: string, window: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...window, ELECTRON_RUN_AS_NODE: '1', SVC_GATEWAY_KEY: key };
 }
 
 function launchHere(cli: string): { args: string[]; cwd: string } {

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
+import { type ReceivedRequest, startUpstream, type Upstream } from '../upstream/upstream.ts';
+import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
+
+const KEY = 'sk-of-the-user-0123456789';
+
+describe('providers that refuse requests', () => {
+  let upstream: Upstream;
+  let harness: VSCodeHarness;
+  let page: Page;
+  let status: number;
+
+  before(async () => {
+    status = 200;
+    upstream = await startUpstream(answer);
+    const options = { baseURL: `${upstream.url}/v1`, fimURL: `${upstream.url}/v1/fim`, apiKey: KEY };
+    harness = await startVSCodeHarness({
+      config: () => ({ provider: { acme: { name: 'Acme Models', fim: 'mistral', options } } }),
+      settings: { 'window.dialogStyle': 'custom' },
+    });
+    page = await harness.open();
+    page.setDefaultTimeout(30_000);
+    await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').waitFor();
+  });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await screenshot(page, 'provider-failures-failed');
+  });
+  after(async () => {
+    await harness.close();
+    await upstream.close();
+  });
+
+  /** Refuses requests without the key, which a project must not get. */
+  function answer(request: ReceivedRequest, response: ServerResponse): void {
+    const json = (code: number, body: unknown, headers = {}) => {
+      response.writeHead(code, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(body));
+    };
+    if (request.headers.authorization !== `Bearer ${KEY}`) return json(401, { error: { message: 'No key' } });
+    if (request.method !== 'POST') return json(200, { data: [{ id: 'codestral' }] });
+    if (status !== 200) return json(status, { error: { message: 'Slow down' } }, { 'retry-after': '18' });
+    json(200, { choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }] });
+  }
+
+  it('rate limit: the chat and the status menu say when the request is sent again, and how to stop', async () => {
+    status = 429;
+    await runCommand(page, 'Svc: Open Chat');
+    const frame = await webviewFrame(page, '.composer textarea');
+    await frame.locator('.composer textarea').fill('Hello');
+    await page.keyboard.press('Enter');
+    const note = frame.locator('.note', { hasText: /Rate limited, retrying in 1\d s/ });
+    await note.waitFor();
+    await screenshot(page, 'rate-limit-chat');
+    await note.locator('button', { hasText: 'Use another model' }).waitFor();
+    await note.locator('button', { hasText: 'Stop' }).click();
+    await frame.locator('.note', { hasText: 'Stopped' }).waitFor();
+
+    const file = join(harness.workspace, 'limited.ts');
+    writeFileSync(file, 'const value = ');
+    await openFile(page, file);
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type('some');
+    await page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click();
+    const rows = page.locator('.quick-input-list .monaco-list-row');
+    await rows.filter({ hasText: /Try again now.*Rate limited, retrying in 1\d s.*Acme Models/s }).waitFor();
+    await rows.filter({ hasText: 'Stop retrying' }).waitFor();
+    await rows.filter({ hasText: 'Use another model…' }).waitFor();
+    await screenshot(page, 'rate-limit-menu');
+    await page.keyboard.press('Escape');
+    status = 200;
+  });
+
+  it('refused key: the menu begins with the key of the provider, by its display name', async () => {
+    status = 401;
+    await page.locator('.statusbar-item.warning-kind', { hasText: 'Svc' }).click();
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Try again now' }).click();
+    await page.keyboard.type('thing');
+    await page.locator('.statusbar-item.warning-kind[aria-label*="Slow down"]:not([aria-label*="retrying"])').click();
+    const first = page.locator('.quick-input-list .monaco-list-row').first();
+    await first.filter({ hasText: 'Set the key of Acme Models…' }).waitFor();
+    await page.keyboard.press('Escape');
+    status = 200;
+  });
+
+  it('key withheld: is shown with its question, also if the list of models was refused for lack of the key', async () => {
+    const project = join(harness.workspace, 'svc.jsonc');
+    const moved = upstream.url.replace('127.0.0.1', 'localhost');
+    writeFileSync(
+      project,
+      JSON.stringify({ provider: { acme: { options: { baseURL: `${moved}/v1`, fimURL: moved } } } }),
+    );
+    await page.locator('.statusbar-item', { hasText: 'Key withheld' }).waitFor();
+    await runCommand(page, 'Svc: New Conversation');
+    const frame = await webviewFrame(page, '.ways');
+    await frame.locator('p', { hasText: 'The key of Acme Models was withheld' }).waitFor();
+    assert.doesNotMatch(await frame.locator('body').innerText(), /No model is set up/);
+    await screenshot(page, 'key-withheld');
+    await frame.locator('.ways button').first().click();
+    const question = page.locator('.monaco-dialog-box', {
+      hasText: 'This project wants to send your key for Acme Models',
+    });
+    await question.locator('.monaco-button', { hasText: 'Send It There' }).click();
+    await page.locator('.statusbar-item[aria-label^="Svc: Completions by"]').waitFor();
+    rmSync(project);
+  });
+});
