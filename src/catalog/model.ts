@@ -1,5 +1,6 @@
 import type { Modality, ModelCost } from '../config/settings/configured-model.ts';
 import type { Credential, Origin } from '../config/settings/origin.ts';
+import type { EditDialect } from '../wire/edit/edit-request.ts';
 import type { MessageText } from '../wire/errors/svc-error.ts';
 import type { FimDialect } from '../wire/fim/fim-request.ts';
 import type { FormatName } from '../wire/format-name.ts';
@@ -71,6 +72,8 @@ export interface Model {
   readonly endpoint: Endpoint;
   /** Whether the model can complete code. */
   readonly fim: boolean;
+  /** The format for next edits; absent: the model can't predict them. */
+  readonly edit?: EditDialect | undefined;
   readonly releaseDate?: string | undefined;
   /** The position of the entry in the configuration. Absent: the model is from the catalog or the provider's list. */
   readonly origin?: Origin | undefined;

@@ -15,6 +15,7 @@ import { TickBatch } from './http/tick-batch.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
 import { countTokensRoutes } from './routes/count-tokens-routes.ts';
+import { editRoute } from './routes/edit-route.ts';
 import { embeddingsRoute } from './routes/embeddings-route.ts';
 import { fimRoute } from './routes/fim-route.ts';
 import { inferenceRoutes } from './routes/inference-routes.ts';
@@ -58,6 +59,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     compactRoute(deps, kept),
     ...countTokensRoutes(deps),
     fimRoute(deps),
+    editRoute(deps),
     embeddingsRoute(deps),
     transcriptionRoute(deps),
     ...catalogRoutes(deps),

@@ -20,7 +20,7 @@ export interface CompleteCodeOptions extends SendOptions {
 }
 
 /** A completion is outdated after a second, so only a connection that was closed while idle is tried again. */
-const FIM_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: true };
+export const FIM_RETRY: Partial<RetryPolicy> = { limit: 1, baseMs: 0, connectionOnly: true };
 
 /**
  * Sends a FIM request to a model. All text belongs to part 0. Ends with exactly one `finish` or one `error`.

@@ -15,6 +15,7 @@ import {
   releasedVariants,
   type StoredProviderKey,
 } from '../credential-scope.ts';
+import { editDialect } from '../edit-ability.ts';
 import { environmentKey } from '../environment-key.ts';
 import { fimDialect } from '../fim-ability.ts';
 import { mergeLimit } from '../limits.ts';
@@ -128,6 +129,7 @@ export class ProviderBuilder {
       variants: releasedVariants(resolveVariants(known, settings, address), endpoint.withheld),
       endpoint,
       fim: endpoint.fim !== undefined,
+      edit: editDialect(address, settings?.edit ?? this.#provider?.edit, id),
       source,
       cost: mergeCost(settings, known),
       releaseDate: known?.releaseDate,

@@ -3,6 +3,7 @@
  * schemas/svc.schema.json and scripts/configuration-tables.ts generates the tables of docs/configuration.md.
  */
 import * as z from 'zod';
+import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { MODALITIES } from '../settings/configured-model.ts';
 
@@ -73,6 +74,7 @@ const modelSchema = z.strictObject({
   reasoning: z.boolean().optional().describe('Can think before it answers.'),
   temperature: z.boolean().optional().describe('Supports `temperature`.'),
   attachment: z.boolean().optional().describe('Accepts files as attachments.'),
+  edit: z.enum(EDIT_DIALECTS).optional().describe('Format for next edits; detected automatically for known models.'),
   modalities: modalities.optional(),
   limit: limit.optional(),
   cost: cost.optional(),
@@ -151,6 +153,10 @@ const providerSchema = z.strictObject({
     .enum(FIM_DIALECTS)
     .optional()
     .describe('Request format for code completions; detected automatically for known providers.'),
+  edit: z
+    .enum(EDIT_DIALECTS)
+    .optional()
+    .describe('Format for next edits of all models of the provider; detected automatically for known models.'),
   options: optionsSchema.optional().describe('Address, key and timeouts for all models of the provider.'),
   models: z
     .record(z.string(), modelSchema.nullable())

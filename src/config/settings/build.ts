@@ -112,6 +112,7 @@ function readProvider(id: string, node: ObjectTree): ProviderSettings {
     api: located(child(node, 'api')),
     env: texts(value('env')),
     fim: located(child(node, 'fim')),
+    edit: text(value('edit')),
     apiKey: credential(child(options, 'apiKey')),
     baseURL: located(child(options, 'baseURL')),
     fimURL: located(child(options, 'fimURL')),

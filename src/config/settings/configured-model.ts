@@ -29,6 +29,8 @@ export interface ModelSettings {
   readonly reasoning?: boolean | undefined;
   readonly temperature?: boolean | undefined;
   readonly attachment?: boolean | undefined;
+  /** The format for next edits. */
+  readonly edit?: string | undefined;
   readonly modalities?: { readonly input: readonly Modality[]; readonly output: readonly Modality[] } | undefined;
   readonly limit?: ModelLimit | undefined;
   readonly cost?: Partial<ModelCost> | undefined;

@@ -25,6 +25,7 @@ function readModel(key: string, node: ObjectTree): ModelSettings {
     reasoning: flag(fields.reasoning),
     temperature: flag(fields.temperature),
     attachment: flag(fields.attachment),
+    edit: text(fields.edit),
     modalities: readModalities(fields.modalities),
     limit: readLimit(fields.limit),
     cost: readCost(fields.cost),

@@ -30,6 +30,8 @@ export interface ProviderSettings {
   readonly npm?: Located<string> | undefined;
   /** FIM dialect, see `FIM_DIALECTS`. */
   readonly fim?: Located<string> | undefined;
+  /** The format for next edits of all models. */
+  readonly edit?: string | undefined;
   readonly apiKey?: Credential | undefined;
   readonly baseURL?: Located<string> | undefined;
   readonly fimURL?: Located<string> | undefined;

@@ -97,6 +97,13 @@ const POSTS: Readonly<Record<string, Operation>> = {
     request: { model, prompt: text, max_tokens: { type: 'integer', minimum: 1, maximum: 1000 } },
     optional: { suffix: text, temperature: between(0, 2), stop: { type: 'array', items: text }, stream },
   },
+  '/edit/completions': {
+    summary: 'The next edit of a code region, in the form of Inception’s API (Mercury, Sweep and Zeta families)',
+    tag: 'inference',
+    stream: true,
+    request: { model, messages: list },
+    optional: { max_tokens: { type: 'integer', minimum: 1, maximum: 8192 }, stream },
+  },
 };
 
 const GETS: Readonly<Record<string, Operation>> = {

@@ -117,15 +117,21 @@ function isClosed(event: Event): boolean {
   return event.type === 'finish' && event.reason === 'closed';
 }
 
+/** What an answer completes: code between two texts, or an edit. */
+export type CompletionObject = 'fim' | 'edit';
+
+interface CompletionContext extends Pick<AnswerContext, 'id' | 'model' | 'created'> {
+  readonly object?: CompletionObject;
+}
+
 /** The svc dialect of a streamed completion: `delta.content` and `text`, usage in the last chunk, `[DONE]`. */
 export class FimStreamWriter implements StreamWriter {
   readonly #head: string;
   #over = false;
   #usage: Usage | undefined;
 
-  constructor(context: Pick<AnswerContext, 'id' | 'model' | 'created'>) {
-    const { id, created, model } = context;
-    this.#head = JSON.stringify({ id, object: 'fim.completion.chunk', created, model }).slice(0, -1);
+  constructor({ id, created, model, object = 'fim' }: CompletionContext) {
+    this.#head = JSON.stringify({ id, object: `${object}.completion.chunk`, created, model }).slice(0, -1);
   }
 
   write(event: Event): readonly Frame[] {
@@ -153,17 +159,14 @@ export class FimStreamWriter implements StreamWriter {
 }
 
 /** @throws SvcError for an `error` event, and for an incomplete answer. */
-export function writeFimAnswer(
-  context: Pick<AnswerContext, 'id' | 'model' | 'created'>,
-  events: readonly Event[],
-): Record<string, unknown> {
+export function writeFimAnswer(context: CompletionContext, events: readonly Event[]): Record<string, unknown> {
   const answer = foldEvents(events);
   if (answer.error) throw answer.error;
   if (answer.finish === undefined || answer.finish === 'closed') throw answerCutShort();
   const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   return defined({
     id: context.id,
-    object: 'fim.completion',
+    object: `${context.object ?? 'fim'}.completion`,
     created: context.created,
     model: context.model,
     choices: [{ index: 0, text, message: { role: 'assistant', content: text }, finish_reason: answer.finish }],
