@@ -80,6 +80,8 @@ export function activate(context: vscode.ExtensionContext): void {
   own(on.onDidChange(() => suggester.reconsider()));
   const contextKeys = new ContextKeys();
   own(contextKeys.follow(models));
+  own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));
+  own(suggester.onDidChangeState(({ kind }) => kind === 'asking' && contextKeys.set('svc.completionRequested', true)));
   const accepted = () => contextKeys.set('svc.completionAccepted', true);
   const { trigger } = own(registerInlineCompletions(suggester, context.extension.id, accepted));
   const status = {
@@ -157,6 +159,9 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   own(registerGatewayCommands(gateway, dist('cli.js')));
+  own(
+    gateway.onDidChange(({ kind }) => contextKeys.set('svc.gatewayRunning', kind === 'running' || kind === 'starting')),
+  );
   void gateway.adopt();
   own(registerModelPickers(models));
   own(registerConfigurationCommands(models, keys));

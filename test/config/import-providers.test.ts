@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { importFiles } from '../../src/config/provider-form/import-files.ts';
-import { type ImportTool, importProviders } from '../../src/config/provider-form/import-providers.ts';
+import { type ImportTool, importProviders, importYaml } from '../../src/config/provider-form/import-providers.ts';
 import { formProblems } from '../../src/config/provider-form/provider-form.ts';
 
 /** The visible result of an import: the fields that differ from an empty form. */
@@ -134,8 +134,140 @@ describe('importProviders', () => {
     );
   });
 
+  it('importYaml: reads the roles, headers and rules of Continue’s config.yaml', async () => {
+    const yaml = `name: Mine
+version: 1.0.0
+schema: v1
+defaults: &lab
+  provider: openai
+  apiBase: https://lab.example/v1
+  apiKey: sk-1
+  requestOptions:
+    headers: { X-Team: compilers }
+models:
+  - name: Big
+    <<: *lab
+    model: big
+    roles: [chat, edit]
+  - name: Coder
+    <<: *lab
+    model: coder
+    roles: [autocomplete]
+  - name: Search
+    provider: ollama
+    model: nomic-embed-text
+    roles: [embed]
+  - uses: anthropic/claude-sonnet-4
+rules:
+  - Use tabs.
+  - name: Style
+    rule: Be brief.
+mcpServers:
+  - name: files
+    command: npx
+`;
+    const { providers, notes } = await importYaml('continue', yaml);
+    assert.deepEqual(
+      providers.map(({ id, baseURL, key, models, headers, uses }) => ({ id, baseURL, key, models, headers, uses })),
+      [
+        {
+          id: 'openai',
+          baseURL: 'https://lab.example/v1',
+          key: { kind: 'typed', value: 'sk-1' },
+          models: [
+            { id: 'big', name: 'Big' },
+            { id: 'coder', name: 'Coder' },
+          ],
+          headers: [{ name: 'X-Team', value: 'compilers' }],
+          uses: { chat: 'big', completion: 'coder' },
+        },
+      ],
+    );
+    assert.deepEqual(notes, [
+      'Search: models for embed are not used in the editor.',
+      'anthropic/claude-sonnet-4: its address or its model is not in the file, but on Continue’s hub.',
+      'Rules (Style) are not imported. Copy them into AGENTS.md.',
+      'MCP servers are not imported. Add them to VS Code’s mcp.json.',
+    ]);
+  });
+
+  it('importYaml: does not throw for text that is not YAML, and not for aliases that multiply', async () => {
+    const bomb = `a: &a [${'x,'.repeat(9)}]\n${[...'bcdefgh'].map((name, n) => `${name}: &${name} [${`*${'abcdefgh'[n]},`.repeat(9)}]`).join('\n')}`;
+    for (const text of ['', ': : :', '{', 'models: [', bomb]) {
+      assert.deepEqual((await importYaml('continue', text)).providers, [], text.slice(0, 20));
+    }
+  });
+
+  it('importProviders: reads Zed’s providers, whose keys are in Zed’s key store', () => {
+    const { providers, notes } = seen('zed', {
+      theme: 'One Dark',
+      agent: { default_model: { provider: 'Lab', model: 'big' } },
+      edit_predictions: { provider: 'ollama', ollama: { model: 'qwen2.5-coder' } },
+      language_models: {
+        ollama: { api_url: 'http://localhost:11434', available_models: [{ name: 'qwen2.5-coder' }] },
+        anthropic: { api_url: 'https://proxy.example' },
+        openai_compatible: { Lab: { api_url: 'https://lab.example/v1', available_models: [{ name: 'big' }] } },
+      },
+    });
+    assert.deepEqual(
+      providers.map(({ id, api, baseURL, models }) => ({ id, api, baseURL, models })),
+      [
+        { id: 'ollama', api: 'chat-completions', baseURL: 'http://localhost:11434/v1', models: ['qwen2.5-coder'] },
+        { id: 'anthropic', api: 'messages', baseURL: 'https://proxy.example/v1', models: [] },
+        { id: 'lab', api: 'chat-completions', baseURL: 'https://lab.example/v1', models: ['big'] },
+      ],
+    );
+    assert.deepEqual(notes, ['The keys are in Zed’s key store. Enter them here.']);
+  });
+
+  it('importProviders: reads the environments of llama.vscode', () => {
+    const settings = {
+      'editor.fontSize': 14,
+      'llama-vscode.envs_list': [
+        {
+          name: 'Local',
+          completion: { name: 'Qwen', endpoint: 'http://localhost:8012', aiModel: '' },
+          chat: { name: 'Chat', endpoint: 'http://127.0.0.1:8011' },
+          tools: { name: 'GPT', endpoint: 'https://openrouter.ai/api', aiModel: 'openai/gpt-oss-20b' },
+          embeddings: { name: 'Nomic', endpoint: 'http://localhost:8010' },
+        },
+      ],
+    };
+    const { providers, notes } = importProviders('llama-vscode', JSON.stringify(settings));
+    assert.deepEqual(
+      providers.map(({ id, baseURL, fimURL, fim, models, uses }) => ({ id, baseURL, fimURL, fim, models, uses })),
+      [
+        {
+          id: 'llama-localhost-8012',
+          baseURL: 'http://localhost:8012/v1',
+          fimURL: 'http://localhost:8012',
+          fim: 'llamacpp-infill',
+          models: [],
+          uses: undefined,
+        },
+        {
+          id: 'llama-127-0-0-1-8011',
+          baseURL: 'http://127.0.0.1:8011/v1',
+          fimURL: '',
+          fim: '',
+          models: [],
+          uses: undefined,
+        },
+        {
+          id: 'openrouter-ai',
+          baseURL: 'https://openrouter.ai/api/v1',
+          fimURL: '',
+          fim: '',
+          models: [{ id: 'openai/gpt-oss-20b', name: '' }],
+          uses: { chat: 'openai/gpt-oss-20b' },
+        },
+      ],
+    );
+    assert.deepEqual(notes, ['Local: its embeddings server is not imported.']);
+  });
+
   it('importProviders: does not throw for unrelated content', () => {
-    for (const tool of ['continue', 'opencode', 'kilo', 'cline', 'vscode'] as const) {
+    for (const tool of ['continue', 'opencode', 'kilo', 'cline', 'vscode', 'zed', 'llama-vscode'] as const) {
       for (const text of [
         '',
         'null',
@@ -155,6 +287,9 @@ describe('importProviders', () => {
     const places = { home: '/home/p', env: { XDG_CONFIG_HOME: '/cfg' }, userFolder: '/data/User' };
     const paths = importFiles(places).map(({ path }) => path);
     assert.ok(paths.includes('/home/p/.continue/config.json'));
+    assert.ok(paths.includes('/home/p/.continue/config.yaml'));
+    assert.ok(paths.includes('/cfg/zed/settings.json'));
+    assert.ok(paths.includes('/data/User/settings.json'));
     assert.ok(paths.includes('/cfg/opencode/opencode.jsonc'));
     assert.ok(paths.includes('/data/User/chatLanguageModels.json'));
   });

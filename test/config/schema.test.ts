@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { configurationTables } from '../../scripts/configuration-tables.ts';
+import { editorSchema } from '../../scripts/editor-schema.ts';
 import { parse } from '../../src/config/load/parse.ts';
 import { jsonSchema } from '../../src/config/schema/schema.ts';
 import { validate } from '../../src/config/schema/validate.ts';
@@ -8,11 +9,17 @@ import { validate } from '../../src/config/schema/validate.ts';
 const SOURCE = { kind: 'global', path: 'svc.jsonc', trusted: true, status: 'loaded' } as const;
 
 describe('the schema', () => {
-  it('schema: equals the committed file (node scripts/config-schema.ts)', () => {
-    const committed: unknown = JSON.parse(
-      readFileSync(new URL('../../schemas/svc.schema.json', import.meta.url), 'utf8'),
-    );
-    assert.deepEqual(committed, JSON.parse(JSON.stringify(jsonSchema())));
+  const FILES = { 'svc.schema.json': jsonSchema, 'svc.editor.json': editorSchema };
+  for (const [name, create] of Object.entries(FILES)) {
+    it(`schema: ${name} equals the committed file (node scripts/config-schema.ts)`, () => {
+      const text = readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8');
+      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(create())));
+    });
+  }
+
+  it('schema: that of VS Code’s JSON support has no keyword that reports a problem', () => {
+    const text = JSON.stringify(editorSchema());
+    assert.doesNotMatch(text, /"(pattern|minimum|exclusiveMinimum|required|minLength)":|"additionalProperties":false/);
   });
 
   it('schema: has a description for each key', () => {

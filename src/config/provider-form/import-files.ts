@@ -7,8 +7,8 @@ export interface ImportFile {
   readonly tool: ImportTool;
   readonly name: string;
   readonly path: string;
-  /** Message for a file whose format is not supported. */
-  readonly unreadable?: string;
+  /** True for YAML, otherwise JSON with comments. */
+  readonly yaml?: boolean;
 }
 
 export interface ImportPlaces {
@@ -26,15 +26,18 @@ export function importFiles({ home, env, userFolder }: ImportPlaces): readonly I
     name,
     path: path.join(...parts),
   });
-  const yaml = 'Continue’s config.yaml is not supported. Add its providers in the dialog.';
+  const zed = process.platform === 'win32' && env.APPDATA ? [env.APPDATA, 'Zed'] : [config, 'zed'];
   return [
+    // Continue itself prefers config.yaml.
+    { ...file('continue', 'Continue', home, '.continue', 'config.yaml'), yaml: true },
     file('continue', 'Continue', home, '.continue', 'config.json'),
-    { ...file('continue', 'Continue', home, '.continue', 'config.yaml'), unreadable: yaml },
     file('opencode', 'opencode', config, 'opencode', 'opencode.jsonc'),
     file('opencode', 'opencode', config, 'opencode', 'opencode.json'),
     file('kilo', 'Kilo Code', config, 'kilo', 'kilo.jsonc'),
     file('kilo', 'Kilo Code', config, 'kilo', 'kilo.json'),
     file('cline', 'Cline', home, '.cline', 'data', 'globalState.json'),
     file('vscode', 'VS Code', userFolder, 'chatLanguageModels.json'),
+    file('llama-vscode', 'llama.vscode', userFolder, 'settings.json'),
+    file('zed', 'Zed', path.join(...zed), 'settings.json'),
   ];
 }

@@ -1,31 +1,50 @@
 import { type ParseError, parse } from 'jsonc-parser';
 import { nonEmptyString, ownEntry } from '../../base/json.ts';
 import { withoutTrailing } from '../../base/text.ts';
+import { fromContinue } from './import-continue.ts';
 import {
-  API_PACKAGES,
-  EMPTY_FORM,
-  type KeyChoice,
-  type ProviderApi,
-  type ProviderForm,
-  proposedId,
-} from './provider-form.ts';
+  add,
+  BASES,
+  type Fields,
+  type Imported,
+  isFields,
+  listOffered,
+  local,
+  readFields,
+  readHeaders,
+  readKeyChoice,
+} from './import-fields.ts';
+import { fromLlamaVscode } from './import-llama-vscode.ts';
+import { fromZed } from './import-zed.ts';
+import { API_PACKAGES, EMPTY_FORM, type ProviderApi, type ProviderForm, proposedId } from './provider-form.ts';
 
 /** Other tools whose providers can be imported. */
-export type ImportTool = 'continue' | 'opencode' | 'kilo' | 'cline' | 'vscode';
-
-export interface Imported {
-  readonly providers: readonly ProviderForm[];
-  /** Messages about entries that could not be imported. */
-  readonly notes: readonly string[];
-}
-
-type Fields = Readonly<Record<string, unknown>>;
+export type ImportTool = 'continue' | 'opencode' | 'kilo' | 'cline' | 'vscode' | 'zed' | 'llama-vscode';
 
 /** Imports the providers in a file of another tool. Writes nothing and reads no other file. */
 export function importProviders(tool: ImportTool, text: string): Imported {
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
   if (errors.length > 0) return { providers: [], notes: ['The file is not valid JSON.'] };
+  return importValue(tool, value);
+}
+
+/** Larger files are not configuration. */
+const MAX_YAML = 1024 * 1024;
+
+/** Imports the providers in a YAML file of another tool. The parser is loaded only here. */
+export async function importYaml(tool: ImportTool, text: string): Promise<Imported> {
+  const { parse: parseYaml } = await import('yaml');
+  try {
+    if (text.length > MAX_YAML) return { providers: [], notes: ['The file is too large.'] };
+    const value: unknown = parseYaml(text, { merge: true, logLevel: 'silent' });
+    return importValue(tool, value);
+  } catch {
+    return { providers: [], notes: ['The file is not valid YAML.'] };
+  }
+}
+
+function importValue(tool: ImportTool, value: unknown): Imported {
   switch (tool) {
     case 'continue':
       return fromContinue(readFields(value));
@@ -36,61 +55,11 @@ export function importProviders(tool: ImportTool, text: string): Imported {
       return fromCline(readFields(value));
     case 'vscode':
       return fromCustomEndpoints(Array.isArray(value) ? value : []);
+    case 'zed':
+      return fromZed(readFields(value));
+    case 'llama-vscode':
+      return fromLlamaVscode(readFields(value));
   }
-}
-
-/** Vendor names of other tools and their addresses, for providers without their own address. */
-const BASES: Readonly<Record<string, { readonly id: string; readonly baseURL: string; readonly api?: ProviderApi }>> = {
-  openai: { id: 'openai', baseURL: 'https://api.openai.com/v1' },
-  anthropic: { id: 'anthropic', baseURL: 'https://api.anthropic.com/v1', api: 'messages' },
-  mistral: { id: 'mistral', baseURL: 'https://api.mistral.ai/v1' },
-  codestral: { id: 'codestral', baseURL: 'https://codestral.mistral.ai/v1' },
-  deepseek: { id: 'deepseek', baseURL: 'https://api.deepseek.com' },
-  openrouter: { id: 'openrouter', baseURL: 'https://openrouter.ai/api/v1' },
-  groq: { id: 'groq', baseURL: 'https://api.groq.com/openai/v1' },
-  xai: { id: 'xai', baseURL: 'https://api.x.ai/v1' },
-  together: { id: 'togetherai', baseURL: 'https://api.together.xyz/v1' },
-  gemini: { id: 'google', baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai' },
-  ollama: { id: 'ollama', baseURL: 'http://127.0.0.1:11434/v1' },
-  lmstudio: { id: 'lmstudio', baseURL: 'http://127.0.0.1:1234/v1' },
-  'llama.cpp': { id: 'llamacpp', baseURL: 'http://127.0.0.1:8080/v1' },
-  vllm: { id: 'vllm', baseURL: 'http://127.0.0.1:8000/v1' },
-};
-
-/** docs.continue.dev, "config.json reference": a list of models, each with its provider. */
-function fromContinue(config: Fields): Imported {
-  const notes: string[] = [];
-  const providers = new Map<string, ProviderForm>();
-  const completion = listOffered(config.tabAutocompleteModel ?? []);
-  for (const entry of [...listOffered(config.models), ...completion]) {
-    const { title, provider, model, apiKey, apiBase, requestOptions } = readFields(entry);
-    const vendor = ownEntry(BASES, nonEmptyString(provider) ?? '');
-    const baseURL = nonEmptyString(apiBase) ?? vendor?.baseURL;
-    const id = nonEmptyString(model);
-    if (baseURL === undefined || id === undefined || id === 'AUTODETECT') {
-      notes.push(
-        `${nonEmptyString(title) ?? nonEmptyString(provider) ?? 'A model'}: its address or its model is not in the file.`,
-      );
-      continue;
-    }
-    add(providers, {
-      ...EMPTY_FORM,
-      id: vendor?.id ?? proposedId(nonEmptyString(provider) ?? 'imported'),
-      name: vendor === undefined || apiBase !== undefined ? (nonEmptyString(provider) ?? '') : '',
-      api: vendor?.api ?? 'chat-completions',
-      baseURL: local(vendor?.id, baseURL),
-      key: readKeyChoice(apiKey),
-      models: [{ id, name: nonEmptyString(title) ?? '' }],
-      headers: readHeaders(readFields(requestOptions).headers),
-    });
-  }
-  return { providers: [...providers.values()], notes };
-}
-
-/** Other tools write the Ollama address without `/v1`. */
-function local(id: string | undefined, baseURL: string): string {
-  const trimmed = withoutTrailing(baseURL, '/');
-  return id === 'ollama' && !/\/v1$/.test(trimmed) ? `${trimmed}/v1` : trimmed;
 }
 
 /** opencode.ai/docs/providers: `provider.<id>` with `npm`, `name`, `options` and `models`, as in svc.jsonc. */
@@ -215,47 +184,4 @@ function splitEndpoint(url: string, apiType: string | undefined): { api: Provide
   const named = ENDPOINTS.find(([, api]) => api === apiType)?.[1];
   const baseURL = end ? bare.slice(0, -end[0].length) : bare;
   return { api: named ?? end?.[1] ?? 'chat-completions', baseURL };
-}
-
-/** Adds a provider. Providers with the same address, format and key are combined. */
-function add(providers: Map<string, ProviderForm>, form: ProviderForm): void {
-  const same = JSON.stringify([form.id, form.api, form.baseURL, form.key, form.headers]);
-  const before = providers.get(same);
-  if (before === undefined) {
-    const ids = [...providers.values()].map(({ id }) => id);
-    const id = ids.includes(form.id)
-      ? `${form.id}-${ids.filter((each) => each.startsWith(form.id)).length + 1}`
-      : form.id;
-    providers.set(same, { ...form, id });
-  } else if (!before.models.some(({ id }) => id === form.models[0]?.id)) {
-    providers.set(same, { ...before, models: [...before.models, ...form.models] });
-  }
-}
-
-/** A key in the file. The key stores of VS Code and other tools are not read. */
-function readKeyChoice(value: unknown): KeyChoice {
-  const text = nonEmptyString(value)?.trim();
-  if (text === undefined || text === '') return { kind: 'none' };
-  const variable = /^\{env:([^}]+)\}$/.exec(text)?.[1] ?? /^\$\{?env:(\w+)\}$/.exec(text)?.[1];
-  if (variable !== undefined) return { kind: 'env', name: variable };
-  // `${input:…}` and `${{ secrets.X }}` refer to a store of the other tool, `{file:…}` to a file.
-  return /^(\$\{|\{file:)/.test(text) ? { kind: 'none' } : { kind: 'typed', value: text };
-}
-
-function readHeaders(value: unknown): ProviderForm['headers'] {
-  return Object.entries(readFields(value)).flatMap(([name, text]) =>
-    typeof text === 'string' && text !== '' ? [{ name, value: text }] : [],
-  );
-}
-
-function listOffered(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : value === undefined ? [] : [value];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function readFields(value: unknown): Fields {
-  return isFields(value) ? value : {};
 }

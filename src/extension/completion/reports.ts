@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import { commentLine, findLanguage } from '../../completion/document/languages.ts';
 import type { LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
+import type { UsageCounts } from '../../completion/request/usage-budget.ts';
 import type { Suggester } from '../../completion/suggester.ts';
+import { count, dollars } from './status-text.ts';
 
 const SCHEME = 'svc-last-request';
 const LAST_REQUEST = vscode.Uri.from({ scheme: SCHEME, path: 'Last completion request' });
@@ -45,7 +47,7 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
   const { prefix, suffix, maxTokens, stop = [] } = fimRequest;
   const language = findLanguage(languageId);
   const note = (text: string) => commentLine(language, text);
-  const sent = [prefix.length, suffix.length, maxTokens].map((count) => count.toLocaleString(vscode.env.language));
+  const sent = [prefix.length, suffix.length, maxTokens].map(count);
   return [
     note(t('Model: {0}', model)),
     note(t('Sent: {0} characters before the cursor, {1} after it; at most {2} tokens requested', ...sent)),
@@ -64,30 +66,40 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
 
 function describeOutcome({ total, characters, cost, problem }: LoggedOutcome): string {
   const { t } = vscode.l10n;
-  if (problem !== undefined) return t('Failed after {0} ms: {1}', Math.round(total), problem);
-  const price = cost === undefined ? t('unknown price') : `$${cost.toFixed(6)}`;
-  return t('Answer: {0} characters in {1} ms, {2}', characters, Math.round(total), price);
+  if (problem !== undefined) return t('Failed after {0} ms: {1}', count(Math.round(total)), problem);
+  const price = cost === undefined ? t('unknown price') : dollars(cost);
+  return t('Answer: {0} characters in {1} ms, {2}', count(characters), count(Math.round(total)), price);
 }
 
 /** Shows the usage and cost of completions since the window opened. */
 export async function showCost({ counts }: Suggester): Promise<void> {
   const { t } = vscode.l10n;
-  const money = (amount: number | undefined) => (amount === undefined ? t('unknown price') : `$${amount.toFixed(4)}`);
-  const perCharacter = counts.costPerAcceptedCharacter;
-  const lines = [
-    t('Requests: {0} ({1} failed)', counts.requests, counts.failed),
-    t(
-      'Tokens: {0} in, {1} out{2}',
-      counts.inputTokens,
-      counts.outputTokens,
-      counts.estimated ? t(' (partly estimated)') : '',
-    ),
-    t('Characters accepted: {0}', counts.acceptedCharacters),
-    t('Cost: {0}, in the last hour {1}', money(counts.cost), money(counts.hour)),
-    ...(perCharacter === undefined ? [] : [t('Cost per 1,000 accepted characters: {0}', money(perCharacter * 1000))]),
-  ];
-  await vscode.window.showInformationMessage(t('Svc completions in this window'), {
+  await vscode.window.showInformationMessage(t('Svc completions since this window was opened'), {
     modal: true,
-    detail: lines.join('\n'),
+    detail: [...usageLines(counts), ...costLines(counts)].join('\n'),
   });
+}
+
+function usageLines({ requests, failed, inputTokens, outputTokens, estimated, acceptedCharacters }: UsageCounts) {
+  const { t } = vscode.l10n;
+  return [
+    failed === 0
+      ? t('Requests: {0}', count(requests))
+      : t('Requests: {0}, of which {1} failed', count(requests), count(failed)),
+    t('Tokens sent: {0}', count(inputTokens)),
+    t('Tokens received: {0}', count(outputTokens)),
+    ...(estimated ? [t('Some tokens are estimated at four characters each, because the provider reported none.')] : []),
+    t('Characters accepted: {0}', count(acceptedCharacters)),
+  ];
+}
+
+/** Without a price, no amount is shown: parts of a sum would look like the sum. */
+function costLines({ cost, hour, costPerAcceptedCharacter: perCharacter }: UsageCounts): readonly string[] {
+  const { t } = vscode.l10n;
+  if (cost === undefined)
+    return [t('Cost: unknown, because a model has no price. Set `cost` of the model in svc.jsonc.')];
+  return [
+    t('Cost: {0}, of which {1} in the last hour', dollars(cost), dollars(Math.min(hour, cost))),
+    ...(perCharacter === undefined ? [] : [t('Cost per 1,000 accepted characters: {0}', dollars(perCharacter * 1000))]),
+  ];
 }

@@ -23,7 +23,7 @@ export function count(value: number): string {
 export function dollars(amount: number): string {
   const small = amount > 0 && amount < 0.01;
   const digits = small ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-  return `${amount.toLocaleString(vscode.env.language, digits)} USD`;
+  return `$${amount.toLocaleString(vscode.env.language, digits)}`;
 }
 
 export function describeRefusal(why: TriggerRefusal): string {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { SettingsStore } from '../../config/load/store.ts';
 import type { Diagnostic } from '../../config/settings/settings.ts';
 import type { Models } from '../models/editor-models.ts';
+import { CONFIGURATION_FILES } from './input.ts';
 
 const SEVERITIES: Record<Diagnostic['severity'], vscode.DiagnosticSeverity> = {
   error: vscode.DiagnosticSeverity.Error,
@@ -19,12 +20,14 @@ export function showConfigurationDiagnostics(
   let logged = new Set<string>();
   /** Kept until the next comparison, so that these problems do not flicker on each save. */
   let compared: readonly Diagnostic[] = [];
+  let shown: readonly Diagnostic[] = [];
   const show = (all: readonly Diagnostic[]) => {
+    shown = all;
     const files = Map.groupBy(all, ({ path }) => path);
     collection.clear();
     for (const [path, diagnostics] of files) {
       // An environment variable or a VS Code setting has no file: the problem is only logged.
-      if (isFile(path)) collection.set(vscode.Uri.file(path), diagnostics.map(asDiagnostic));
+      if (isFile(path)) collection.set(vscode.Uri.file(path), diagnostics.filter(isOurs(path)).map(asDiagnostic));
     }
     const lines = new Set(all.map(formatLine));
     for (const line of lines) if (!logged.has(line)) log.warn(line);
@@ -46,7 +49,29 @@ export function showConfigurationDiagnostics(
     collection,
     store.onChange(({ diagnostics }) => show([...diagnostics, ...compared])),
     models.onDidChange(() => void compare()),
+    vscode.workspace.onDidOpenTextDocument((opened) => concerns(opened) && show(shown)),
+    vscode.workspace.onDidCloseTextDocument((closed) => concerns(closed) && show(shown)),
   );
+}
+
+/** Problems that VS Code's own JSON support reports in open documents. */
+const REPORTED_BY_EDITOR: ReadonlySet<string> = new Set(['syntax', 'duplicate-key']);
+
+/** Whether the extension reports a problem of this file itself. Each problem is shown once. */
+function isOurs(path: string): (diagnostic: Diagnostic) => boolean {
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === path);
+  const validated = open !== undefined && isValidated(open);
+  return ({ code }) => !(validated && REPORTED_BY_EDITOR.has(code));
+}
+
+function isValidated({ languageId }: vscode.TextDocument): boolean {
+  const json = languageId === 'json' || languageId === 'jsonc';
+  const present = vscode.extensions.getExtension('vscode.json-language-features') !== undefined;
+  return json && present && vscode.workspace.getConfiguration('json').get('validate.enable', true);
+}
+
+function concerns(document: vscode.TextDocument): boolean {
+  return vscode.languages.match(CONFIGURATION_FILES, document) > 0;
 }
 
 function asDiagnostic({ severity, line, column, length, message, code, suggestion }: Diagnostic): vscode.Diagnostic {

@@ -5,6 +5,7 @@ import { providerPresets } from '../../catalog/presets.ts';
 import { UnreadableFile } from '../../config/editing/config-text.ts';
 import { withProvider } from '../../config/editing/edit-providers.ts';
 import type { SettingsStore } from '../../config/load/store.ts';
+import type { ImportedUses } from '../../config/provider-form/import-fields.ts';
 import {
   type FromDialog,
   type ProviderPreset,
@@ -48,7 +49,12 @@ export interface ProviderDialogDeps {
 
 /** The subject of the dialog. */
 export type DialogSubject =
-  | { readonly kind: 'new'; readonly form?: ProviderForm; readonly looksForServers?: boolean }
+  | {
+      readonly kind: 'new';
+      readonly form?: ProviderForm;
+      readonly looksForServers?: boolean;
+      readonly uses?: ImportedUses;
+    }
   | { readonly kind: 'edit'; readonly provider: EditedProvider };
 
 /**
@@ -324,8 +330,20 @@ export class ProviderDialog implements vscode.Disposable {
     await this.#storeKey(form);
     await this.#deps.store.refresh();
     await this.#deps.models.rebuild();
+    await this.#useImported(form.id);
     this.dispose();
     announce(form, this.#deps.models);
+  }
+
+  /** Uses the models for the tasks for which the other tool used them. */
+  async #useImported(id: string): Promise<void> {
+    const { models } = this.#deps;
+    const { uses = {} } = this.#subject.kind === 'new' ? this.#subject : {};
+    const find = (key: string | undefined) => (key === undefined ? undefined : models.registry?.find(`${id}/${key}`));
+    const chat = find(uses.chat);
+    const completion = find(uses.completion);
+    if (chat) await models.useForChat(chat.ref);
+    if (completion?.fim) await models.useForCompletion(completion.ref);
   }
 
   async #storeKey(form: ProviderForm): Promise<void> {

@@ -40,7 +40,7 @@ export class ProviderDialogs implements vscode.Disposable {
   /** Imports providers from other tools. Each chosen provider opens in a separate dialog. */
   import(): Promise<void> {
     const { models, storage } = this.#deps;
-    return importFromTools(models, storage, (form) => this.#show(`new ${form.id}`, { kind: 'new', form }));
+    return importFromTools(models, storage, (form, uses) => this.#show(`new ${form.id}`, { kind: 'new', form, uses }));
   }
 
   /** @param id absent: the user chooses. */

@@ -9,6 +9,12 @@ const KEYS = [
   'svc.hasOwnKey',
   'svc.hasLocalModel',
   'svc.hasGatewayModel',
+  'svc.hasProvider',
+  'svc.hasVariants',
+  'svc.keyWithheld',
+  'svc.snoozing',
+  'svc.gatewayRunning',
+  'svc.completionRequested',
   'svc.completionAccepted',
   'svc.chatAnswered',
 ] as const;
@@ -33,6 +39,13 @@ export class ContextKeys {
         ({ provider }) => !registry?.providers.get(provider)?.simulated,
       );
       const ways = new Set(real.map(setupWay));
+      const providers = [...(registry?.providers.values() ?? [])];
+      this.set('svc.hasProvider', (models.settings?.providers.size ?? 0) > 0);
+      this.set('svc.hasVariants', (models.chat?.variants.size ?? 0) > 0);
+      this.set(
+        'svc.keyWithheld',
+        providers.some(({ withheld }) => withheld !== undefined),
+      );
       this.set('svc.hasModel', models.chat !== undefined);
       this.set('svc.hasCompletionModel', models.completion !== undefined);
       this.set('svc.hasOwnKey', ways.has('own-key'));

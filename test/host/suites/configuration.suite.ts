@@ -101,9 +101,40 @@ describe('svc.jsonc in the editor', () => {
 
   it('svc.jsonc: other diagnostics remain while the file has a syntax error, which has a position', async () => {
     await writeFile('svc.jsonc', CONTENT.replace('"name": "Local",', '"name": "Local" "x"'));
+    // VS Code's own JSON support reports the syntax of open documents.
     const broken = await until(vscode.languages.onDidChangeDiagnostics, () =>
-      diagnostics().find(({ severity }) => severity === vscode.DiagnosticSeverity.Error),
+      vscode.languages
+        .getDiagnostics(uri)
+        .find(({ message, severity }) => severity === vscode.DiagnosticSeverity.Error && /comma/i.test(message)),
     );
     assert.equal(broken.range.start.line, 4);
+    assert.ok(diagnostics().length > 0);
+  });
+
+  it('svc.jsonc: reports each problem once and allows trailing commas', async () => {
+    const content = `{
+  "modle": "a/b",
+  "provider": { "x": { "options": { "baseURL": 7 }, "bogus": 1, } },
+  "provider": {},
+  "model": 5,
+}
+`;
+    await writeFile('svc.jsonc', content);
+    await until(vscode.workspace.onDidChangeTextDocument, () => document.getText() === content);
+    const all = () => vscode.languages.getDiagnostics(uri);
+    const places = () => all().map(({ range: { start } }) => `${start.line}:${start.character}`);
+    // The last problem of each of the two reporters.
+    await until(
+      vscode.languages.onDidChangeDiagnostics,
+      () => all().some(({ message }) => /duplicate/i.test(message)) && places().includes('4:11'),
+    );
+    assert.deepEqual(
+      all()
+        .filter(({ message }) => /trailing/i.test(message))
+        .map(({ message }) => message),
+      [],
+    );
+    // JSON support marks both keys of a pair.
+    assert.deepEqual([...new Set(places())].sort(), places().sort());
   });
 });
