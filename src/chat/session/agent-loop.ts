@@ -90,6 +90,7 @@ export class AgentLoop {
       if (looping !== undefined) return { type: 'repeating', tool: looping };
       await this.#tools.run(id, writer.calls, signal);
       if (signal.aborted) return { type: 'stopped' };
+      if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
       if (this.#log.hasQueued()) return undefined;
       if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
     }

@@ -1,4 +1,5 @@
-import type { ChatTool } from './tools.ts';
+import { estimateTokens } from '../session/tokens.ts';
+import { type ChatTool, toolForModel } from './tools.ts';
 
 /** Each tool costs tokens in every request, and vendors accept at most 128 (OpenAI, "Function calling"). */
 export const MAX_TOOLS = 64;
@@ -12,6 +13,11 @@ export interface ToolGroup {
 /** Groups tools by origin, in the order of their first tool. */
 export function toolGroups(tools: readonly ChatTool[]): readonly ToolGroup[] {
   return [...Map.groupBy(tools, ({ origin }) => origin)].map(([origin, group]) => ({ origin, tools: group }));
+}
+
+/** Approximate number of tokens of a tool in each request. */
+export function toolTokens(tool: ChatTool): number {
+  return estimateTokens(JSON.stringify(toolForModel(tool)));
 }
 
 /** The tools for a model: those that are not turned off, at most `MAX_TOOLS`. */

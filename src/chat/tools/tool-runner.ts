@@ -51,8 +51,6 @@ interface Waiting {
   readonly prepared: PreparedCall;
   /** The rules that a lasting permission adds. */
   readonly rules: readonly string[];
-  /** It runs after other calls, so it is `allowed` before it runs. */
-  readonly early: boolean;
   readonly resolve: (decision: ToolDecision | undefined) => void;
 }
 
@@ -93,9 +91,9 @@ export class ToolRunner {
   decide(call: string, decision: ToolDecision): boolean {
     const waiting = this.#waiting.get(call);
     if (!waiting) return false;
-    const { planned, rules, early, resolve } = waiting;
+    const { planned, rules, resolve } = waiting;
     resolve(decision);
-    if (early && decision.type !== 'deny') planned.state({ type: 'allowed' });
+    planned.state(decision.type === 'deny' ? { type: 'denied', reason: decision.reason } : { type: 'allowed' });
     // The rules are about the command as it was shown.
     const edited = 'command' in decision;
     if ((decision.type === 'session' || decision.type === 'always') && !edited) this.#remember(decision.type, rules);
@@ -145,7 +143,7 @@ export class ToolRunner {
     return planned.map((one, index) => {
       const call = prepared[index];
       if (!call || 'ended' in one || signal.aborted || this.#verdict(one, call) !== 'ask') return undefined;
-      return this.#ask(one, call, signal, index > 0);
+      return this.#ask(one, call, signal);
     });
   }
 
@@ -172,7 +170,7 @@ export class ToolRunner {
       const verdict = this.#verdict(planned, prepared);
       if (verdict === 'run') return { prepared };
       if (verdict !== 'ask') return { refused: { type: 'denied', reason: '', rule: verdict.rule } };
-      asked = this.#ask(planned, prepared, signal, false);
+      asked = this.#ask(planned, prepared, signal);
     }
     const decision = await asked.decision;
     if (!decision) return { refused: UNSTARTED };
@@ -217,13 +215,13 @@ export class ToolRunner {
     return joinRules(saved, { ...NO_RULES, allow: this.#allowed });
   }
 
-  #ask(planned: PlannedCall, prepared: PreparedCall, signal: AbortSignal, early: boolean): Asked {
+  #ask(planned: PlannedCall, prepared: PreparedCall, signal: AbortSignal): Asked {
     const { confirmation, action } = prepared;
     if (action) planned.action(action);
     const subjects = callSubjects(planned.tool, prepared);
     const isQuestion = action?.type === 'question';
     const rules = isQuestion || confirmation !== true ? undefined : offeredRules(subjects, this.#rules());
-    const decision = this.#wait({ planned, prepared, rules: rules ?? [], early }, signal);
+    const decision = this.#wait({ planned, prepared, rules: rules ?? [] }, signal);
     planned.state({
       type: 'waiting',
       ...(typeof confirmation === 'object' ? { caution: confirmation } : {}),

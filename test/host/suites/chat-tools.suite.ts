@@ -13,12 +13,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { toolTokens } from '../../../src/chat/tools/tool-choice.ts';
 import type { ChatTool, ToolInput, ToolOutcome } from '../../../src/chat/tools/tools.ts';
 import { gitDiff } from '../../../src/extension/chat/attachments/git.ts';
 import { terminalText } from '../../../src/extension/chat/attachments/terminal-text.ts';
 import { Proposals } from '../../../src/extension/chat/editing/proposals.ts';
 import { CommandTerminals } from '../../../src/extension/chat/tools/command-terminals.ts';
 import { changingTools, harmlessTools } from '../../../src/extension/chat/tools/own-tools.ts';
+import { chosenTools } from '../../../src/extension/chat/tools/tool-picker.ts';
 import { workspaceFolder } from './until.ts';
 
 /** The chat's own tools on files with links and in a shell, as a model calls them. */
@@ -137,6 +139,17 @@ describe('chat tools in a workspace with links', () => {
     assert.match((await running).output, /\[stopped\]$/);
     const long = await run('run_in_terminal', { command: 'seq 1 30000; rm started' });
     assert.match(long.output, /^1\n2\n[\d\n]+\n\[… [\d,]+ characters left out …\]\n[\d\n]+\n30000\n\[exit code 0\]$/);
+  });
+
+  it('chat tools: the tools that are offered without other extensions cost at most 3,000 tokens', () => {
+    const offered = chosenTools({ proposals, terminals });
+    const sizes = offered.map((tool) => `${tool.name} ${toolTokens(tool)}`).join('\n');
+    const total = offered.reduce((sum, tool) => sum + toolTokens(tool), 0);
+    assert.ok(offered.length >= 18 && total <= 3000, `${total}\n${sizes}`);
+    assert.deepEqual(
+      offered.filter(({ origin }) => origin !== 'Svc').map(({ name }) => name),
+      ['terminal_selection', 'terminal_last_command', 'testFailure'],
+    );
   });
 
   it('chat tools: a diff contains no file with secrets', async () => {

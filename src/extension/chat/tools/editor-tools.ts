@@ -2,26 +2,38 @@ import * as vscode from 'vscode';
 import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionInArguments } from '../../../chat/tools/workspace-files.ts';
 
-/** Tools of VS Code 1.139 for its own chat's user interface, which are useless elsewhere. */
-const INTERNAL = /_internal$|^inline_chat_|^setup_tools_/;
+/**
+ * The tools of VS Code 1.139 itself that work outside of its own chat, open no dialog, and that Svc does not have. Its
+ * other tools need its chat or open dialogs with texts of the model.
+ */
+const OF_VSCODE = new Set(['terminal_last_command', 'terminal_selection', 'testFailure']);
+/** Extensions that belong to VS Code's own chat. */
+const CHAT_EXTENSIONS = /^(?:vscode\.|github\.copilot)/i;
 
 /**
- * The tools of VS Code, its extensions and its MCP servers. Each call needs confirmation, because their effects are
+ * The tools of VS Code, its extensions and its MCP servers. Each call needs permission, because their effects are
  * unknown. Tools with the name of one of our own are excluded.
  */
 export function editorTools(taken: ReadonlySet<string>): readonly ChatTool[] {
-  return vscode.lm.tools
-    .filter(({ name }) => !taken.has(name) && !INTERNAL.test(name) && /^[\w-]{1,64}$/.test(name))
-    .map(fromEditor);
+  const extensions = declaringExtensions();
+  return vscode.lm.tools.flatMap((tool) => {
+    if (taken.has(tool.name) || !/^[\w-]{1,64}$/.test(tool.name)) return [];
+    const extension = extensions.get(tool.name);
+    const server = /^mcp_([^_]+)_/.exec(tool.name)?.[1];
+    if (extension) return CHAT_EXTENSIONS.test(extension.id) ? [] : fromEditor(tool, extensionName(extension));
+    if (server !== undefined) return fromEditor(tool, `MCP: ${server}`);
+    // A tool that an extension registers without a declaration has no tags either, and is not known.
+    return OF_VSCODE.has(tool.name) ? fromEditor(tool, 'VS Code') : [];
+  });
 }
 
-function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageModelToolInformation): ChatTool {
+function fromEditor({ name, description, inputSchema }: vscode.LanguageModelToolInformation, origin: string): ChatTool {
   const schema = typeof inputSchema === 'object' ? { ...inputSchema } : {};
   return {
     name,
     description,
     parameters: { type: 'object', ...schema },
-    origin: toolOrigin(name, tags),
+    origin,
     changes: true,
     prepare: (input) => ({
       // They may access files: one that contains secrets or controls what runs needs confirmation each time.
@@ -31,16 +43,19 @@ function fromEditor({ name, description, inputSchema, tags }: vscode.LanguageMod
   };
 }
 
-/** Finds who provides a tool. The API does not report it, so use the declarations and the name's prefix. */
-function toolOrigin(name: string, tags: readonly string[]): string {
-  const extension = vscode.extensions.all.find(({ packageJSON }) => {
-    const declared: unknown = packageJSON?.contributes?.languageModelTools;
-    return Array.isArray(declared) && declared.some((each: { name?: unknown }) => each?.name === name);
-  });
-  if (extension) return String(extension.packageJSON.displayName ?? extension.id);
-  const server = /^mcp_([^_]+)_/.exec(name)?.[1];
-  if (server !== undefined) return `MCP: ${server}`;
-  return tags.length > 0 ? tags.join(', ') : 'VS Code';
+/** The extensions by the tools that they declare. The API does not report who provides a tool. */
+function declaringExtensions(): ReadonlyMap<string, vscode.Extension<unknown>> {
+  const found = new Map<string, vscode.Extension<unknown>>();
+  for (const extension of vscode.extensions.all) {
+    const declared: unknown = extension.packageJSON?.contributes?.languageModelTools;
+    if (!Array.isArray(declared)) continue;
+    for (const tool of declared) if (typeof tool?.name === 'string') found.set(tool.name, extension);
+  }
+  return found;
+}
+
+function extensionName({ id, packageJSON }: vscode.Extension<unknown>): string {
+  return String(packageJSON.displayName ?? id);
 }
 
 async function invoke(

@@ -1,5 +1,6 @@
 import type { ChatTool } from '../../../chat/tools/tools.ts';
 import { userTools } from '../../../chat/tools/user-tools.ts';
+import { webTools } from '../../../chat/tools/web-tools.ts';
 import type { Proposals } from '../editing/proposals.ts';
 import type { CommandTerminals } from './command-terminals.ts';
 import { fileTools } from './file-tools.ts';
@@ -20,5 +21,5 @@ export function harmlessTools(): readonly ChatTool[] {
 
 /** Tools that change something: only in a trusted workspace, and each call is shown first. */
 export function changingTools({ terminals }: ToolPlaces): readonly ChatTool[] {
-  return [...fileTools(), ...symbolChangingTools(), ...terminalTools(terminals)];
+  return [...fileTools(), ...symbolChangingTools(), ...terminalTools(terminals), ...webTools()];
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { disabledTools, MAX_TOOLS, offeredTools, toolGroups } from '../../../chat/tools/tool-choice.ts';
+import { disabledTools, MAX_TOOLS, offeredTools, toolGroups, toolTokens } from '../../../chat/tools/tool-choice.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
 import { editorTools } from './editor-tools.ts';
 import { changingTools, harmlessTools, type ToolPlaces } from './own-tools.ts';
@@ -49,7 +49,10 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
   picker.items = createItems(tools);
   picker.selectedItems = picker.items.filter(({ tool }) => tool !== undefined && !off.includes(tool));
   const count = () => {
-    picker.title = vscode.l10n.t('Tools ({0} of at most {1})', picker.selectedItems.length, MAX_TOOLS);
+    const selected = new Set(picker.selectedItems.map(({ tool }) => tool));
+    const tokens = tools.filter(({ name }) => selected.has(name)).reduce((sum, tool) => sum + toolTokens(tool), 0);
+    const shown = tokens.toLocaleString(vscode.env.language);
+    picker.title = vscode.l10n.t('Tools ({0} of at most {1}, about {2} tokens)', selected.size, MAX_TOOLS, shown);
   };
   count();
   return new Promise((resolve) => {
@@ -69,11 +72,15 @@ function pick(tools: readonly ChatTool[]): Promise<ReadonlySet<string> | undefin
 function createItems(tools: readonly ChatTool[]): readonly ToolItem[] {
   return toolGroups(tools).flatMap(({ origin, tools: group }) => [
     { label: origin, kind: vscode.QuickPickItemKind.Separator },
-    ...group.map(({ name, description, changes }) => ({
-      label: name,
-      description: changes ? vscode.l10n.t('Can make changes') : vscode.l10n.t('Read-only'),
-      detail: description.split('\n', 1)[0] ?? '',
-      tool: name,
+    ...group.map((tool) => ({
+      label: tool.name,
+      description: vscode.l10n.t(
+        '{0} · {1} tokens',
+        tool.changes ? vscode.l10n.t('Can make changes') : vscode.l10n.t('Read-only'),
+        toolTokens(tool),
+      ),
+      detail: tool.description.split('\n', 1)[0] ?? '',
+      tool: tool.name,
     })),
   ]);
 }

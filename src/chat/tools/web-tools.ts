@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ChatTool } from './tools.ts';
+import { webAddress } from './web/web-address.ts';
+
+/** Asks once for each origin. Not for workspaces that are not trusted: an address can carry data away. */
+export function webTools(): readonly ChatTool[] {
+  return [
+    defineTool(
+      {
+        name: 'fetch_web_page',
+        description: 'Reads a web page as text.',
+        input: z.object({ url: z.string() }),
+      },
+      false,
+      ({ url: written }) => {
+        const { href, origin } = webAddress(written);
+        return {
+          confirmation: true,
+          action: { type: 'fetch', url: href, origin },
+          run: async ({ signal }) => {
+            const { readWebPage } = await import('./web/web-page.ts');
+            return { output: await readWebPage(href, signal) };
+          },
+        };
+      },
+    ),
+  ];
+}
