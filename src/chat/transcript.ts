@@ -68,6 +68,8 @@ export type Ending =
   | { readonly type: 'stopped' }
   /** The model repeated the same tool call. */
   | { readonly type: 'repeating'; readonly tool: string }
+  /** After many rounds: the user decides whether to continue. */
+  | { readonly type: 'paused'; readonly steps: number }
   | { readonly type: 'failed'; readonly error: ErrorCard };
 
 /** A request failed and is sent again. */

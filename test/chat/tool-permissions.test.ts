@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { NO_RULES } from '../../src/chat/permissions/permission-rules.ts';
 import type { Caution } from '../../src/chat/tools/caution.ts';
-import { ToolRunner } from '../../src/chat/tools/tool-runner.ts';
-import type { ToolDecision } from '../../src/chat/tools/tools.ts';
+import { type FileChange, textChange } from '../../src/chat/tools/file-change.ts';
+import { ToolRunner, type ToolRunnerDeps } from '../../src/chat/tools/tool-runner.ts';
+import type { ChatTool, ToolDecision } from '../../src/chat/tools/tools.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { toolNamed } from './test-session.ts';
 
@@ -72,7 +74,7 @@ describe('tool permissions', () => {
 
   for (const type of ['session', 'always'] as const) {
     it(`tool permission: “${type}” does not cover calls that always need approval`, async () => {
-      const stored = new Set<string>(['Test/write']);
+      const stored = new Set<string>(['tool:Test/write']);
       const asked: (Caution | undefined)[] = [];
       let ran = 0;
       const caution = { kind: 'secret', path: '.env' } as const;
@@ -83,7 +85,10 @@ describe('tool permissions', () => {
       const runner: ToolRunner = new ToolRunner({
         now: () => 0,
         tools: () => [tool],
-        permissions: { has: (key) => stored.has(key), add: (key) => void stored.add(key) },
+        rules: {
+          rules: () => ({ ...NO_RULES, allow: [...stored] }),
+          allow: (rules) => rules.forEach((rule) => void stored.add(rule)),
+        },
         patch: (patch) => {
           if (patch.type !== 'tool' || patch.state.type !== 'waiting') return;
           asked.push(patch.state.caution);
@@ -136,5 +141,151 @@ describe('tool permissions', () => {
     });
     await runner.run('m', [call(0, 'write')], new AbortController().signal);
     assert.deepEqual(states, [{ type: 'done', failed: true, output: 'It is not inside the workspace.' }]);
+  });
+});
+
+describe('several calls of one answer', () => {
+  const change = (path: string, before = 'old\n') => textChange(path, before, 'new\n').change;
+  const editing = (ran: string[], changeOf: (path: string) => FileChange = change): ChatTool => ({
+    ...toolNamed('edit'),
+    prepare: ({ path }) => {
+      const name = String(path);
+      if (name === 'missing') throw new Error('missing does not exist.');
+      return {
+        confirmation: true,
+        action: { type: 'changes', changes: [changeOf(name)] },
+        run: async () => {
+          ran.push(name);
+          return { output: 'Done.' };
+        },
+      };
+    },
+  });
+  const planned = (...paths: readonly string[]) =>
+    paths.map((path, part) => ({ ...call(part, 'edit'), text: JSON.stringify({ path }) }));
+
+  /** A runner whose states can be awaited. */
+  const runnerOf = (tool: ChatTool, more: Partial<ToolRunnerDeps> = {}) => {
+    const states = new Map<number, ToolState[]>();
+    const waiters: (() => void)[] = [];
+    const runner = new ToolRunner({
+      ...{ now: () => 0, tools: () => [tool], ...more },
+      patch: (patch) => {
+        if (patch.type === 'tool') states.set(patch.part, [...(states.get(patch.part) ?? []), patch.state]);
+        for (const waiter of waiters.splice(0)) waiter();
+      },
+    });
+    const types = (part: number) => (states.get(part) ?? []).map(({ type }) => type);
+    const reached = async (part: number, type: ToolState['type']) => {
+      while (!types(part).includes(type)) await new Promise<void>((resolve) => waiters.push(resolve));
+    };
+    return { runner, states, types, reached };
+  };
+
+  it('several calls: are asked about at once, decided in any order, and run in their order', async () => {
+    const ran: string[] = [];
+    const { runner, types, reached } = runnerOf(editing(ran));
+    const done = runner.run('m', planned('a', 'b', 'c'), new AbortController().signal);
+    await Promise.all([reached(0, 'waiting'), reached(1, 'waiting'), reached(2, 'waiting')]);
+    runner.decide('call_2', { type: 'once' });
+    runner.decide('call_1', { type: 'deny', reason: '' });
+    assert.deepEqual(ran, []);
+    assert.deepEqual(types(2), ['waiting', 'allowed']);
+    runner.decide('call_0', { type: 'once' });
+    await done;
+    assert.deepEqual(ran, ['a', 'c']);
+    assert.equal(types(1).at(-1), 'denied');
+  });
+
+  it('several calls: a permission for the conversation also decides those that wait', async () => {
+    const ran: string[] = [];
+    const { runner, reached, states } = runnerOf(editing(ran));
+    const done = runner.run('m', planned('a', 'b', 'c'), new AbortController().signal);
+    await reached(2, 'waiting');
+    assert.deepEqual(states.get(0)?.[0], { type: 'waiting', rules: ['edit:**'] });
+    runner.decide('call_1', { type: 'session' });
+    await done;
+    assert.deepEqual(ran, ['a', 'b', 'c']);
+    assert.deepEqual(runner.conversationRules, ['edit:**']);
+  });
+
+  it('several calls: one that depends on an earlier one is prepared again after it', async () => {
+    let tries = 0;
+    const tool: ChatTool = {
+      ...toolNamed('edit'),
+      prepare: ({ path }) => {
+        if (path === 'b' && ++tries === 1) throw new Error('b does not exist.');
+        return { confirmation: false, run: async () => ({ output: 'Done.' }) };
+      },
+    };
+    const { runner, states } = runnerOf(tool);
+    await runner.run('m', planned('a', 'b'), new AbortController().signal);
+    assert.deepEqual(states.get(1)?.at(-1), { type: 'done', output: 'Done.', ms: 0 });
+  });
+
+  it('several calls: a change that is no longer the one shown is not made', async () => {
+    const ran: string[] = [];
+    let before = 'old\n';
+    const { runner, states, reached } = runnerOf(editing(ran, (path) => change(path, before)));
+    const done = runner.run('m', planned('a'), new AbortController().signal);
+    await reached(0, 'waiting');
+    before = 'other\n';
+    runner.decide('call_0', { type: 'once' });
+    runner.decide('call_0', { type: 'once' });
+    await done;
+    const last = states.get(0)?.at(-1);
+    assert.match(last?.type === 'done' ? last.output : '', /has changed since it was shown/);
+    assert.deepEqual(ran, []);
+  });
+
+  it('several calls: a denied file is not asked about, and the rule is named', async () => {
+    const ran: string[] = [];
+    const rules = { rules: () => ({ ...NO_RULES, allow: ['edit:**'], deny: ['edit:*.lock'] }), allow: () => undefined };
+    const { runner, states } = runnerOf(editing(ran), { rules });
+    await runner.run('m', planned('a', 'b.lock'), new AbortController().signal);
+    assert.deepEqual(ran, ['a']);
+    assert.deepEqual(states.get(1), [{ type: 'denied', reason: '', rule: 'edit:*.lock' }]);
+  });
+
+  it('several calls: calls that did not start before Stop had no effect', async () => {
+    const stop = new AbortController();
+    const { runner, states, reached } = runnerOf(editing([]));
+    const done = runner.run('m', planned('a', 'b'), stop.signal);
+    await reached(1, 'waiting');
+    stop.abort();
+    await done;
+    for (const part of [0, 1]) assert.deepEqual(states.get(part)?.at(-1), { type: 'stopped', unstarted: true });
+  });
+
+  it('command: an edited command runs instead of the shown one, and the model gets it', async () => {
+    const ran: string[] = [];
+    const tool: ChatTool = {
+      ...toolNamed('edit'),
+      prepare: ({ command }) => ({
+        confirmation: true,
+        action: { type: 'command', command: String(command), cwd: '', explanation: '' },
+        shell: { posix: true, inside: true },
+        run: async () => {
+          ran.push(String(command));
+          return { output: 'ok', exitCode: 2 };
+        },
+      }),
+    };
+    const rules = { rules: () => ({ ...NO_RULES, deny: ['command:rm'] }), allow: () => undefined };
+    const { runner, states, reached } = runnerOf(tool, { rules });
+    const run = async (edited: string) => {
+      states.clear();
+      const calls = [{ ...call(0, 'edit'), text: JSON.stringify({ command: 'npm test' }) }];
+      const done = runner.run('m', calls, new AbortController().signal);
+      await reached(0, 'waiting');
+      assert.deepEqual(states.get(0)?.[0], { type: 'waiting', rules: ['command:npm test'] });
+      runner.decide('call_0', { type: 'always', command: edited });
+      await done;
+      return states.get(0)?.at(-1);
+    };
+    const output = 'The user changed the command to: npm test -- a\nok';
+    assert.deepEqual(await run('npm test -- a'), { type: 'done', output, exitCode: 2, ms: 0 });
+    assert.deepEqual(await run('rm x'), { type: 'denied', reason: '', rule: 'command:rm' });
+    assert.deepEqual([ran, runner.conversationRules], [['npm test -- a'], []]);
   });
 });

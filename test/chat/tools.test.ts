@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Checkpoints } from '../../src/chat/checkpoints/checkpoints.ts';
+import { NO_RULES } from '../../src/chat/permissions/permission-rules.ts';
 import { ChatSession } from '../../src/chat/session/session.ts';
+import { textChange } from '../../src/chat/tools/file-change.ts';
 import type { ChatTool } from '../../src/chat/tools/tools.ts';
 import type { Part, ToolState } from '../../src/chat/transcript.ts';
 import { streamFrames } from '../upstream/answers.ts';
@@ -92,8 +98,11 @@ describe('tools in a conversation', () => {
         ),
       );
       const allowed = new Set<string>();
-      const permissions = { has: (key: string) => allowed.has(key), add: (key: string) => void allowed.add(key) };
-      const { session } = held(toolNamed('weather', { requiredConfirmation: () => true }), { permissions });
+      const rules = {
+        rules: () => ({ ...NO_RULES, allow: [...allowed] }),
+        allow: (added: readonly string[]) => added.forEach((rule) => void allowed.add(rule)),
+      };
+      const { session } = held(toolNamed('weather', { requiredConfirmation: () => true }), { rules });
       let times = 0;
       session.onPatch((patch) => {
         if (!waiting(patch)) return;
@@ -102,14 +111,16 @@ describe('tools in a conversation', () => {
       });
       await session.send({ text: 'Weather?' });
       assert.equal(times, asked);
-      assert.deepEqual([...allowed], always ? ['Test/weather'] : []);
+      assert.deepEqual([...allowed], always ? ['tool:Test/weather'] : []);
     });
   }
 
   it('tools: stop ends a waiting call and a call that ignores the signal', async () => {
+    const waits = toolNamed('weather', { requiredConfirmation: () => true });
+    const hangs = toolNamed('weather', { run: () => new Promise(() => undefined) });
     for (const [tool, state] of [
-      [toolNamed('weather', { requiredConfirmation: () => true }), { type: 'stopped', unstarted: true }],
-      [toolNamed('weather', { run: () => new Promise(() => undefined) }), { type: 'stopped' }],
+      [waits, { type: 'stopped', unstarted: true }],
+      [hangs, { type: 'stopped' }],
     ] as const) {
       upstream.respond(scripted({ tools: [CALL] }));
       const { session } = held(tool);
@@ -169,9 +180,77 @@ describe('tools in a conversation', () => {
         { id: 'old', transcript },
       );
       assert.deepEqual(states(reopened.messages), ['waiting']);
-      reopened.closeOpenAnswers();
+      await reopened.closeOpenAnswers();
       assert.deepEqual(states(reopened.messages), ['stopped']);
     });
+  });
+
+  it('tools: after a reload, a call that was changing files says whether the change was made', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'svc-reload-'));
+    let folder = '';
+    const content = new Map([['b', 'old']]);
+    const files = {
+      read: async (path: string) => {
+        const text = content.get(path);
+        return text === undefined ? undefined : Buffer.from(text);
+      },
+      apply: async () => undefined,
+    };
+    let id = 0;
+    const checkpoints = () => new Checkpoints({ folder, files, now: () => 0, newId: () => `e${++id}` });
+    const never = new Promise<never>(() => undefined);
+    const changing = (path: string): ChatTool => ({
+      ...toolNamed('weather'),
+      prepare: () => ({
+        confirmation: false,
+        action: { type: 'changes', changes: [textChange(path, content.get(path), 'new').change] },
+        run: async () => {
+          if (path === 'a') content.set('a', 'new');
+          return never;
+        },
+      }),
+    });
+    for (const [path, type] of [
+      ['a', 'done'],
+      ['b', 'stopped'],
+    ] as const) {
+      folder = join(root, path);
+      upstream.respond(scripted({ tools: [{ ...CALL, id: `call_${path}` }] }));
+      const { session } = held(changing(path), { checkpoints });
+      void session.send({ text: 'Weather?' });
+      await whenPatch(session, (patch) => patch.type === 'tool' && patch.state.type === 'running');
+      const journal = join(folder, 'journal.jsonl');
+      while (!existsSync(journal) || !readFileSync(journal, 'utf8').includes('begin') || content.get('a') !== 'new')
+        await new Promise(setImmediate);
+      const { transcript } = session;
+      const deps = { converse: async function* () {}, model: () => undefined, newId: () => 'x', now: () => 0 };
+      const reopened = new ChatSession({ ...deps, checkpoints }, { id: 'old', transcript });
+      await reopened.closeOpenAnswers();
+      const [part] = calls(reopened.messages.at(-1)?.parts);
+      assert.equal(part?.type === 'tool' && part.state.type, type);
+      if (type === 'stopped') assert.deepEqual(part?.type === 'tool' && part.state, { type, unstarted: true });
+      session.dispose();
+    }
+    rmSync(root, { recursive: true });
+  });
+
+  it('tools: after 60 steps the user is asked, and Continue goes on without a message', async () => {
+    let city = 0;
+    upstream.respond((request, response) => {
+      city += 1;
+      const script = city === 61 ? { text: ['Done.'] } : { tools: [{ ...CALL, arguments: [`{"city":"${city}"}`] }] };
+      return scripted(script)(request, response);
+    });
+    const { session } = held(toolNamed('weather'));
+    await session.send({ text: 'Weather?' });
+    assert.deepEqual(session.messages.at(-1)?.ending, { type: 'paused', steps: 60 });
+    assert.equal(calls(session.messages.at(-1)?.parts).length, 60);
+    await session.continue();
+    assert.deepEqual(
+      session.messages.map(({ role }) => role),
+      ['user', 'assistant', 'assistant'],
+    );
+    assert.deepEqual(session.messages.at(-1)?.parts, [{ type: 'text', text: 'Done.' }]);
   });
 
   it('tools: the model gets an error for a failed tool, an unknown tool and arguments that are no object', async () => {

@@ -134,6 +134,12 @@ export class History {
     this.#listed.delete(id);
     await rm(this.#file(id), { force: true });
     await rm(this.#draftFile(id), { force: true });
+    await rm(this.changesFolder(id), { recursive: true, force: true });
+  }
+
+  /** The folder for the checkpoints of a conversation. */
+  changesFolder(id: string): string {
+    return join(this.#folder, `${safeName(id)}.changes`);
   }
 
   async draft(id: string): Promise<ConversationDraft> {

@@ -119,6 +119,7 @@ const ending = z.union([
   }),
   z.object({ type: z.literal('stopped') }),
   z.object({ type: z.literal('repeating'), tool: z.string() }),
+  z.object({ type: z.literal('paused'), steps: count }),
   z.object({ type: z.literal('failed'), error: card }),
 ]) satisfies z.ZodType<Ending>;
 

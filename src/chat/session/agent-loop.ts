@@ -6,7 +6,7 @@ import { asSvcError, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import { keyWithheld } from '../../wire/errors/upstream-errors.ts';
 import { errorCard } from '../page/error-card.ts';
 import type { ToolRunner } from '../tools/tool-runner.ts';
-import { type ChatTool, LoopWatch, toolForModel } from '../tools/tools.ts';
+import { type ChatTool, LoopWatch, MAX_STEPS, toolForModel } from '../tools/tools.ts';
 import type { Ending, Message, ModelLabel, Patch } from '../transcript.ts';
 import { type AnswerOptions, PLAN_INSTRUCTIONS } from './answer-options.ts';
 import { AnswerWriter } from './answer-writer.ts';
@@ -90,6 +90,7 @@ export class AgentLoop {
       if (looping !== undefined) return { type: 'repeating', tool: looping };
       await this.#tools.run(id, writer.calls, signal);
       if (signal.aborted) return { type: 'stopped' };
+      if (watch.isLong) return { type: 'paused', steps: MAX_STEPS };
       if (this.#log.hasQueued()) return undefined;
     }
   }

@@ -3,7 +3,8 @@ import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Conversation } from '../../wire/conversation.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
-import type { ChatTool, SavedPermissions } from '../tools/tools.ts';
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
+import type { ChatTool, SavedRules } from '../tools/tools.ts';
 import type { ModelLabel } from '../transcript.ts';
 
 export interface ConverseChoices {
@@ -45,7 +46,9 @@ export interface SessionDeps {
   readonly instructions?: () => string | Promise<string>;
   /** The tools available now. Depends on workspace trust. */
   readonly tools?: () => readonly ChatTool[];
-  readonly permissions?: SavedPermissions;
+  readonly rules?: SavedRules;
+  /** The checkpoints of a conversation; absent: changes can't be taken back. */
+  readonly checkpoints?: (conversation: string) => Checkpoints;
   /** Whether the model names new conversations. */
   readonly namedByModel?: () => boolean;
   /** Maximum number of tokens of an answer (spec 8). */

@@ -1,5 +1,6 @@
 import { Emitter } from '../../base/emitter.ts';
 import type { Attachment } from '../attachment.ts';
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
 import type { ChatTool, PreparedCall, ToolDecision } from '../tools/tools.ts';
 import {
@@ -11,13 +12,17 @@ import {
   type Message,
   messageText,
   newestLeaf,
+  type Part,
   type Patch,
+  type ToolState,
   type Transcript,
 } from '../transcript.ts';
 import { AgentLoop, type ConversationLog, noModel } from './agent-loop.ts';
 import { type AnswerOptions, toolsFor } from './answer-options.ts';
 import type { SessionDeps } from './session-deps.ts';
 import { titleFrom, titleInAnswer, titleRequest } from './title.ts';
+
+type ToolPart = Extract<Part, { type: 'tool' }>;
 
 /** A message from the user. */
 export interface Outgoing {
@@ -43,6 +48,8 @@ export class ChatSession {
   readonly #queueChanged = new Emitter<[]>();
   readonly onQueueChange = this.#queueChanged.event;
   readonly #tools: ToolRunner;
+  /** The changes of files by tools. */
+  readonly checkpoints: Checkpoints | undefined;
   readonly #agentLoop: AgentLoop;
   #transcript: Transcript;
   #seq = 0;
@@ -59,9 +66,11 @@ export class ChatSession {
     this.#queue = stored?.queue ?? [];
     this.id = stored?.id ?? deps.newId();
     this.#transcript = stored?.transcript ?? EMPTY_TRANSCRIPT;
+    this.checkpoints = deps.checkpoints?.(this.id);
     this.#tools = new ToolRunner({
       tools: () => this.#offeredTools(),
-      ...(deps.permissions === undefined ? {} : { permissions: deps.permissions }),
+      ...(deps.rules === undefined ? {} : { rules: deps.rules }),
+      ...(this.checkpoints === undefined ? {} : { checkpoints: this.checkpoints }),
       patch: (patch) => this.#patch(patch),
       now: deps.now,
     });
@@ -99,13 +108,12 @@ export class ChatSession {
 
   /**
    * Marks answers that a crash left open as interrupted. Only for a conversation from history to which no other window
-   * is streaming.
+   * is streaming. Of a call that was changing files, the checkpoints say whether the change was made.
    */
-  closeOpenAnswers(): void {
-    for (const { id, role, ending } of this.#transcript.messages) {
-      if (role === 'user' || ending !== undefined) continue;
-      this.#end(id, { type: 'finished', reason: 'closed', outcome: 'interrupted' });
-    }
+  async closeOpenAnswers(): Promise<void> {
+    const open = this.#transcript.messages.filter(({ role, ending }) => role !== 'user' && ending === undefined);
+    const made = this.checkpoints && open.length > 0 ? await changedCalls(this.checkpoints) : undefined;
+    for (const { id } of open) this.#end(id, { type: 'finished', reason: 'closed', outcome: 'interrupted' }, made);
   }
 
   /** Applies changes by another window: the rest of answers that are open here, and later messages. */
@@ -193,9 +201,10 @@ export class ChatSession {
     });
   }
 
-  /** Continues an incomplete answer. */
+  /** Continues an incomplete answer. After a pause, the model needs no request to continue. */
   async continue(): Promise<void> {
     await this.#run(async (signal) => {
+      if (this.messages.at(-1)?.ending?.type === 'paused') return this.#agentLoop.answer(signal);
       this.#add({ role: 'user', parts: [], auto: true }, this.#transcript.leaf);
       await this.#agentLoop.answer(signal);
     });
@@ -229,6 +238,15 @@ export class ChatSession {
   /** Decides about a tool call. False: the call does not wait here. */
   decide(call: string, decision: ToolDecision): boolean {
     return this.#tools.decide(call, decision);
+  }
+
+  /** The rules of the user for this conversation. */
+  get rules(): readonly string[] {
+    return this.#tools.conversationRules;
+  }
+
+  set rules(rules: readonly string[]) {
+    this.#tools.conversationRules = rules;
   }
 
   /** A call that waits for a decision, with the whole texts of its changes. */
@@ -338,11 +356,15 @@ export class ChatSession {
     return id;
   }
 
-  /** Ends a message. Marks tool calls without a result as stopped, so that they do not appear to be waiting. */
-  #end(message: string, ending: Ending): void {
+  /**
+   * Ends a message. Marks tool calls without a result as stopped, so that they do not appear to be waiting.
+   *
+   * @param made the calls that changed files, if it is known from checkpoints.
+   */
+  #end(message: string, ending: Ending, made?: ReadonlySet<string>): void {
     this.#find(message)?.parts.forEach((value, part) => {
-      if (value.type === 'tool' && isOpen(value.state))
-        this.#patch({ type: 'tool', message, part, state: { type: 'stopped' } });
+      if (value.type !== 'tool' || !isOpen(value.state)) return;
+      this.#patch({ type: 'tool', message, part, state: interruptedState(value, made) });
     });
     this.#patch({ type: 'end', message, ending });
   }
@@ -356,4 +378,17 @@ export class ChatSession {
     this.#seq += 1;
     this.#patched.fire(patch, this.#seq);
   }
+}
+
+/** The calls whose changes of files were made. */
+async function changedCalls(checkpoints: Checkpoints): Promise<ReadonlySet<string>> {
+  await checkpoints.settle();
+  return new Set((await checkpoints.changes()).map(({ call }) => call));
+}
+
+function interruptedState({ id, action, state }: ToolPart, made: ReadonlySet<string> | undefined): ToolState {
+  if (state.type !== 'running') return { type: 'stopped', unstarted: true };
+  if (made === undefined || action?.type !== 'changes') return { type: 'stopped' };
+  if (!made.has(id)) return { type: 'stopped', unstarted: true };
+  return { type: 'done', output: 'The window was closed while this call ran. The change was made.' };
 }

@@ -94,6 +94,7 @@ function toolResult(part: Part): ToolResultPart[] {
     case 'done':
       return result(state.output, state.failed === true);
     case 'denied':
+      if (state.rule !== undefined) return result(`A rule of the user denies this call: ${state.rule}`, true);
       return result(`The user did not allow this call.${state.reason === '' ? '' : ` Reason: ${state.reason}`}`, true);
     case 'stopped':
       if (state.unstarted) return result('The answer was stopped before this call ran. It had no effect.', true);

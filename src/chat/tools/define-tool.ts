@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome, ToolRun } from './tools.ts';
+import type { ChatTool, PreparedCall, ToolOutcome, ToolRun } from './tools.ts';
 
 /** Display name of the provider of our own tools. */
 export const OWN_ORIGIN = 'Svc';
@@ -26,16 +26,12 @@ export function defineTool<Shape extends z.ZodObject>(
   };
 }
 
-/** A tool without effects. It needs no confirmation unless `confirmation` says so. */
+/** A tool without effects, which needs no confirmation. */
 export function defineReadingTool<Shape extends z.ZodObject>(
   definition: Definition<Shape>,
   run: (args: z.infer<Shape>, context: ToolRun) => Promise<ToolOutcome>,
-  confirmation: (args: z.infer<Shape>) => RequiredConfirmation | Promise<RequiredConfirmation> = () => false,
 ): ChatTool {
-  return defineTool(definition, false, async (args) => ({
-    confirmation: await confirmation(args),
-    run: (context) => run(args, context),
-  }));
+  return defineTool(definition, false, (args) => ({ confirmation: false, run: (context) => run(args, context) }));
 }
 
 /** Each token counts: it is sent with every request. */

@@ -1,14 +1,16 @@
+import type { Checkpoints } from '../checkpoints/checkpoints.ts';
+import { joinRules, judge, NO_RULES, offeredRules, type RuleTexts } from '../permissions/permission-rules.ts';
 import type { Call } from '../session/answer-writer.ts';
 import type { Patch, ToolState } from '../transcript.ts';
+import { callSubjects } from './call-subjects.ts';
 import { cutMiddle } from './long-output.ts';
 import { sameAction, type ToolAction } from './tool-action.ts';
 import {
   type ChatTool,
   type PreparedCall,
-  permissionKey,
   type RequiredConfirmation,
   readArguments,
-  type SavedPermissions,
+  type SavedRules,
   type ToolDecision,
   type ToolInput,
   type ToolOutcome,
@@ -17,7 +19,8 @@ import {
 
 export interface ToolRunnerDeps {
   readonly tools: () => readonly ChatTool[];
-  readonly permissions?: SavedPermissions;
+  readonly rules?: SavedRules;
+  readonly checkpoints?: Pick<Checkpoints, 'record'>;
   readonly patch: (patch: Patch) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -26,49 +29,49 @@ export interface ToolRunnerDeps {
 /** Longer outputs lose their middle. */
 const MAX_OUTPUT = 60_000;
 
-/** Writes the progress of one call into its message. */
-interface CallLog {
+const CHANGED = 'The target of this call has changed since it was shown. Nothing was done. Read it again.';
+const UNSTARTED: ToolState = { type: 'stopped', unstarted: true };
+
+/** One call of an answer, which writes its progress into its message. */
+interface PlannedCall {
+  readonly call: Call;
+  readonly tool: ChatTool;
+  readonly input: ToolInput;
   readonly message: string;
   readonly state: (state: ToolState) => void;
   readonly action: (action: ToolAction) => void;
 }
 
-const CHANGED = 'The target of this call has changed since it was shown. Nothing was done. Read it again.';
+/** A call that can't run has ended. */
+type Planned = PlannedCall | { readonly ended: ToolState; readonly state: PlannedCall['state'] };
 
+/** A call that waits for a decision. */
 interface Waiting {
-  readonly tool: ChatTool;
+  readonly planned: PlannedCall;
   readonly prepared: PreparedCall;
+  /** The rules that a lasting permission adds. */
+  readonly rules: readonly string[];
   readonly resolve: (decision: ToolDecision | undefined) => void;
+}
+
+/** A question about a call. Resolves with undefined if the answer was stopped. */
+interface Asked {
+  readonly prepared: PreparedCall;
+  readonly decision: Promise<ToolDecision | undefined>;
 }
 
 /** A call that may run, or the state in which it ends. */
 type Permitted = { readonly prepared: PreparedCall; readonly answer?: string } | { readonly refused: ToolState };
 
-/** A call with its tool and its arguments. */
-interface KnownCall {
-  readonly id: string;
-  readonly tool: ChatTool;
-  readonly input: ToolInput;
-  readonly log: CallLog;
-}
-
-/** What was shown to the user, and the decision; undefined: the answer was stopped. */
-interface Asked {
-  readonly shown: PreparedCall;
-  readonly decision: Promise<ToolDecision | undefined>;
-}
-
-const UNSTARTED: ToolState = { type: 'stopped', unstarted: true };
-
 /**
- * Runs the tool calls of an answer one after another. First asks the user about all calls that need permission, so that
- * they can be decided together.
+ * Runs the tool calls of an answer one after another. The user is asked about all of them at once, in so far as they
+ * can be checked before the earlier ones ran.
  */
 export class ToolRunner {
   readonly #deps: ToolRunnerDeps;
   readonly #waiting = new Map<string, Waiting>();
-  /** Permissions for this conversation. */
-  readonly #allowed = new Set<string>();
+  /** Rules for this conversation. */
+  #allowed: readonly string[] = [];
 
   constructor(deps: ToolRunnerDeps) {
     this.#deps = deps;
@@ -76,35 +79,25 @@ export class ToolRunner {
 
   /** Resolves when every call has ended or the signal has fired; never rejects. */
   async run(message: string, calls: readonly Call[], signal: AbortSignal): Promise<void> {
-    const known = calls.map((call) => this.#known(call, this.#callLog(message, call)));
-    const asked: (Asked | undefined)[] = [];
-    for (const call of known) asked.push('tool' in call ? await this.#askEarly(call, signal) : undefined);
-    for (const [index, call] of known.entries()) {
-      if (!('tool' in call)) call.log.state({ type: 'done', failed: true, output: call.failure });
-      else call.log.state(signal.aborted ? UNSTARTED : await this.#call(call, asked[index], signal));
+    const planned = calls.map((call) => this.#plan(message, call));
+    const asked = await this.#askEarly(planned, signal);
+    for (const [index, one] of planned.entries()) {
+      if ('ended' in one) one.state(one.ended);
+      else one.state(signal.aborted ? UNSTARTED : await this.#run(one, asked[index], signal));
     }
-  }
-
-  #callLog(message: string, { part }: Call): CallLog {
-    return {
-      message,
-      state: (state) => this.#deps.patch({ type: 'tool', message, part, state }),
-      action: (action) => this.#deps.patch({ type: 'action', message, part, action }),
-    };
-  }
-
-  #known({ id, name, text }: Call, log: CallLog): KnownCall | { readonly failure: string; readonly log: CallLog } {
-    const tool = this.#deps.tools().find((each) => each.name === name);
-    if (!tool) return { failure: `There is no tool named ${name}.`, log };
-    const input = readArguments(text);
-    return input ? { id, tool, input, log } : { failure: 'The arguments are not a JSON object.', log };
   }
 
   /** False: the call does not wait, for example because it was answered already. */
   decide(call: string, decision: ToolDecision): boolean {
     const waiting = this.#waiting.get(call);
-    waiting?.resolve(decision);
-    return waiting !== undefined;
+    if (!waiting) return false;
+    const { planned, rules, resolve } = waiting;
+    resolve(decision);
+    planned.state(decision.type === 'deny' ? { type: 'denied', reason: decision.reason } : { type: 'allowed' });
+    // The rules are about the command as it was shown.
+    const edited = 'command' in decision;
+    if ((decision.type === 'session' || decision.type === 'always') && !edited) this.#remember(decision.type, rules);
+    return true;
   }
 
   /** The call that waits for a decision, with the whole texts of its changes. */
@@ -112,108 +105,146 @@ export class ToolRunner {
     return this.#waiting.get(call)?.prepared;
   }
 
-  async #call(call: KnownCall, asked: Asked | undefined, signal: AbortSignal): Promise<ToolState> {
+  /** The rules that hold in this conversation only. */
+  get conversationRules(): readonly string[] {
+    return this.#allowed;
+  }
+
+  set conversationRules(rules: readonly string[]) {
+    this.#allowed = rules;
+  }
+
+  #plan(message: string, call: Call): Planned {
+    const place = { message, part: call.part };
+    const state = (next: ToolState) => this.#deps.patch({ type: 'tool', ...place, state: next });
+    const fail = (output: string) => ({ ended: { type: 'done', failed: true, output } as const, state });
+    const tool = this.#deps.tools().find(({ name }) => name === call.name);
+    if (!tool) return fail(`There is no tool named ${call.name}.`);
+    const input = readArguments(call.text);
+    if (!input) return fail('The arguments are not a JSON object.');
+    const action = (next: ToolAction) => this.#deps.patch({ type: 'action', ...place, action: next });
+    return { call, tool, input, message, state, action };
+  }
+
+  /** Asks about each call that can be prepared now. Others are prepared when it is their turn. */
+  async #askEarly(planned: readonly Planned[], signal: AbortSignal): Promise<readonly (Asked | undefined)[]> {
+    if (planned.length < 2) return [];
+    const prepared = await Promise.all(
+      planned.map(async (one) => {
+        if ('ended' in one) return undefined;
+        try {
+          return await one.tool.prepare(one.input);
+        } catch {
+          // It may need the result of an earlier call.
+          return undefined;
+        }
+      }),
+    );
+    return planned.map((one, index) => {
+      const call = prepared[index];
+      if (!call || 'ended' in one || signal.aborted || this.#verdict(one, call) !== 'ask') return undefined;
+      return this.#ask(one, call, signal);
+    });
+  }
+
+  async #run(planned: PlannedCall, asked: Asked | undefined, signal: AbortSignal): Promise<ToolState> {
     try {
-      const permitted = await this.#permit(call, asked, signal);
+      const permitted = await this.#permit(planned, asked, signal);
       if ('refused' in permitted) return permitted.refused;
-      call.log.state({ type: 'running' });
+      planned.state({ type: 'running' });
       const since = this.#deps.now();
-      const outcome = await this.#invoke(permitted, { signal, message: call.log.message, call: call.id });
+      const outcome = await this.#invoke(planned, permitted, signal);
       return outcomeState(outcome, this.#deps.now() - since, signal);
     } catch (thrown) {
       return { type: 'done', ...failure(thrown), failed: true };
     }
   }
 
-  /**
-   * Asks before the calls ahead of this one have run. Undefined: no question is needed, or the call can't be checked
-   * yet, because it may depend on those calls. It is then checked when its turn comes.
-   */
-  async #askEarly(call: KnownCall, signal: AbortSignal): Promise<Asked | undefined> {
-    try {
-      const prepared = await call.tool.prepare(call.input);
-      return signal.aborted || !this.#needsDecision(call.tool, prepared)
-        ? undefined
-        : this.#ask(call, prepared, signal);
-    } catch {
-      return undefined;
-    }
-  }
-
-  #needsDecision(tool: ChatTool, { confirmation }: PreparedCall): boolean {
-    return confirmation !== false && !(confirmation === true && this.#allows(tool));
-  }
-
-  #ask(call: KnownCall, prepared: PreparedCall, signal: AbortSignal): Asked {
-    const { log, tool } = call;
-    const { confirmation, action } = prepared;
-    if (action) log.action(action);
-    const decision = this.#wait(call, prepared, signal).then((decided) => {
-      if (decided?.type === 'deny') log.state({ type: 'denied', reason: decided.reason });
-      else if (decided) log.state({ type: 'allowed' });
-      if (decided && confirmation === true) this.#remember(tool, decided);
-      return decided;
-    });
-    log.state(typeof confirmation === 'boolean' ? { type: 'waiting' } : { type: 'waiting', caution: confirmation });
-    return { shown: prepared, decision };
-  }
-
   /** Prepares the call, and asks the user for permission if it needs it. */
-  async #permit(call: KnownCall, early: Asked | undefined, signal: AbortSignal): Promise<Permitted> {
-    const { tool, input, log } = call;
+  async #permit(planned: PlannedCall, early: Asked | undefined, signal: AbortSignal): Promise<Permitted> {
+    const prepared = early?.prepared ?? (await planned.tool.prepare(planned.input));
+    if (signal.aborted) return { refused: UNSTARTED };
     let asked = early;
     if (!asked) {
-      const prepared = await tool.prepare(input);
-      if (signal.aborted) return { refused: UNSTARTED };
-      if (!this.#needsDecision(tool, prepared)) {
-        if (prepared.action) log.action(prepared.action);
-        return { prepared };
-      }
-      asked = this.#ask(call, prepared, signal);
+      if (prepared.action) planned.action(prepared.action);
+      const verdict = this.#verdict(planned, prepared);
+      if (verdict === 'run') return { prepared };
+      if (verdict !== 'ask') return { refused: { type: 'denied', reason: '', rule: verdict.rule } };
+      asked = this.#ask(planned, prepared, signal);
     }
     const decision = await asked.decision;
     if (!decision) return { refused: UNSTARTED };
     if (decision.type === 'deny') return { refused: { type: 'denied', reason: decision.reason } };
-    if (decision.type === 'answer') return { prepared: asked.shown, answer: decision.text };
-    return { prepared: await this.#prepareAgain(tool, input, decision.command, asked.shown, log) };
+    if (decision.type === 'answer') return { prepared, answer: decision.text };
+    return this.#prepareAgain(planned, decision.command, prepared);
+  }
+
+  #verdict({ tool }: PlannedCall, prepared: PreparedCall): 'run' | 'ask' | { readonly rule: string } {
+    const verdict = judge(callSubjects(tool, prepared), this.#rules());
+    if (verdict.effect === 'deny') return { rule: verdict.rule };
+    if (prepared.action?.type === 'question' || typeof prepared.confirmation === 'object') return 'ask';
+    if (prepared.confirmation === false) return verdict.effect === 'ask' ? 'ask' : 'run';
+    return verdict.effect === 'allow' ? 'run' : 'ask';
   }
 
   /**
    * Prepares an allowed call again: a file may have changed or may have become a link in the meantime. A command that
    * the user edited replaces the shown one.
    */
-  async #prepareAgain(
-    tool: ChatTool,
-    input: ToolInput,
-    command: string | undefined,
-    shown: PreparedCall,
-    log: CallLog,
-  ): Promise<PreparedCall> {
+  async #prepareAgain(planned: PlannedCall, command: string | undefined, shown: PreparedCall): Promise<Permitted> {
     const edited = command !== undefined && shown.action?.type === 'command' && command !== shown.action.command;
-    const again = await tool.prepare(edited ? { ...input, command } : input);
-    if (edited && again.action) log.action(again.action);
-    else if (!sameAction(shown.action, again.action)) throw new Error(CHANGED);
-    if (cautionText(again.confirmation) !== cautionText(shown.confirmation)) throw new Error(CHANGED);
-    return again;
+    const again = await planned.tool.prepare(edited ? { ...planned.input, command } : planned.input);
+    if (again.action) planned.action(again.action);
+    const verdict = this.#verdict(planned, again);
+    if (typeof verdict === 'object') return { refused: { type: 'denied', reason: '', rule: verdict.rule } };
+    // The user has seen the edited command, but not a new reason for caution about a file.
+    const same = edited || sameAction(shown.action, again.action);
+    if (!same || (!edited && cautionText(again.confirmation) !== cautionText(shown.confirmation)))
+      throw new Error(CHANGED);
+    if (!edited) return { prepared: again };
+    const note = `The user changed the command to: ${command}\n`;
+    const run = async (context: ToolRun) => {
+      const outcome = await again.run(context);
+      return { ...outcome, output: note + outcome.output };
+    };
+    return { prepared: { ...again, run } };
   }
 
-  #allows(tool: ChatTool): boolean {
-    const key = permissionKey(tool);
-    return this.#allowed.has(key) || (this.#deps.permissions?.has(key) ?? false);
+  #rules(): RuleTexts {
+    const saved = this.#deps.rules?.rules() ?? NO_RULES;
+    return joinRules(saved, { ...NO_RULES, allow: this.#allowed });
   }
 
-  #remember(tool: ChatTool, decision: ToolDecision): void {
-    if (decision.type === 'session') this.#allowed.add(permissionKey(tool));
-    if (decision.type === 'always') this.#deps.permissions?.add(permissionKey(tool));
-    // The permission also answers the calls that wait already.
-    for (const { tool: other, prepared, resolve } of [...this.#waiting.values()]) {
-      if (!this.#needsDecision(other, prepared)) resolve({ type: 'once' });
+  #ask(planned: PlannedCall, prepared: PreparedCall, signal: AbortSignal): Asked {
+    const { confirmation, action } = prepared;
+    if (action) planned.action(action);
+    const subjects = callSubjects(planned.tool, prepared);
+    const isQuestion = action?.type === 'question';
+    const rules = isQuestion || confirmation !== true ? undefined : offeredRules(subjects, this.#rules());
+    const decision = this.#wait({ planned, prepared, rules: rules ?? [] }, signal);
+    planned.state({
+      type: 'waiting',
+      ...(typeof confirmation === 'object' ? { caution: confirmation } : {}),
+      ...(rules === undefined ? {} : { rules }),
+    });
+    return { prepared, decision };
+  }
+
+  /** Calls that wait and are allowed by the new rules need no further decision. */
+  #remember(type: 'session' | 'always', rules: readonly string[]): void {
+    if (rules.length === 0) return;
+    if (type === 'always' && this.#deps.rules) this.#deps.rules.allow(rules);
+    // Settings are written with a delay.
+    this.#allowed = [...new Set([...this.#allowed, ...rules])];
+    for (const { planned, prepared } of [...this.#waiting.values()]) {
+      if (this.#verdict(planned, prepared) === 'run') this.decide(planned.call.id, { type: 'once' });
     }
   }
 
   /** Resolves with undefined if the answer was stopped. */
-  #wait({ id, tool }: KnownCall, prepared: PreparedCall, signal: AbortSignal): Promise<ToolDecision | undefined> {
+  #wait(waiting: Omit<Waiting, 'resolve'>, signal: AbortSignal): Promise<ToolDecision | undefined> {
     return new Promise((done) => {
+      const { id } = waiting.planned.call;
       const resolve = (decision: ToolDecision | undefined) => {
         signal.removeEventListener('abort', stop);
         this.#waiting.delete(id);
@@ -221,21 +252,32 @@ export class ToolRunner {
       };
       const stop = () => resolve(undefined);
       signal.addEventListener('abort', stop);
-      this.#waiting.set(id, { tool, prepared, resolve });
+      this.#waiting.set(id, { ...waiting, resolve });
     });
   }
 
   /** Does not wait for a tool that ignores the signal, so that Stop always works. */
-  async #invoke({ prepared, answer }: { prepared: PreparedCall; answer?: string }, run: ToolRun): Promise<ToolOutcome> {
+  async #invoke(
+    { call, message }: PlannedCall,
+    { prepared, answer }: { prepared: PreparedCall; answer?: string },
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
     let stop: (() => void) | undefined;
     const stopped = new Promise<ToolOutcome>((resolve) => {
       stop = () => resolve({ output: '', failed: true });
-      run.signal.addEventListener('abort', stop);
+      signal.addEventListener('abort', stop);
     });
+    const mayRead = (path: string) => judge([{ kind: 'read', path }], this.#rules()).effect !== 'deny';
+    const run: ToolRun = { signal, message, call: call.id, mayRead, ...(answer === undefined ? {} : { answer }) };
+    const { checkpoints } = this.#deps;
+    const changes = prepared.action?.type === 'changes' ? prepared.action.changes : [];
+    const work = () => prepared.run(run);
     try {
-      return await Promise.race([prepared.run(answer === undefined ? run : { ...run, answer }), stopped]);
+      const running =
+        checkpoints && changes.length > 0 ? checkpoints.record({ message, call: call.id }, changes, work) : work();
+      return await Promise.race([running, stopped]);
     } finally {
-      if (stop) run.signal.removeEventListener('abort', stop);
+      if (stop) signal.removeEventListener('abort', stop);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Tool } from '../../wire/conversation.ts';
+import type { RuleTexts } from '../permissions/permission-rules.ts';
 import type { Caution } from './caution.ts';
 import type { PreparedChange } from './file-change.ts';
 import type { ToolAction } from './tool-action.ts';
@@ -40,6 +41,10 @@ export interface PreparedCall {
   readonly action?: ToolAction;
   /** The whole texts of the changes of `action`, for the diff editor. */
   readonly changes?: readonly PreparedChange[];
+  /** The files that it reads, for rules. */
+  readonly reads?: readonly string[];
+  /** For a command: whether its shell has POSIX syntax, and whether all its files are in the workspace. */
+  readonly shell?: { readonly posix: boolean; readonly inside: boolean };
   /**
    * Does what was prepared. Called at most once. A failure is also an outcome, which is sent to the model.
    *
@@ -55,6 +60,8 @@ export interface ToolRun {
   readonly message: string;
   readonly call: string;
   readonly answer?: string;
+  /** Whether the rules of the user let tools read this file. */
+  readonly mayRead?: (path: string) => boolean;
 }
 
 export type RequiredConfirmation = boolean | Caution;
@@ -68,13 +75,15 @@ export type ToolDecision =
   | { readonly type: 'answer'; readonly text: string }
   | { readonly type: 'deny'; readonly reason: string };
 
-/** Tools that may always run without confirmation. The key has the origin, so that a namesake is not included. */
-export interface SavedPermissions {
-  has(key: string): boolean;
-  add(key: string): void;
+/** The rules of the user that hold in all conversations. */
+export interface SavedRules {
+  rules(): RuleTexts;
+  /** Adds rules that allow calls. */
+  allow(rules: readonly string[]): void;
 }
 
-export function permissionKey({ origin, name }: ChatTool): string {
+/** Identifies a tool in rules. It has the origin, so that a namesake is not included. */
+export function toolKey({ origin, name }: ChatTool): string {
   return `${origin}/${name}`;
 }
 
@@ -95,10 +104,10 @@ export function readArguments(text: string): ToolInput | undefined {
 
 /** The same call this many times in a row is a loop. */
 const REPEATS = 3;
-/** Maximum number of rounds. A model that needs more is considered to be looping. */
-const MAX_STEPS = 60;
+/** After this many rounds the user is asked whether to continue. */
+export const MAX_STEPS = 60;
 
-/** Detects a model that repeats tool calls. */
+/** Detects a model that repeats tool calls, and counts the rounds. */
 export class LoopWatch {
   #last = '';
   #times = 0;
@@ -110,6 +119,10 @@ export class LoopWatch {
     this.#times = signature === this.#last ? this.#times + 1 : 1;
     this.#last = signature;
     this.#steps += 1;
-    return this.#times >= REPEATS || this.#steps >= MAX_STEPS ? (calls[0]?.name ?? '') : undefined;
+    return this.#times >= REPEATS ? (calls[0]?.name ?? '') : undefined;
+  }
+
+  get isLong(): boolean {
+    return this.#steps >= MAX_STEPS;
   }
 }

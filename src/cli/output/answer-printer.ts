@@ -58,6 +58,8 @@ function describeEnding(ending: Ending): string | undefined {
       return undefined;
     case 'repeating':
       return `warning: The model repeated the same call of ${ending.tool}.`;
+    case 'paused':
+      return `warning: The answer was paused after ${ending.steps} steps.`;
     case 'failed': {
       const { message, advice } = ending.error;
       return `svc: ${message}${advice === undefined ? '' : `\n${advice}`}`;

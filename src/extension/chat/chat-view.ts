@@ -3,6 +3,7 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import { outputTokens, usableTokens } from '../../catalog/limits.ts';
 import type { ModelSetup } from '../../catalog/model-setup.ts';
 import type { Attachment } from '../../chat/attachment.ts';
+import { Checkpoints } from '../../chat/checkpoints/checkpoints.ts';
 import { History } from '../../chat/history/history.ts';
 import type { ModelView } from '../../chat/page/page-messages.ts';
 import type { SessionDeps } from '../../chat/session/session-deps.ts';
@@ -25,13 +26,15 @@ import { exportConversation, importConversation, pickConversation } from './hist
 import { existingPaths, openLink, openPath } from './links.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
 import { CommandTerminals } from './tools/command-terminals.ts';
+import { EditorFiles } from './tools/editor-files.ts';
+import { managePermissions } from './tools/manage-permissions.ts';
 import type { ToolPlaces } from './tools/own-tools.ts';
-import { StoredPermissions } from './tools/permissions.ts';
+import { StoredRules } from './tools/stored-rules.ts';
 import { chooseTools, chosenTools } from './tools/tool-picker.ts';
 
 export interface ChatViewDeps extends SessionDeps {
   readonly extension: vscode.Uri;
-  /** Stores the conversation in the side bar and the permanent permissions of tools. */
+  /** Stores the conversation in the side bar. */
   readonly drafts: vscode.Memento;
   /** Folder for conversations. */
   readonly storage: vscode.Uri;
@@ -63,6 +66,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #conversations: Conversations;
   readonly #proposals = new Proposals();
   readonly #terminals = new CommandTerminals();
+  readonly #rules: StoredRules;
   readonly #attach: Attach;
   readonly #complete: Complete;
   readonly #context: ConversationContext;
@@ -76,16 +80,20 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   constructor(deps: ChatViewDeps) {
     this.#deps = deps;
-    const permissions = new StoredPermissions(deps.drafts);
+    this.#rules = new StoredRules((error) => this.#host.failed(error));
+    const history = new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath);
+    const files = new EditorFiles();
+    const { newId, now } = deps;
     this.#conversations = new Conversations({
       session: {
         ...deps,
         tools: () => chosenTools(this.#toolPlaces()),
-        permissions,
+        rules: this.#rules,
+        checkpoints: (id) => new Checkpoints({ folder: history.changesFolder(id), files, newId, now }),
         namedByModel,
         instructions: () => this.#context.instructions(),
       },
-      history: new History(vscode.Uri.joinPath(deps.storage, 'conversations').fsPath),
+      history,
       workspace: workspaceId(),
       onRemove: (id) => this.#handleRemoved(id),
       onError: (what, error) => this.#reportNotSaved(what, error),
@@ -158,6 +166,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       'svc.chat.openInEditor': () => this.#openPanel(false),
       'svc.chat.openInWindow': () => this.#openPanel(true),
       'svc.chat.chooseTools': () => chooseTools(this.#toolPlaces()),
+      'svc.chat.managePermissions': () => managePermissions(this.#rules, current()),
       'svc.chat.compact': async () => current()?.compact(),
       'svc.chat.stop': async () => current()?.stop(),
       'svc.chat.export': async () => {

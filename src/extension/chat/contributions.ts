@@ -12,6 +12,7 @@ export const CHAT_COMMANDS = [
   'svc.chat.openInEditor',
   'svc.chat.openInWindow',
   'svc.chat.chooseTools',
+  'svc.chat.managePermissions',
   'svc.chat.compact',
   'svc.chat.stop',
   'svc.chat.export',

@@ -174,7 +174,12 @@ export class Conversations {
   #pollFile(conversation: OpenConversation, stored: StoredConversation): void {
     const { session } = conversation;
     if (session.running || !isRunning(session.transcript)) return;
-    if (this.history.now - stored.changedAt >= QUIET_MS) return session.closeOpenAnswers();
+    if (this.history.now - stored.changedAt >= QUIET_MS) {
+      void session
+        .closeOpenAnswers()
+        .catch((error: unknown) => this.#deps.onError('An answer could not be closed.', error));
+      return;
+    }
     setTimeout(() => {
       if (this.#open.get(session.id) !== conversation) return;
       void this.history.load(session.id).then((now) => {

@@ -55,7 +55,7 @@ export class FolderWalk implements FolderSearch {
     let matches = 0;
     let fileCount = 0;
     for await (const path of this.#walk(scope, limit)) {
-      if (!accepts(path) || !isSearchable(path)) continue;
+      if (!accepts(path) || !isSearchable(path, query)) continue;
       const lines = textLines(await this.#source.read(path));
       const found = search(lines);
       if (found.length === 0) continue;

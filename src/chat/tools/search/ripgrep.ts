@@ -56,7 +56,7 @@ export class Ripgrep implements FolderSearch {
 
   async text(scope: SearchScope, query: TextQuery, signal: AbortSignal): Promise<SearchResult> {
     const accepts = patternFilter(scope.pattern);
-    const collector = new MatchCollector((path) => accepts(path) && isSearchable(path));
+    const collector = new MatchCollector((path) => accepts(path) && isSearchable(path, query));
     const { incomplete } = await this.#run(
       ['--json', '--max-filesize', '2M', ...queryArguments(query), ...scopeArguments(scope)],
       signal,

@@ -15,6 +15,8 @@ export interface TextQuery {
   readonly regex: boolean;
   /** Number of lines before and after each match. */
   readonly context: number;
+  /** Leaves out files that must not be read. */
+  readonly mayRead?: ((path: string) => boolean) | undefined;
 }
 
 /** A line of a file, 1-based. */
@@ -73,8 +75,8 @@ export function patternFilter(pattern: string | undefined): (path: string) => bo
 }
 
 /** Text of files with secrets must not be found. Their names may be listed. */
-export function isSearchable(path: string): boolean {
-  return !isSecretFile(path);
+export function isSearchable(path: string, { mayRead }: TextQuery): boolean {
+  return !isSecretFile(path) && (mayRead?.(path) ?? true);
 }
 
 const MAX_EXPANDED = 64;

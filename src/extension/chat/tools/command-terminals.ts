@@ -211,6 +211,10 @@ async function whenEnded(started: StartedCommand, ms: number, signal: AbortSigna
   }
 }
 
+export function isPosixShell(): boolean {
+  return /(?:^|[\\/])(?:ba|z|da|k|a)?sh(?:\.exe)?$/i.test(userShell());
+}
+
 function userShell(): string {
   const { SHELL, ComSpec } = process.env;
   return vscode.env.shell || (process.platform === 'win32' ? ComSpec : SHELL) || '/bin/sh';

@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
-import { defineReadingTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
+import { defineReadingTool, defineTool, outcomeOf } from '../../../chat/tools/define-tool.ts';
 import { folderListing, pathList } from '../../../chat/tools/search/folder-listing.ts';
 import { searchReport } from '../../../chat/tools/search/search-report.ts';
-import type { ChatTool, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
+import type { ChatTool, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { gitDiff } from '../attachments/git.ts';
 import { problemsText } from '../attachments/problems.ts';
 import { statOf, textDocument } from './editor-files.ts';
-import { workspaceFile } from './workspace-path.ts';
+import { type FoundFile, workspaceFile } from './workspace-path.ts';
 import { findWorkspaceFiles, searchWorkspace } from './workspace-search.ts';
 
 const MAX_LINES = 2000;
@@ -20,7 +20,7 @@ const pattern = z.string().describe('Glob of files, for example src/**/*.ts.').o
 /** Tools that only read the workspace. They need no confirmation, except for files that may contain secrets. */
 export function readingTools(): readonly ChatTool[] {
   return [
-    defineReadingTool(
+    defineTool(
       {
         name: 'read_file',
         description: 'Reads a text file.',
@@ -30,8 +30,12 @@ export function readingTools(): readonly ChatTool[] {
           to: z.number().describe('Last line.').optional(),
         }),
       },
-      readFile,
-      (input) => readingCaution(input.path),
+      false,
+      async (input) => {
+        const file = await workspaceFile(input.path);
+        const confirmation = cautionFor(file, input.path, 'read') ?? false;
+        return { confirmation, reads: [file.relative], run: () => readFile(file, input) };
+      },
     ),
     defineReadingTool(
       {
@@ -52,10 +56,10 @@ export function readingTools(): readonly ChatTool[] {
           context: z.number().describe('Lines around each match. Default: 2.').optional(),
         }),
       },
-      async ({ query, regex = false, pattern: glob, context = 2 }, { signal }) => {
+      async ({ query, regex = false, pattern: glob, context = 2 }, { signal, mayRead }) => {
         if (query === '') throw new Error('The query is empty.');
         const lines = Math.min(MAX_CONTEXT, Math.max(0, Math.floor(context)));
-        const result = await searchWorkspace(glob, { text: query, regex, context: lines }, signal);
+        const result = await searchWorkspace(glob, { text: query, regex, context: lines, mayRead }, signal);
         return outcomeOf(searchReport(result), 'No matches were found.');
       },
     ),
@@ -77,16 +81,10 @@ export function readingTools(): readonly ChatTool[] {
   ];
 }
 
-async function readingCaution(written: string): Promise<RequiredConfirmation> {
-  return cautionFor(await workspaceFile(written), written, 'read') ?? false;
-}
-
-async function readFile(input: {
-  path: string;
-  from?: number | undefined;
-  to?: number | undefined;
-}): Promise<ToolOutcome> {
-  const { uri, relative } = await workspaceFile(input.path);
+async function readFile(
+  { uri, relative }: FoundFile,
+  input: { readonly from?: number | undefined; readonly to?: number | undefined },
+): Promise<ToolOutcome> {
   const stat = await statOf(uri);
   if (!stat) throw new Error(`${relative} does not exist.`);
   if (stat.type & vscode.FileType.Directory) throw new Error(`${relative} is a folder. Use list_files.`);

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defineReadingTool, defineTool } from '../../../chat/tools/define-tool.ts';
 import type { ChatTool } from '../../../chat/tools/tools.ts';
-import { type CommandTerminals, requireReadable, workingFolder } from './command-terminals.ts';
+import { commandFiles } from './command-files.ts';
+import { type CommandTerminals, isPosixShell, requireReadable, workingFolder } from './command-terminals.ts';
 import { workspaceFile } from './workspace-path.ts';
 
 /** The longest time that a call waits for output. */
@@ -25,9 +26,12 @@ export function terminalTools(terminals: CommandTerminals): readonly ChatTool[] 
       async ({ command, explanation = '', cwd = '', background = false }) => {
         requireReadable(command);
         const folder = cwd === '' ? undefined : await workspaceFile(cwd);
+        const posix = isPosixShell();
+        const { caution, inside } = await commandFiles({ command, posix }, folder?.real ?? workingFolder());
         return {
-          confirmation: true,
+          confirmation: caution ?? true,
           action: { type: 'command', command, cwd: folder?.relative ?? '', explanation },
+          shell: { posix, inside },
           run: ({ signal }) => terminals.run({ command, cwd: folder?.real ?? workingFolder(), background }, signal),
         };
       },

@@ -26,7 +26,8 @@ export async function searchWorkspace(
 ): Promise<SearchResult> {
   const found = await Promise.all(
     searchedFolders(pattern).map(async ({ folder, prefix, scope }) => {
-      const result = await folderSearch(folder).text(scope, query, signal);
+      const mayRead = (path: string) => query.mayRead?.(prefix + path) ?? true;
+      const result = await folderSearch(folder).text(scope, { ...query, mayRead }, signal);
       return { ...result, files: result.files.map((file) => ({ ...file, path: prefix + file.path })) };
     }),
   );

@@ -29,6 +29,8 @@ export function EndingView({ message, ending, last }: { message: Message; ending
           goOn={last}
         />
       );
+    case 'paused':
+      return <Note icon="debug-pause" text={t('{0} steps. Continue?', String(ending.steps))} goOn={last} />;
     case 'failed':
       return <ErrorCardView message={message} error={ending.error} last={last} />;
     case 'finished':

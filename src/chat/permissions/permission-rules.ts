@@ -1,0 +1,112 @@
+import { IgnorePatterns } from '../../base/ignore-patterns.ts';
+import {
+  type CommandRules,
+  type JudgedCommand,
+  judgeCommand,
+  offeredPrefixes,
+  type Verdict,
+} from './command-verdict.ts';
+
+export const EFFECTS = ['allow', 'ask', 'deny'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+/**
+ * Rules as texts: `edit:src/**`, `delete:**`, `read:*.pem` (patterns as in `.gitignore`), `command:npm test` (the first
+ * words of a command), `fetch:https://example.com` (an origin), `tool:GitHub/create_issue` (origin and name).
+ */
+export type RuleTexts = Readonly<Record<Effect, readonly string[]>>;
+
+export const NO_RULES: RuleTexts = { allow: [], ask: [], deny: [] };
+
+export const RULE_KINDS = ['read', 'edit', 'delete', 'command', 'fetch', 'tool'] as const;
+type RuleKind = (typeof RULE_KINDS)[number];
+
+/** What a call does, as far as rules are about it. */
+export type Subject =
+  | { readonly kind: 'read' | 'edit' | 'delete'; readonly path: string }
+  | ({ readonly kind: 'command' } & JudgedCommand)
+  | { readonly kind: 'fetch'; readonly origin: string }
+  | { readonly kind: 'tool'; readonly key: string };
+
+/** Splits a rule; undefined if it has no known kind or no value. */
+export function parseRule(text: string): { readonly kind: RuleKind; readonly value: string } | undefined {
+  const at = text.indexOf(':');
+  const kind = RULE_KINDS.find((one) => one === text.slice(0, at).trim());
+  const value = text.slice(at + 1).trim();
+  return kind !== undefined && value !== '' ? { kind, value } : undefined;
+}
+
+/** Joins rules, for example those of the settings with those of a conversation. */
+export function joinRules(...all: readonly RuleTexts[]): RuleTexts {
+  return {
+    allow: all.flatMap(({ allow }) => allow),
+    ask: all.flatMap(({ ask }) => ask),
+    deny: all.flatMap(({ deny }) => deny),
+  };
+}
+
+/** The verdict about a call. One denied subject denies it; all must be allowed. */
+export function judge(subjects: readonly Subject[], rules: RuleTexts): Verdict {
+  const verdicts = subjects.map((subject) => judgeSubject(subject, rules));
+  const denied = verdicts.find(({ effect }) => effect === 'deny');
+  if (denied) return denied;
+  if (verdicts.some(({ effect }) => effect === 'ask')) return { effect: 'ask' };
+  const allowed = verdicts.length > 0 && verdicts.every(({ effect }) => effect === 'allow');
+  return { effect: allowed ? 'allow' : 'none' };
+}
+
+/** The rules that allow a call from now on; undefined: none is offered. */
+export function offeredRules(subjects: readonly Subject[], rules: RuleTexts): readonly string[] | undefined {
+  // It would have no effect.
+  if (judge(subjects, rules).effect === 'ask') return undefined;
+  const offered: string[] = [];
+  for (const subject of subjects) {
+    if (judgeSubject(subject, rules).effect === 'allow') continue;
+    const missing = missingRules(subject, rules);
+    if (missing === undefined) return undefined;
+    offered.push(...missing);
+  }
+  return offered.length === 0 ? undefined : [...new Set(offered)];
+}
+
+function judgeSubject(subject: Subject, rules: RuleTexts): Verdict {
+  if (subject.kind === 'command') {
+    const verdict = judgeCommand(subject, commandRules(rules));
+    return verdict.effect === 'deny' ? { effect: 'deny', rule: `command:${verdict.rule}` } : verdict;
+  }
+  const find = (texts: readonly string[]) => texts.find((text) => covers(text, subject));
+  const denied = find(rules.deny);
+  if (denied !== undefined) return { effect: 'deny', rule: denied };
+  if (find(rules.ask) !== undefined) return { effect: 'ask' };
+  return { effect: find(rules.allow) === undefined ? 'none' : 'allow' };
+}
+
+function covers(text: string, subject: Exclude<Subject, { kind: 'command' }>): boolean {
+  const rule = parseRule(text);
+  if (rule?.kind !== subject.kind) return false;
+  if (subject.kind === 'fetch') return rule.value === subject.origin;
+  if (subject.kind === 'tool') return rule.value === subject.key;
+  return new IgnorePatterns(rule.value).ignores(subject.path);
+}
+
+function commandRules(rules: RuleTexts): CommandRules {
+  const commands = (texts: readonly string[]) =>
+    texts.flatMap((text) => {
+      const rule = parseRule(text);
+      return rule?.kind === 'command' ? rule.value : [];
+    });
+  return { allow: commands(rules.allow), ask: commands(rules.ask), deny: commands(rules.deny) };
+}
+
+function missingRules(subject: Subject, rules: RuleTexts): readonly string[] | undefined {
+  switch (subject.kind) {
+    case 'command':
+      return offeredPrefixes(subject, commandRules(rules))?.map((prefix) => `command:${prefix}`);
+    case 'fetch':
+      return [`fetch:${subject.origin}`];
+    case 'tool':
+      return [`tool:${subject.key}`];
+    default:
+      return [`${subject.kind}:**`];
+  }
+}

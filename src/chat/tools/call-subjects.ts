@@ -1,0 +1,23 @@
+import type { Subject } from '../permissions/permission-rules.ts';
+import type { FileChange } from './file-change.ts';
+import { type ChatTool, type PreparedCall, toolKey } from './tools.ts';
+
+/** What rules decide about a call. */
+export function callSubjects(tool: ChatTool, { action, reads = [], shell }: PreparedCall): readonly Subject[] {
+  const files = reads.map((path): Subject => ({ kind: 'read', path }));
+  switch (action?.type) {
+    case 'changes':
+      return [...files, ...action.changes.flatMap(changeSubjects)];
+    case 'command':
+      return [...files, { kind: 'command', command: action.command, ...(shell ?? { posix: false, inside: false }) }];
+    case 'fetch':
+      return [...files, { kind: 'fetch', origin: action.origin }];
+    default:
+      return [...files, { kind: 'tool', key: toolKey(tool) }];
+  }
+}
+
+function changeSubjects({ kind, path, newPath }: FileChange): readonly Subject[] {
+  const access = kind === 'delete' ? 'delete' : 'edit';
+  return [path, ...(newPath === undefined ? [] : [newPath])].map((one) => ({ kind: access, path: one }));
+}

@@ -1,0 +1,103 @@
+import * as vscode from 'vscode';
+import { EFFECTS, type Effect, parseRule, RULE_KINDS } from '../../../chat/permissions/permission-rules.ts';
+import type { StoredRules } from './stored-rules.ts';
+
+/** The rules of the conversation that is shown. */
+export interface ConversationRules {
+  rules: readonly string[];
+}
+
+interface RuleItem extends vscode.QuickPickItem {
+  readonly rule?: string;
+  /** Absent: a rule of the conversation. */
+  readonly effect?: Effect;
+}
+
+/** Lists all rules. The button of a rule revokes it; Enter on the last item adds one. */
+export async function managePermissions(
+  stored: StoredRules,
+  conversation: ConversationRules | undefined,
+): Promise<void> {
+  const picker = vscode.window.createQuickPick<RuleItem>();
+  picker.title = vscode.l10n.t('Permissions of chat tools');
+  picker.placeholder = vscode.l10n.t(
+    'Rules decide which tool calls run without a question. Deny overrides ask, ask overrides allow.',
+  );
+  const show = () => {
+    picker.items = ruleItems(stored, conversation?.rules ?? []);
+  };
+  show();
+  const accepted = new Promise<boolean>((resolve) => {
+    picker.onDidTriggerItemButton(async ({ item }) => {
+      await revoke(item, stored, conversation);
+      show();
+    });
+    picker.onDidAccept(() => {
+      const [active] = picker.activeItems;
+      if (active?.rule !== undefined) return;
+      resolve(true);
+      picker.hide();
+    });
+    picker.onDidHide(() => resolve(false));
+  });
+  picker.show();
+  const adds = await accepted;
+  picker.dispose();
+  if (adds) await addRule(stored);
+}
+
+function ruleItems(stored: StoredRules, conversation: readonly string[]): readonly RuleItem[] {
+  const revokeButton = { iconPath: new vscode.ThemeIcon('trash'), tooltip: vscode.l10n.t('Revoke') };
+  const saved = stored.rules();
+  const items: RuleItem[] = [];
+  const add = (heading: string, rules: readonly string[], effect?: Effect) => {
+    if (rules.length === 0) return;
+    items.push({ label: heading, kind: vscode.QuickPickItemKind.Separator });
+    for (const rule of rules) {
+      const invalid = parseRule(rule) ? '' : vscode.l10n.t('This rule can’t be read and has no effect.');
+      const more = { description: invalid, buttons: [revokeButton], rule };
+      items.push(effect === undefined ? { label: rule, ...more } : { label: rule, ...more, effect });
+    }
+  };
+  add(vscode.l10n.t('Allow in this conversation'), conversation);
+  for (const effect of EFFECTS) add(effectLabel(effect), saved[effect], effect);
+  items.push({ label: '', kind: vscode.QuickPickItemKind.Separator });
+  items.push({ label: vscode.l10n.t('$(add) Add Rule…'), alwaysShow: true });
+  return items;
+}
+
+function effectLabel(effect: Effect): string {
+  switch (effect) {
+    case 'allow':
+      return vscode.l10n.t('Always allow');
+    case 'ask':
+      return vscode.l10n.t('Always ask');
+    case 'deny':
+      return vscode.l10n.t('Always deny');
+  }
+}
+
+async function revoke(
+  { rule, effect }: RuleItem,
+  stored: StoredRules,
+  conversation: ConversationRules | undefined,
+): Promise<void> {
+  if (rule === undefined) return;
+  if (effect !== undefined) await stored.remove(effect, rule);
+  else if (conversation) conversation.rules = conversation.rules.filter((one) => one !== rule);
+}
+
+async function addRule(stored: StoredRules): Promise<void> {
+  const effects = EFFECTS.map((effect) => ({ label: effectLabel(effect), effect }));
+  const chosen = await vscode.window.showQuickPick(effects, { title: vscode.l10n.t('Add Rule') });
+  if (!chosen) return;
+  const rule = await vscode.window.showInputBox({
+    title: chosen.label,
+    prompt: vscode.l10n.t('Examples: {0}', 'command:npm test, edit:src/**, read:*.pem, fetch:https://example.com'),
+    validateInput: (text) =>
+      text === '' || parseRule(text)
+        ? undefined
+        : vscode.l10n.t('A rule begins with one of these words: {0}.', RULE_KINDS.map((kind) => `${kind}:`).join(' ')),
+  });
+  if (rule !== undefined && parseRule(rule)) await stored.add(chosen.effect, rule.trim());
+}
