@@ -3,11 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
-import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
+import { openFile, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
   type ChatHarness,
   openList,
+  pausedAnswer,
   sendMessage,
   startChatHarness,
   waitForAnswerEnd,
@@ -27,6 +28,7 @@ describe('chat commands in the editor', () => {
       },
     });
     harness.write('lines.txt', `${TWELVE.join('\n')}\n`);
+    harness.write('part.txt', `${TWELVE.join('\n')}\n`);
     const git = (...args: string[]) => execFileSync('git', args, { cwd: harness.workspace });
     git('init', '-q');
     git('add', '.');
@@ -97,21 +99,74 @@ describe('chat commands in the editor', () => {
     assert.equal(lines(), `${TWELVE.join('\n')}\n`.replace('line 2\n', 'line 2, changed\n'));
   });
 
-  it('edit selection: applies the instruction after showing the change', async () => {
-    harness.answer(answerWith({ text: ['```text\nonly this\n```'] }));
-    await openFile(harness.page, 'lines.txt');
-    const before = lines();
-    await harness.page.keyboard.press('ControlOrMeta+End');
-    await harness.page.keyboard.press('ControlOrMeta+Shift+Home');
-    const input = await openList(harness.page, 'Svc: Change Selection…', 'Change the selection');
-    await input.fill('Make it short');
-    await harness.page.keyboard.press('Enter');
-    await harness.page.locator('.editor.modified .view-line', { hasText: 'only this' }).waitFor();
-    assert.match(harness.lastBody(), /<selection>line 1\\n[\s\S]*Change: Make it short/);
-    assert.equal(lines(), before);
-    await runCommand(harness.page, 'Svc: Accept Proposed Change');
-    await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
-    assert.equal(lines(), 'only this');
+  describe('edit selection', () => {
+    const view = (text: string) => harness.page.locator('.monaco-editor .view-line', { hasText: text });
+    const lens = (text: string) => harness.page.locator('.codelens-decoration a', { hasText: text }).first();
+
+    /** Selects lines 3 and 4 and instructs the model to change them. */
+    async function change(...answers: readonly string[]): Promise<void> {
+      harness.write('part.txt', `${TWELVE.join('\n')}\n`);
+      harness.answer(answerWith(...answers.map((text) => ({ text: [text] }))));
+      await openFile(harness.page, 'part.txt');
+      await harness.page.keyboard.press('ControlOrMeta+Home');
+      for (const key of ['ArrowDown', 'ArrowDown', 'Shift+ArrowDown', 'Shift+ArrowDown']) {
+        await harness.page.keyboard.press(key);
+      }
+      await instruct('Svc: Change Selection…', 'Change the selection', 'Make it short');
+    }
+    async function instruct(command: string, title: string, text: string): Promise<void> {
+      const input = await openList(harness.page, command, title);
+      await input.fill(text);
+      await harness.page.keyboard.press('Enter');
+    }
+    const part = () => readFileSync(join(harness.workspace, 'part.txt'), 'utf8');
+    const changed = (text: string) => `${TWELVE.toSpliced(2, 2, text).join('\n')}\n`;
+    const saved = async (text: string) => {
+      while (part() !== text) await harness.page.evaluate(() => new Promise(requestAnimationFrame));
+    };
+
+    it('edit selection: the change is drawn in place, and Alt+Enter accepts it', async () => {
+      await change('```text\nonly this\n```');
+      await lens('Accept').waitFor();
+      await view('only this').waitFor();
+      assert.match(harness.lastBody(), /line 2\\n<selection>line 3\\nline 4<\/selection>[\s\S]*Change: Make it short/);
+      assert.equal(part(), `${TWELVE.join('\n')}\n`);
+      await screenshot(harness.page, 'edit-selection');
+      await harness.page.keyboard.press('Alt+Enter');
+      await lens('Accept').waitFor({ state: 'detached' });
+      await saved(changed('only this'));
+    });
+
+    it('edit selection: a further instruction changes the change, and Shift+Alt+Enter rejects it', async () => {
+      await change('first answer', 'second answer');
+      await view('first answer').waitFor();
+      await lens('Change Further…').click();
+      await harness.page.locator('.quick-input-title', { hasText: 'Change the selection further' }).waitFor();
+      const input = harness.page.locator('.quick-input-widget input.input');
+      await input.fill('Shorter');
+      await input.press('Enter');
+      await view('second answer').waitFor();
+      assert.match(harness.lastBody(), /first answer.*Change: Shorter/);
+      assert.equal(await view('first answer').count(), 0);
+      await harness.page.keyboard.press('Shift+Alt+Enter');
+      await view('line 3').waitFor();
+      await lens('Reject').waitFor({ state: 'detached' });
+      await saved(`${TWELVE.join('\n')}\n`);
+    });
+
+    it('edit selection: Escape cancels the request', async () => {
+      const { answer, resume } = pausedAnswer({ text: ['too', ' late'] });
+      await change('x');
+      await lens('Accept').waitFor();
+      await harness.page.keyboard.press('Alt+Enter');
+      harness.answer(answer);
+      await instruct('Svc: Change Selection…', 'Change the selection', 'Again');
+      await lens('Cancel').waitFor();
+      await harness.page.keyboard.press('Escape');
+      await lens('Cancel').waitFor({ state: 'detached' });
+      resume();
+      assert.equal(await view('too late').count(), 0);
+    });
   });
 
   it('commit message: is written from the changes', async () => {

@@ -18,12 +18,16 @@ import { ConversationContext } from './context/conversation-context.ts';
 import { fillPrompt } from './context/prompt-files.ts';
 import { CHAT_PANEL, type ChatCommand, revealChat } from './contributions.ts';
 import { Conversations, type OpenConversation } from './conversations.ts';
+import { ChangeProgress } from './editing/change-progress.ts';
 import { codeBlockAction } from './editing/code-block-actions.ts';
 import { editorCommands } from './editing/editor-commands.ts';
 import { Proposals } from './editing/proposals.ts';
 import { viewCall } from './editing/view-call.ts';
 import { exportConversation, importConversation, pickConversation } from './history-picker.ts';
 import { existingPaths, openLink, openPath } from './links.ts';
+import { BeforeTexts } from './review/before-texts.ts';
+import { PendingReviews } from './review/pending-reviews.ts';
+import { reviewCommands } from './review/review-commands.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
 import { CommandTerminals } from './tools/command-terminals.ts';
 import { EditorFiles } from './tools/editor-files.ts';
@@ -65,6 +69,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #deps: ChatViewDeps;
   readonly #conversations: Conversations;
   readonly #proposals = new Proposals();
+  readonly #texts = new BeforeTexts();
+  readonly #reviews = new PendingReviews(this.#texts);
+  readonly #changeProgress = new ChangeProgress();
   readonly #terminals = new CommandTerminals();
   readonly #rules: StoredRules;
   readonly #attach: Attach;
@@ -112,6 +119,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.#commands = this.#ownCommands();
     this.#disposables.add(
       this.#proposals,
+      this.#texts,
+      this.#reviews,
+      this.#changeProgress,
       this.#terminals,
       this.#complete,
       this.#context,
@@ -180,8 +190,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       'svc.proposal.apply': ([uri]) => this.#proposals.act(uri, 'accept'),
       'svc.proposal.applyHunks': ([uri]) => this.#proposals.act(uri, 'hunks'),
       'svc.proposal.discard': ([uri]) => this.#proposals.act(uri, 'reject'),
+      ...reviewCommands(this.#reviews),
       ...editorCommands({
-        ...{ attach: this.#attach, proposals: this.#proposals },
+        ...{ attach: this.#attach, reviews: this.#reviews, progress: this.#changeProgress },
         ...{ converse: this.#deps.converse, model: this.#deps.model, newId: this.#deps.newId },
         compose: async (attachments) => (await this.#focused()).attach(attachments),
         begin: (text, attachments) => this.#begin(text, attachments),

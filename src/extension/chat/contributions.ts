@@ -24,11 +24,21 @@ export const CHAT_COMMANDS = [
   'svc.chat.tests',
   'svc.chat.doc',
   'svc.chat.editSelection',
+  'svc.chat.cancelChange',
   'svc.chat.commitMessage',
   'svc.chat.explainTerminal',
   'svc.proposal.apply',
   'svc.proposal.applyHunks',
   'svc.proposal.discard',
+  'svc.review.acceptHunk',
+  'svc.review.rejectHunk',
+  'svc.review.next',
+  'svc.review.previous',
+  'svc.review.acceptFile',
+  'svc.review.rejectFile',
+  'svc.review.viewDiff',
+  'svc.review.all',
+  'svc.review.followUp',
 ] as const;
 
 export type ChatCommand = (typeof CHAT_COMMANDS)[number];

@@ -1,17 +1,28 @@
 import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { msg, SvcError } from '../../../wire/errors/svc-error.ts';
 
+interface Question {
+  readonly system: string;
+  /** Texts of the user and answers of the model in turn, first and last of the user. */
+  readonly texts: readonly string[];
+}
+
 /** Sends a single request outside a conversation and returns the answer. */
 export async function askModel(
   converse: Converse,
   { model, label }: SessionModel,
-  question: { readonly system: string; readonly text: string },
+  question: Question,
   signal: AbortSignal,
 ): Promise<string> {
   const conversation = {
     model: model.id,
     system: [{ type: 'text' as const, text: question.system }],
-    turns: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: question.text }] }],
+    turns: question.texts.map((text, index) => {
+      return {
+        role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+        parts: [{ type: 'text' as const, text }],
+      };
+    }),
     tools: [],
     sampling: {},
     stream: true,

@@ -51,7 +51,7 @@ async function compare(text: string, proposals: Proposals): Promise<void> {
   const after = selection.isEmpty
     ? text
     : before.slice(0, from) + text + before.slice(document.offsetAt(selection.end));
-  await proposals.compare(document.uri, selection.isEmpty && !text.endsWith('\n') ? `${after}\n` : after);
+  await proposals.compare(document, selection.isEmpty && !text.endsWith('\n') ? `${after}\n` : after);
 }
 
 /** Number of rows of a dialog that fit on a small screen, including its buttons. */

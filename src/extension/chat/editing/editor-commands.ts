@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import type { Attachment } from '../../../chat/attachment.ts';
 import { textAttachment } from '../../../chat/attachment.ts';
 import { SLASH_COMMANDS } from '../../../chat/page/slash-commands.ts';
-import type { Converse, SessionModel } from '../../../chat/session/session-deps.ts';
 import { asSvcError } from '../../../wire/errors/svc-error.ts';
 import { errorText } from '../../error-text.ts';
 import { mayAttach } from '../attach-approval.ts';
@@ -11,13 +10,10 @@ import { gitDiff } from '../attachments/git.ts';
 import { problemText } from '../attachments/problems.ts';
 import { terminalSelection, terminalText } from '../attachments/terminal-text.ts';
 import { askModel, extractCode } from './ask-model.ts';
-import type { Proposals } from './proposals.ts';
+import { type ChangeSelectionDeps, changeSelection } from './change-selection.ts';
 
-export interface EditorCommandDeps {
+export interface EditorCommandDeps extends ChangeSelectionDeps {
   readonly attach: Attach;
-  readonly proposals: Proposals;
-  readonly converse: Converse;
-  readonly model: () => SessionModel | undefined;
   readonly newId: () => string;
   /** Opens the panel with these attachments in the draft. */
   readonly compose: (attachments: readonly Attachment[]) => Promise<void>;
@@ -52,7 +48,8 @@ export function editorCommands(deps: EditorCommandDeps) {
     'svc.chat.tests': about('tests'),
     'svc.chat.doc': about('doc'),
     'svc.chat.fix': shown((uri, range) => fix(deps, uri, range)),
-    'svc.chat.editSelection': shown(() => editSelection(deps)),
+    'svc.chat.editSelection': shown(() => changeSelection(deps)),
+    'svc.chat.cancelChange': async () => deps.progress.cancel(),
     'svc.chat.commitMessage': shown((source) => commitMessage(deps, source)),
     'svc.chat.explainTerminal': shown(() => explainTerminal(deps)),
   };
@@ -71,45 +68,6 @@ async function fix(deps: EditorCommandDeps, uri: unknown, range: unknown): Promi
   const text = problems.map((each) => problemText(document.uri, each)).join('\n');
   const listed = textAttachment({ id: deps.newId(), kind: 'problems', label: vscode.l10n.t('Problems'), text });
   await deps.begin(prompt('fix'), text === '' ? [code] : [code, listed]);
-}
-
-const EDIT_SYSTEM = `You edit code. You receive a file with the part to change between <selection> and \
-</selection>, and an instruction. Answer with only the new text of the selection: no explanation, no Markdown \
-fence, the same indentation.`;
-
-/** Changes the selection as instructed. The change is shown as a diff and applied when the user accepts it. */
-async function editSelection(deps: EditorCommandDeps): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  const chosen = deps.model();
-  if (!editor) {
-    void vscode.window.showInformationMessage(vscode.l10n.t('Open a file first.'));
-    return;
-  }
-  if (!chosen) return void (await vscode.commands.executeCommand('svc.model.pick'));
-  const { document } = editor;
-  const selection = editor.selection.isEmpty ? document.lineAt(editor.selection.active.line).range : editor.selection;
-  const instruction = await vscode.window.showInputBox({
-    title: vscode.l10n.t('Change the selection'),
-    prompt: vscode.l10n.t('What should be changed?'),
-    ignoreFocusOut: true,
-  });
-  if (!instruction?.trim() || !(await mayAttach(document.uri))) return;
-  const { version } = document;
-  const before = document.getText();
-  const [from, to] = [document.offsetAt(selection.start), document.offsetAt(selection.end)];
-  const marked = `${before.slice(0, from)}<selection>${before.slice(from, to)}</selection>${before.slice(to)}`;
-  // In a long file, send only the text near the selection.
-  const near = marked.slice(Math.max(0, from - 20_000), to + 40_000);
-  const text = `${document.languageId} file:\n${near}\n\nChange: ${instruction}`;
-  const answer = await withProgress(vscode.l10n.t('Changing the selection…'), (signal) =>
-    askModel(deps.converse, chosen, { system: EDIT_SYSTEM, text }, signal),
-  );
-  if (answer === undefined) return;
-  if (document.version !== version) {
-    void vscode.window.showWarningMessage(vscode.l10n.t('The file was changed meanwhile. Try again.'));
-    return;
-  }
-  await deps.proposals.compare(document.uri, before.slice(0, from) + extractCode(answer) + before.slice(to));
 }
 
 const COMMIT_SYSTEM = `You write commit messages. Answer with the message alone: a subject of at most 72 characters in \
@@ -131,7 +89,7 @@ async function commitMessage(deps: EditorCommandDeps, source: unknown): Promise<
     return;
   }
   const answer = await withProgress(vscode.l10n.t('Writing the commit message…'), (signal) =>
-    askModel(deps.converse, chosen, { system: COMMIT_SYSTEM, text: diff.slice(0, 100_000) }, signal),
+    askModel(deps.converse, chosen, { system: COMMIT_SYSTEM, texts: [diff.slice(0, 100_000)] }, signal),
   );
   if (answer !== undefined) repository.inputBox.value = extractCode(answer).trim();
 }

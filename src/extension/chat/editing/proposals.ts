@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { applyHunks, type Hunk, lineDiff } from '../../../chat/tools/line-diff.ts';
+import { textDocument, writeTexts } from '../tools/editor-files.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 
 const SCHEME = 'svc-proposal';
@@ -29,6 +30,8 @@ interface Proposal extends ProposalActions, ProposedFile {
 /** Proposed changes in diff editors, which the user accepts or rejects there. An answered proposal is closed. */
 export class Proposals implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #proposals = new Map<string, Proposal>();
+  /** Ids of the proposals whose answer is being carried out. */
+  readonly #answered = new Set<string>();
   readonly #lifetime: vscode.Disposable;
   #count = 0;
 
@@ -55,17 +58,17 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
       const uri = target.with({ scheme: SCHEME, query: id, authority: '', fragment: '' });
       this.#proposals.set(uri.toString(), { id, target, after, ...actions });
       this.#updateContext();
-      const before = (await opened(target)) ? target : EMPTY;
+      const before = (await textDocument(target)) ? target : EMPTY;
       const title = vscode.l10n.t('{0} (proposed)', workspaceRelativePath(target));
       await vscode.commands.executeCommand('vscode.diff', before, uri, title, { preview: files.length === 1 });
     }
   }
 
-  /** Shows a text for a file, which is written when the user accepts all or some of its changes. */
-  async compare(target: vscode.Uri, after: string): Promise<void> {
-    const write = (text: string) => writeText(target, text);
+  /** Shows a text for a document, which is written when the user accepts all or some of its changes. */
+  async compare(document: vscode.TextDocument, after: string): Promise<void> {
+    const write = (text: string) => writeTexts([{ document, version: document.version, text }]);
     this.#count += 1;
-    await this.show(`compare ${this.#count}`, [{ target, after }], {
+    await this.show(`compare ${this.#count}`, [{ target: document.uri, after }], {
       accept: () => write(after),
       reject: () => undefined,
       acceptText: write,
@@ -79,11 +82,17 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     if (!proposal) return;
     const text = what === 'hunks' ? await chooseHunks(proposal) : undefined;
     if (what === 'hunks' && text === undefined) return;
-    // Closed first: a second press of the button must find nothing to do.
-    await this.close(proposal.id);
-    if (text !== undefined) await proposal.acceptText?.(text);
-    else if (what === 'accept') await proposal.accept();
-    else await proposal.reject();
+    // A second press of the button must find nothing to do.
+    if (this.#answered.has(proposal.id)) return;
+    this.#answered.add(proposal.id);
+    try {
+      if (text !== undefined) await proposal.acceptText?.(text);
+      else if (what === 'accept') await proposal.accept();
+      else await proposal.reject();
+    } finally {
+      await this.close(proposal.id);
+      this.#answered.delete(proposal.id);
+    }
   }
 
   /** Closes the editors of a proposal that was answered elsewhere, or that can no longer be answered. */
@@ -104,32 +113,8 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   }
 }
 
-/** Opens the document; undefined if the file does not exist yet. */
-async function opened(target: vscode.Uri): Promise<vscode.TextDocument | undefined> {
-  return vscode.workspace.openTextDocument(target).then(
-    (document) => document,
-    () => undefined,
-  );
-}
-
-/** Replaces a file's text with an undoable edit, and saves it if it had no unsaved changes. Creates a new file. */
-export async function writeText(target: vscode.Uri, text: string): Promise<void> {
-  const document = await opened(target);
-  if (!document) {
-    await vscode.workspace.fs.writeFile(target, Buffer.from(text));
-    return;
-  }
-  const clean = !document.isDirty;
-  const edit = new vscode.WorkspaceEdit();
-  const end = document.lineAt(document.lineCount - 1).range.end;
-  edit.replace(target, new vscode.Range(new vscode.Position(0, 0), end), text);
-  if (!(await vscode.workspace.applyEdit(edit)))
-    throw new Error(`${workspaceRelativePath(target)} could not be changed.`);
-  if (clean) await document.save();
-}
-
 async function chooseHunks({ target, after = '' }: Proposal): Promise<string | undefined> {
-  const before = (await opened(target))?.getText() ?? '';
+  const before = (await textDocument(target))?.getText() ?? '';
   const hunks = lineDiff(before, after);
   const items = hunks.map((hunk, index) => ({ label: hunkLabel(hunk), detail: hunkDetail(hunk), picked: true, index }));
   const chosen = await vscode.window.showQuickPick(items, {

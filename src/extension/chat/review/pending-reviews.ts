@@ -1,27 +1,33 @@
 import * as vscode from 'vscode';
 import { hunkAfter, hunkAt, hunkBefore, type PendingHunk, PendingText } from '../../../chat/review/pending-text.ts';
-import { writeText } from '../editing/proposals.ts';
+import { writeTexts } from '../tools/editor-files.ts';
 import { workspaceRelativePath } from '../tools/workspace-path.ts';
 import type { BeforeTexts } from './before-texts.ts';
+import { type ComparedFile, viewFiles } from './compared-files.ts';
 import { ReviewDrawing } from './review-drawing.ts';
 
 /** What happens with the result of a review. */
 export interface ReviewOwner {
   /** No change of the file is pending. `rejected`: its text is the one before the changes. */
-  readonly settled: (rejected: boolean) => void | Promise<void>;
+  settled(rejected: boolean): void | Promise<void>;
   /** Asks the model to change the text further. */
-  readonly followUp?: () => Promise<void>;
+  followUp?(): Promise<void>;
 }
 
-interface Review extends ReviewOwner {
+interface Review {
   readonly uri: vscode.Uri;
   readonly before: string;
+  /** Several, if a change of the user's selection follows changes by tools. */
+  readonly owners: readonly ReviewOwner[];
   /** Absent until the file is shown in an editor. */
   pending?: PendingText;
 }
 
-/** Context keys of the commands and keys in package.json. */
-const FILES = 'svc.review.files';
+/**
+ * Context keys of the commands and keys in package.json. Paths, because a remote window has another address for a file
+ * than the extension.
+ */
+const PATHS = 'svc.review.paths';
 const AT_HUNK = 'svc.review.atHunk';
 
 /** Files with changes that are not accepted yet. Draws them in each editor, and accepts or rejects them. */
@@ -62,10 +68,14 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     return this.#reviews.has(uri.toString());
   }
 
-  /** Starts the review of a file. @param before its text before the changes. */
+  /** Starts the review of a file, or adds to it. @param before its text before the changes. */
   add(uri: vscode.Uri, before: string, owner: ReviewOwner): void {
-    this.#reviews.set(uri.toString(), { uri, before, ...owner });
+    const known = this.#reviews.get(uri.toString());
+    const owners = [...(known?.owners ?? []).filter((each) => each !== owner), owner];
+    const review: Review = known ? { ...known, owners } : { uri, before, owners };
+    this.#reviews.set(uri.toString(), review);
     this.#refresh();
+    if (review.pending?.hunks.length === 0) void this.#settle(review, true);
   }
 
   /** Ends the review of a file without a decision. */
@@ -107,6 +117,21 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     await this.#settle(review, sameText(document.getText(), review.before));
   }
 
+  /** Whether the cursor is in a change that the model can change further. */
+  canFollowUp({ document, selection }: vscode.TextEditor): boolean {
+    const review = this.#reviews.get(document.uri.toString());
+    const hunk = review?.pending && hunkAt(review.pending.hunks, selection.active.line);
+    return hunk !== undefined && findFollowUp(review) !== undefined;
+  }
+
+  /** Moves the cursor to the first hunk at or after it. */
+  revealFirst(editor: vscode.TextEditor): void {
+    const hunks = this.#reviews.get(editor.document.uri.toString())?.pending?.hunks ?? [];
+    const { line } = editor.selection.active;
+    const hunk = hunkAt(hunks, line) ?? hunkAfter(hunks, line) ?? hunks[0];
+    if (hunk) reveal(editor, hunk);
+  }
+
   /** Compares the file with its text before the changes that are still pending. */
   async viewDiff(uri: unknown): Promise<void> {
     const review = this.#review(uri);
@@ -116,8 +141,16 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     await vscode.commands.executeCommand('vscode.diff', before, review.uri, title);
   }
 
+  /** Compares all files with pending changes in one editor. */
+  async viewAll(): Promise<void> {
+    const files = [...this.#reviews.values()].map(({ uri, before, pending }): ComparedFile => {
+      return [uri, this.#texts.keep(uri, pending?.accepted ?? before), uri];
+    });
+    if (files.length > 0) await viewFiles(vscode.l10n.t('Pending changes'), files);
+  }
+
   async followUp(uri: unknown): Promise<void> {
-    await this.#review(uri)?.followUp?.();
+    await findFollowUp(this.#review(uri))?.followUp?.();
   }
 
   /** Moves the cursor to the next or previous hunk, after the last one to that of the next file. */
@@ -140,7 +173,7 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
 
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
     const review = this.#reviews.get(uri.toString());
-    return (review?.pending?.hunks ?? []).flatMap((hunk) => hunkLenses(hunk, uri, review?.followUp !== undefined));
+    return (review?.pending?.hunks ?? []).flatMap((hunk) => hunkLenses(hunk, uri, findFollowUp(review) !== undefined));
   }
 
   async #afterDecision(review: Review, moves: boolean): Promise<void> {
@@ -157,13 +190,14 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     // A review that was settled meanwhile is not settled again.
     if (!this.#reviews.delete(review.uri.toString())) return;
     this.#refresh();
-    await review.settled(rejected);
+    for (const owner of review.owners) await owner.settled(rejected);
   }
 
   async #takeBack(document: vscode.TextDocument, pending: PendingText, hunks: readonly PendingHunk[]): Promise<void> {
     this.setWriting(true);
     try {
-      await writeText(document.uri, pending.withoutHunks(document.getText(), hunks));
+      const text = pending.withoutHunks(document.getText(), hunks);
+      await writeTexts([{ document, version: document.version, text }]);
     } finally {
       this.setWriting(false);
     }
@@ -212,7 +246,8 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
       this.#provider = undefined;
     }
     this.#lenses.fire();
-    void vscode.commands.executeCommand('setContext', FILES, this.files.map(String));
+    const paths = this.files.map(({ fsPath }) => fsPath);
+    void vscode.commands.executeCommand('setContext', PATHS, paths.length > 0 ? paths : undefined);
     this.#updateContext();
   }
 
@@ -222,6 +257,10 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     const at = pending !== undefined && hunkAt(pending.hunks, editor?.selection.active.line ?? 0) !== undefined;
     void vscode.commands.executeCommand('setContext', AT_HUNK, at);
   }
+}
+
+function findFollowUp(review: Review | undefined): ReviewOwner | undefined {
+  return review?.owners.findLast(({ followUp }) => followUp !== undefined);
 }
 
 function hunkLenses({ start, added, removed }: PendingHunk, uri: vscode.Uri, followUp: boolean): vscode.CodeLens[] {
