@@ -60,9 +60,14 @@ const FIM_PATTERNS: readonly RegExp[] = [
   /^(?!.*(embed|transcri|whisper|tts|rerank|moderation|ocr|guard))/,
 ];
 
+/** The largest first: they predict best. */
+const EDIT_PATTERNS: readonly RegExp[] = [/mercury-edit/, /sweep.*v2/, /zeta.*2/, /sweep/, /zeta/, /./];
+
 const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length };
 /** The last two patterns are not code models: their completions may be slow or poor. */
 const FIM_PRIORITY: Priority = { patterns: FIM_PATTERNS, suited: FIM_PATTERNS.length - 2 };
+
+const EDIT_PRIORITY: Priority = { patterns: EDIT_PATTERNS, suited: EDIT_PATTERNS.length };
 
 /**
  * Selects the model for chat in the order of the specification: flag, configuration, last used, first by priority.
@@ -77,6 +82,11 @@ export function selectModel(question: SelectionRequest): Selection {
 /** Selects the model for code completion from the models that support it. @throws like `selectModel`. */
 export function selectCompletionModel(question: SelectionRequest): Selection {
   return select(question, question.settings.completionModel, FIM_PRIORITY, (model) => model.fim);
+}
+
+/** Selects the model for next edits from those that have a format for them. @throws like `selectModel`. */
+export function selectEditModel(question: SelectionRequest): Selection {
+  return select(question, question.settings.nextEditModel, EDIT_PRIORITY, (model) => model.edit !== undefined);
 }
 
 function select(
@@ -144,8 +154,8 @@ function unknownModel(
 function unavailableMessage(ref: string, found: Model | undefined, where: string, near: string): MessageText {
   if (found !== undefined) {
     return near === ''
-      ? msg('{0} cannot complete code.', `${ref}${where}`)
-      : msg('{0} cannot complete code. Did you mean {1}?', `${ref}${where}`, near);
+      ? msg('{0} cannot be used for this.', `${ref}${where}`)
+      : msg('{0} cannot be used for this. Did you mean {1}?', `${ref}${where}`, near);
   }
   if (ref === '') return msg('No model is specified. Use the form <provider_id>/<model_id>{0}.', where);
   return near === ''

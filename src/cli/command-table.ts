@@ -32,6 +32,14 @@ export const COMMANDS: readonly Command[] = [
     load: () => import('./commands/fim-command.ts'),
   },
   {
+    name: 'edit',
+    usage: 'FILE:LINE:COL [-m MODEL]',
+    summary: 'Predict the next edit around a position, from the uncommitted changes of the file.',
+    options: OPTIONS.edit,
+    examples: ['svc edit src/app.ts:12:8', 'svc edit src/app.ts:12:8 --apply'],
+    load: () => import('./commands/edit-command.ts'),
+  },
+  {
     name: 'config',
     usage: '[path] [--json]',
     summary: 'Show the configuration, the source of each value, and its problems.',

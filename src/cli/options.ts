@@ -54,6 +54,11 @@ export const OPTIONS = {
     'max-lines': { type: 'string', value: 'N', summary: 'The maximum number of lines.' },
     json: { ...JSON_OPTION, summary: 'Print the text with its usage and cost as JSON.' },
   },
+  edit: {
+    model: MODEL,
+    apply: { type: 'boolean', summary: 'Write the edit to the file.' },
+    json: { ...JSON_OPTION, summary: 'Print the file after the edit with usage and cost as JSON.' },
+  },
   config: { json: JSON_OPTION },
   serve: {
     config: { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' },

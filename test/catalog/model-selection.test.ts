@@ -74,9 +74,9 @@ describe('selectModel', () => {
     );
     const wrong = selectCompletionModel(await ask({}, withModel('openai/gpt-5', 'completionModel')));
     assert.equal(wrong.model?.ref, 'mistral/codestral-latest');
-    assert.match(wrong.warnings[0]?.message ?? '', /cannot complete code/);
+    assert.match(wrong.warnings[0]?.message ?? '', /cannot be used for this/);
     const flag = await ask({ flag: 'openai/gpt-5' });
-    assert.throws(() => selectCompletionModel(flag), /cannot complete code/);
+    assert.throws(() => selectCompletionModel(flag), /cannot be used for this/);
   });
 
   it('selectCompletionModel: prefers code models in all providers to chat and embedding models', async () => {

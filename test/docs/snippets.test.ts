@@ -45,7 +45,7 @@ describe('snippets in the documentation', () => {
       using folder = new ProjectFolder();
       const provider = await startSimulatedProvider({ workspace: join(ROOT, 'scripts', 'sample-workspace'), pace: 0 });
       const options = { baseURL: provider.url, fimURL: `${provider.url}/fim`, simulated: true };
-      const models = { 'mistral-small-latest': { id: 'simulated-chat' } };
+      const models = { 'mistral-small-latest': { id: 'simulated-chat', edit: 'chat-patch' } };
       folder.global({
         provider: { mistral: { fim: 'mistral', options, models } },
         model: 'mistral/mistral-small-latest',

@@ -27,6 +27,7 @@ export function registryDiagnostics(
   const models = [
     findModel('model', settings.model, registry, catalog),
     findModel('completionModel', settings.completionModel, registry, catalog),
+    findModel('nextEditModel', settings.nextEditModel, registry, catalog),
   ];
   return [...providers, ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }]))];
 }
@@ -59,7 +60,7 @@ function unusable(
 
 /** A configured model that does not exist: its provider is unknown or has other models. */
 function findModel(
-  key: 'model' | 'completionModel',
+  key: 'model' | 'completionModel' | 'nextEditModel',
   configured: Located<string> | undefined,
   registry: Registry,
   catalog: CatalogData,

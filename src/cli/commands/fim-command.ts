@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { computePrice } from '../../catalog/price.ts';
 import { CompletionTrimmer } from '../../completion/answer/completion-trimmer.ts';
@@ -7,13 +5,12 @@ import { DEFAULT_COMPLETION_SETTINGS } from '../../completion/document/completio
 import type { DocumentText, Position } from '../../completion/document/document-text.ts';
 import { buildPrompt } from '../../completion/prompt/prompt-builder.ts';
 import { SecretRestorer } from '../../completion/prompt/redact.ts';
-import { exclusionOnDisk } from '../../completion/prompt/worktree.ts';
 import { completeCode } from '../../provider/complete-code.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
+import { parsePlace, promptPath, readCode, refuseExcluded, requireInside, withInputLast } from '../input/code-place.ts';
 import { languageOfFile } from '../input/file-language.ts';
 import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
-import { readPiped } from '../input/standard-input.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { usageJson } from '../output/output.ts';
@@ -31,11 +28,12 @@ export async function run(args: string[], io: Io): Promise<number> {
     options: OPTIONS.fim,
     allowPositionals: true,
   });
-  const place = parsePlace(positionals);
+  const place = parsePlace(positionals, 'fim');
   const maxLines = parseLines(values['max-lines']);
   await refuseExcluded(place.file, io.cwd);
-  const document = createDocument(place.file, await readDocumentText(place.file, io), values.language, io.cwd);
-  requireInside(document, place);
+  const code = await readCode(place.file, io);
+  requireInside(code.split(/\r\n|\r|\n/), place);
+  const document = createDocument(place.file, code, values.language, io.cwd);
   const chosen = await chooseModel(io, 'completion', values.model);
   try {
     const answer = await complete(chosen, document, place.position, maxLines, io);
@@ -99,27 +97,6 @@ function completionJson({ model }: CliModelChoice, { text, usage, error }: Compl
   };
 }
 
-interface Place {
-  readonly file: string;
-  readonly position: Position;
-}
-
-/** `parseArgs` would read `-:3:1` as an option, so it is moved after `--`. */
-function withInputLast(args: readonly string[]): string[] {
-  const place = args.filter((arg) => /^-:\d+:\d+$/.test(arg));
-  return place.length === 0 ? [...args] : [...args.filter((arg) => !place.includes(arg)), '--', ...place];
-}
-
-function parsePlace(positionals: readonly string[]): Place {
-  const [, file, line, column] = /^(.+):(\d+):(\d+)$/s.exec(positionals[0] ?? '') ?? [];
-  if (positionals.length !== 1 || file === undefined || Number(line) < 1 || Number(column) < 1) {
-    throw new UsageError(
-      'Add a position: svc fim FILE:LINE:COL. LINE and COL start at 1; use - as FILE for standard input.',
-    );
-  }
-  return { file, position: { line: Number(line) - 1, character: Number(column) - 1 } };
-}
-
 function parseLines(text: string | undefined): number {
   if (text === undefined) return DEFAULT_COMPLETION_SETTINGS.maxLines;
   const lines = /^\d{1,3}$/.test(text) ? Number(text) : 0;
@@ -127,50 +104,16 @@ function parseLines(text: string | undefined): number {
   return lines;
 }
 
-/** Rejects the files that the editor never sends. */
-async function refuseExcluded(file: string, cwd: string): Promise<void> {
-  if (file === '-') return;
-  const reason = await exclusionOnDisk(path.resolve(cwd, file));
-  if (reason === 'gitignored') throw new UsageError(`${file} was not sent: it is excluded by a .gitignore file.`);
-  if (reason !== undefined) throw new UsageError(`${file} was not sent: files of this type usually contain secrets.`);
-}
-
-async function readDocumentText(file: string, io: Io): Promise<string> {
-  if (file === '-') return readPiped(io);
-  try {
-    return await readFile(path.resolve(io.cwd, file), { encoding: 'utf8', signal: io.signal });
-  } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    if (code === 'ENOENT') throw new UsageError(`The file ${file} does not exist.`);
-    if (code === 'EISDIR') throw new UsageError(`${file} is a folder.`);
-    throw thrown;
-  }
-}
-
 function createDocument(file: string, text: string, language: string | undefined, cwd: string): DocumentText {
   const lines = text.split(/\r\n|\r|\n/);
-  // Paths outside the current folder are reduced to the file name, because folder names may be private.
-  const relative = path.relative(cwd, path.resolve(cwd, file)).replaceAll('\\', '/');
-  const named = file === '-' ? {} : { path: /^(\.\.|\/|[a-z]:)/i.test(relative) ? path.basename(file) : relative };
+  const named = promptPath(file, cwd);
   return {
     uri: `file:///${encodeURI(file)}`,
-    ...named,
+    ...(named === undefined ? {} : { path: named }),
     languageId: language ?? languageOfFile(file),
     version: 1,
     eol: text.includes('\r\n') ? '\r\n' : '\n',
     lineCount: lines.length,
     lineAt: (line) => lines[line] ?? '',
   };
-}
-
-function requireInside(document: DocumentText, { file, position }: Place): void {
-  const { line, character } = position;
-  if (line >= document.lineCount)
-    throw new UsageError(`${file} has ${document.lineCount} lines; there is no line ${line + 1}.`);
-  const { length } = document.lineAt(line);
-  if (character > length) {
-    throw new UsageError(
-      `Line ${line + 1} of ${file} ends at column ${length + 1}; there is no column ${character + 1}.`,
-    );
-  }
 }

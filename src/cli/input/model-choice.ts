@@ -1,7 +1,8 @@
 import { outputCap } from '../../catalog/limits.ts';
 import type { Model } from '../../catalog/model.ts';
-import { selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
+import { selectCompletionModel, selectEditModel, selectModel } from '../../catalog/model-selection.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
+import type { Settings } from '../../config/settings/settings.ts';
 import type { Transport } from '../../provider/transport/transport.ts';
 import { type UndiciTransport, undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
@@ -21,24 +22,34 @@ export interface CliModelChoice {
   readonly keyNote: string | undefined;
 }
 
+/** What a command needs a model for. */
+type ModelUse = 'chat' | 'completion' | 'edit';
+
+const SELECTIONS = {
+  chat: ({ model }: Settings) => ({ configured: model, select: selectModel }),
+  completion: ({ completionModel }: Settings) => ({ configured: completionModel, select: selectCompletionModel }),
+  edit: ({ nextEditModel }: Settings) => ({ configured: nextEditModel, select: selectEditModel }),
+};
+
+const MISSING: Readonly<Record<ModelUse, string>> = {
+  chat: 'No model is set up.',
+  completion: 'No model that can complete code is set up.',
+  edit: 'No model that can predict edits is set up. Mercury, Sweep and Zeta models can; `edit` in svc.jsonc adds others.',
+};
+
 /**
  * Selects the model for a command in the order of the specification: flag, configuration, last used, first by priority.
  *
  * @throws SvcError for an unknown model, and if no model is configured.
  */
-export async function chooseModel(
-  io: Io,
-  use: 'chat' | 'completion',
-  flag: string | undefined,
-): Promise<CliModelChoice> {
+export async function chooseModel(io: Io, use: ModelUse, flag: string | undefined): Promise<CliModelChoice> {
   const { settings, registry: known } = await openContext(io);
   await reportDiagnostics(settings, io);
   const transport = undiciTransport();
-  const configured = use === 'chat' ? settings.model : settings.completionModel;
+  const { configured, select } = SELECTIONS[use](settings);
   const { registry, keyNote: listNote } = await withListed(known, flag ?? configured?.value, io, transport);
   const store = lastUsedStore(io);
   const lastUsed = use === 'chat' ? await store.read() : [];
-  const select = use === 'chat' ? selectModel : selectCompletionModel;
   const { model, warnings } = select({ flag, settings, lastUsed, registry, unknownConfigured: 'error' });
   for (const warning of warnings) await io.err(`warning: ${warning.message}\n`);
   if (model === undefined) throw noModel(use, listNote);
@@ -72,10 +83,10 @@ async function remember(store: ReturnType<typeof lastUsedStore>, ref: string, io
   }
 }
 
-function noModel(use: 'chat' | 'completion', note: string | undefined): SvcError {
+function noModel(use: ModelUse, note: string | undefined): SvcError {
   return new SvcError({
     errorType: 'configuration_error',
-    message: use === 'chat' ? 'No model is set up.' : 'No model that can complete code is set up.',
+    message: MISSING[use],
     action:
       note ??
       'Set a provider’s key, for example MISTRAL_API_KEY, or configure a provider in svc.jsonc: `svc config path`.',

@@ -133,7 +133,7 @@ function keyProposals(path: readonly string[], span: Span, colon: boolean, knowl
 
 function valueProposals(path: readonly string[], span: Span, knowledge: Knowledge): Proposal[] {
   const [root, provider = '', list] = path;
-  if (path.length === 1 && (root === 'model' || root === 'completionModel')) {
+  if (path.length === 1 && (root === 'model' || root === 'completionModel' || root === 'nextEditModel')) {
     return [...knowledge.refs(root === 'completionModel')].map((ref) => ({
       label: ref,
       text: JSON.stringify(ref),
@@ -191,7 +191,12 @@ export function subjectAt(text: string, offset: number): Subject | undefined {
   ) {
     return { kind: 'model', provider, model, span };
   }
-  if (path.length === 1 && (root === 'model' || root === 'completionModel') && token.string && !atKey) {
+  if (
+    path.length === 1 &&
+    (root === 'model' || root === 'completionModel' || root === 'nextEditModel') &&
+    token.string &&
+    !atKey
+  ) {
     const ref = text.slice(span.offset, span.offset + span.length).replace(/^"|"$/g, '');
     const slash = ref.indexOf('/');
     if (slash > 0) return { kind: 'model', provider: ref.slice(0, slash), model: ref.slice(slash + 1), span };

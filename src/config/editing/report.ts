@@ -26,6 +26,7 @@ export function reportSettings(settings: Settings) {
     })),
     model: shown(settings.model) ?? null,
     completionModel: shown(settings.completionModel) ?? null,
+    nextEditModel: shown(settings.nextEditModel) ?? null,
     providers: Object.fromEntries(
       [...settings.providers].map(([id, provider]) => [id, reportProvider(provider, settings)]),
     ),

@@ -228,6 +228,10 @@ export const configSchema = z
       .optional()
       .describe('Model for code completion, as `<provider_id>/<model_id>`.')
       .meta({ examples: ['mistral/codestral-latest'] }),
+    nextEditModel: modelRef
+      .optional()
+      .describe('Model for next edits, as `<provider_id>/<model_id>`.')
+      .meta({ examples: ['inception/mercury-edit-2'] }),
     provider: z
       .record(z.string(), providerSchema.nullable())
       .optional()

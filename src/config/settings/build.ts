@@ -38,9 +38,11 @@ export function* buildSteps(views: Views): Steps<Content> {
   }
   const model = located(child(effective, 'model'));
   const completionModel = located(child(effective, 'completionModel'));
+  const nextEditModel = located(child(effective, 'nextEditModel'));
   return {
     ...(model === undefined ? {} : { model }),
     ...(completionModel === undefined ? {} : { completionModel }),
+    ...(nextEditModel === undefined ? {} : { nextEditModel }),
     providers,
     disabledProviders: disabled,
     gateway: readGateway(child(views.trusted, 'gateway')),

@@ -101,6 +101,8 @@ export interface Settings {
   readonly model?: Located<string>;
   /** Model for completions, `svc.completion.model` or `completionModel`. */
   readonly completionModel?: Located<string>;
+  /** Model for next edits. */
+  readonly nextEditModel?: Located<string>;
   /** In order of first appearance. Disabled providers (`null`) are in `disabledProviders`. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly disabledProviders: ReadonlySet<string>;

@@ -69,7 +69,7 @@ export function parseInceptionEdit(content: string): EditRequest {
     after: file.slice(close + CLOSE_TO_EDIT.length).replace(/^\n/, ''),
     cursor,
     startLine: body.split('\n').length,
-    edits: parseEdits(inner(content, 'edit_diff_history') ?? ''),
+    edits: parseDiff(inner(content, 'edit_diff_history') ?? ''),
     snippets: parseSnippets(snippets),
   };
 }
@@ -103,8 +103,8 @@ function parseSnippets(text: string) {
     });
 }
 
-/** Splits unified diffs at their file headers. */
-function parseEdits(history: string): RecentEdit[] {
+/** The changes of unified diffs, one for each file. */
+export function parseDiff(history: string): RecentEdit[] {
   const edits: RecentEdit[] = [];
   let path = '';
   let lines: string[] = [];

@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { createTwoFilesPatch } from 'diff';
+import { computePrice } from '../../catalog/price.ts';
+import { insideSecret, redact, SecretRestorer } from '../../completion/prompt/redact.ts';
+import { predictEdit } from '../../provider/predict-edit.ts';
+import { readEditAnswer } from '../../wire/edit/edit-dialect.ts';
+import type { EditDialect, EditRequest } from '../../wire/edit/edit-request.ts';
+import { parseDiff } from '../../wire/edit/inception-edit.ts';
+import { SWEEP_LINES } from '../../wire/edit/sweep.ts';
+import type { Usage } from '../../wire/event.ts';
+import {
+  type CodePlace,
+  parsePlace,
+  promptPath,
+  readCode,
+  refuseExcluded,
+  requireInside,
+  withInputLast,
+} from '../input/code-place.ts';
+import { type CliModelChoice, chooseModel } from '../input/model-choice.ts';
+import { type Io, UsageError } from '../io.ts';
+import { OPTIONS } from '../options.ts';
+import { usageJson } from '../output/output.ts';
+
+/** Lines of the file that the model sees on each side of the region. */
+const CONTEXT_LINES = 100;
+const LINES_ABOVE = 8;
+const LINES_BELOW = 16;
+const MAX_TOKENS = 1024;
+
+/** `svc edit FILE:LINE:COL`: prints the next edit as a diff. The uncommitted changes of the file are the recent edits. */
+export async function run(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: withInputLast(args),
+    options: OPTIONS.edit,
+    allowPositionals: true,
+  });
+  const place = parsePlace(positionals, 'edit');
+  if (values.apply && place.file === '-')
+    throw new UsageError('--apply needs a file: standard input can’t be changed.');
+  await refuseExcluded(place.file, io.cwd);
+  const code = await readCode(place.file, io);
+  requireInside(code.split(/\r\n|\r|\n/), place);
+  const chosen = await chooseModel(io, 'edit', values.model);
+  try {
+    const request = editRequest(code, place, chosen.model.edit, await recentEdits(place.file, io), io.cwd);
+    const { region, usage } = await predict(chosen, request, io);
+    const after = region === undefined ? undefined : replaceRegion(code, request, region);
+    if (values.json) await io.out(`${JSON.stringify(editJson(chosen, after, usage), null, 2)}\n`);
+    else if (after === undefined) await io.err('The model proposes no edit.\n');
+    else
+      await io.out(createTwoFilesPatch(`a/${request.path}`, `b/${request.path}`, code, after, '', '', { context: 3 }));
+    if (values.apply && after !== undefined) await writeFile(path.resolve(io.cwd, place.file), after);
+    return 0;
+  } catch (thrown) {
+    if (io.signal.aborted) return 130;
+    throw thrown;
+  } finally {
+    await chosen.transport.dispatcher.destroy();
+  }
+}
+
+/** @throws UsageError if the cursor is in a secret: the model would be asked to complete it. */
+function editRequest(
+  code: string,
+  { file, position }: CodePlace,
+  dialect: EditDialect | undefined,
+  edits: EditRequest['edits'],
+  cwd: string,
+): EditRequest {
+  const lines = code.replace(/\r\n?/g, '\n').split('\n');
+  const sweep = dialect?.startsWith('sweep') === true;
+  const first = Math.max(0, position.line - (sweep ? SWEEP_LINES : LINES_ABOVE));
+  const end = Math.min(lines.length, position.line + 1 + (sweep ? SWEEP_LINES : LINES_BELOW));
+  const join = (from: number, to: number) =>
+    lines
+      .slice(from, to)
+      .map((line, index) => (from + index === lines.length - 1 ? line : `${line}\n`))
+      .join('');
+  const region = join(first, end);
+  const cursor = join(first, position.line).length + position.character;
+  if (insideSecret(region, cursor))
+    throw new UsageError('The text at this position looks like a secret. Nothing was sent.');
+  const start = Math.max(0, first - CONTEXT_LINES);
+  return {
+    path: promptPath(file, cwd) ?? 'untitled',
+    before: join(start, first),
+    region,
+    after: join(end, Math.min(lines.length, end + CONTEXT_LINES)),
+    cursor,
+    startLine: first + 1,
+    ...(start === 0 ? { fromStart: true as const } : {}),
+    edits,
+    snippets: [],
+  };
+}
+
+/** The uncommitted changes of a file. None without Git, outside a repository, and for a new file. */
+async function recentEdits(file: string, io: Io): Promise<EditRequest['edits']> {
+  if (file === '-') return [];
+  const absolute = path.resolve(io.cwd, file);
+  try {
+    const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '-U2', 'HEAD', '--', absolute];
+    const options = { cwd: path.dirname(absolute), signal: io.signal, maxBuffer: 1024 * 1024, timeout: 5000 };
+    const { stdout } = await promisify(execFile)('git', args, options);
+    return parseDiff(stdout.replaceAll('\r\n', '\n')).slice(-6);
+  } catch {
+    return [];
+  }
+}
+
+async function predict(
+  { model, transport }: CliModelChoice,
+  request: EditRequest,
+  io: Io,
+): Promise<{ readonly region: string | undefined; readonly usage: Usage | undefined }> {
+  const dialect = model.edit ?? 'chat-patch';
+  const secrets = new Map<string, string>();
+  const masked = maskRequest(request, secrets);
+  const restoring = new SecretRestorer(secrets);
+  let answer = '';
+  let usage: Usage | undefined;
+  let whole = false;
+  for await (const event of predictEdit(model, dialect, masked, {
+    transport,
+    signal: io.signal,
+    maxTokens: MAX_TOKENS,
+  })) {
+    if (event.type === 'text') answer += event.text;
+    else if (event.type === 'usage') usage = event.usage;
+    else if (event.type === 'error') throw event.error;
+    else if (event.type === 'finish') whole = event.reason === 'stop';
+  }
+  io.signal.throwIfAborted();
+  const region = whole ? readEditAnswer(dialect, masked, answer) : undefined;
+  return { region: region === undefined ? undefined : restoring.push(region) + restoring.end(), usage };
+}
+
+/** The request with stand-ins of the same length for secrets. */
+function maskRequest(request: EditRequest, secrets: Map<string, string>): EditRequest {
+  const mask = (text: string) => redact(text, secrets).text;
+  return {
+    ...request,
+    before: mask(request.before),
+    region: mask(request.region),
+    after: mask(request.after),
+    edits: request.edits.map((edit) => ({
+      ...edit,
+      diff: mask(edit.diff),
+      original: mask(edit.original),
+      updated: mask(edit.updated),
+    })),
+  };
+}
+
+/** The whole file after the edit, with its own line breaks. */
+function replaceRegion(code: string, { region, startLine }: EditRequest, rewritten: string): string {
+  const lines = code.split(/(?<=\n)/);
+  const count = region.split('\n').length - (region.endsWith('\n') ? 1 : 0);
+  const own = code.includes('\r\n') ? rewritten.replaceAll('\n', '\r\n') : rewritten;
+  return [...lines.slice(0, startLine - 1), own, ...lines.slice(startLine - 1 + count)].join('');
+}
+
+function editJson({ model }: CliModelChoice, after: string | undefined, usage: Usage | undefined) {
+  return {
+    model: model.ref,
+    text: after ?? null,
+    usage: usage === undefined ? null : usageJson(usage),
+    cost: (usage && model.cost && computePrice(model.cost, usage)) ?? null,
+  };
+}
