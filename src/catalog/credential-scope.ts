@@ -44,7 +44,7 @@ export interface CredentialRequest {
   readonly allowed: (origin: string) => boolean;
 }
 
-const STORED: Source = { kind: 'built-in', path: 'stored key', trusted: true, status: 'loaded' };
+const STORED: Source = { kind: 'built-in', path: 'the key store of VS Code', trusted: true, status: 'loaded' };
 
 /**
  * Decides which credentials are sent (docs/configuration.md, "Credentials belong to an origin"). Credentials from a

@@ -4,6 +4,8 @@ export interface Io {
   readonly out: (text: string) => Promise<void>;
   /** Like `out`, for our own cursor sequences. Absent: `out` accepts them too. */
   readonly draw?: (text: string) => Promise<void>;
+  /** True if standard output is a terminal that shows styles. */
+  readonly styles?: boolean;
   readonly err: (text: string) => Promise<void>;
   readonly input: NodeJS.ReadableStream;
   readonly env: Readonly<Record<string, string | undefined>>;

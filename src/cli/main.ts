@@ -11,7 +11,7 @@ import { COMMANDS } from './command-table.ts';
 import { type Io, UsageError } from './io.ts';
 import type { Command } from './options.ts';
 import { listOptions } from './options.ts';
-import { drawer, writer } from './output/output.ts';
+import { drawer, showsStyles, writer } from './output/output.ts';
 
 /** Runs a command line (without `node` and the script). Resolves with the exit code and never rejects. */
 export async function main(args: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
@@ -140,6 +140,7 @@ function processIo(): Io {
   return {
     out: writer(process.stdout),
     draw: drawer(process.stdout),
+    styles: showsStyles(process.stdout, process.env),
     err: writer(process.stderr),
     input: process.stdin,
     env: process.env,

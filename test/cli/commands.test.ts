@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { lastUsedFile, lastUsedStore } from '../../src/cli/input/last-used.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
+import { startUpstream } from '../upstream/upstream.ts';
 import { svc, svcProcess } from './run-svc.ts';
 
 const TWO = {
@@ -229,6 +230,24 @@ describe('svc', () => {
     };
     const never = { name: 'never', usage: '', summary: '', examples: [], load: () => assert.fail('loaded') };
     assert.deepEqual(await svc(folder, ['broken'], [broken, never]), { code: 1, out: '', err: 'svc: It broke.\n' });
+  });
+
+  it('svc config: names the variable of a reference and counts listed models', async () => {
+    using folder = new ProjectFolder();
+    const upstream = await startUpstream((_request, response) => {
+      response.setHeader('content-type', 'application/json').end('{"data":[{"id":"a"},{"id":"b"}]}');
+    });
+    try {
+      const options = { baseURL: `${upstream.url}/v1`, apiKey: '{env:ACME_KEY}' };
+      folder.env.ACME_KEY = 'CANARY-ACME';
+      folder.global({ provider: { acme: { options } } });
+      const { out } = await svc(folder, ['config']);
+      assert.match(out, /acme: 2 listed models, key from \{env:ACME_KEY\}/);
+      assert.match(out, /options\.apiKey: set, not shown {2}\(\{env:ACME_KEY\} in \S+svc\.jsonc/);
+      assert.ok(!out.includes('CANARY-ACME'));
+    } finally {
+      await upstream.close();
+    }
   });
 
   it('svc config: shows the models in force and where each choice comes from', async () => {

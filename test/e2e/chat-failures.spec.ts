@@ -15,7 +15,11 @@ const openAi = (type: string, message: string, code?: string) => ({ error: { typ
 
 /** The answer of a provider, the title of the card, and its first button. */
 const CARDS: Readonly<Record<string, readonly [Answer, RegExp, RegExp]>> = {
-  'no key': [failWith(401, openAi('authentication_error', 'Invalid key.')), /The key was not accepted/, /Set key/],
+  'no key': [
+    failWith(401, openAi('authentication_error', 'Invalid key.')),
+    /The key was not accepted/,
+    /Set the key of/,
+  ],
   'no funds': [
     failWith(402, openAi('insufficient_quota', 'Pay first.', 'insufficient_quota')),
     /out of funds/,

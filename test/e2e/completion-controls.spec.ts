@@ -99,7 +99,7 @@ describe('the controls of completions', () => {
       'Turn completions off',
       'typescript',
       'Snooze',
-      'Choose the model',
+      'Choose the completion model',
       'cost',
       'last request',
       'log',

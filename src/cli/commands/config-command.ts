@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Provider } from '../../catalog/model.ts';
 import { type Selection, selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
 import { loadSnapshot } from '../../catalog/public/snapshot.ts';
 import type { Registry } from '../../catalog/registry/registry.ts';
@@ -11,8 +12,10 @@ import { globalFolder } from '../../config/load/sources.ts';
 import type { Located } from '../../config/settings/origin.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { SetValue } from '../../config/settings/values.ts';
+import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { catalogOnDisk, registryFor, reportDiagnostics, terminalInput } from '../cli-context.ts';
 import { lastUsedStore } from '../input/last-used.ts';
+import { listModels } from '../input/listed-models.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 
@@ -30,11 +33,25 @@ export async function run(args: string[], io: Io): Promise<number> {
   const { settings, registry } = await loadAndCompare(io);
   if (values.json) await io.out(`${JSON.stringify(reportSettings(settings), null, 2)}\n`);
   else {
-    await io.out(describe(settings, await modelsInForce(settings, registry, io)));
+    const listed = await listedModels(registry, io);
+    await io.out(describe(settings, listed, await modelsInForce(settings, listed, io)));
     await reportDiagnostics(settings, io);
   }
   return settings.diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
+
+/** With the models that endpoints list, as in `svc models`. */
+async function listedModels(registry: Registry, io: Io): Promise<Registry> {
+  const transport = undiciTransport({ env: io.env });
+  try {
+    return (await listModels(registry, transport, io, LIST_TIMEOUT_MS)).registry;
+  } finally {
+    await transport.close();
+  }
+}
+
+/** Time limit for a model list, in milliseconds. */
+const LIST_TIMEOUT_MS = 3_000;
 
 /** The settings with the diagnostics that need the catalog. */
 async function loadAndCompare(io: Io): Promise<{ readonly settings: Settings; readonly registry: Registry }> {
@@ -75,7 +92,7 @@ function ownFile(io: Io): string {
   return existsSync(json) && !existsSync(jsonc) ? json : jsonc;
 }
 
-function describe(settings: Settings, models: ModelsInForce): string {
+function describe(settings: Settings, registry: Registry, models: ModelsInForce): string {
   const report = reportSettings(settings);
   const sources = report.sources.filter(({ status }) => status !== 'missing');
   const lines = ['Sources (later sources override earlier ones):'];
@@ -87,17 +104,41 @@ function describe(settings: Settings, models: ModelsInForce): string {
   if (sources.length === 0) lines.push('  none');
   lines.push('', `Model: ${models.chat}`, `Completion model: ${models.completion}`, '', 'Providers:');
   for (const [id, provider] of settings.providers) {
-    const key = provider.apiKey === undefined ? 'no key' : `key from ${provider.apiKey.origin.source.path}`;
-    const models = `${provider.models.size} configured model${provider.models.size === 1 ? '' : 's'}`;
-    lines.push(`  ${id}: ${models}, ${key}${provider.problem === undefined ? '' : `. ${provider.problem}`}`);
+    const known = registry.providers.get(id);
+    const key = describeKey(settings, known, id);
+    lines.push(
+      `  ${id}: ${countModels(known)}, ${key}${provider.problem === undefined ? '' : `. ${provider.problem}`}`,
+    );
     for (const value of settings.values.at(['provider', id])) {
       const [, , section] = value.path;
       if (section !== 'models')
-        lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${sourceLocation(value.origin)})`);
+        lines.push(`    ${value.path.slice(2).join('.')}: ${shown(value)}  (${describePlace(value)})`);
     }
   }
   if (settings.providers.size === 0) lines.push('  none');
   return `${lines.join('\n')}\n`;
+}
+
+/** Where the key comes from: a reference, a file, an environment variable or the key store of VS Code. */
+function describeKey(settings: Settings, provider: Provider | undefined, id: string): string {
+  const [written] = settings.values.at(['provider', id, 'options', 'apiKey']);
+  if (written !== undefined) return `key from ${written.reference ?? written.origin.source.path}`;
+  const { apiKey } = provider?.endpoint ?? {};
+  return apiKey === undefined ? 'no key' : `key from ${apiKey.origin.source.path}`;
+}
+
+function countModels(provider: Provider | undefined): string {
+  const models = [...(provider?.models.values() ?? [])];
+  const listed = models.filter(({ source }) => source === 'listed').length;
+  const other = models.length - listed;
+  const text = (count: number, kind: string) => `${count} ${kind}model${count === 1 ? '' : 's'}`;
+  if (listed === 0) return text(other, '');
+  return other === 0 ? text(listed, 'listed ') : `${text(other, '')}, ${text(listed, 'listed ')}`;
+}
+
+function describePlace({ origin, reference }: SetValue): string {
+  const place = sourceLocation(origin);
+  return reference === undefined ? place : `${reference} in ${place}`;
 }
 
 function shown({ secret, value }: SetValue): string {

@@ -4,12 +4,15 @@ import { endingWarning } from '../../wire/endings.ts';
 import { retryMessage } from '../../wire/errors/retry-message.ts';
 import { formatMessage } from '../../wire/errors/svc-error.ts';
 import type { Io } from '../io.ts';
+import { TerminalMarkdown } from './terminal-markdown.ts';
 
 /** Prints an answer while it streams: the text on standard output, everything else on standard error. */
 export class AnswerPrinter {
   readonly #io: Io;
   /** Pending output, in order. A slow reader delays the printing, not the stream. */
   #printed: Promise<void> = Promise.resolve();
+  /** Absent: the output is not a terminal, so the text is printed unchanged. */
+  #markdown: TerminalMarkdown | undefined;
   #endsLine = true;
   #broken: unknown;
 
@@ -25,6 +28,8 @@ export class AnswerPrinter {
   /** Ends the line, prints a warning or error if the answer did not end normally, and resolves with the exit code. */
   async end(answer: Message | undefined): Promise<number> {
     if (!this.#endsLine) this.#print('\n');
+    this.#draw(this.#markdown?.end() ?? '');
+    this.#markdown = undefined;
     await this.#printed;
     if (this.#broken !== undefined) throw this.#broken;
     const ending = answer?.ending;
@@ -35,8 +40,19 @@ export class AnswerPrinter {
 
   #print(text: string): void {
     this.#endsLine = text.endsWith('\n');
+    if (!this.#io.styles) return this.#write(this.#io.out, text);
+    this.#markdown ??= new TerminalMarkdown();
+    this.#draw(this.#markdown.write(text));
+  }
+
+  /** Prints text with our own sequences. */
+  #draw(text: string): void {
+    if (text !== '') this.#write(this.#io.draw ?? this.#io.out, text);
+  }
+
+  #write(write: Io['out'], text: string): void {
     this.#printed = this.#printed.then(async () => {
-      if (this.#broken === undefined) await this.#io.out(text);
+      if (this.#broken === undefined) await write(text);
     });
     this.#printed = this.#printed.catch((thrown: unknown) => {
       this.#broken = thrown;

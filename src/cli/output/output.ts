@@ -27,6 +27,14 @@ export function writer(stream: Writable & { readonly isTTY?: boolean }): (text: 
   return (text) => draw(stream.isTTY === true ? forTerminal(text) : text);
 }
 
+/** Whether a stream shows colours and bold text. Users turn them off with NO_COLOR (no-color.org). */
+export function showsStyles(
+  stream: { readonly isTTY?: boolean },
+  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return stream.isTTY === true && !NO_COLOR && TERM !== 'dumb';
+}
+
 /** Writes the text unchanged. Resolves when the stream has accepted it. */
 export function drawer(stream: Writable): (text: string) => Promise<void> {
   return (text) =>

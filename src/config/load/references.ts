@@ -103,7 +103,10 @@ export async function resolveReferences(tree: ObjectTree, scope: ReferenceScope)
   for (const { path, text, place } of found) {
     const outcome = scope.closed ? CLOSED : resolveText(text, files, scope, budget);
     if ('text' in outcome) {
-      values.push({ path, node: { type: 'scalar', place, value: outcome.text, reference: true } });
+      const reference = findReferences(text)
+        .map(({ start, end }) => text.slice(start, end))
+        .join(' ');
+      values.push({ path, node: { type: 'scalar', place, value: outcome.text, reference } });
       continue;
     }
     absent.push({ path, place });

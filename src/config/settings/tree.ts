@@ -25,8 +25,8 @@ export interface ScalarTree {
   readonly type: 'scalar';
   readonly place: Place;
   readonly value: string | number | boolean | null;
-  /** At least a part of the text is from `{env:}` or `{file:}`: treat it as a secret. */
-  readonly reference?: true;
+  /** The references in the text, such as `{env:NAME}`: treat the text as a secret. Their names are not secret. */
+  readonly reference?: string;
 }
 
 export interface Entry {

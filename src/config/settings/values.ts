@@ -8,6 +8,8 @@ export interface SetValue {
   readonly origin: Origin;
   /** The value must not be shown: `value` is absent. */
   readonly secret: boolean;
+  /** The references of a secret value, such as `{env:NAME}`. */
+  readonly reference?: string;
   /** The displayable value. */
   readonly value?: string | number | boolean | null;
 }
@@ -49,8 +51,9 @@ function* below(node: Tree, path: readonly string[]): Iterable<SetValue> {
 
 function setValue({ value, place: origin, reference }: ScalarTree, path: readonly string[]): SetValue {
   if (typeof value !== 'string') return { path, origin, secret: false, value };
-  const secret = reference === true || path.some((key, at) => !isName(path, at) && LOOKS_SECRET.test(key));
-  if (secret || path.includes('headers') || path.includes('byok')) return { path, origin, secret: true };
+  const secret = reference !== undefined || path.some((key, at) => !isName(path, at) && LOOKS_SECRET.test(key));
+  if (secret || path.includes('headers') || path.includes('byok'))
+    return { path, origin, secret: true, ...(reference === undefined ? {} : { reference }) };
   // Some users put a key into the query of an address.
   return { path, origin, secret: false, value: value.replace(/^(https?:[^?#]*)[?#].*$/s, '$1?…') };
 }

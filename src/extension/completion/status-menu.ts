@@ -52,11 +52,17 @@ function problemItems(deps: StatusMenuDeps): readonly CommandItem[] {
   const model = deps.model();
   if (state.kind !== 'problem' || !model) return [];
   const detail = problemText(state, deps).replaceAll('\n', ' · ');
-  const again: CommandItem = { label: `$(refresh) ${t('Try again now')}`, run: () => deps.suggester.reconsider() };
+  const again: CommandItem = { label: `$(refresh) ${t('Try again now')}`, run: () => tryAgain(deps) };
   const stop = commandItem(`$(debug-stop) ${t('Stop retrying: turn completions off')}`, 'svc.completion.toggle');
   const other = commandItem(`$(sparkle) ${t('Use another model…')}`, 'svc.completion.pickModel');
   const [first, ...rest] = state.needsUser ? [fix(state.error, model, deps), again] : [again, stop, other];
   return [...(first ? [{ ...first, detail }] : []), ...rest, SEPARATOR];
+}
+
+/** VS Code drops the suggestion of an editor without the focus, and this menu has it until it is closed. */
+async function tryAgain({ suggester }: StatusMenuDeps): Promise<void> {
+  await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+  suggester.reconsider();
 }
 
 /** The entry that most likely solves a problem that waiting does not. */

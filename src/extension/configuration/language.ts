@@ -214,7 +214,7 @@ async function test({ models, transport }: ConfigurationLanguageDeps, id: unknow
   if (!provider) return;
   const { t } = vscode.l10n;
   await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: t('Testing {0} …', provider.name), cancellable: true },
+    { location: vscode.ProgressLocation.Notification, title: t('Testing {0}…', provider.name), cancellable: true },
     async (_progress, token) => {
       const abort = new AbortController();
       token.onCancellationRequested(() => abort.abort());

@@ -37,9 +37,9 @@ export function pickerItems(content: PickerContent): ModelItem[] {
     ...group.models.map((model) => modelItem(model, content)),
   ]);
   items.push(separator(''));
-  items.push({ label: `$(add) ${vscode.l10n.t('Add a provider …')}`, run: 'add-provider', alwaysShow: true });
+  items.push({ label: `$(add) ${vscode.l10n.t('Add a provider…')}`, run: 'add-provider', alwaysShow: true });
   if (hidden.length > 0) {
-    items.push({ label: `$(eye) ${vscode.l10n.t('Show hidden models ({0}) …', hidden.length)}`, run: 'show-hidden' });
+    items.push({ label: `$(eye) ${vscode.l10n.t('Show hidden models ({0})…', hidden.length)}`, run: 'show-hidden' });
   }
   return items;
 }

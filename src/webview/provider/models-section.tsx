@@ -60,7 +60,7 @@ function ListState() {
       return (
         <div class="row status" role="status">
           <span class="codicon codicon-loading codicon-modifier-spin" aria-hidden="true" />
-          <span class="grow">{t('Fetching the list of models …')}</span>
+          <span class="grow">{t('Fetching the list of models…')}</span>
           <button type="button" onClick={() => state.stop()}>
             {t('Cancel')}
           </button>
