@@ -112,7 +112,7 @@ async function preparedEdit(file: FoundFile, written: string, edits: readonly Te
   const document = (await statOf(file.uri)) && (await readText(file));
   if (!document) {
     const [only, ...more] = edits;
-    if (!only || only.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
+    if (only?.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
     return { file, caution, change: textChange(path, undefined, only.newText) };
   }
   const version = document.version;
