@@ -56,7 +56,7 @@ const TOOL: Extract<Part, { type: 'tool' }> = {
     type: 'changes',
     changes: [textChange('src/basket.ts', 'let sum = 0;\n', 'let sum = 0n;\n').change],
   },
-  state: { type: 'waiting' },
+  state: { type: 'waiting', rules: ['edit:**'] },
 };
 
 const BASKET_BEFORE = `import type { Item } from './item.ts';
@@ -160,7 +160,7 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
             id: 'call_2',
             action: { type: 'changes', changes: [textChange('src/new.ts', undefined, LONG_FILE).change] },
           },
-          command('npm test', { type: 'waiting' }),
+          command('npm test', { type: 'waiting', rules: ['command:npm test'] }),
         ]),
       ),
     ),

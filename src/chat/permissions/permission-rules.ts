@@ -6,6 +6,7 @@ import {
   offeredPrefixes,
   type Verdict,
 } from './command-verdict.ts';
+import { parseRule } from './rule-syntax.ts';
 
 export const EFFECTS = ['allow', 'ask', 'deny'] as const;
 export type Effect = (typeof EFFECTS)[number];
@@ -18,23 +19,12 @@ export type RuleTexts = Readonly<Record<Effect, readonly string[]>>;
 
 export const NO_RULES: RuleTexts = { allow: [], ask: [], deny: [] };
 
-export const RULE_KINDS = ['read', 'edit', 'delete', 'command', 'fetch', 'tool'] as const;
-type RuleKind = (typeof RULE_KINDS)[number];
-
 /** What a call does, as far as rules are about it. */
 export type Subject =
   | { readonly kind: 'read' | 'edit' | 'delete'; readonly path: string }
   | ({ readonly kind: 'command' } & JudgedCommand)
   | { readonly kind: 'fetch'; readonly origin: string }
   | { readonly kind: 'tool'; readonly key: string };
-
-/** Splits a rule; undefined if it has no known kind or no value. */
-export function parseRule(text: string): { readonly kind: RuleKind; readonly value: string } | undefined {
-  const at = text.indexOf(':');
-  const kind = RULE_KINDS.find((one) => one === text.slice(0, at).trim());
-  const value = text.slice(at + 1).trim();
-  return kind !== undefined && value !== '' ? { kind, value } : undefined;
-}
 
 /** Joins rules, for example those of the settings with those of a conversation. */
 export function joinRules(...all: readonly RuleTexts[]): RuleTexts {

@@ -168,7 +168,10 @@ describe('chat tools that change files', () => {
     const output = await change('edit_file', { path: 'changed/checked.txt', old_text: 'good', new_text: 'bad' });
     check.dispose();
     problems.dispose();
-    assert.match(output, /^Done\.\nProblems after this change:\nchanged\/checked\.txt:1:1: error: This is bad\.$/);
+    assert.match(
+      output,
+      /^changed\/checked\.txt was changed: 1 lines added, 1 removed\.\nProblems after this change:\nchanged\/checked\.txt:1:1: error: This is bad\.$/,
+    );
   });
 
   it('symbols: references, definition and rename go through the language extensions', async () => {

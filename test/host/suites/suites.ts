@@ -3,6 +3,7 @@ import './chat.suite.ts';
 import './chat-context.suite.ts';
 import './chat-changes.suite.ts';
 import './chat-review.suite.ts';
+import './chat-permissions.suite.ts';
 import './chat-search.suite.ts';
 import './chat-tools.suite.ts';
 import './completion.suite.ts';

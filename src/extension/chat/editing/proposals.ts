@@ -66,7 +66,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
 
   /** Shows a text for a document, which is written when the user accepts all or some of its changes. */
   async compare(document: vscode.TextDocument, after: string): Promise<void> {
-    const write = (text: string) => writeTexts([{ document, version: document.version, text }]);
+    const write = (text: string) => writeTexts([{ document, before: document.getText(), text }]);
     this.#count += 1;
     await this.show(`compare ${this.#count}`, [{ target: document.uri, after }], {
       accept: () => write(after),

@@ -205,7 +205,7 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
 
   async #takeBack(document: vscode.TextDocument, pending: PendingText, hunks: readonly PendingHunk[]): Promise<void> {
     const text = pending.withoutHunks(document.getText(), hunks);
-    await this.whileWriting(() => writeTexts([{ document, version: document.version, text }]));
+    await this.whileWriting(() => writeTexts([{ document, before: document.getText(), text }]));
     pending.update(document.getText());
   }
 

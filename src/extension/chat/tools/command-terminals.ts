@@ -47,7 +47,7 @@ export class CommandTerminals implements vscode.Disposable {
   #count = 0;
 
   dispose(): void {
-    for (const each of this.#terminals) each.close();
+    for (const each of this.#terminals) each.dispose();
   }
 
   /** Runs a command that the user has allowed and returns its output. Stop ends the command. */
@@ -108,6 +108,11 @@ class CommandTerminal implements vscode.Pseudoterminal {
 
   open(): void {
     this.#opened.resolve();
+  }
+
+  dispose(): void {
+    this.close();
+    this.#terminal.dispose();
   }
 
   /** The user closed the terminal, or the window is closing. */

@@ -42,8 +42,8 @@ export class EditorFiles implements Files {
 /** The new text of a file. */
 export interface TextChange {
   readonly document: vscode.TextDocument;
-  /** The version that the text was made for. */
-  readonly version: number;
+  /** The text of the document that the new text was made from. */
+  readonly before: string;
   readonly text: string;
 }
 
@@ -54,7 +54,7 @@ export interface TextChange {
  */
 export async function writeTexts(changes: readonly TextChange[]): Promise<void> {
   if (changes.length === 0) return;
-  const stale = changes.find(({ document, version }) => document.version !== version);
+  const stale = changes.find(({ document, before }) => document.getText() !== before);
   if (stale) throw new Error(`${workspaceRelativePath(stale.document.uri)} has changed. Nothing was done.`);
   const clean = changes.filter(({ document }) => !document.isDirty);
   const edit = new vscode.WorkspaceEdit();
@@ -105,7 +105,7 @@ async function knownText({ path, content }: WriteOperation): Promise<TextChange 
   const document = (await statOf(uri)) && (await textDocument(uri));
   if (document === undefined || content.includes(0)) return undefined;
   const text = await vscode.workspace.decode(content, { encoding: document.encoding });
-  return { document, version: document.version, text: text.replace(/^\uFEFF/, '') };
+  return { document, before: document.getText(), text: text.replace(/^\uFEFF/, '') };
 }
 
 async function hasBytes(uri: vscode.Uri, content: Uint8Array): Promise<boolean> {

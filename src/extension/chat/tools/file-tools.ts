@@ -1,7 +1,13 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import { defineTool } from '../../../chat/tools/define-tool.ts';
-import { opaqueDeletion, type PreparedChange, renameChange, textChange } from '../../../chat/tools/file-change.ts';
+import {
+  type FileChange,
+  opaqueDeletion,
+  type PreparedChange,
+  renameChange,
+  textChange,
+} from '../../../chat/tools/file-change.ts';
 import { applyTextEdits, type TextEdit } from '../../../chat/tools/text-edit.ts';
 import type { ChatTool, PreparedCall, RequiredConfirmation, ToolOutcome } from '../../../chat/tools/tools.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
@@ -92,7 +98,7 @@ async function prepareEdit(
       for (const text of texts) if (text.onDisk) await writeSaved(text);
       for (const { file, change, text } of prepared) if (!text) await createFile(file, change.after ?? '');
       const unsaved = texts.filter(({ document }) => document.isDirty).map(({ document }) => document.uri);
-      return unsaved.length === 0 ? 'Done.' : 'Done. The user had unsaved changes, so not all files were saved.';
+      return unsaved.length === 0 ? '' : ' The user had unsaved changes, so not all files were saved.';
     },
     prepared.map(({ file }) => file.uri),
   );
@@ -112,17 +118,22 @@ async function preparedEdit(file: FoundFile, written: string, edits: readonly Te
   const document = (await statOf(file.uri)) && (await readText(file));
   if (!document) {
     const [only, ...more] = edits;
-    if (!only || only.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
+    if (only?.oldText !== '' || more.length > 0) throw new Error(`${path} does not exist.`);
     return { file, caution, change: textChange(path, undefined, only.newText) };
   }
-  const version = document.version;
-  const before = document.isDirty ? document.getText() : await savedText(document);
+  const shown = document.getText();
+  const before = document.isDirty ? shown : await savedText(document);
   // The editor has one kind of line ends only, and sees a change by another program late.
-  const onDisk = before !== document.getText();
+  const onDisk = before !== shown;
   const [first] = edits;
   const fills = before === '' && edits.length === 1 && first?.oldText === '';
   const after = fills ? first.newText : applyTextEdits(path, before, edits);
-  return { file, caution, change: textChange(path, before, after), text: { document, version, text: after, onDisk } };
+  return {
+    file,
+    caution,
+    change: textChange(path, before, after),
+    text: { document, before: shown, text: after, onDisk },
+  };
 }
 
 async function prepareCreation({ path: written, content }: { path: string; content: string }): Promise<PreparedCall> {
@@ -133,7 +144,7 @@ async function prepareCreation({ path: written, content }: { path: string; conte
     [cautionFor(file, written, 'write') ?? true],
     async () => {
       await createFile(file, content);
-      return 'Done.';
+      return '';
     },
     [file.uri],
   );
@@ -146,7 +157,7 @@ async function prepareRename({ path, new_path: newPath }: { path: string; new_pa
   const cautions = [cautionFor(from, path, 'write') ?? true, cautionFor(to, newPath, 'write') ?? true];
   return changingCall([renameChange(from.relative, to.relative)], cautions, async () => {
     await moveFile(from.relative, to.relative);
-    return 'Done.';
+    return '';
   });
 }
 
@@ -156,8 +167,22 @@ async function prepareDeletion({ path }: { path: string }): Promise<PreparedCall
   const document = await textDocument(file.uri);
   const change = document ? textChange(file.relative, document.getText(), undefined) : opaqueDeletion(file.relative);
   return changingCall([change], [cautionFor(file, path, 'write') ?? true], async () =>
-    (await deleteFile(file.relative)) === 'trash' ? 'Moved to the trash.' : 'Deleted. There is no trash here.',
+    (await deleteFile(file.relative)) === 'trash' ? ' It is in the trash.' : ' There is no trash here.',
   );
+}
+
+/** What was done, for the model. */
+function changeText({ kind, path, newPath, added, removed }: FileChange): string {
+  switch (kind) {
+    case 'create':
+      return `${path} was created.`;
+    case 'edit':
+      return `${path} was changed: ${added} lines added, ${removed} removed.`;
+    case 'rename':
+      return `${path} was renamed to ${newPath}.`;
+    case 'delete':
+      return `${path} was deleted.`;
+  }
 }
 
 /** @param changed the files whose problems are reported. */
@@ -174,7 +199,8 @@ function changingCall(
     run: async ({ signal }): Promise<ToolOutcome> => {
       const problems: ChangeProblems = problemsAfter(changed, signal);
       try {
-        const done = await apply();
+        const note = await apply();
+        const done = `${changes.map(({ change }) => changeText(change)).join('\n')}${note}`;
         const found = await problems.found();
         return { output: found === '' ? done : `${done}\nProblems after this change:\n${found}` };
       } finally {

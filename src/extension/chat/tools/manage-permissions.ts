@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { EFFECTS, type Effect, parseRule, RULE_KINDS } from '../../../chat/permissions/permission-rules.ts';
+import { EFFECTS, type Effect } from '../../../chat/permissions/permission-rules.ts';
+import { parseRule, RULE_KINDS } from '../../../chat/permissions/rule-syntax.ts';
 import type { StoredRules } from './stored-rules.ts';
 
 /** The rules of the conversation that is shown. */

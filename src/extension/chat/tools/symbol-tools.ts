@@ -161,6 +161,6 @@ async function renamedFile(uri: vscode.Uri, edits: readonly vscode.TextEdit[]) {
   return {
     caution: cautionFor(file, file.relative, 'write'),
     change: textChange(file.relative, before, after),
-    text: { document, text: after, version: document.version },
+    text: { document, before, text: after },
   };
 }

@@ -3,6 +3,7 @@ import { t } from '../../shared/words.ts';
 import { isSubmit } from '../composing.ts';
 import { usePanel } from '../panel.ts';
 import { cautionText } from './caution-text.ts';
+import { ruleText } from './rule-text.ts';
 import type { ToolPart } from './tool-title.ts';
 
 interface Props {
@@ -15,6 +16,8 @@ interface Props {
 export function Approval({ part, command }: Props) {
   const { link } = usePanel();
   const caution = part.state.type === 'waiting' ? part.state.caution : undefined;
+  // An edited command is not the one that they are about.
+  const rules = part.state.type === 'waiting' && command === undefined ? part.state.rules : undefined;
   const allow = (type: 'once' | 'session' | 'always') => (event: MouseEvent) => {
     // The second click of a double click may hit the next card, which has moved under the pointer.
     if (event.detail > 1) return;
@@ -34,7 +37,7 @@ export function Approval({ part, command }: Props) {
         >
           {t('Allow once')}
         </button>
-        {caution ? null : (
+        {rules ? (
           <>
             <button type="button" onClick={allow('session')}>
               {t('Allow in this conversation')}
@@ -43,13 +46,14 @@ export function Approval({ part, command }: Props) {
               {t('Always allow')}
             </button>
           </>
-        )}
+        ) : null}
         {canView(part) ? (
           <button type="button" onClick={() => link.post({ type: 'preview', call: part.id })}>
             {t('View diff')}
           </button>
         ) : null}
       </div>
+      {rules ? <p class="rules">{t('Lasting permissions cover: {0}', rules.map(ruleText).join(', '))}</p> : null}
       <Denial call={part.id} />
     </fieldset>
   );

@@ -79,6 +79,9 @@ function Arguments({ text }: { text: string }) {
 
 /** The result of a call, or the reason of a denial. */
 export function Output({ state }: { state: ToolState }) {
+  if (state.type === 'denied' && state.rule !== undefined) {
+    return <p class="plain">{t('Denied by the rule {0}', showUnseen(state.rule))}</p>;
+  }
   if (state.type === 'denied' && state.reason !== '') {
     return (
       <p class="plain">

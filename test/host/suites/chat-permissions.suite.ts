@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { judge, NO_RULES } from '../../../src/chat/permissions/permission-rules.ts';
+import { callSubjects } from '../../../src/chat/tools/call-subjects.ts';
+import { CommandTerminals } from '../../../src/extension/chat/tools/command-terminals.ts';
+import { StoredRules } from '../../../src/extension/chat/tools/stored-rules.ts';
+import { terminalTools } from '../../../src/extension/chat/tools/terminal-tools.ts';
+import { ToolCalls } from './tool-calls.ts';
+import { workspaceFolder } from './until.ts';
+
+describe('permissions of chat tools in a workspace', () => {
+  const terminals = new CommandTerminals();
+  const tools = terminalTools(terminals);
+  const calls = new ToolCalls(() => tools);
+  const stored = new StoredRules((error) => assert.fail(String(error)));
+  const settings = () => vscode.workspace.getConfiguration('svc.chat');
+  let root: string;
+
+  before(() => {
+    root = join(workspaceFolder().fsPath, 'permitted');
+    mkdirSync(root, { recursive: true });
+    writeFileSync(join(root, 'a.txt'), 'text\n');
+    writeFileSync(join(root, 'prod.env'), 'TOKEN=x\n');
+    symlinkSync(tmpdir(), join(root, 'out'));
+    symlinkSync('prod.env', join(root, 'plain.txt'));
+  });
+  after(async () => {
+    terminals.dispose();
+    rmSync(root, { recursive: true, force: true });
+    await settings().update('permissions', undefined, vscode.ConfigurationTarget.Global);
+  });
+
+  it('rules: are kept in the user settings, listed and revoked', async () => {
+    await stored.add('deny', 'command:rm');
+    stored.allow(['edit:**', 'command:npm test']);
+    await stored.add('ask', 'fetch:https://example.com');
+    assert.deepEqual(settings().inspect('permissions')?.globalValue, {
+      allow: ['edit:**', 'command:npm test'],
+      ask: ['fetch:https://example.com'],
+      deny: ['command:rm'],
+    });
+    await stored.remove('allow', 'edit:**');
+    await stored.remove('deny', 'command:rm');
+    assert.deepEqual(stored.rules(), { allow: ['command:npm test'], ask: ['fetch:https://example.com'], deny: [] });
+  });
+
+  it('rules: settings of the workspace are ignored', async () => {
+    const folder = join(workspaceFolder().fsPath, '.vscode');
+    mkdirSync(folder, { recursive: true });
+    const file = vscode.Uri.file(join(folder, 'settings.json'));
+    const before = await vscode.workspace.fs.readFile(file).then(
+      (bytes) => bytes,
+      () => undefined,
+    );
+    await vscode.workspace.fs.writeFile(file, Buffer.from('{"svc.chat.permissions":{"allow":["command:rm"]}}'));
+    assert.ok(!stored.rules().allow.includes('command:rm'));
+    await assert.rejects(
+      Promise.resolve(settings().update('permissions', { allow: ['x'] }, vscode.ConfigurationTarget.Workspace)),
+    );
+    if (before) await vscode.workspace.fs.writeFile(file, before);
+    else await vscode.workspace.fs.delete(file);
+  });
+
+  it('rules: a setting with another form has no effect', async () => {
+    await settings().update('permissions', { allow: 'all', deny: [1, 'read:a'] }, vscode.ConfigurationTarget.Global);
+    assert.deepEqual(stored.rules(), NO_RULES);
+  });
+
+  const COMMANDS: readonly [command: string, verdict: 'allow' | 'none' | 'secret'][] = [
+    ['cat a.txt', 'allow'],
+    ['cat ./a.txt && ls', 'allow'],
+    ['cat out/x', 'none'],
+    ['cat /etc/hostname', 'none'],
+    ['cat ../../x', 'none'],
+    ['cd out && cat x', 'none'],
+    ['cat prod.env', 'secret'],
+    ['cat plain.txt', 'secret'],
+    ['cat < prod.env', 'secret'],
+    ['npm test --config=prod.env', 'secret'],
+    ['git show HEAD:prod.env', 'secret'],
+    ['for f in prod.env; do cat $f; done', 'secret'],
+    ['npm test', 'allow'],
+    ['npm test > a.txt', 'none'],
+  ];
+  for (const [command, verdict] of COMMANDS) {
+    it(`rules: the files of a command decide with it: ${command}`, async () => {
+      const prepared = await calls.prepare('run_in_terminal', { command, cwd: 'permitted' });
+      const [tool] = tools;
+      assert.ok(tool);
+      const { effect } = judge(callSubjects(tool, prepared), { ...NO_RULES, allow: ['command:npm test'] });
+      const { confirmation } = prepared;
+      assert.equal(typeof confirmation === 'object' ? confirmation.kind : effect, verdict);
+    });
+  }
+
+  it('terminal: a command runs in its folder, and its exit code is known', async () => {
+    const outcome = await calls.run('run_in_terminal', { command: 'pwd; exit 3', cwd: 'permitted' });
+    assert.match(outcome.output, /\/permitted\n\[exit code 3\]$/);
+    assert.equal(outcome.exitCode, 3);
+  });
+
+  it('terminal: a command in the background is read later, with its exit code', async () => {
+    const command = 'echo started; while [ ! -f go ]; do sleep 0.1; done; echo ended; exit 5';
+    const started = await calls.output('run_in_terminal', { command, cwd: 'permitted', background: true });
+    assert.match(started, /^started\n\[still running\]\n\[Use terminal_output with id 1/);
+    assert.match(await calls.output('terminal_output', { id: 1 }), /^started\n\[still running\]$/);
+    writeFileSync(join(root, 'go'), '');
+    const ended = await calls.run('terminal_output', { id: 1, wait: 20 });
+    assert.deepEqual(ended, { output: 'started\nended\n[exit code 5]', exitCode: 5 });
+    await assert.rejects(calls.output('terminal_output', { id: 7 }), /no command with id 7/);
+  });
+
+  it('terminal: a command in the background can be stopped', async () => {
+    const started = await calls.output('run_in_terminal', { command: 'sleep 1000', background: true });
+    const id = Number(/with id (\d+)/.exec(started)?.[1]);
+    assert.match(await calls.output('terminal_output', { id, stop: true }), /\[ended by SIGTERM\]$/);
+  });
+});
