@@ -59,6 +59,8 @@ describe('ChatSurface', () => {
       toggleContext: async () => undefined,
       viewCall: async () => undefined,
       waitsElsewhere: () => undefined,
+      followChanges: () => ({ dispose: () => undefined }),
+      turn: async () => undefined,
       code: async () => undefined,
       copy: async () => undefined,
       openLink: async () => undefined,

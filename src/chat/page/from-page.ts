@@ -54,6 +54,13 @@ const fromPage = z.union([
     ]),
   }),
   z.object({ type: z.literal('preview'), call: id }),
+  z.object({
+    type: z.literal('turn'),
+    action: z.enum(['review', 'keep', 'undo', 'redo']),
+    message: id,
+    call: id.exactOptional(),
+  }),
+  z.object({ type: z.literal('restore'), message: id }),
   z.object({ type: z.enum(['queue-remove', 'queue-edit', 'queue-send']), message: id }),
   z.object({ type: z.literal('toggle-context'), chip: z.string().max(4096) }),
   z.object({ type: z.literal('draft'), text }),

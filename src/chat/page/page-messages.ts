@@ -45,6 +45,19 @@ export interface CompletionItem {
   readonly attaches?: true;
 }
 
+/** The changes of an answer, as the page shows them in one line. */
+export interface TurnSummary {
+  readonly message: string;
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  /** `pending`: some changes are neither kept nor undone. */
+  readonly state: 'pending' | 'kept' | 'undone';
+  /** Ids of its tool calls that changed files, and of those whose changes were undone. */
+  readonly calls: readonly string[];
+  readonly undone: readonly string[];
+}
+
 /** Messages from the host to the page. */
 export type ToPage =
   /** The whole conversation. Replaces the page's copy. */
@@ -61,6 +74,8 @@ export type ToPage =
   | { readonly type: 'draft'; readonly text?: string; readonly attachments: readonly Attachment[] }
   /** The messages that wait for the end of the answer. */
   | { readonly type: 'queue'; readonly messages: readonly QueuedView[] }
+  /** What the answers of the conversation changed. */
+  | { readonly type: 'turns'; readonly turns: readonly TurnSummary[] }
   | { readonly type: 'context'; readonly chips: readonly ContextChip[] }
   /** `setup`: why there is no model; absent: there is none. */
   | { readonly type: 'model'; readonly model: ModelView | null; readonly setup?: ModelSetup }

@@ -28,6 +28,7 @@ import { existingPaths, openLink, openPath } from './links.ts';
 import { BeforeTexts } from './review/before-texts.ts';
 import { PendingReviews } from './review/pending-reviews.ts';
 import { reviewCommands } from './review/review-commands.ts';
+import { TurnChanges } from './review/turn-changes.ts';
 import { Surface, type SurfaceHost } from './surface.ts';
 import { CommandTerminals } from './tools/command-terminals.ts';
 import { EditorFiles } from './tools/editor-files.ts';
@@ -71,6 +72,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   readonly #proposals = new Proposals();
   readonly #texts = new BeforeTexts();
   readonly #reviews = new PendingReviews(this.#texts);
+  readonly #turns = new TurnChanges(this.#reviews, this.#texts);
   readonly #changeProgress = new ChangeProgress();
   readonly #terminals = new CommandTerminals();
   readonly #rules: StoredRules;
@@ -229,6 +231,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       contextAttachments: () => this.#context.attachments(),
       toggleContext: (chip) => this.#context.toggle(chip),
       viewCall: (session, call) => viewCall(session, call, this.#proposals),
+      followChanges: (session, show) => this.#turns.follow(session, show),
+      turn: (session, message) =>
+        message.type === 'restore'
+          ? this.#turns.restore(session, message.message)
+          : this.#turns.act(session, message.action, message),
       waitsElsewhere: () => {
         const text = vscode.l10n.t('This call waits in another window. Answer it there.');
         void vscode.window.showInformationMessage(text);

@@ -3,7 +3,7 @@ import type { ModelSetup } from '../../catalog/model-setup.ts';
 import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/attachment.ts';
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
-import type { CompletionItem, ContextChip, ModelView, ToPage } from '../../chat/page/page-messages.ts';
+import type { CompletionItem, ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
 import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/slash-commands.ts';
 import { type AnswerOptions, CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
 import type { ChatSession, Outgoing } from '../../chat/session/session.ts';
@@ -50,6 +50,9 @@ export interface SurfaceHost {
   readonly toggleContext: (chip: string) => Promise<void>;
   /** Shows the changes of a call that waits for a decision. */
   readonly viewCall: (session: ChatSession, call: string) => Promise<void>;
+  /** Reviews what the answers of a session change, and shows it now and after each change. */
+  readonly followChanges: (session: ChatSession, show: (turns: readonly TurnSummary[]) => void) => { dispose(): void };
+  readonly turn: (session: ChatSession, message: Extract<FromPage, { type: 'turn' | 'restore' }>) => Promise<void>;
   /** The user answered a call that waits in another window. */
   readonly waitsElsewhere: () => void;
   readonly code: (message: Extract<FromPage, { type: 'code' }>) => Promise<void>;
@@ -94,6 +97,8 @@ export class Surface {
   #onTitle: (title: string) => void = () => undefined;
   #titleSubscription: { dispose(): void } | undefined;
   #queueSubscription: { dispose(): void } | undefined;
+  #turnSubscription: { dispose(): void } | undefined;
+  #turns: readonly TurnSummary[] = [];
 
   constructor(webview: Page, host: SurfaceHost, conversation: OpenConversation) {
     this.#webview = webview;
@@ -109,6 +114,7 @@ export class Surface {
     this.#subscription.dispose();
     this.#titleSubscription?.dispose();
     this.#queueSubscription?.dispose();
+    this.#turnSubscription?.dispose();
     this.#feed.dispose();
   }
 
@@ -169,6 +175,12 @@ export class Surface {
     this.#titleSubscription = session.onPatch((patch) => patch.type === 'title' && this.#onTitle(patch.title));
     this.#queueSubscription?.dispose();
     this.#queueSubscription = session.onQueueChange(() => this.#postQueue());
+    this.#turns = [];
+    this.#turnSubscription?.dispose();
+    this.#turnSubscription = this.#host.followChanges(session, (turns) => {
+      this.#turns = turns;
+      this.#postTurns();
+    });
     return new PageFeed(session, (message) => this.#post(message));
   }
 
@@ -216,6 +228,9 @@ export class Surface {
       case 'preview':
         if (!session.waitingCall(message.call) && !session.running) return this.#host.waitsElsewhere();
         return this.#host.viewCall(session, message.call);
+      case 'turn':
+      case 'restore':
+        return this.#host.turn(session, message);
       case 'queue-remove':
         return void session.takeQueued(message.message);
       case 'queue-edit':
@@ -377,6 +392,11 @@ export class Surface {
     this.#feed.snapshot();
     this.#postQueue();
     this.postContext();
+    this.#postTurns();
+  }
+
+  #postTurns(): void {
+    this.#post({ type: 'turns', turns: this.#turns });
   }
 
   #postQueue(): void {

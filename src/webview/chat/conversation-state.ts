@@ -8,6 +8,7 @@ import type {
   ModelView,
   QueuedView,
   ToPage,
+  TurnSummary,
 } from '../../chat/page/page-messages.ts';
 import { branchTo, isRunning, type Message, messageText, type Part, versionsIn } from '../../chat/transcript.ts';
 
@@ -40,6 +41,8 @@ export class ConversationState {
   readonly contextChips = signal<readonly ContextChip[]>([]);
   /** The next message asks for a plan. */
   readonly planning = signal(false);
+  /** What the answers changed. */
+  readonly turns = signal<readonly TurnSummary[]>([]);
   readonly queue = signal<readonly QueuedView[]>([]);
   readonly completions = signal<{ readonly query: number; readonly items: readonly CompletionItem[] }>({
     query: 0,
@@ -145,6 +148,9 @@ export class ConversationState {
         return;
       case 'paths':
         this.foundPaths.value = message;
+        return;
+      case 'turns':
+        this.turns.value = message.turns;
         return;
       case 'focus':
         this.focusWanted.value += 1;

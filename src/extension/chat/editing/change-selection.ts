@@ -123,12 +123,7 @@ class SelectionChange implements ReviewOwner {
     const length = this.#document.getText().length;
     const edit = new vscode.WorkspaceEdit();
     edit.replace(this.#document.uri, range, text);
-    reviews.setWriting(true);
-    try {
-      await vscode.workspace.applyEdit(edit);
-    } finally {
-      reviews.setWriting(false);
-    }
+    await reviews.whileWriting(async () => vscode.workspace.applyEdit(edit));
     // The editor changes line ends of the answer to those of the document.
     const whole = this.#document.getText();
     const end = start + this.#part.text.length + whole.length - length;

@@ -88,6 +88,16 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
     this.#writing = Math.max(0, this.#writing + (writing ? 1 : -1));
   }
 
+  /** Makes changes that are not edits of the user. */
+  async whileWriting<T>(work: () => Promise<T>): Promise<T> {
+    this.setWriting(true);
+    try {
+      return await work();
+    } finally {
+      this.setWriting(false);
+    }
+  }
+
   /** @param uri absent: the file in the active editor. @param start of the hunk; absent: the one at the cursor. */
   async acceptHunk(uri: unknown, start: unknown): Promise<void> {
     const found = this.#find(uri, start);
@@ -194,13 +204,8 @@ export class PendingReviews implements vscode.CodeLensProvider, vscode.Disposabl
   }
 
   async #takeBack(document: vscode.TextDocument, pending: PendingText, hunks: readonly PendingHunk[]): Promise<void> {
-    this.setWriting(true);
-    try {
-      const text = pending.withoutHunks(document.getText(), hunks);
-      await writeTexts([{ document, version: document.version, text }]);
-    } finally {
-      this.setWriting(false);
-    }
+    const text = pending.withoutHunks(document.getText(), hunks);
+    await this.whileWriting(() => writeTexts([{ document, version: document.version, text }]));
     pending.update(document.getText());
   }
 

@@ -10,6 +10,7 @@ import { FileLink } from './file-link.tsx';
 import { Question } from './question.tsx';
 import { Counts, Effect, Output } from './tool-details.tsx';
 import { OWN, type ToolPart, toolTitle } from './tool-title.ts';
+import { UndoCall } from './turn-bar.tsx';
 
 /** A tool call: what it does, its state and, if it waits, the decision. */
 export function ToolCard({ part }: { part: ToolPart }) {
@@ -34,6 +35,7 @@ export function ToolCard({ part }: { part: ToolPart }) {
           <Origin part={part} />
           <Effect part={part} />
           {tasks ? null : <Output state={part.state} />}
+          {part.action?.type === 'changes' ? <UndoCall call={part.id} /> : null}
         </div>
       ) : null}
     </div>

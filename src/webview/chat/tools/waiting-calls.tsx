@@ -30,7 +30,13 @@ export function WaitingCalls() {
       <Icon name="question" />
       <span class="count">{t('{0} calls need approval', waiting.length)}</span>
       <span class="actions">
-        <button type="button" class="primary" title={t('Allow each of them once')} onClick={decide({ type: 'once' })}>
+        <button
+          type="button"
+          class="primary"
+          title={t('Allow each of them once (Ctrl+Shift+Enter)')}
+          aria-keyshortcuts="Control+Shift+Enter Meta+Shift+Enter"
+          onClick={decide({ type: 'once' })}
+        >
           {together.length === waiting.length ? t('Allow all') : t('Allow {0}', together.length)}
         </button>
         <button type="button" onClick={decide({ type: 'deny', reason: '' })}>
@@ -41,7 +47,10 @@ export function WaitingCalls() {
   );
 }
 
-/** Ctrl+Enter allows the call with the focus, or the first one. A call that is not visible is shown first. */
+/**
+ * Ctrl+Enter allows the call with the focus, or the first one. A call that is not visible is shown first.
+ * Ctrl+Shift+Enter allows all that the bar allows.
+ */
 function onKeyDown(event: KeyboardEvent): void {
   const target = event.target instanceof Element ? event.target : null;
   if (isTyped(event) && target?.matches(CARD)) {
@@ -55,6 +64,8 @@ function onKeyDown(event: KeyboardEvent): void {
   event.preventDefault();
   event.stopPropagation();
   if (event.repeat) return;
+  const all = event.shiftKey ? document.querySelector<HTMLElement>('.waiting-calls .primary') : null;
+  if (all) return all.click();
   if (!isVisible(card)) return focusCard(card);
   card.querySelector<HTMLElement>('.approval .primary')?.click();
 }

@@ -13,6 +13,7 @@ import { showControls } from '../markdown/safe-html.ts';
 import { usePanel } from '../panel.ts';
 import { ToolCard } from '../tools/tool-card.tsx';
 import { groupParts, ToolGroup } from '../tools/tool-groups.tsx';
+import { TurnBar } from '../tools/turn-bar.tsx';
 import { EndingView, RetryView } from './ending-view.tsx';
 import { Reasoning } from './reasoning.tsx';
 
@@ -67,7 +68,7 @@ function Undrawn({ message, draw }: { message: Message; draw: () => void }) {
 }
 
 function UserMessage({ message, shown }: { message: Message; shown: ShownBranch }) {
-  const { state } = usePanel();
+  const { link, state } = usePanel();
   const [editing, setEditing] = useState(false);
   const text = messageText(message);
   if (message.auto) return <p class="note auto">{t('Continued')}</p>;
@@ -94,10 +95,25 @@ function UserMessage({ message, shown }: { message: Message; shown: ShownBranch 
             disabled={state.running.value}
             onClick={() => setEditing(true)}
           />
+          {changedSince(state, message.id) ? (
+            <IconButton
+              icon="discard"
+              name={t('Restore files to before this message')}
+              disabled={state.running.value}
+              onClick={() => link.post({ type: 'restore', message: message.id })}
+            />
+          ) : null}
         </div>
       )}
     </article>
   );
+}
+
+/** Whether an answer after the message made changes that are not undone. */
+function changedSince({ path, turns }: ConversationState, message: string): boolean {
+  const at = path.value.findIndex(({ id }) => id === message);
+  const later = new Set(path.value.slice(at + 1).map(({ id }) => id));
+  return turns.value.some((turn) => turn.state !== 'undone' && later.has(turn.message));
 }
 
 function EditBox({ message, text, close }: { message: Message; text: string; close: () => void }) {
@@ -182,6 +198,7 @@ function Answer({ message, shown, last }: Omit<Props, 'far'> & { message: Messag
       {streaming && message.retry ? <RetryView retry={message.retry} /> : null}
       {streaming && !message.retry && !busy(message) ? <Waiting visible={visible} /> : null}
       {message.ending ? <EndingView message={message} ending={message.ending} last={last} /> : null}
+      <TurnBar message={message.id} />
       {last && isPlan(message, state) ? <PlanActions /> : null}
       {streaming ? null : <AnswerFoot message={message} shown={shown} />}
     </article>

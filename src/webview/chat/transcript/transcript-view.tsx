@@ -113,6 +113,8 @@ function useFollow(list: Ref, content: Ref): { following: boolean; follow: () =>
       event.deltaY < 0 && element.scrollHeight > element.clientHeight && set(false);
     const keepUp = () => {
       if (on.current) element.scrollTop = element.scrollHeight;
+      // A card that was answered is shorter: the end may be visible again.
+      else if (atEnd()) set(true);
       top = element.scrollTop;
     };
     const grown = new ResizeObserver(keepUp);

@@ -1,0 +1,126 @@
+import * as vscode from 'vscode';
+import type { Checkpoints } from '../../../chat/checkpoints/checkpoints.ts';
+import type { RecordedChange } from '../../../chat/checkpoints/recorded-changes.ts';
+import type { RevertOutcome } from '../../../chat/checkpoints/revert-plan.ts';
+import type { TurnSummary } from '../../../chat/page/page-messages.ts';
+import { type ChangedFile, changedFiles } from '../../../chat/review/changed-files.ts';
+import type { ChatSession } from '../../../chat/session/session.ts';
+import { workspaceFile } from '../tools/workspace-path.ts';
+import type { BeforeTexts } from './before-texts.ts';
+import { type ComparedFile, viewFiles } from './compared-files.ts';
+import type { PendingReviews } from './pending-reviews.ts';
+import { decodeText, SessionReview } from './session-review.ts';
+
+/** Which changes an action of the page is about: those of an answer, or of one call of it. */
+export interface TurnTarget {
+  readonly message: string;
+  readonly call?: string | undefined;
+}
+
+/** The changes that tools made: their summary for each answer, their review in the editor, and the way back. */
+export class TurnChanges {
+  readonly #reviews: PendingReviews;
+  readonly #texts: BeforeTexts;
+  readonly #sessions = new Map<string, SessionReview>();
+
+  constructor(reviews: PendingReviews, texts: BeforeTexts) {
+    this.#reviews = reviews;
+    this.#texts = texts;
+  }
+
+  /**
+   * Reviews the changes of a session in the editor, and shows their summaries now and after each change. The review
+   * goes on when no page shows the conversation.
+   */
+  follow(session: ChatSession, show: (turns: readonly TurnSummary[]) => void): { dispose(): void } {
+    const known = this.#sessions.get(session.id);
+    const followed = known?.session === session ? known : new SessionReview(session, this.#reviews, known);
+    this.#sessions.set(session.id, followed);
+    return followed.listen(show);
+  }
+
+  act(session: ChatSession, action: 'review' | 'keep' | 'undo' | 'redo', target: TurnTarget): Promise<void> {
+    switch (action) {
+      case 'review':
+        return this.#view(session, target);
+      case 'keep':
+        return this.#keep(session, target);
+      case 'undo':
+        return this.#undo(session, target);
+      case 'redo':
+        return this.#redo(session, target);
+    }
+  }
+
+  /** Compares the files before and after an answer in one editor. */
+  async #view({ checkpoints }: ChatSession, { message }: TurnTarget): Promise<void> {
+    if (!checkpoints) return;
+    const changes = (await checkpoints.changes(message)).filter(({ state }) => state !== 'undone');
+    const files: ComparedFile[] = [];
+    for (const file of changedFiles(changes)) files.push(await this.#compared(checkpoints, file));
+    if (files.length > 0) await viewFiles(vscode.l10n.t('Changes of the answer'), files);
+  }
+
+  async #keep({ checkpoints }: ChatSession, target: TurnTarget): Promise<void> {
+    const ids = await targetIds(checkpoints, target, ({ state }) => state === 'applied');
+    await checkpoints?.keep(ids);
+  }
+
+  async #undo({ checkpoints }: ChatSession, target: TurnTarget): Promise<void> {
+    const ids = await targetIds(checkpoints, target, ({ state }) => state !== 'undone');
+    if (checkpoints) await this.#revert((force) => checkpoints.undo(ids, force));
+  }
+
+  async #redo({ checkpoints }: ChatSession, target: TurnTarget): Promise<void> {
+    const ids = await targetIds(checkpoints, target, ({ state }) => state === 'undone');
+    if (checkpoints) await this.#revert((force) => checkpoints.redo(ids, force));
+  }
+
+  /** Takes back all changes since a message of the user. */
+  async restore(session: ChatSession, message: string): Promise<void> {
+    const { checkpoints } = session;
+    const sent = session.transcript.messages.find(({ id }) => id === message);
+    if (checkpoints && sent) await this.#revert((force) => checkpoints.restoreTo(sent.createdAt, force));
+  }
+
+  /** Asks before edits that the user made since are lost. */
+  async #revert(revert: (force: boolean) => Promise<readonly RevertOutcome[]>): Promise<void> {
+    const outcomes = await this.#reviews.whileWriting(() => revert(false));
+    const names = (result: RevertOutcome['result']) => [
+      ...new Set(outcomes.flatMap((each) => (each.result === result ? [each.path] : []))),
+    ];
+    const lost = names('lost');
+    if (lost.length > 0) {
+      const text = vscode.l10n.t('The earlier content of {0} is no longer kept.', lost.join(', '));
+      void vscode.window.showWarningMessage(text);
+    }
+    const conflicts = names('conflict');
+    if (conflicts.length === 0) return;
+    const discard = vscode.l10n.t('Discard My Edits');
+    const question = vscode.l10n.t('You edited the same lines since. Discard your edits, too?');
+    const options = { modal: true, detail: conflicts.join('\n') };
+    const answer = await vscode.window.showWarningMessage(question, options, discard);
+    if (answer === discard) await this.#reviews.whileWriting(() => revert(true));
+  }
+
+  async #compared(checkpoints: Checkpoints, { path, firstPath, changes }: ChangedFile): Promise<ComparedFile> {
+    const last = changes.at(-1) ?? changes[0];
+    const { uri } = await workspaceFile(path);
+    const before = await checkpoints.contents(changes[0].id);
+    const old = (await workspaceFile(firstPath)).uri;
+    return [
+      uri,
+      changes[0].before === null ? undefined : this.#texts.keep(old, decodeText(before.before)),
+      last.after == null ? undefined : uri,
+    ];
+  }
+}
+
+async function targetIds(
+  checkpoints: Checkpoints | undefined,
+  { message, call }: TurnTarget,
+  matches: (change: RecordedChange) => boolean,
+): Promise<readonly string[]> {
+  const changes = (await checkpoints?.changes(message)) ?? [];
+  return changes.filter((each) => matches(each) && (call === undefined || each.call === call)).map(({ id }) => id);
+}
