@@ -89,7 +89,10 @@ describe('the controls of completions', () => {
     await at.page.locator(ITEM).hover();
     const hover = at.page.locator('.monaco-hover:visible', { hasText: 'requests' });
     await hover.waitFor();
-    assert.match(await hover.innerText(), /Coder[\s\S]*\d+ requests · \d+ characters accepted · first text after \d+ ms · \$0\.\d+/);
+    assert.match(
+      await hover.innerText(),
+      /Coder[\s\S]*\d+ requests · \d+ characters accepted · first text after \d+ ms · \$0\.\d+/,
+    );
     await menu(at.page);
     const rows = (await at.page.locator(ROWS).allInnerTexts()).join('\n');
     for (const entry of [
