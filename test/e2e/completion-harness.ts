@@ -62,7 +62,8 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
     }),
   });
   const page = await harness.open();
-  page.setDefaultTimeout(15_000);
+  // On a busy machine, reading the ignore files takes many seconds, and suggestions appear after that.
+  page.setDefaultTimeout(30_000);
   const gone = () => page.locator(GHOST).first().waitFor({ state: 'detached' });
   const self: CompletionHarness = {
     vscode: harness,
