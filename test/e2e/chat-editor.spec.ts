@@ -99,6 +99,46 @@ describe('chat commands in the editor', () => {
     assert.equal(lines(), `${TWELVE.join('\n')}\n`.replace('line 2\n', 'line 2, changed\n'));
   });
 
+  describe('compare and apply', () => {
+    const CODE = 'export function area(width: number): number {\n  return width;\n}\n\nexport const two = 2;\n';
+    const apply = async (answer: string): Promise<void> => {
+      harness.answer(answerWith({ text: [answer] }));
+      const frame = await harness.send('Change it');
+      await waitForAnswerEnd(frame);
+      await frame.getByRole('button', { name: 'Compare and apply' }).click();
+    };
+    const accept = async () => {
+      await runCommand(harness.page, 'Svc: Accept Proposed Change');
+      await harness.page.locator('.tab', { hasText: '(proposed)' }).waitFor({ state: 'detached' });
+    };
+    const area = () => readFileSync(join(harness.workspace, 'area.ts'), 'utf8');
+    beforeEach(() => void harness.write('area.ts', CODE));
+
+    it('compare and apply: changes the function in the file that the block names, not the open one', async () => {
+      await openFile(harness.page, 'lines.txt');
+      const open = lines();
+      await apply('```ts area.ts\nexport function area(side: number): number {\n  return side ** 2;\n}\n```');
+      await harness.page.locator('.editor.modified .view-line', { hasText: 'side ** 2' }).waitFor();
+      await accept();
+      assert.equal(area(), CODE.replace('width: number', 'side: number').replace('return width', 'return side ** 2'));
+      assert.equal(lines(), open);
+    });
+
+    it('compare and apply: asks for a place that is not certain, and never replaces a whole file', async () => {
+      await openFile(harness.page, 'area.ts');
+      await apply('```ts\nlog(1);\n```');
+      await harness.page
+        .locator('.quick-input-title', { hasText: 'Where does this code belong in area.ts?' })
+        .waitFor();
+      for (const label of ['Insert at the cursor', 'New file']) await row(label).waitFor();
+      await row('Insert at the cursor').click();
+      await harness.page.locator('.editor.modified .view-line', { hasText: 'log(1);' }).waitFor();
+      await accept();
+      assert.ok(area().includes('log(1);'));
+      assert.equal(area().replace('log(1);\n', '').replace('log(1);', ''), CODE);
+    });
+  });
+
   describe('edit selection', () => {
     const view = (text: string) => harness.page.locator('.monaco-editor .view-line', { hasText: text });
     const lens = (text: string) => harness.page.locator('.codelens-decoration a', { hasText: text }).first();

@@ -165,6 +165,27 @@ export const STATES: Readonly<Record<string, readonly ToPage[]>> = {
       ),
     ),
   ],
+  'changed-files': [
+    MODEL_SET,
+    snapshot(
+      transcriptOf(
+        user('Use bigint for the sum.'),
+        answer([
+          { ...TOOL, action: { type: 'changes', changes: [BASKET] }, state: { type: 'done', output: 'ok', ms: 4 } },
+          text('`basketTotal` returns a `bigint` now.'),
+        ]),
+      ),
+    ),
+    {
+      type: 'turns',
+      turns: [
+        {
+          ...{ message: 'm1', files: 3, added: 10, removed: 3 },
+          ...{ state: 'pending', calls: ['call_1'], undone: [] },
+        },
+      ],
+    },
+  ],
   'tool-question': [
     MODEL_SET,
     snapshot(

@@ -15,6 +15,7 @@ const SHOTS: Readonly<Record<string, readonly [state: string, options: OpenOptio
   reasoning: ['reasoning', { theme: 'dark' }],
   tools: ['tools', { theme: 'light' }],
   'several-waiting': ['several-waiting', { theme: 'dark' }],
+  'changed-files': ['changed-files', { theme: 'light', width: 297 }],
   'tool-question': ['tool-question', { theme: 'dark' }],
   composer: ['composer', { theme: 'dark', width: 300 }],
   plan: ['plan', { theme: 'light' }],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { textChange } from '../../src/chat/tools/file-change.ts';
 import type { Patch, ToolState } from '../../src/chat/transcript.ts';
 import { STATES } from './gallery-states.ts';
-import { type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
+import { COMPLETE, type Panel, type PanelHost, snapshot, startPanelHost, transcriptOf, VIEW } from './panel-page.ts';
 
 const SET = { type: 'model' as const, model: VIEW };
 const user = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Question' }] };
@@ -176,6 +176,23 @@ describe('tool cards of the chat page', function () {
       assert.deepEqual(await decisions(), []);
     });
 
+    it('tool cards: Ctrl+Enter does not allow a call while a reason for denying it is written', async () => {
+      await show(command('c1', 'ls'));
+      await cards().getByRole('textbox', { name: 'Reason for denying' }).fill('No');
+      await press('Control+Enter');
+      assert.deepEqual(await decisions(), []);
+    });
+
+    it('tool cards: Ctrl+Shift+Enter allows all calls that wait', async () => {
+      await show(command('c1', 'one'), command('c2', 'two'));
+      await panel.page.locator('.composer textarea').focus();
+      await press('Control+Shift+Enter');
+      assert.deepEqual(
+        (await decisions()).map(({ call }) => call),
+        ['c1', 'c2'],
+      );
+    });
+
     it('tool cards: text typed while a card has the focus goes to the message', async () => {
       await show(tool('c1', { type: 'receiving' }));
       await panel.page.locator('.composer textarea').focus();
@@ -192,6 +209,49 @@ describe('tool cards of the chat page', function () {
       assert.deepEqual(await decisions(), []);
       await press('Control+Enter');
       assert.deepEqual(await decisions(), [{ call: 'c1', type: 'once' }]);
+    });
+  });
+
+  describe('changed files of an answer', () => {
+    const turn = { message: 'm1', files: 3, added: 10, removed: 3, calls: ['c1'], undone: [] };
+    const bar = () => panel.page.locator('.turn-bar');
+    const change = () => {
+      const action = { type: 'changes', changes: [textChange('a.txt', 'a\n', 'b\n').change] };
+      return tool('c1', { type: 'done', output: 'Changed.', ms: 4 }, { action });
+    };
+    const showTurn = async (state: 'pending' | 'kept' | 'undone') => {
+      const answer = { role: 'assistant' as const, parts: [change()] as never, ending: COMPLETE };
+      await panel.tell(SET, snapshot(transcriptOf(user, answer)));
+      await panel.tell({ type: 'turns', turns: [{ ...turn, state, undone: state === 'undone' ? ['c1'] : [] }] });
+    };
+    const actions = async () => (await panel.sentMessages('turn')).map(({ action, call }) => [action, call].join(' '));
+
+    it('changed files: are counted below the answer, with Review, Undo all and Keep', async () => {
+      await showTurn('pending');
+      assert.match(await bar().innerText(), /^3 files changed\s*\+10\s*−3/);
+      for (const name of ['Review', 'Undo all', 'Keep']) await bar().getByRole('button', { name }).click();
+      assert.deepEqual(await actions(), ['review ', 'undo ', 'keep ']);
+    });
+
+    it('changed files: Keep is not offered twice, and undone changes can be made again', async () => {
+      await showTurn('kept');
+      assert.equal(await bar().getByRole('button', { name: 'Keep' }).count(), 0);
+      await bar().getByRole('button', { name: 'Undo all' }).focus();
+      await showTurn('undone');
+      assert.match(await bar().innerText(), /3 files: changes undone/);
+      assert.equal(await panel.page.evaluate(() => document.activeElement?.textContent), 'Redo');
+      await panel.page.keyboard.press('Enter');
+      assert.deepEqual(await actions(), ['redo ']);
+    });
+
+    it('changed files: one call can be undone alone, and files restored to before a message', async () => {
+      await showTurn('pending');
+      await panel.page.getByRole('button', { name: 'Edit a.txt' }).click();
+      await panel.page.getByRole('button', { name: 'Undo this change' }).click();
+      await panel.page.locator('.message.user').hover();
+      await panel.page.getByRole('button', { name: 'Restore files to before this message' }).click();
+      assert.deepEqual(await actions(), ['undo c1']);
+      assert.deepEqual(await panel.sentMessages('restore'), [{ type: 'restore', message: 'm0' }]);
     });
   });
 

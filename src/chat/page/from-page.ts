@@ -86,6 +86,8 @@ const fromPage = z.union([
     action: z.enum(['insert', 'diff', 'new-file', 'terminal']),
     text,
     language: z.string().max(100),
+    /** The path in the info string of the block. */
+    file: z.string().max(300).exactOptional(),
   }),
   z.object({ type: z.literal('copy'), text }),
   /** Which of these are files of the workspace? */

@@ -45,11 +45,11 @@ function listenForClicks(link: HostLink): void {
     }
     const pressed = target && codeAction(target);
     if (!pressed) return;
-    const { action, text, language, block } = pressed;
+    const { action, text, language, file, block } = pressed;
     if (action === 'fold') toggleFold(block);
     if (action === 'copy') link.post({ type: 'copy', text });
     if (action === 'insert' || action === 'diff' || action === 'new-file' || action === 'terminal') {
-      link.post({ type: 'code', action, text, language });
+      link.post({ type: 'code', action, text, language, ...(file === '' ? {} : { file }) });
     }
   });
   document.addEventListener('keydown', (event) => {

@@ -3,24 +3,20 @@ import type { FromPage } from '../../../chat/page/from-page.ts';
 import { foldText, showUnseen } from '../../../chat/tools/visible-text.ts';
 import { type CommandTerminals, requireReadable, workingFolder } from '../tools/command-terminals.ts';
 import type { ToolPlaces } from '../tools/own-tools.ts';
-import type { Proposals } from './proposals.ts';
+import { applyCode, newFile } from './apply-code.ts';
 
 type CodeMessage = Extract<FromPage, { type: 'code' }>;
 
 /** Runs the action of a button of a code block. */
 export async function codeBlockAction(message: CodeMessage, { proposals, terminals }: ToolPlaces): Promise<void> {
-  const { action, text, language } = message;
+  const { action, text, language, file } = message;
   switch (action) {
     case 'insert':
       return insertAtCursor(text);
     case 'diff':
-      return compare(text, proposals);
-    case 'new-file': {
-      const known = (await vscode.languages.getLanguages()).includes(language);
-      const document = await vscode.workspace.openTextDocument({ content: text, ...(known ? { language } : {}) });
-      await vscode.window.showTextDocument(document);
-      return;
-    }
+      return applyCode(text, file, proposals);
+    case 'new-file':
+      return newFile(text, file, language);
     case 'terminal':
       return askAndRun(text.trimEnd(), terminals);
   }
@@ -40,18 +36,6 @@ async function insertAtCursor(text: string): Promise<void> {
   await editor.edit((edit) => {
     for (const selection of editor.selections) edit.replace(selection, text);
   });
-}
-
-async function compare(text: string, proposals: Proposals): Promise<void> {
-  const editor = lastEditor();
-  if (!editor) return;
-  const { document, selection } = editor;
-  const before = document.getText();
-  const from = document.offsetAt(selection.start);
-  const after = selection.isEmpty
-    ? text
-    : before.slice(0, from) + text + before.slice(document.offsetAt(selection.end));
-  await proposals.compare(document, selection.isEmpty && !text.endsWith('\n') ? `${after}\n` : after);
 }
 
 /** Number of rows of a dialog that fit on a small screen, including its buttons. */

@@ -13,6 +13,7 @@ function codeBlock(pre: HTMLPreElement): HTMLElement {
   const block = document.createElement('div');
   block.className = 'code';
   block.dataset.language = language;
+  block.dataset.file = pre.dataset.file ?? '';
   const bar = document.createElement('div');
   bar.className = 'code-bar';
   const name = document.createElement('span');
@@ -96,9 +97,13 @@ export async function showDiagram(block: HTMLElement): Promise<void> {
 }
 
 /** An empty block for a fence that is still streaming. */
-export function openCodeBlock(language: string): { readonly block: HTMLElement; readonly code: HTMLElement } {
+export function openCodeBlock(
+  language: string,
+  file: string,
+): { readonly block: HTMLElement; readonly code: HTMLElement } {
   const pre = document.createElement('pre');
   pre.dataset.language = language;
+  pre.dataset.file = file;
   const code = document.createElement('code');
   pre.append(code);
   return { block: codeBlock(pre), code };
@@ -120,10 +125,11 @@ export function dressCode(fragment: ParentNode, colour: boolean): void {
 /** The action of a pressed button and the code of its block. */
 export function codeAction(
   target: Element,
-): { action: string; text: string; language: string; block: HTMLElement } | undefined {
+): { action: string; text: string; language: string; file: string; block: HTMLElement } | undefined {
   const pressed = target.closest<HTMLElement>('button[data-code]');
   const block = pressed?.closest<HTMLElement>('.code');
   if (!pressed || !block) return undefined;
   const text = block.querySelector('pre')?.textContent ?? '';
-  return { action: pressed.dataset.code ?? '', text, language: block.dataset.language ?? '', block };
+  const { language = '', file = '' } = block.dataset;
+  return { action: pressed.dataset.code ?? '', text, language, file, block };
 }

@@ -2,7 +2,16 @@ import { foldLongBlock, openCodeBlock } from './code-block.ts';
 import { dress } from './dress.ts';
 import { FenceWriter, openFence } from './fence-writer.ts';
 import { highlightGrowing, highlightWhenIdle } from './highlight.ts';
-import { type Definitions, fenceLanguage, lex, noDefinitions, render, showControls, type Token } from './safe-html.ts';
+import {
+  type Definitions,
+  fenceFile,
+  fenceLanguage,
+  lex,
+  noDefinitions,
+  render,
+  showControls,
+  type Token,
+} from './safe-html.ts';
 
 interface FinalBlock {
   readonly raw: string;
@@ -124,7 +133,7 @@ export class MarkdownWriter {
   #beginFence(fence: NonNullable<ReturnType<typeof openFence>>): void {
     this.#clearTail();
     const language = fenceLanguage(fence.info);
-    const { block, code } = openCodeBlock(language);
+    const { block, code } = openCodeBlock(language, fenceFile(fence.info));
     this.#root.append(block);
     const opened = { writer: new FenceWriter(code, fence), block, code, language };
     this.#fence = opened;

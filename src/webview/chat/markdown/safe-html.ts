@@ -21,6 +21,7 @@ const ALLOWED_ATTR = [
   'checked',
   'disabled',
   'data-language',
+  'data-file',
   'data-path',
 ];
 const LINK = /^(?:https?:|mailto:)/i;
@@ -62,7 +63,7 @@ const markdown = new Marked({
     code: ({ text, lang, codeBlockStyle }: Tokens.Code) => {
       // If the last line of a fence is empty, marked adds a line break that the source does not have.
       const source = codeBlockStyle !== 'indented' && text.endsWith('\n') ? text.slice(0, -1) : text;
-      return `<pre data-language="${escapeHtml(fenceLanguage(lang))}"><code>${escapeHtml(source)}</code></pre>`;
+      return `<pre data-language="${escapeHtml(fenceLanguage(lang))}" data-file="${escapeHtml(fenceFile(lang))}"><code>${escapeHtml(source)}</code></pre>`;
     },
   },
 });
@@ -71,6 +72,15 @@ const markdown = new Marked({
 export function fenceLanguage(info: string | undefined): string {
   const plain = (info ?? '').trim().replace(/\\([!-/:-@[-`{-~])/g, '$1');
   return plain.split(/\s/, 1)[0] ?? '';
+}
+
+/** The path that an info string names: `ts src/app.ts`, `ts title="src/app.ts"`, `ts:src/app.ts`, `src/app.ts`. */
+export function fenceFile(info: string | undefined): string {
+  const words = (info ?? '')
+    .trim()
+    .split(/[\s:=]+/, 8)
+    .map((word) => word.replace(/^["'{(]|["'})]$/g, ''));
+  return words.find((word) => /[\p{L}\p{N}_]\.\w{1,12}$/u.test(word) && readPathLink(word) !== undefined) ?? '';
 }
 
 /** Marks a text that may be a path of the workspace. `PathLinks` makes it a link if the file exists. */
@@ -118,7 +128,7 @@ export function render(tokens: Token[]): DocumentFragment {
     ALLOWED_ATTR,
     ALLOWED_URI_REGEXP: LINK,
     // These attributes never contain addresses. The values of others are checked.
-    ADD_URI_SAFE_ATTR: ['data-language', 'data-path', 'start', 'align', 'type', 'checked', 'disabled'],
+    ADD_URI_SAFE_ATTR: ['data-language', 'data-file', 'data-path', 'start', 'align', 'type', 'checked', 'disabled'],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,

@@ -74,8 +74,9 @@ function isTyped({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey;
 }
 
-/** True if Ctrl+Enter sends what the user has written. */
+/** True if the user writes a message, or a reason for denying the call. */
 function writesMessage(target: Element | null): boolean {
+  if (target instanceof HTMLInputElement) return target.value.trim() !== '';
   return target instanceof HTMLTextAreaElement && !target.closest(CARD) && target.value.trim() !== '';
 }
 
