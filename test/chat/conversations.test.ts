@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { History } from '../../src/chat/history/history.ts';
 import type { Patch } from '../../src/chat/transcript.ts';
 import { Conversations } from '../../src/extension/chat/conversations.ts';
@@ -88,6 +89,10 @@ describe('conversations', () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-windows-'));
     ({ conversations, resume } = pausedConversations(folder, 'w'));
   });
+  const openNew = async () => {
+    const open = conversations.create();
+    return { session: open.session, kept: () => open.kept() };
+  };
   afterEach(() => {
     resume();
     conversations.dispose();
@@ -104,6 +109,23 @@ describe('conversations', () => {
     const { transcript } = (await new History(folder).load('c1')) ?? {};
     assert.equal(transcript?.title, 'Named');
     assert.deepEqual(transcript?.messages.at(-1)?.parts, [{ type: 'text', text: 'Half and whole.' }]);
+  });
+
+  it('conversations: a running answer that writes nothing shows other windows that it is running', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const { session, kept } = await openNew();
+      const sent = session.send({ text: 'Hi' });
+      await kept();
+      const file = join(folder, `${session.id}.jsonl`);
+      utimesSync(file, 1, 1);
+      mock.timers.tick(1500);
+      while (statSync(file).mtimeMs < 2000) await new Promise((resolve) => setImmediate(resolve));
+      resume();
+      await sent;
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('conversations: a hidden conversation finishes its answer and is then closed', async () => {

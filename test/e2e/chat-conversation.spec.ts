@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openFile, pickTyped, runCommand, screenshot, webviewFrame } from '../host/workbench.ts';
 import {
   answerWith,
@@ -208,6 +210,35 @@ describe('a conversation in the editor', () => {
     assert.equal(await frame.getByText('From the second window').count(), 0);
     await openList(second, 'Svc: Show Conversations', 'Conversations');
     await second.locator('.quick-input-list .monaco-list-row', { hasText: 'From the first window' }).waitFor();
+    await second.context().close();
+  });
+
+  it('conversation in two windows: a waiting call is answered once, in the window that asks', async () => {
+    harness.write('shared.txt', 'The old line.\n');
+    const input = JSON.stringify({ path: 'shared.txt', old_text: 'old', new_text: 'new' });
+    const scripts = [{ tools: [{ id: 'two1', name: 'edit_file', arguments: [input] }] }, { text: ['Changed once.'] }];
+    harness.answer(answerWith(...scripts));
+    const shared = () => readFileSync(join(harness.workspace, 'shared.txt'), 'utf8');
+    await harness.newConversation();
+    const frame = await harness.send('Edit in two windows');
+    await frame.getByRole('button', { name: 'Allow once' }).waitFor();
+    const second = await harness.open();
+    const list = await openList(second, 'Svc: Show Conversations', 'Conversations');
+    await list.fill('Edit in two windows');
+    await second.locator('.quick-input-list .monaco-list-row', { hasText: 'Edit in two windows' }).click();
+    const other = await webviewFrame(second, '.tool.asking');
+    await other.getByRole('button', { name: 'Allow once' }).click();
+    await runCommand(second, 'Notifications: Show Notifications');
+    await second.getByText('This call waits in another window.').first().waitFor();
+    assert.equal(shared(), 'The old line.\n');
+    await frame.getByRole('button', { name: 'Allow once' }).click();
+    await frame.locator('.markdown', { hasText: 'Changed once.' }).waitFor();
+    await other.locator('.markdown', { hasText: 'Changed once.' }).waitFor();
+    assert.equal(shared(), 'The new line.\n');
+    // The changes can be taken back in both windows, once.
+    await other.getByRole('button', { name: 'Undo all' }).click();
+    await other.getByText('1 file: changes undone').waitFor();
+    assert.equal(shared(), 'The old line.\n');
     await second.context().close();
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -110,6 +110,13 @@ export class History {
   /** Creates a writer for the patches of a conversation. */
   writer(head: Head, onError: (error: unknown) => void): HistoryWriter {
     return new HistoryWriter(this.#file(head.id), head, onError);
+  }
+
+  /** Marks the file as changed now: other windows see that its answer is still running. */
+  async touch(id: string): Promise<void> {
+    const now = new Date();
+    // The file may not be written yet.
+    await utimes(this.#file(id), now, now).catch(() => undefined);
   }
 
   /** Adds a patch to a conversation that has no writer in this window. Rejects if writing fails. */

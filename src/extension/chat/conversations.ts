@@ -19,6 +19,8 @@ const DRAFT_DELAY_MS = 150;
 /** If a file did not change for this long, no other window is writing to it. */
 const QUIET_MS = 4000;
 const POLL_MS = 1000;
+/** Interval at which a window shows that its answer is running, although it writes nothing: a call waits, for example. */
+const ALIVE_MS = 1500;
 
 /** A conversation that is open in this window: its session, its file and its draft. */
 export class OpenConversation {
@@ -30,6 +32,7 @@ export class OpenConversation {
   readonly #onError: (what: string, error: unknown) => void;
   #draft: ConversationDraft = { text: '', attachments: [] };
   #timer: NodeJS.Timeout | undefined;
+  #alive: NodeJS.Timeout | undefined;
   #reading = false;
   /** Number of pages that show it. */
   shown = 0;
@@ -47,6 +50,7 @@ export class OpenConversation {
     this.#writer = history.writer(head, (error) => onError('The conversation could not be saved.', error));
     this.#subscription = session.onPatch((patch) => {
       if (this.#reading) return;
+      if (session.running) this.#alive ??= setInterval(() => this.#showAlive(), ALIVE_MS).unref();
       this.#writer.write(patch);
       // Write messages of the user and the end of answers at once. Streamed text may be delayed.
       if (patch.type === 'add' || patch.type === 'end') void this.#writer.flush();
@@ -76,10 +80,17 @@ export class OpenConversation {
 
   async close(): Promise<void> {
     this.session.dispose();
+    clearInterval(this.#alive);
     this.#subscription.dispose();
     this.#queueSubscription.dispose();
     await this.#writer.flush();
     if (this.#timer) await this.#saveDraft();
+  }
+
+  #showAlive(): void {
+    if (this.session.running) return void this.#history.touch(this.session.id);
+    clearInterval(this.#alive);
+    this.#alive = undefined;
   }
 
   async #saveDraft(): Promise<void> {

@@ -34,6 +34,8 @@ export class SessionReview {
     this.#files = before ? before.#files : new Map();
     this.#following = [
       session.onPatch((patch) => {
+        // Another window may have made the changes of the answer.
+        if (patch.type === 'end') this.#update();
         if (patch.type !== 'tool') return;
         this.#setRunning(
           `${patch.message} ${patch.part}`,
