@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
-import { screenshot } from '../host/workbench.ts';
+import { openFile, screenshot } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
 import { answerWith, type ChatHarness, startChatHarness } from './chat-harness.ts';
 
@@ -99,5 +99,50 @@ describe('agent task in the chat', () => {
     await keyboard.press('Enter');
     await frame.getByText('3 files changed').waitFor();
     assert.equal(read('made.ts'), 'export const made = true;\n');
+  });
+
+  it('agent task: changes are pending in the editor, and each is accepted or rejected with a key', async () => {
+    const edits = [
+      edit('total.ts', 'rate = 1', 'rate = 2'),
+      edit('total.ts', '  return price', '  // Twice.\n  return 2 * price'),
+    ];
+    harness.answer(answerWith({ tools: edits }, { text: ['All is done.'] }));
+    const frame = await harness.send('Double it');
+    await frame.getByRole('button', { name: 'Allow all' }).click();
+    await frame.getByText('1 file changed').waitFor();
+    await openFile(harness.page, 'total.ts');
+    const lens = (text: string) => harness.page.locator('.codelens-decoration a', { hasText: text });
+    await lens('Accept').nth(1).waitFor();
+    for (const name of ['Accept Changes of File', 'Reject Changes of File']) {
+      await harness.page.locator('.editor-actions').getByRole('button', { name }).waitFor();
+    }
+    await screenshot(harness.page, 'agent-review');
+    const { keyboard } = harness.page;
+    await keyboard.press('ControlOrMeta+Home');
+    await keyboard.press('Alt+Enter');
+    await lens('Accept').nth(1).waitFor({ state: 'detached' });
+    await keyboard.press('Shift+Alt+Enter');
+    await lens('Accept').waitFor({ state: 'detached' });
+    await frame.getByRole('button', { name: 'Keep' }).waitFor({ state: 'detached' });
+    assert.equal(read('total.ts'), LF.replace('rate = 1', 'rate = 2'));
+  });
+
+  it('agent task: Review compares all changed files in one editor', async () => {
+    harness.answer(
+      answerWith(
+        { tools: [edit('total.ts', 'rate = 1', 'rate = 3'), edit('other.ts', '{}', '{ total }')] },
+        { text: ['Done.'] },
+      ),
+    );
+    const frame = await harness.send('Triple it');
+    await frame.getByRole('button', { name: 'Allow all' }).click();
+    await frame.getByRole('button', { name: 'Review' }).click();
+    await harness.page.locator('.tab', { hasText: 'Changes of the answer' }).waitFor();
+    await harness.page.locator('.multiDiffEntry .view-line', { hasText: 'rate = 3' }).first().waitFor();
+    await harness.page.locator('.multiDiffEntry', { hasText: 'other.ts' }).waitFor();
+    await screenshot(harness.page, 'agent-multi-diff');
+    await frame.getByRole('button', { name: 'Undo all' }).click();
+    await frame.getByText('2 files: changes undone').waitFor();
+    assert.equal(read('total.ts'), LF);
   });
 });
