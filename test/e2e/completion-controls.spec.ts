@@ -91,7 +91,7 @@ describe('the controls of completions', () => {
     await hover.waitFor();
     assert.match(
       await hover.innerText(),
-      /Coder[\s\S]*\d+ requests · \d+ characters accepted · first text after \d+ ms · \$0\.\d+/,
+      /Coder[\s\S]*\d+ requests · \d+ characters accepted · first text after [\d,]+ ms · \$0\.\d+/,
     );
     await menu(at.page);
     const rows = (await at.page.locator(ROWS).allInnerTexts()).join('\n');
