@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -203,6 +203,16 @@ describe('checkpoints', () => {
       }),
     );
     assert.equal(applied, false);
+  });
+
+  it('checkpoints: other users of the machine cannot read them', async () => {
+    folder = join(folder, 'own');
+    checkpoints = open();
+    memory.files.set('a', 'old');
+    await write('a', 'new');
+    const names = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
+    assert.ok(names.length >= 4);
+    for (const name of [folder, ...names]) assert.equal(statSync(name).mode & 0o077, 0, name);
   });
 
   it('checkpoints: a change that failed halfway records what was done', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -229,10 +230,12 @@ describe('history', () => {
     for (const file of [join(folder, 'own'), ...files]) assert.equal(statSync(file).mode & 0o077, 0, file);
   });
 
-  it('history: deletes a conversation together with its draft', async () => {
+  it('history: deletes a conversation together with its draft and its checkpoints', async () => {
     await keep(PATCHES);
     const history = new History(folder);
     await history.keepDraft('c1', { text: 'half', attachments: [] });
+    mkdirSync(history.changesFolder('c1'));
+    writeFileSync(join(history.changesFolder('c1'), 'journal.jsonl'), '');
     await history.remove('c1');
     assert.deepEqual(readdirSync(folder), []);
   });

@@ -127,6 +127,32 @@ describe('tools and code in the editor', () => {
     assert.equal(offered(), true);
   });
 
+  it('permissions: an allowed command runs without a question until “Manage Permissions” revokes it', async () => {
+    const command = (id: string) => call('run_in_terminal', { command: `mkdir -p ${id}` }, id);
+    harness.answer(answerWith(command('one'), { text: ['Made one.'] }));
+    const frame = await harness.send('Make it');
+    await frame.getByText('Lasting permissions cover: mkdir').waitFor();
+    await frame.getByRole('button', { name: 'Always allow' }).click();
+    await frame.locator('.markdown', { hasText: 'Made one.' }).waitFor();
+    await harness.newConversation();
+    harness.answer(answerWith(command('two'), { text: ['Made two.'] }));
+    await harness.send('Make another');
+    await frame.locator('.markdown', { hasText: 'Made two.' }).waitFor();
+    assert.equal(existsSync(join(harness.workspace, 'two')), true);
+    await runCommand(harness.page, 'Svc: Manage Permissions');
+    const row = harness.page.locator('.quick-input-list .monaco-list-row', { hasText: 'command:mkdir' });
+    await row.hover();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await row.waitFor({ state: 'detached' });
+    await harness.page.keyboard.press('Escape');
+    await harness.newConversation();
+    harness.answer(answerWith(command('three'), { text: ['Well.'] }));
+    await harness.send('And a third');
+    await frame.getByRole('button', { name: 'Deny' }).click();
+    await frame.locator('.markdown', { hasText: 'Well.' }).waitFor();
+    assert.equal(existsSync(join(harness.workspace, 'three')), false);
+  });
+
   it('tools: a model that repeats itself is stopped with a message', async () => {
     harness.answer(answerWith(call('get_problems', {})));
     const frame = await harness.send('Problems?');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../base/replace-file.ts';
 
@@ -21,7 +21,9 @@ export class ContentStore {
   async put(content: Uint8Array): Promise<string> {
     const hash = contentHash(content);
     const known = await stat(this.#file(hash)).catch(() => undefined);
-    if (known?.size !== content.length) await replaceFile(this.#file(hash), content);
+    if (known?.size === content.length) return hash;
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await replaceFile(this.#file(hash), content);
     return hash;
   }
 

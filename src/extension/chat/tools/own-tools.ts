@@ -1,6 +1,6 @@
 import type { ChatTool } from '../../../chat/tools/tools.ts';
 import { userTools } from '../../../chat/tools/user-tools.ts';
-import { webTools } from '../../../chat/tools/web-tools.ts';
+import { webTools } from '../../../chat/tools/web/web-tools.ts';
 import type { Proposals } from '../editing/proposals.ts';
 import type { CommandTerminals } from './command-terminals.ts';
 import { fileTools } from './file-tools.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { defineTool } from './define-tool.ts';
-import type { ChatTool } from './tools.ts';
-import { webAddress } from './web/web-address.ts';
+import { defineTool } from '../define-tool.ts';
+import type { ChatTool } from '../tools.ts';
+import { webAddress } from './web-address.ts';
 
 /** Asks once for each origin. Not for workspaces that are not trusted: an address can carry data away. */
 export function webTools(): readonly ChatTool[] {
@@ -19,7 +19,7 @@ export function webTools(): readonly ChatTool[] {
           confirmation: true,
           action: { type: 'fetch', url: href, origin },
           run: async ({ signal }) => {
-            const { readWebPage } = await import('./web/web-page.ts');
+            const { readWebPage } = await import('./web-page.ts');
             return { output: await readWebPage(href, signal) };
           },
         };
