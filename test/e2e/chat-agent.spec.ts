@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { openFile, screenshot } from '../host/workbench.ts';
 import type { Script } from '../upstream/answers.ts';
-import { answerWith, type ChatHarness, startChatHarness } from './chat-harness.ts';
+import { answerWith, type ChatHarness, startChatHarness, waitForAnswerEnd } from './chat-harness.ts';
 
 const LF = 'export const rate = 1;\n\nexport function total(price: number): number {\n  return price * rate;\n}\n';
 const CRLF = 'first\r\nsecond\r\nthird\r\n';
@@ -136,10 +136,12 @@ describe('agent task in the chat', () => {
     );
     const frame = await harness.send('Triple it');
     await frame.getByRole('button', { name: 'Allow all' }).click();
+    await frame.getByText('2 files changed').waitFor();
+    await waitForAnswerEnd(frame);
     await frame.getByRole('button', { name: 'Review' }).click();
     await harness.page.locator('.tab', { hasText: 'Changes of the answer' }).waitFor();
     await harness.page.locator('.multiDiffEntry .view-line', { hasText: 'rate = 3' }).first().waitFor();
-    await harness.page.locator('.multiDiffEntry', { hasText: 'other.ts' }).waitFor();
+    await harness.page.locator('.multiDiffEntry .view-line', { hasText: 'total };' }).first().waitFor();
     await screenshot(harness.page, 'agent-multi-diff');
     await frame.getByRole('button', { name: 'Undo all' }).click();
     await frame.getByText('2 files: changes undone').waitFor();

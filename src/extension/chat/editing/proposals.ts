@@ -66,12 +66,14 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
 
   /** Shows a text for a document, which is written when the user accepts all or some of its changes. */
   async compare(document: vscode.TextDocument, after: string): Promise<void> {
-    const write = (text: string) => writeTexts([{ document, before: document.getText(), text }]);
+    const before = document.getText();
+    const write = (from: string, text: string) => writeTexts([{ document, before: from, text }]);
     this.#count += 1;
     await this.show(`compare ${this.#count}`, [{ target: document.uri, after }], {
-      accept: () => write(after),
+      accept: () => write(before, after),
       reject: () => undefined,
-      acceptText: write,
+      // The chosen changes were computed from the present text.
+      acceptText: (text) => write(document.getText(), text),
     });
   }
 
@@ -89,8 +91,8 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
       if (text !== undefined) await proposal.acceptText?.(text);
       else if (what === 'accept') await proposal.accept();
       else await proposal.reject();
-    } finally {
       await this.close(proposal.id);
+    } finally {
       this.#answered.delete(proposal.id);
     }
   }

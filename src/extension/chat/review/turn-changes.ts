@@ -111,7 +111,7 @@ export class TurnChanges {
     return [
       uri,
       changes[0].before === null ? undefined : this.#texts.keep(old, decodeText(before.before)),
-      last.after == null ? undefined : uri,
+      last.after === null ? undefined : uri,
     ];
   }
 }
