@@ -61,7 +61,7 @@ const FIM_PATTERNS: readonly RegExp[] = [
 ];
 
 /** The largest first: they predict best. */
-const EDIT_PATTERNS: readonly RegExp[] = [/mercury-edit/, /sweep.*v2/, /zeta.*2/, /sweep/, /zeta/, /./];
+const EDIT_PATTERNS: readonly RegExp[] = [/mercury-edit/, /sweep-next-edit-v2/, /zeta-?2/, /sweep/, /zeta/, /./];
 
 const CHAT_PRIORITY: Priority = { patterns: CHAT_PATTERNS, suited: CHAT_PATTERNS.length };
 /** The last two patterns are not code models: their completions may be slow or poor. */
