@@ -201,7 +201,7 @@ describe('text of an answer', function () {
         ),
       ),
     );
-    assert.ok(await narrow.page.locator('.gauge').getByText('12.3k tokens').isVisible());
+    assert.ok(await narrow.page.locator('.gauge').getByText('12.3k', { exact: true }).isVisible());
     await narrow.close();
   });
 });

@@ -17,7 +17,8 @@ export function Gauge() {
   return (
     <span class="gauge" title={title}>
       {price === undefined ? null : <span class="figures price">{priceText(price)}</span>}
-      {used === 0 ? null : <span class="figures">{t('{0} tokens', tokensText(used))}</span>}
+      {used === 0 ? null : <span class="figures long">{t('{0} tokens', tokensText(used))}</span>}
+      {used === 0 ? null : <span class="figures short">{tokensText(used)}</span>}
       {share === undefined || used === 0 ? null : (
         <svg class={share > 0.85 ? 'meter high' : 'meter'} viewBox="0 0 16 16" role="img" aria-label={title}>
           <circle class="track" cx="8" cy="8" r="6" />
