@@ -29,9 +29,12 @@ describe('accessibility of the chat page', function () {
   });
   afterEach(() => panel.close());
 
-  for (const theme of Object.keys(THEMES) as ThemeName[]) {
-    it(`chat page: axe reports no violation in any state: ${theme}`, async () => {
-      const dressed = await host.open({ theme });
+  /** The narrowest side bar, its default width, and a tab, in pixels. */
+  const WIDTHS = [240, 297, 820];
+  const LOOKS = (Object.keys(THEMES) as ThemeName[]).flatMap((theme) => WIDTHS.map((width) => [theme, width] as const));
+  for (const [theme, width] of LOOKS) {
+    it(`chat page: axe reports no violation in any state: ${theme}, ${width} px`, async () => {
+      const dressed = await host.open({ theme, width });
       const source = readFileSync(AXE, 'utf8');
       // The page's policy forbids added scripts: the debugger may evaluate them.
       await dressed.page.evaluate(source);
