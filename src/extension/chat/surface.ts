@@ -4,14 +4,14 @@ import { type Attachment, attachmentChip, mediaAttachment } from '../../chat/att
 import { type FromPage, parseFromPage } from '../../chat/page/from-page.ts';
 import { PageFeed } from '../../chat/page/page-feed.ts';
 import type { CompletionItem, ContextChip, ModelView, ToPage, TurnSummary } from '../../chat/page/page-messages.ts';
-import { expandCommand, isCompact, type SlashCommand } from '../../chat/page/slash-commands.ts';
-import { type AnswerOptions, CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
-import type { ChatSession, Outgoing } from '../../chat/session/session.ts';
-import type { FilledPrompt } from './context/prompt-files.ts';
+import { isCompact } from '../../chat/page/slash-commands.ts';
+import { CARRY_OUT_PLAN } from '../../chat/session/answer-options.ts';
+import type { ChatSession } from '../../chat/session/session.ts';
 import type { OpenConversation } from './conversations.ts';
+import { expandMessage, type MessageSources, newMessage } from './outgoing-message.ts';
 
 /** The dependencies of a surface. */
-export interface SurfaceHost {
+export interface SurfaceHost extends MessageSources {
   readonly model: () => ModelView | null;
   readonly setup: () => ModelSetup;
   readonly trusted: () => boolean;
@@ -31,22 +31,11 @@ export interface SurfaceHost {
     text: string,
     show: (items: readonly CompletionItem[]) => void,
   ) => Promise<void>;
-  /** Looks up the names after `@` in a message, except those that are answered already. */
-  readonly mentioned: (
-    text: string,
-    mention: Extract<FromPage, { type: 'send' }>['mention'],
-    answered: ReadonlySet<string>,
-  ) => Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }>;
   readonly attachItem: (item: string) => Promise<readonly Attachment[]>;
   readonly attachUris: (uris: readonly string[]) => Promise<readonly Attachment[]>;
   readonly pickAttachments: () => Promise<readonly Attachment[]>;
-  /** The default attachments of a slash command. */
-  readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
-  /** The filled prompt file for `/name`. Undefined: there is none. */
-  readonly promptFile: (name: string) => Promise<FilledPrompt | 'cancelled' | undefined>;
   /** What each message carries besides its attachments. */
   readonly contextChips: () => readonly ContextChip[];
-  readonly contextAttachments: () => Promise<readonly Attachment[]>;
   readonly toggleContext: (chip: string) => Promise<void>;
   /** Shows the changes of a call that waits for a decision. */
   readonly viewCall: (session: ChatSession, call: string) => Promise<void>;
@@ -165,7 +154,7 @@ export class Surface {
 
   /** Sends a message for a command of the editor. */
   async send(text: string, attachments: readonly Attachment[]): Promise<void> {
-    const outgoing = await this.#outgoing(text, attachments);
+    const outgoing = await expandMessage(this.#host, text, attachments);
     if (outgoing) await this.#conversation.session.send(outgoing);
   }
 
@@ -308,7 +297,8 @@ export class Surface {
   }
 
   /** The page has cleared its input, so a message that cannot be sent is put back into the draft. */
-  async #send({ text, mention, plan }: Extract<FromPage, { type: 'send' }>): Promise<void> {
+  async #send(message: Extract<FromPage, { type: 'send' }>): Promise<void> {
+    const { text } = message;
     const conversation = this.#conversation;
     const { session, draft } = conversation;
     const compacts = isCompact(text) && !session.running;
@@ -316,11 +306,10 @@ export class Surface {
     this.#postAttachments();
     if (compacts) return session.compact();
     try {
-      const answered = new Set([...this.#answered, ...draft.attachments.flatMap(attachmentNames)]);
+      const answered = new Set(this.#answered);
       this.#answered.clear();
-      const named = await this.#host.mentioned(text, mention, answered);
-      const outgoing = await this.#outgoing(named.text.trim(), [...draft.attachments, ...named.attachments]);
-      if (outgoing) return await session.send(plan ? withPlan(outgoing) : outgoing);
+      const outgoing = await newMessage(this.#host, message, draft.attachments, answered);
+      if (outgoing) return await session.send(outgoing);
     } catch (error) {
       this.#host.failed(error);
     }
@@ -349,41 +338,8 @@ export class Surface {
   async #edit(message: string, text: string): Promise<void> {
     const { session } = this.#conversation;
     const edited = session.transcript.messages.find(({ id }) => id === message);
-    const outgoing = await this.#outgoing(text, edited?.attachments ?? [], edited?.options);
+    const outgoing = await expandMessage(this.#host, text, edited?.attachments ?? [], edited?.options);
     if (outgoing) await session.edit(message, outgoing);
-  }
-
-  /**
-   * Expands slash commands and prompt files, and adds their default attachments and the open file.
-   *
-   * @returns undefined if the user cancelled an input of a prompt file.
-   */
-  async #outgoing(
-    text: string,
-    attachments: readonly Attachment[],
-    edited?: AnswerOptions,
-  ): Promise<Outgoing | undefined> {
-    const { command, text: expanded } = expandCommand(text);
-    if (command) {
-      const sent = attachments.length > 0 ? attachments : await this.#host.commandAttachment(command);
-      return { text, prompt: expanded, attachments: sent };
-    }
-    const options = edited === undefined ? {} : { options: edited };
-    const sent = edited === undefined ? await this.#withContext(attachments) : attachments;
-    const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
-    const filled = name === undefined ? undefined : await this.#host.promptFile(name);
-    if (filled === 'cancelled') return undefined;
-    if (filled === undefined) return { text, attachments: sent, ...options };
-    const rest = text.slice((name?.length ?? 0) + 1).trim();
-    const prompt = [filled.prompt, rest].filter(Boolean).join('\n\n');
-    return { text, prompt, attachments: sent, options: { ...filled.options, ...edited } };
-  }
-
-  /** Adds the open file, unless it is attached already. */
-  async #withContext(attachments: readonly Attachment[]): Promise<readonly Attachment[]> {
-    const attached = new Set(attachments.map(attachedPath));
-    const context = await this.#host.contextAttachments();
-    return [...attachments, ...context.filter((each) => !attached.has(attachedPath(each)))];
   }
 
   #postAll(): void {
@@ -420,20 +376,6 @@ export class Surface {
   #post(message: ToPage): void {
     void this.#webview.postMessage(message);
   }
-}
-
-/** The names by which a message may mention an attachment. */
-function attachmentNames({ kind, label, detail }: Attachment): readonly string[] {
-  return [kind, label, ...(detail === undefined ? [] : [detail])];
-}
-
-/** The path of an attached file without its lines. */
-function attachedPath({ detail, label }: Attachment): string {
-  return (detail ?? label).replace(/:\d+-\d+$/, '');
-}
-
-function withPlan(outgoing: Outgoing): Outgoing {
-  return { ...outgoing, options: { ...outgoing.options, plan: true } };
 }
 
 /** Attachments with the same key replace each other. */

@@ -1,0 +1,82 @@
+import type { Attachment } from '../../chat/attachment.ts';
+import type { FromPage } from '../../chat/page/from-page.ts';
+import { expandCommand, type SlashCommand } from '../../chat/page/slash-commands.ts';
+import type { AnswerOptions } from '../../chat/session/answer-options.ts';
+import type { Outgoing } from '../../chat/session/session.ts';
+import type { FilledPrompt } from './context/prompt-files.ts';
+
+/** What a message of the user is completed from. */
+export interface MessageSources {
+  /** The default attachments of a slash command. */
+  readonly commandAttachment: (command: SlashCommand) => Promise<readonly Attachment[]>;
+  /** The filled prompt file for `/name`. Undefined: there is none. */
+  readonly promptFile: (name: string) => Promise<FilledPrompt | 'cancelled' | undefined>;
+  /** The open file, unless it is switched off. */
+  readonly contextAttachments: () => Promise<readonly Attachment[]>;
+  /** Looks up the names after `@` in a message, except those that are answered already. */
+  readonly mentioned: (
+    text: string,
+    mention: Extract<FromPage, { type: 'send' }>['mention'],
+    answered: ReadonlySet<string>,
+  ) => Promise<{ readonly text: string; readonly attachments: readonly Attachment[] }>;
+}
+
+/**
+ * A new message: the names after `@` are attached, slash commands and prompt files are expanded, and the open file is
+ * added.
+ *
+ * @param answered names that the user has decided about: they are not attached again.
+ * @returns undefined if the user cancelled an input of a prompt file.
+ */
+export async function newMessage(
+  sources: MessageSources,
+  { text, mention, plan }: Extract<FromPage, { type: 'send' }>,
+  attachments: readonly Attachment[],
+  answered: ReadonlySet<string>,
+): Promise<Outgoing | undefined> {
+  const known = new Set([...answered, ...attachments.flatMap(attachmentNames)]);
+  const named = await sources.mentioned(text, mention, known);
+  const all = [...attachments, ...named.attachments];
+  const outgoing = await expandMessage(sources, named.text.trim(), all, plan ? { plan: true } : undefined);
+  return outgoing && withContext(sources, outgoing);
+}
+
+/** A message with its slash command or prompt file expanded. Undefined: the user cancelled an input. */
+export async function expandMessage(
+  sources: MessageSources,
+  text: string,
+  attachments: readonly Attachment[],
+  options?: AnswerOptions,
+): Promise<Outgoing | undefined> {
+  const own = options === undefined ? {} : { options };
+  const { command, text: expanded } = expandCommand(text);
+  if (command) {
+    const sent = attachments.length > 0 ? attachments : await sources.commandAttachment(command);
+    return { text, prompt: expanded, attachments: sent, ...own };
+  }
+  const name = /^\/([\w.-]+)(?:\s|$)/.exec(text)?.[1];
+  const filled = name === undefined ? undefined : await sources.promptFile(name);
+  if (filled === 'cancelled') return undefined;
+  if (filled === undefined) return { text, attachments, ...own };
+  const rest = text.slice((name?.length ?? 0) + 1).trim();
+  const prompt = [filled.prompt, rest].filter(Boolean).join('\n\n');
+  return { text, prompt, attachments, options: { ...filled.options, ...options } };
+}
+
+/** Adds the open file, unless it is attached already. */
+export async function withContext(sources: MessageSources, outgoing: Outgoing): Promise<Outgoing> {
+  const { attachments = [] } = outgoing;
+  const attached = new Set(attachments.map(attachedPath));
+  const context = (await sources.contextAttachments()).filter((each) => !attached.has(attachedPath(each)));
+  return { ...outgoing, attachments: [...attachments, ...context] };
+}
+
+/** The names by which a message may mention an attachment. */
+function attachmentNames({ kind, label, detail }: Attachment): readonly string[] {
+  return [kind, label, ...(detail === undefined ? [] : [detail])];
+}
+
+/** The path of an attached file without its lines. */
+function attachedPath({ detail, label }: Attachment): string {
+  return (detail ?? label).replace(/:\d+-\d+$/, '');
+}
