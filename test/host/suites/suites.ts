@@ -10,4 +10,5 @@ import './completion.suite.ts';
 import './completion-answers.suite.ts';
 import './completion-settings.suite.ts';
 import './configuration.suite.ts';
+import './excluded-files.suite.ts';
 import './gateway.suite.ts';
