@@ -15,7 +15,7 @@ const BUTTONS = {
   pin: quickInputButton('pin', vscode.l10n.t('Pin')),
   unpin: quickInputButton('pinned', vscode.l10n.t('Unpin')),
   rename: quickInputButton('edit', vscode.l10n.t('Rename')),
-  generateTitle: quickInputButton('sparkle', vscode.l10n.t('Let the model name it')),
+  generateTitle: quickInputButton('sparkle', vscode.l10n.t('Generate title')),
   export: quickInputButton('export', vscode.l10n.t('Export')),
   remove: quickInputButton('trash', vscode.l10n.t('Delete')),
 };
