@@ -53,16 +53,27 @@ export interface InEditor {
   tokens: number;
   waits: number[];
   flicker: number;
+  /** Times that text which was right was gone for 40 ms or more. */
+  gone: number;
   /** Parts after which the file is not the finished one. */
   wrong: number;
   /** Requests in 30 keys while the server answers 402, and notifications on screen after it. */
   storm: { requests: number; popups: number };
 }
 
-/** Types the parts with real keys into a real VS Code, with one contestant's extension in it. Accepts all that is right. */
+/**
+ * Types the parts with real keys into a real VS Code, with one contestant's extension in it. Accepts all that is right, or
+ * nothing.
+ */
 export async function typeInEditor(
   name: InEditorName,
-  parts: { readonly tasks: readonly Task[]; readonly oracle: Oracle; readonly firstMs: number; readonly seed: number },
+  parts: {
+    readonly tasks: readonly Task[];
+    readonly oracle: Oracle;
+    readonly firstMs: number;
+    readonly seed: number;
+    readonly accepts?: boolean;
+  },
 ): Promise<InEditor> {
   const server = await startOracle({ oracle: parts.oracle, firstMs: parts.firstMs, charactersASecond: 400 });
   const root = mkdtempSync(join(tmpdir(), 'svc-typist-'));
@@ -78,7 +89,8 @@ export async function typeInEditor(
     await watchScreen(page);
     const sums = nothing(name, parts.firstMs);
     for (const [index, task] of parts.tasks.entries()) {
-      const typist = { page, workspace, random: random(parts.seed + index), name: `part-${index}.ts` };
+      const accepts = parts.accepts ?? true;
+      const typist = { page, workspace, random: random(parts.seed + index), name: `part-${index}.ts`, accepts };
       await typePart(typist, task, sums);
     }
     sums.requests = server.seen.length;
@@ -125,6 +137,7 @@ function nothing(contestant: InEditorName, firstMs: number): InEditor {
     tokens: 0,
     waits: [],
     flicker: 0,
+    gone: 0,
     wrong: 0,
     storm: { requests: 0, popups: 0 },
   };
@@ -135,10 +148,11 @@ interface TypingContext {
   readonly workspace: string;
   readonly random: () => number;
   readonly name: string;
+  readonly accepts: boolean;
 }
 
 async function typePart(
-  { page, workspace, random: next, name }: TypingContext,
+  { page, workspace, random: next, name, accepts }: TypingContext,
   task: Task,
   sums: InEditor,
 ): Promise<void> {
@@ -152,7 +166,7 @@ async function typePart(
   while (at < end) {
     await delay(rhythm.gap(file.slice(0, at)));
     sums.keys += 1;
-    const next = await tabbed(page, task, at);
+    const next = accepts ? await tabbed(page, task, at) : at;
     sums.accepted += file.slice(at, next).trim() === '' ? 0 : next - at;
     if (next === at) await page.keyboard.press(keyOf(file[at] ?? ''));
     at = Math.max(at + 1, next);
@@ -161,6 +175,7 @@ async function typePart(
   const figures = figuresOf(await takeEvents(page));
   sums.waits.push(...figures.waits);
   sums.flicker += figures.flicker;
+  sums.gone += figures.gone;
   await page.keyboard.press('Escape');
   await page.keyboard.press('ControlOrMeta+S');
   await page.locator(`.tab.active:not(.dirty)[data-resource-name="${name}"]`).waitFor();

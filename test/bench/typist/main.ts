@@ -1,7 +1,8 @@
 /**
  * The typist types real source files against a model that knows them, with ours and with a plain reference: the engine
- * alone on a virtual clock, then real keys in a real VS Code. `node test/bench/typist/main.ts [--quick] [--engine]`;
- * `--engine` leaves VS Code out. Writes test/bench/results/typist.json and the tables in docs/performance.md.
+ * alone on a virtual clock, then real keys in a real VS Code. `node test/bench/typist/main.ts [--quick] [--engine]
+ * [--unaccepted]`; `--engine` leaves VS Code out. `--unaccepted` only types in VS Code, accepts nothing, and counts how often
+ * text that was right disappeared. Writes test/bench/results/typist.json and the tables in docs/performance.md.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { VirtualClock } from '../../completion/virtual-clock.ts';
@@ -88,6 +89,13 @@ function partsInEditor(): Task[] {
 
 function noTraffic(): Traffic {
   return { requests: 0, sent: 0, tokens: 0, tokensBeforeStop: 0, shared: 0, sharable: 0 };
+}
+
+if (process.argv.includes('--unaccepted')) {
+  const parts = { tasks: partsInEditor(), oracle: new Oracle(files, ERROR_PERCENT), firstMs: 150, seed: SEED };
+  const { keys, gone, flicker } = await typeInEditor('ours', { ...parts, accepts: false });
+  console.log(`Text that was right disappeared for 40 ms or more at ${gone} of ${keys} keys (flicker: ${flicker}).`);
+  process.exit(gone === 0 ? 0 : 1);
 }
 
 const rows: Row[] = [];

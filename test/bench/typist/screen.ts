@@ -66,17 +66,29 @@ export interface ScreenFigures {
   readonly waits: readonly number[];
   /** Ghost text that was replaced although the typed text matched it. */
   readonly flicker: number;
+  /** Times that ghost text which matched the typed text was gone for 40 ms or more. */
+  readonly gone: number;
 }
+
+/** Shorter gaps are two frames: they are not seen. */
+const SEEN_MS = 40;
 
 /** Reads the events of one typed part. */
 export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
   const waits: number[] = [];
   let flicker = 0;
+  let gone = 0;
+  /** When text that was right disappeared. */
+  let goneAt: number | undefined;
   let keyAt: number | undefined;
   let shown = '';
   /** The expected visible text or its start; undefined: any text. */
   let rest: string | undefined;
   for (const event of events) {
+    if (goneAt !== undefined && (event.kind === 'key' || event.text !== '')) {
+      if (event.at - goneAt >= SEEN_MS) gone += 1;
+      goneAt = undefined;
+    }
     if (event.kind === 'key') {
       if (event.key.length > 1 && event.key !== 'Enter' && event.key !== 'Tab') continue;
       keyAt = event.at;
@@ -86,11 +98,12 @@ export function figuresOf(events: readonly ScreenEvent[]): ScreenFigures {
       continue;
     }
     if (rest !== undefined && event.text !== shown && !event.text.startsWith(rest)) flicker += 1;
+    if (rest !== undefined && event.text === '' && shown !== '') goneAt = event.at;
     shown = event.text;
     if (shown === '') continue;
     rest = shown;
     if (keyAt !== undefined) waits.push(event.at - keyAt);
     keyAt = undefined;
   }
-  return { waits, flicker };
+  return { waits, flicker, gone };
 }
