@@ -44,8 +44,7 @@ describe('a conversation in the editor', () => {
       /Large · 11 in, 7 out · \$0\.0001/,
     );
     await harness.send('And?');
-    await frame.locator('.message.assistant').nth(1).waitFor();
-    await waitForAnswerEnd(frame);
+    await frame.locator('.message.assistant[aria-busy="false"]').nth(1).waitFor();
     assert.match(harness.lastBody(), /Hello there\..*And\?/);
   });
 

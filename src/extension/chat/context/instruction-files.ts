@@ -4,6 +4,7 @@ import { estimateTokens } from '../../../chat/session/tokens.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { globalFolderUri } from '../../configuration/files.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
+import { filesIn } from './folder-files.ts';
 
 /** A file with instructions for the model. */
 export interface InstructionFile {
@@ -18,7 +19,6 @@ const MAX_CHARACTERS = 60_000;
 const MAX_FILES = 30;
 /** Files that hold for a whole folder of the workspace. */
 const ROOT_FILES = ['AGENTS.md', 'CLAUDE.md', '.github/copilot-instructions.md'];
-const PATTERNS = '{.github/instructions/**/*.instructions.md,.svc/instructions/**/*.md}';
 
 /**
  * The files that hold for a document: those of the user, then, in a trusted workspace, those of its folders, from general
@@ -56,7 +56,10 @@ async function userFiles(): Promise<InstructionFile[]> {
 async function workspaceFiles(document: vscode.TextDocument | undefined): Promise<InstructionFile[]> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
   const roots = folders.flatMap((folder) => ROOT_FILES.map((name) => vscode.Uri.joinPath(folder, ...name.split('/'))));
-  const found = (await vscode.workspace.findFiles(PATTERNS)).sort((a, b) => a.path.localeCompare(b.path));
+  const found = [
+    ...(await filesIn('.github/instructions', '.instructions.md')),
+    ...(await filesIn('.svc/instructions', '.md')),
+  ];
   const nearest = document ? await nearestFiles(document.uri) : [];
   const uris = new Map([...roots, ...found, ...nearest].map((uri) => [uri.toString(), uri]));
   const read = await Promise.all([...uris.values()].map((uri) => readWorkspaceFile(uri, document)));

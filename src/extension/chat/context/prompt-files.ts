@@ -3,8 +3,7 @@ import { expandPrompt, type PromptFile, readPromptFile } from '../../../chat/pro
 import type { AnswerOptions } from '../../../chat/session/answer-options.ts';
 import { cautionFor } from '../../../chat/tools/workspace-files.ts';
 import { fileAt, workspaceRelativePath } from '../tools/workspace-path.ts';
-
-const PATTERN = '{.github/prompts,.svc/prompts}/*.prompt.md';
+import { filesIn } from './folder-files.ts';
 
 export interface FoundPrompt extends PromptFile {
   readonly name: string;
@@ -20,7 +19,7 @@ export interface FilledPrompt {
 /** The prompt files of a trusted workspace. */
 export async function promptFiles(): Promise<readonly FoundPrompt[]> {
   if (!vscode.workspace.isTrusted) return [];
-  const found = await vscode.workspace.findFiles(PATTERN);
+  const found = [...(await filesIn('.github/prompts', '.prompt.md')), ...(await filesIn('.svc/prompts', '.prompt.md'))];
   const prompts = await Promise.all(found.map(readPrompt));
   return prompts.flat().sort((a, b) => a.name.localeCompare(b.name));
 }

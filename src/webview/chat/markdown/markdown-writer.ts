@@ -98,7 +98,9 @@ export class MarkdownWriter {
       .slice(0, at)
       .map(({ raw }) => raw)
       .join('');
-    const settled = lex(source, this.#definitions);
+    const alone = lex(source, this.#definitions);
+    // What follows can decide about a block before it. Then its reading with the last block holds.
+    const settled = sameBlocks(alone, tokens.slice(0, at)) ? alone : tokens.slice(0, at);
     this.#clearTail();
     for (const token of settled) {
       const nodes = this.#put([token], true);
@@ -106,7 +108,7 @@ export class MarkdownWriter {
         this.#mayLink.push({ raw: token.raw, nodes });
       }
     }
-    this.#define(settled.links);
+    this.#define(alone.links);
     this.#open = this.#open.slice(source.length);
   }
 
@@ -172,6 +174,11 @@ export class MarkdownWriter {
     for (const node of this.#tail) node.remove();
     this.#tail = [];
   }
+}
+
+function sameBlocks(some: readonly Token[], others: readonly Token[]): boolean {
+  const types = (tokens: readonly Token[]) => tokens.flatMap(({ type }) => (type === 'space' ? [] : [type])).join();
+  return types(some) === types(others);
 }
 
 /** One block of each type, without code to colour. */
