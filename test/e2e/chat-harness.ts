@@ -194,7 +194,8 @@ export async function fresh(page: Page): Promise<Frame> {
   await releaseFocus(page);
   await runCommand(page, 'Svc: New Conversation');
   const frame = await webviewFrame(page, '.transcript .empty');
-  await frame.locator('.composer textarea:focus').waitFor();
+  // VS Code sometimes returns the focus to the view before, such as source control, after the palette is closed.
+  await frame.locator('.composer textarea').click();
   return frame;
 }
 
