@@ -5,6 +5,7 @@ import { KeyStore } from '../../gateway/access/key-store.ts';
 import { Ledger } from '../../gateway/accounting/ledger.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
+import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
@@ -59,6 +60,11 @@ export async function run(args: string[], outer: Io): Promise<number> {
         settings: () => upstreams.settings,
         registry: () => upstreams.registry,
         listing: upstreams.listing,
+        pools: new Pools(
+          () => upstreams.settings,
+          () => upstreams.registry,
+          log,
+        ),
         keys,
         ledger,
         metrics,

@@ -1,6 +1,6 @@
-import { defined, objectOrEmpty } from '../../base/json.ts';
+import { arrayOrEmpty, defined, objectOrEmpty } from '../../base/json.ts';
 import { credentials, number, text, texts } from './fields.ts';
-import type { GatewaySettings, OrganizationSettings } from './settings.ts';
+import type { GatewaySettings, OrganizationSettings, PoolSettings } from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
 
 /** The `gateway` section with its defaults. */
@@ -24,6 +24,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    pools: byKey(fields.pools, readPool),
   };
 }
 
@@ -35,6 +36,17 @@ function readOrganization(id: string, node: Tree): OrganizationSettings {
     name: text(name) ?? id,
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
+  };
+}
+
+function readPool(value: unknown): PoolSettings {
+  const { name, models, weights, strategy, affinity, hedgeAfter } = objectOrEmpty(value);
+  return {
+    ...defined({ name: text(name), hedgeAfter: number(hedgeAfter) }),
+    models: texts(models) ?? [],
+    weights: arrayOrEmpty(weights).map((weight) => number(weight) ?? 1),
+    strategy: strategy === 'least-busy' || strategy === 'latency' ? strategy : 'weighted',
+    affinity: affinity !== false,
   };
 }
 

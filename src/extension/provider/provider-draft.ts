@@ -86,6 +86,7 @@ function alone(provider: ProviderSettings): Settings {
       embeddingModels: new Map(),
       transcriptionModels: new Map(),
       fallback: new Map(),
+      pools: new Map(),
     },
   };
 }

@@ -11,6 +11,8 @@ export interface LogFields {
   route?: string;
   key?: string;
   organization?: string;
+  /** The member of a pool that was tried last. */
+  member?: string;
   model?: string;
   errorType?: string;
 }
