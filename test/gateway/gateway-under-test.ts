@@ -31,7 +31,7 @@ export interface TestGateway {
   readonly lines: readonly string[];
   /** Sums of the ledger, after pending rows are written. */
   usage(): UsageReport;
-  /** Rows of the ledger in the state. */
+  /** Rows of the ledger in the state, with `cost` in USD. */
   rows(): readonly Record<string, unknown>[];
   keysChanged(): void;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -110,11 +110,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     lines,
     usage: () => {
       ledger.flush();
-      return readUsageReport(database, { since: 0, by: 'model' });
+      return readUsageReport(database, { since: 0, by: ['model'] });
     },
     rows: () => {
       ledger.flush();
-      return database.prepare('SELECT * FROM usage ORDER BY id').all();
+      return database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage ORDER BY seq').all();
     },
     keysChanged: () => keys.reload(),
     post: (where, body, headers = {}) =>

@@ -211,6 +211,11 @@ const poolSchema = z
   })
   .refine(({ models, weights }) => weights === undefined || weights.length === models.length, { path: ['weights'] });
 
+const duration = z
+  .string()
+  .regex(/^\d{1,6}[smhd]$/)
+  .meta({ examples: ['90d', '15m'] });
+
 const gatewaySchema = z.strictObject({
   listen: z
     .strictObject({
@@ -229,6 +234,15 @@ const gatewaySchema = z.strictObject({
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
   allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),
+  retention: z
+    .strictObject({
+      usage: duration.optional().describe('How long single requests are kept (default: forever).'),
+      rollup: duration
+        .optional()
+        .describe('How long the sums of each quarter of an hour are kept (default: forever). Totals are always kept.'),
+    })
+    .optional()
+    .describe('How long the usage ledger is kept.'),
   embeddingModels: z
     .record(
       z.string(),

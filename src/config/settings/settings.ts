@@ -88,6 +88,14 @@ export interface PoolSettings {
   readonly hedgeAfter?: number | undefined;
 }
 
+/** Milliseconds that the parts of the gateway's ledger are kept. */
+export interface LedgerRetention {
+  /** Single rows. Their sums are kept. */
+  readonly usage: number;
+  /** Sums of quarters of an hour. Afterwards they are part of one sum, so that totals stay right. */
+  readonly rollup: number;
+}
+
 /** The `gateway` section: trusted sources only. */
 export interface GatewaySettings {
   readonly listen: { readonly host: string; readonly port: number };
@@ -98,6 +106,7 @@ export interface GatewaySettings {
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly organizations: ReadonlyMap<string, OrganizationSettings>;
+  readonly retention: LedgerRetention;
   readonly embeddingModels: ReadonlyMap<
     string,
     { readonly dimensions?: number; readonly name?: string; readonly context?: number }

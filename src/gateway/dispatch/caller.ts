@@ -4,6 +4,7 @@ import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Principal, requireKey } from '../access/authentication.ts';
 import { requestedOrganization } from '../access/organization.ts';
+import { toUsd } from '../accounting/money.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
@@ -31,7 +32,7 @@ export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'pro
   if (!withinBudget(caller, model)) {
     throw new SvcError({
       errorType: 'usage_limit_exceeded',
-      message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
+      message: `The budget of this key, ${toUsd(caller.principal.account.budget ?? 0)} USD, is used up.`,
       action: 'Use a free model, or request a larger budget.',
     });
   }

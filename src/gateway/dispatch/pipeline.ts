@@ -6,7 +6,7 @@ import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
-import { meter } from '../accounting/metering.ts';
+import { type Metered, meter } from '../accounting/metering.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -215,12 +215,14 @@ async function attempt<M extends ServedModel>(
   const ended = candidate.pool && deps.pools.health.begin(healthName(caller, model));
   for (let again = request.repeatable; ; again = false) {
     let byok = false;
+    context.attempts += 1;
+    const sent = { model, attempt: context.attempts, sentAt: performance.now() };
     try {
       const credential = credentialFor(caller.organization, model, deps.settings());
       byok = credential !== undefined;
       const answer = await request.send(candidate, credential, race);
       ended?.(attemptResult(answer, byok));
-      if (answer) account(deps, context, caller, model, byok, answer);
+      if (answer) account(deps, context, caller, { ...answer, ...sent, byok });
       return undefined;
     } catch (thrown) {
       const error = withContextLimit(asSvcError(thrown), model);
@@ -231,7 +233,7 @@ async function attempt<M extends ServedModel>(
       if (again && isStaleConnection(error) && !context.response.destroyed) continue;
       ended?.({ error, byok });
       // Errors of an upstream name the provider. Others are refusals of the gateway itself.
-      if (error.usage) accountFailed(deps, context, caller, model, byok, error.usage);
+      if (error.usage) accountFailed(deps, context, caller, { ...sent, byok, usage: error.usage });
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
       else noteFailure(deps, context, model, error, byok);
       return error;
@@ -250,12 +252,10 @@ function accountFailed(
   deps: GatewayDeps,
   context: RequestContext,
   caller: Caller,
-  model: ServedModel,
-  byok: boolean,
-  usage: Usage,
+  failed: Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly usage: Usage },
 ): void {
   const nothing = { firstByteMs: 0, sent: 0, received: 0, characters: 0, answeredBy: undefined };
-  meter(deps, context, caller, { ...nothing, usage, outcome: 'failed', estimate: usage, model, byok });
+  meter(deps, context, caller, { ...nothing, ...failed, outcome: 'failed', estimate: failed.usage });
 }
 
 /** Adds the model's context window to an error that does not state it. */
@@ -264,17 +264,10 @@ function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
   return error.with({ context: { ...error.context, limit: limit.context } });
 }
 
-function account(
-  deps: GatewayDeps,
-  context: RequestContext,
-  caller: Caller,
-  model: ServedModel,
-  byok: boolean,
-  answer: RelayedAnswer,
-): void {
-  if (answer.error) noteFailure(deps, context, model, answer.error, byok);
+function account(deps: GatewayDeps, context: RequestContext, caller: Caller, answer: Metered): void {
+  if (answer.error) noteFailure(deps, context, answer.model, answer.error, answer.byok);
   if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
-  meter(deps, context, caller, { ...answer, model, byok });
+  meter(deps, context, caller, answer);
 }
 
 /** The configured fallbacks of a model. */
@@ -287,6 +280,7 @@ export function configuredFallbacks(deps: GatewayDeps, model: string): Candidate
 export async function readJsonBody(deps: GatewayDeps, context: RequestContext): Promise<JsonBody> {
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
+  context.readLabels(body.value);
   return body;
 }
 
