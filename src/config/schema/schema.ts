@@ -262,6 +262,10 @@ const gatewaySchema = z.strictObject({
     .record(z.string(), z.array(modelRef))
     .optional()
     .describe('Models to try in order if a model fails before its first byte.'),
+  metricLabels: z
+    .array(z.enum(['organization', 'key']))
+    .optional()
+    .describe('Labels of the metrics of tokens and cost, in addition to the model; at most 200 values each.'),
   pools: z
     .record(modelRef, poolSchema)
     .optional()

@@ -26,6 +26,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    metricLabels: new Set(texts(fields.metricLabels)),
     pools: byKey(fields.pools, readPool),
   };
 }

@@ -114,6 +114,8 @@ export interface GatewaySettings {
   readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
   /** Model reference -> fallback references in order. */
   readonly fallback: ReadonlyMap<string, readonly string[]>;
+  /** Labels of the metrics of tokens and cost, in addition to the model. */
+  readonly metricLabels: ReadonlySet<string>;
   /** By the name of the pool, in the form of a model reference. */
   readonly pools: ReadonlyMap<string, PoolSettings>;
 }
