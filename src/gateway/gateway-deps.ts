@@ -5,6 +5,7 @@ import type { Transport } from '../provider/transport/transport.ts';
 import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
+import type { Limits } from './limits/limits.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,7 @@ export interface GatewayDeps {
   readonly registry: () => Registry;
   readonly listing: ModelListing;
   readonly keys: KeyCheck;
+  readonly limits: Limits;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
   readonly transport: Transport;

@@ -37,7 +37,6 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     requestId: context.id,
     attempt: context.attempts,
     key: principal.name,
-    account: principal.account,
     organization: organization?.id ?? '',
     user: principal.user ?? labels.user ?? '',
     tags: labels.tags,
@@ -53,6 +52,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     durationMs: performance.now() - context.startedAt,
     firstByteMs,
   });
+  if (usage !== undefined) caller.limits?.used(usage.input + usage.output);
   deps.metrics.answer(model.ref, usage, usd, firstByteMs / 1000);
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
@@ -11,7 +12,7 @@ import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
-import { admit, type Caller, identify, withinBudget } from './caller.ts';
+import { admit, type Caller, identify, reserveFallback, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { findModel } from './requested-model.ts';
 
@@ -74,15 +75,15 @@ async function serveInference<M extends ServedModel>(
   context: RequestContext,
   route: InferenceRoute<M>,
 ): Promise<void> {
-  // Key, rate of the key, organization: 401, 429, 403.
+  // Key, rates, organization: 401, 429, 403.
   const caller = identify(deps, context);
   // Body: 400, 413.
   const request = await route.read(context, caller);
   // Model: 400.
   const requested = await request.model();
   context.logFields.model = requested.model.ref;
-  // Policy of the organization, budget of the key: 403, 402.
-  admit(deps, caller, requested.model);
+  // Policy of the organization, budgets, rates of the model: 403, 402, 429.
+  admit(deps, context, caller, requested.model);
   request.check?.(requested.model);
   // Credential, upstream, relay or translation, accounting; then the same with each fallback.
   const candidates = [requested, ...(request.fallbacks?.(caller, requested.model) ?? [])];
@@ -93,6 +94,7 @@ async function serveInference<M extends ServedModel>(
     if (next === undefined || error.status < 503 || context.response.destroyed) throw error;
     const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
     deps.log.warn(fields, 'fallback');
+    reserveFallback(context, caller, next);
   }
 }
 
@@ -151,7 +153,12 @@ function account(deps: GatewayDeps, context: RequestContext, caller: Caller, ans
 }
 
 /** The configured fallbacks of a model that the caller's policy and budget allow. */
-export function configuredFallbacks(deps: GatewayDeps, caller: Caller, model: ServedModel): Candidate[] {
+export function configuredFallbacks(
+  deps: GatewayDeps,
+  context: RequestContext,
+  caller: Caller,
+  model: ServedModel,
+): Candidate[] {
   const refs = deps.settings().gateway.fallback.get(model.ref);
   if (refs === undefined) return [];
   const registry = deps.registry();
@@ -159,7 +166,7 @@ export function configuredFallbacks(deps: GatewayDeps, caller: Caller, model: Se
     const found = findModel(registry, ref);
     // Policies name models without variants.
     if (found === undefined || !allows(caller.organization, found.model.ref)) return [];
-    return withinBudget(caller, found.model) ? found : [];
+    return withinBudget(context, caller, found.model) ? found : [];
   });
 }
 
@@ -168,7 +175,15 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   context.readLabels(body.value);
+  context.size = { bytes: body.bytes.length, output: outputLimit(body.value) };
   return body;
+}
+
+/** The maximum of output tokens in the three formats, for all answers (`n`). */
+function outputLimit({ max_tokens, max_completion_tokens, max_output_tokens, n }: JsonObject): number | undefined {
+  const most = [max_completion_tokens, max_tokens, max_output_tokens].find((each) => typeof each === 'number');
+  if (most === undefined) return undefined;
+  return Math.max(0, most) * (typeof n === 'number' ? Math.max(1, n) : 1);
 }
 
 /** Counts a failure. If only the operator of the gateway can fix it, it is logged as an error. */

@@ -40,7 +40,7 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           model: () => requestedModel(deps, body.value),
           check: () => checkBody(format.name, body.value),
           repeatable: true,
-          fallbacks: (caller, model) => configuredFallbacks(deps, caller, model),
+          fallbacks: (caller, model) => configuredFallbacks(deps, context, caller, model),
           send: (candidate, byok) => {
             const same = candidate.model.endpoint.format === format.name;
             const request = same
