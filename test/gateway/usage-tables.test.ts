@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
+import { toNano } from '../../src/base/money.ts';
 import { type Period, TimeZone } from '../../src/base/time-zone.ts';
-import { toNano } from '../../src/gateway/accounting/money.ts';
 import { removeOld } from '../../src/gateway/accounting/retention.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
 import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
+import { toUsd } from '../../base/money.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { KeyStore, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
-import { toUsd } from '../../gateway/accounting/money.ts';
 import { BudgetBook } from '../../gateway/limits/budget-book.ts';
 import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { defined } from '../../base/json.ts';
+import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { toNano, toUsd } from '../accounting/money.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
 

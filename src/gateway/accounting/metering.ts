@@ -1,3 +1,4 @@
+import { toNano } from '../../base/money.ts';
 import type { Endpoint, Model } from '../../catalog/model.ts';
 import { computePrice } from '../../catalog/price.ts';
 import type { Usage } from '../../wire/event.ts';
@@ -5,7 +6,6 @@ import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
-import { toNano } from './money.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** An answer and the requested model. */

@@ -1,5 +1,5 @@
+import { toNano } from '../../base/money.ts';
 import { computePrice, isPaid } from '../../catalog/price.ts';
-import { toNano } from '../accounting/money.ts';
 import { UNKNOWN_LIMIT } from '../accounting/usage-cap.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Estimate } from '../limits/request-limits.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { toUsd } from '../accounting/money.ts';
+import { toUsd } from '../../base/money.ts';
 import type { Budget, BudgetWindow } from './budget.ts';
 import { type BudgetRule, budgetId, describeScope } from './limit-rules.ts';
 

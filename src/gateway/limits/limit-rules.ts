@@ -1,5 +1,5 @@
+import { toNano } from '../../base/money.ts';
 import type { BudgetSettings, GatewaySettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
-import { toNano } from '../accounting/money.ts';
 
 /** Who uses a key, and for which organization. */
 export interface Subject {

@@ -1,5 +1,5 @@
+import { toUsd } from '../../base/money.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { toUsd } from '../accounting/money.ts';
 import { describeBudget } from './alerts.ts';
 import type { Budget } from './budget.ts';
 import { describeScope } from './limit-rules.ts';
