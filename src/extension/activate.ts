@@ -13,6 +13,8 @@ import { completionContext } from './completion/completion-context.ts';
 import { CompletionSettingsSource } from './completion/completion-settings-source.ts';
 import { ExcludedFiles } from './completion/excluded-files.ts';
 import { registerInlineCompletions } from './completion/inline-completions.ts';
+import { GhostTextWatch } from './completion/next-edit/ghost-text-watch.ts';
+import { registerNextEdits } from './completion/next-edit/next-edits-feature.ts';
 import { RecentEdits } from './completion/recent-edits.ts';
 import { CompletionStatus } from './completion/status.ts';
 import { CompletionSwitch } from './completion/switch.ts';
@@ -52,10 +54,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const on = own(new CompletionSwitch());
   const edits = own(new RecentEdits());
   const excluded = own(new ExcludedFiles(() => settings.current.exclude, settings.onDidChange));
+  const completionSettings = () => (on.snoozing ? { ...settings.current, enabled: false } : settings.current);
   const suggester = own(
     new Suggester({
       model: () => completionModel(models.completion),
-      settings: () => (on.snoozing ? { ...settings.current, enabled: false } : settings.current),
+      settings: completionSettings,
       excluded: excluded.reason,
       context: completionContext(edits),
       log: (line) => log.info(line),
@@ -83,7 +86,28 @@ export function activate(context: vscode.ExtensionContext): void {
   own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));
   own(suggester.onDidChangeState(({ kind }) => kind === 'asking' && contextKeys.set('svc.completionRequested', true)));
   const accepted = () => contextKeys.set('svc.completionAccepted', true);
-  const { trigger } = own(registerInlineCompletions(suggester, context.extension.id, accepted));
+  const ghostText = own(new GhostTextWatch());
+  const inline = own(
+    registerInlineCompletions({
+      suggester,
+      extension: context.extension.id,
+      onAccepted: accepted,
+      ghostText,
+      nextEdit: (document, position): string | undefined => nextEdits.ghostText(document, position),
+    }),
+  );
+  const nextEdits = own(
+    registerNextEdits({
+      settings: completionSettings,
+      onDidChangeSettings: anyEvent(own, settings.onDidChange, on.onDidChange),
+      excluded: excluded.reason,
+      completionPending: () => suggester.state.kind === 'asking',
+      ghostText,
+      refreshGhostText: inline.refresh,
+      setContext: (key, value) => contextKeys.set(key, value),
+      media: vscode.Uri.joinPath(context.extensionUri, 'media'),
+    }),
+  );
   const status = {
     suggester,
     on,
@@ -93,7 +117,8 @@ export function activate(context: vscode.ExtensionContext): void {
     setup: () => models.setup,
     warnings: () => models.completionWarnings,
     enabled: () => settings.current.enabled,
-    onDidChange: anyEvent(own, models.onDidChange, settings.onDidChange),
+    nextEdit: nextEdits.description,
+    onDidChange: anyEvent(own, models.onDidChange, settings.onDidChange, nextEdits.onDidChange),
   };
   const competing = own(
     new CompetingExtensions({
@@ -102,7 +127,15 @@ export function activate(context: vscode.ExtensionContext): void {
       onDidChange: status.onDidChange,
     }),
   );
-  own(registerCompletionCommands({ ...status, trigger, competitors: () => competing.items() }));
+  own(
+    registerCompletionCommands({
+      ...status,
+      trigger: inline.trigger,
+      rejectNextEdit: nextEdits.rejectGhostText,
+      hidden: () => ghostText.hidden(),
+      competitors: async () => [...nextEdits.menuItems(), ...(await competing.items())],
+    }),
+  );
   own(new CompletionStatus(status));
 
   const { cap } = outputCap(process.env);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import type { DocumentText } from '../completion/document/document-text.ts';
+import type { DocumentText, Position } from '../completion/document/document-text.ts';
+import type { DocumentChange } from '../completion/document/suggestion.ts';
 
 /** Adapts a VS Code document for the completion engine. Reads lines on demand. */
 export function documentView(document: vscode.TextDocument): DocumentText {
@@ -19,4 +20,13 @@ export function documentView(document: vscode.TextDocument): DocumentText {
 export function pathInFolder(uri: vscode.Uri): string | undefined {
   if (vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
   return vscode.workspace.asRelativePath(uri, false).replaceAll('\\', '/');
+}
+
+/** A plain value: the fields of VS Code's positions are accessors, which are lost in a copy. */
+export function toPosition({ line, character }: vscode.Position): Position {
+  return { line, character };
+}
+
+export function toChanges(changes: readonly vscode.TextDocumentContentChangeEvent[]): DocumentChange['changes'] {
+  return changes.map(({ range, text }) => ({ start: toPosition(range.start), end: toPosition(range.end), text }));
 }

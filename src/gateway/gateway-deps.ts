@@ -6,6 +6,7 @@ import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
 import type { Limits } from './limits/limits.ts';
+import type { Pools } from './pools/pools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,7 @@ export interface GatewayDeps {
   readonly settings: () => Settings;
   readonly registry: () => Registry;
   readonly listing: ModelListing;
+  readonly pools: Pools;
   readonly keys: KeyCheck;
   readonly limits: Limits;
   readonly ledger: Ledger;

@@ -73,7 +73,7 @@ describe('limits of svc keys', () => {
 });
 
 describe('limits in svc.jsonc', () => {
-  it('limits in svc.jsonc: a budget with an unknown period or time zone is reported', async () => {
+  it('limits in svc.jsonc: a budget with an unknown period or time zone is reported, and the organization is not used without it', async () => {
     using folder = new ProjectFolder();
     folder.global({
       gateway: {
@@ -81,8 +81,11 @@ describe('limits in svc.jsonc', () => {
         budgets: [{ usd: 5, timeZone: 'Mars/Base' }],
       },
     });
-    const messages = (await folder.load()).diagnostics.map(({ message }) => formatMessage(message));
-    assert.match(messages.join('\n'), /acme/);
-    assert.match(messages.join('\n'), /a time zone such as Europe\/Berlin/);
+    const { diagnostics, gateway } = await folder.load();
+    const messages = diagnostics.map(({ key, message }) => `${key}: ${message}`);
+    assert.match(messages.join('\n'), /^gateway\.organizations\.acme\.budgets.*total/m);
+    assert.match(messages.join('\n'), /^gateway\.budgets.*a time zone such as Europe\/Berlin/m);
+    // Without its organization, a key is refused: a wrong budget does not become no budget.
+    assert.equal(gateway.organizations.has('acme'), false);
   });
 });

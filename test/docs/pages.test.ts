@@ -38,7 +38,7 @@ describe('documentation pages', () => {
       const titles = Object.values(names);
       for (const [, title = ''] of text.matchAll(/[“*]Svc: ([^”*]+)[”*]/g))
         assert.ok(titles.includes(title), `${page}: Svc: ${title}`);
-      for (const [, key = ''] of text.matchAll(/`(svc\.(?:completion|chat|gateway|terminal)\.\w+)`/g))
+      for (const [, key = ''] of text.matchAll(/`(svc\.(?:completion|nextEdit|chat|gateway|terminal)\.\w+)`/g))
         assert.ok(settings.has(key), `${page}: ${key}`);
       for (const [, call = ''] of text.matchAll(/`svc ([^`]+)`/g)) known(page, call);
       for (const [, script = ''] of text.matchAll(/`npm run ([\w:-]+)/g))

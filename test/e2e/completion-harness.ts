@@ -44,7 +44,7 @@ export interface CompletionHarness {
   close(): Promise<void>;
 }
 
-interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders'> {
+interface CompletionHarnessOptions extends Pick<VSCodeHarnessOptions, 'settings' | 'folders' | 'otherExtensions'> {
   /** In addition to the completion model. */
   readonly providers?: Readonly<Record<string, unknown>>;
 }
@@ -56,6 +56,7 @@ export async function startCompletionHarness(options: CompletionHarnessOptions =
   const harness = await startVSCodeHarness({
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.folders ? { folders: options.folders } : {}),
+    ...(options.otherExtensions ? { otherExtensions: options.otherExtensions } : {}),
     config: () => ({
       provider: { ...options.providers, model: { name: 'Model', fim: 'mistral', options: connection, models } },
       completionModel: 'model/coder',

@@ -27,11 +27,13 @@ export interface VSCodeHarnessOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** A VSIX to install into the host; the extension then runs from there, not from this folder. */
   readonly vsix?: string;
-  /** Other extensions to install. They do nothing. */
+  /** Other extensions to install. They do nothing, unless `main` names a file with their code. */
   readonly otherExtensions?: readonly {
     readonly publisher: string;
     readonly name: string;
     readonly displayName: string;
+    readonly contributes?: object;
+    readonly main?: string;
   }[];
   /** Replaces the content of the editor's svc.jsonc. */
   readonly config?: (gateway: LocalGateway) => unknown;
@@ -87,17 +89,19 @@ export async function startVSCodeHarness(options: VSCodeHarnessOptions = {}): Pr
   };
 }
 
-/** Installs extensions that do nothing, with the file in which VS Code lists those of the user. */
+/** Installs extensions, with the file in which VS Code lists those of the user. */
 function installOthers(extensionsDir: string, manifests: NonNullable<VSCodeHarnessOptions['otherExtensions']>): void {
   const version = '1.0.0';
-  const listed = manifests.map((manifest) => {
+  const listed = manifests.map(({ main, ...manifest }) => {
     const id = `${manifest.publisher}.${manifest.name}`;
     const relativeLocation = `${id.toLowerCase()}-${version}`;
     const place = join(extensionsDir, relativeLocation);
     mkdirSync(place, { recursive: true });
-    const rest = { version, main: './main.js', engines: { vscode: '^1.100.0' } };
+    const activationEvents = ['onStartupFinished'];
+    const rest = { version, main: './main.js', engines: { vscode: '^1.100.0' }, activationEvents };
     writeFileSync(join(place, 'package.json'), JSON.stringify({ ...manifest, ...rest }));
-    writeFileSync(join(place, 'main.js'), 'exports.activate = () => undefined;\n');
+    if (main === undefined) writeFileSync(join(place, 'main.js'), 'exports.activate = () => undefined;\n');
+    else cpSync(main, join(place, 'main.js'));
     return { identifier: { id }, version, location: { $mid: 1, path: place, scheme: 'file' }, relativeLocation };
   });
   if (listed.length > 0) writeFileSync(join(extensionsDir, 'extensions.json'), JSON.stringify(listed));

@@ -11,6 +11,7 @@ import { Metrics } from '../../src/gateway/accounting/metrics.ts';
 import { readUsageReport, type UsageReport } from '../../src/gateway/accounting/usage-report.ts';
 import type { Log } from '../../src/gateway/gateway-deps.ts';
 import { GatewayState } from '../../src/gateway/gateway-state.ts';
+import { Pools } from '../../src/gateway/pools/pools.ts';
 import { type Listen, startGateway } from '../../src/gateway/server.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
@@ -83,7 +84,17 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
     {
-      ...{ settings: () => settings, registry: () => registry, listing, keys, limits, ledger },
+      settings: () => settings,
+      registry: () => registry,
+      listing,
+      pools: new Pools(
+        () => settings,
+        () => registry,
+        log,
+      ),
+      keys,
+      limits,
+      ledger,
       metrics,
       transport,
       dispatcher,

@@ -4,6 +4,7 @@ import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
 import { GatewayState } from '../../gateway/gateway-state.ts';
+import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
@@ -67,6 +68,11 @@ export async function run(args: string[], outer: Io): Promise<number> {
         settings: () => upstreams.settings,
         registry: () => upstreams.registry,
         listing: upstreams.listing,
+        pools: new Pools(
+          () => upstreams.settings,
+          () => upstreams.registry,
+          log,
+        ),
         keys,
         limits,
         ledger,

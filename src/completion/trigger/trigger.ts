@@ -25,7 +25,7 @@ export function triggerRefusal(request: SuggestRequest, settings: CompletionSett
   if (!isLanguageEnabled(document.languageId, settings.languages)) return 'language-off';
   if ((request.carets ?? 1) > 1) return 'several-carets';
   if (request.selecting === true) return 'selection';
-  if (/^(output|vscode-|git:|debug|search-editor)/.test(document.uri) && !isTyped(document.uri)) return 'output';
+  if (isOutput(document.uri)) return 'output';
   return undefined;
 }
 
@@ -37,6 +37,11 @@ export function canLift(why: TriggerRefusal): boolean {
 /** True if only manual requests are sent. Cached suggestions are shown in any case. */
 export function isManualOnly(request: SuggestRequest, settings: CompletionSettings): boolean {
   return settings.trigger === 'manual' && request.trigger === 'automatic';
+}
+
+/** True for documents of VS Code in which the user does not type. */
+export function isOutput(uri: string): boolean {
+  return /^(output|vscode-|git:|debug|search-editor)/.test(uri) && !isTyped(uri);
 }
 
 /** Documents with a VS Code scheme in which the user types. */

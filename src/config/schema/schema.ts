@@ -231,6 +231,39 @@ const organizationSchema = z.strictObject({
   ...limitFields,
 });
 
+const poolSchema = z
+  .strictObject({
+    name: z.string().min(1).optional().describe('Display name.'),
+    models: z
+      .array(modelRef)
+      .min(1)
+      .meta({ expected: 'a list of one or more models' })
+      .describe('Members as `<provider_id>/<model_id>`.'),
+    weights: z
+      .array(z.number().gt(0))
+      .optional()
+      .meta({ expected: 'a list with a number above 0 for each model' })
+      .describe('Share of the requests of each member, in the order of `models` (default: all equal).'),
+    strategy: z
+      .enum(['weighted', 'least-busy', 'latency'])
+      .optional()
+      .default('weighted')
+      .describe('How a member is chosen: by weight, by its active requests, or by its time to the first byte.'),
+    affinity: z
+      .boolean()
+      .optional()
+      .default(true)
+      .describe('Keep the requests of a conversation at one member, so that its prompt cache is used.'),
+    hedgeAfter: z
+      .int()
+      .gt(0)
+      .optional()
+      .describe(
+        'Milliseconds without output after which the request is also sent to a second member (default: never).',
+      ),
+  })
+  .refine(({ models, weights }) => weights === undefined || weights.length === models.length, { path: ['weights'] });
+
 const duration = z
   .string()
   .regex(/^\d{1,6}[smhd]$/)
@@ -296,6 +329,14 @@ const gatewaySchema = z.strictObject({
     .record(z.string(), z.array(modelRef))
     .optional()
     .describe('Models to try in order if a model fails before its first byte.'),
+  metricLabels: z
+    .array(z.enum(['organization', 'key']))
+    .optional()
+    .describe('Labels of the metrics of tokens and cost, in addition to the model; at most 200 values each.'),
+  pools: z
+    .record(modelRef, poolSchema)
+    .optional()
+    .describe('Models that share the load under one name of the form `<name>/<name>`.'),
 });
 
 export const configSchema = z

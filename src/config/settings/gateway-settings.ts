@@ -1,7 +1,13 @@
 import { parseDuration } from '../../base/duration.ts';
-import { defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { credential, credentials, number, text, texts } from './fields.ts';
-import type { GatewaySettings, LedgerRetention, LimitSettings, OrganizationSettings } from './settings.ts';
+import type {
+  GatewaySettings,
+  LedgerRetention,
+  LimitSettings,
+  OrganizationSettings,
+  PoolSettings,
+} from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
 
 export const BUDGET_PERIODS = ['total', 'day', 'week', 'month'] as const;
@@ -32,6 +38,8 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    metricLabels: new Set(texts(fields.metricLabels)),
+    pools: byKey(fields.pools, readPool),
   };
 }
 
@@ -73,6 +81,17 @@ function readOrganization(id: string, node: Tree): OrganizationSettings {
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
     limits: readLimits(fields),
+  };
+}
+
+function readPool(value: unknown): PoolSettings {
+  const { name, models, weights, strategy, affinity, hedgeAfter } = objectOrEmpty(value);
+  return {
+    ...defined({ name: text(name), hedgeAfter: number(hedgeAfter) }),
+    models: texts(models) ?? [],
+    weights: arrayOrEmpty(weights).map((weight) => number(weight) ?? 1),
+    strategy: strategy === 'least-busy' || strategy === 'latency' ? strategy : 'weighted',
+    affinity: affinity !== false,
   };
 }
 

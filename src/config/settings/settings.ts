@@ -104,6 +104,20 @@ export interface LimitSettings {
   readonly rates: readonly RateSettings[];
 }
 
+/** `gateway.pools.<name>`. */
+export interface PoolSettings {
+  readonly name?: string | undefined;
+  /** References of the members. */
+  readonly models: readonly string[];
+  /** In the order of `models`; a missing one is 1. */
+  readonly weights: readonly number[];
+  readonly strategy: 'weighted' | 'least-busy' | 'latency';
+  /** The requests of a conversation go to the same member. */
+  readonly affinity: boolean;
+  /** Milliseconds without output until the request is sent to a second member too; absent: never. */
+  readonly hedgeAfter?: number | undefined;
+}
+
 /** Milliseconds that the parts of the gateway's ledger are kept. */
 export interface LedgerRetention {
   /** Single rows. Their sums are kept. */
@@ -136,6 +150,10 @@ export interface GatewaySettings {
   readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
   /** Model reference -> fallback references in order. */
   readonly fallback: ReadonlyMap<string, readonly string[]>;
+  /** Labels of the metrics of tokens and cost, in addition to the model. */
+  readonly metricLabels: ReadonlySet<string>;
+  /** By the name of the pool, in the form of a model reference. */
+  readonly pools: ReadonlyMap<string, PoolSettings>;
 }
 
 /** The combined settings of all sources. Immutable: rebuilt completely after a change. */

@@ -7,6 +7,10 @@ import type { CompletionSwitch } from './switch.ts';
 export interface CompletionCommandDeps extends StatusMenuDeps {
   /** Sends a manual request at the caret. */
   readonly trigger: () => Promise<void>;
+  /** Escape on ghost text. Returns true if it was a next edit. */
+  readonly rejectNextEdit: () => boolean;
+  /** There is no ghost text anymore. */
+  readonly hidden: () => void;
 }
 
 const MINUTE = 60_000;
@@ -26,7 +30,8 @@ export function registerCompletionCommands(deps: CompletionCommandDeps): vscode.
     alias('svc.completion.acceptWord', 'editor.action.inlineSuggest.acceptNextWord'),
     alias('svc.completion.acceptLine', 'editor.action.inlineSuggest.acceptNextLine'),
     register('svc.completion.dismiss', () => {
-      suggester.dismissed();
+      if (!deps.rejectNextEdit()) suggester.dismissed();
+      deps.hidden();
       return vscode.commands.executeCommand('editor.action.inlineSuggest.hide');
     }),
     register('svc.completion.toggle', toggle),

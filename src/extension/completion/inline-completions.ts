@@ -1,26 +1,40 @@
 import * as vscode from 'vscode';
 import type { Suggestion, SuggestRequest } from '../../completion/document/suggestion.ts';
 import type { Suggester } from '../../completion/suggester.ts';
-import { documentView } from '../document-view.ts';
+import { documentView, toChanges } from '../document-view.ts';
 import { AFTER_ACCEPTANCE, InlineRefresh } from './inline-refresh.ts';
+import type { GhostTextWatch } from './next-edit/ghost-text-watch.ts';
+
+export interface InlineCompletionsDeps {
+  readonly suggester: Suggester;
+  /** The extension id. */
+  readonly extension: string;
+  readonly onAccepted: () => void;
+  readonly ghostText: GhostTextWatch;
+  /** The text of a next edit to show as ghost text. */
+  readonly nextEdit: (document: vscode.TextDocument, position: vscode.Position) => string | undefined;
+}
 
 export interface InlineCompletions extends vscode.Disposable {
+  /** Makes VS Code request ghost text at the cursor again. */
+  refresh(): void;
   /** Sends a manual request at the active editor's caret, even if VS Code has a result for it. */
   trigger(): Promise<void>;
 }
 
 /** Translates between VS Code's inline completion provider and the engine. */
-export function registerInlineCompletions(
-  suggester: Suggester,
-  extension: string,
-  onAccepted: () => void,
-): InlineCompletions {
+export function registerInlineCompletions(deps: InlineCompletionsDeps): InlineCompletions {
+  const { suggester, extension, onAccepted, ghostText } = deps;
   const refresh = new InlineRefresh(extension, async (document, position, context, token, trigger) => {
+    const edit = context.selectedCompletionInfo === undefined ? deps.nextEdit(document, position) : undefined;
+    if (edit !== undefined) return [new vscode.InlineCompletionItem(edit, new vscode.Range(position, position))];
     const abort = new AbortController();
     const cancelled = token.onCancellationRequested(() => abort.abort());
     try {
       const answer = suggester.suggest(createRequest(document, position, context, trigger), abort.signal);
       const suggestions = answer instanceof Promise ? await answer : answer;
+      // VS Code ignores the answer to a cancelled request.
+      if (!token.isCancellationRequested) ghostText.provided(document, position, suggestions.length > 0);
       return suggestions.map((suggestion) => createItem(suggestion, position));
     } finally {
       cancelled.dispose();
@@ -38,7 +52,7 @@ export function registerInlineCompletions(
       if (document !== vscode.window.activeTextEditor?.document) return;
       const accepted = suggester.documentChanged({
         uri: document.uri.toString(),
-        changes: contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text })),
+        changes: toChanges(contentChanges),
         ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
       });
       if (accepted > 0) onAccepted();
@@ -46,7 +60,11 @@ export function registerInlineCompletions(
     vscode.window.onDidChangeActiveTextEditor(shown),
     vscode.workspace.onDidCloseTextDocument((document) => suggester.documentClosed(document.uri.toString())),
   );
-  return { trigger: () => refresh.again('invoke'), dispose: () => lifetime.dispose() };
+  return {
+    refresh: () => refresh.refreshInBackground('automatic'),
+    trigger: () => refresh.again('invoke'),
+    dispose: () => lifetime.dispose(),
+  };
 }
 
 function createRequest(

@@ -22,6 +22,8 @@ export interface CompletionStatusDeps {
   readonly providerName: (id: string) => string;
   readonly enabled: () => boolean;
   readonly on: CompletionSwitch;
+  /** The next edit on screen, in a sentence. */
+  readonly nextEdit: () => string | undefined;
   /** Fires when the model or a setting changed. */
   readonly onDidChange: vscode.Event<void>;
 }
@@ -63,7 +65,7 @@ export class CompletionStatus implements vscode.Disposable {
 
   #draw(): void {
     const { suggester } = this.#deps;
-    const view = this.#view(suggester.state);
+    const view = this.#withNextEdit(this.#view(suggester.state));
     this.#item.text = view.text;
     this.#item.tooltip = [view.tooltip, usageLine(suggester.counts, suggester.latency)].filter(Boolean).join('\n');
     this.#item.accessibilityInformation = { label: `Svc: ${view.tooltip}` };
@@ -99,6 +101,14 @@ export class CompletionStatus implements vscode.Disposable {
     return warning === undefined || view.warning
       ? view
       : { text: '$(warning) Svc', tooltip: `${warning}\n${view.tooltip}`, warning: true };
+  }
+
+  /** The icon changes and not the width, so that the other items do not move. */
+  #withNextEdit(view: View): View {
+    const edit = this.#deps.nextEdit();
+    if (edit === undefined) return view;
+    const text = view.warning ? view.text : view.text.replace('$(sparkle)', '$(arrow-circle-right)');
+    return { ...view, text, tooltip: `${edit}\n${view.tooltip}` };
   }
 
   #stateView(state: SuggesterState, model: Model): View {

@@ -97,6 +97,11 @@ export class CompetingExtensions implements vscode.Disposable {
   }
 }
 
+/** True if one of these extensions completes code. */
+export async function isCompetitorActive(ids: readonly string[]): Promise<boolean> {
+  return (await findCompetitors()).some(({ competitor }) => ids.includes(competitor.id));
+}
+
 async function findCompetitors(): Promise<readonly { readonly competitor: Competitor; readonly name: string }[]> {
   const found: { competitor: Competitor; name: string }[] = [];
   for (const competitor of COMPETITORS) {

@@ -17,6 +17,8 @@ const KEYS = [
   'svc.completionRequested',
   'svc.completionAccepted',
   'svc.chatAnswered',
+  'svc.nextEdit.visible',
+  'svc.nextEdit.armed',
 ] as const;
 
 export type ContextKey = (typeof KEYS)[number];

@@ -1,7 +1,7 @@
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Principal, requireKey } from '../access/authentication.ts';
-import { namedOrganization, requestedOrganization, requireAllowed } from '../access/organization.ts';
+import { namedOrganization, requestedOrganization } from '../access/organization.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { RequestLimits } from '../limits/request-limits.ts';
@@ -41,11 +41,10 @@ function enterLimits(
 }
 
 /**
- * Checks the policy, then budgets and rates. All are in memory (docs/gateway.md).
- * @throws SvcError 403 model_not_allowed, 402 usage_limit_exceeded, 429 rate_limit_exceeded.
+ * Checks budgets and rates, which are in memory (docs/gateway.md).
+ * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded, 503 temporarily_unavailable.
  */
 export function admit(deps: GatewayDeps, context: RequestContext, caller: Caller, model: ServedModel): void {
-  requireAllowed(caller.organization, model.ref);
   caller.limits?.admit(model.ref, estimateRequest(context, model, paysItself(caller, model)));
   if (deps.ledger.full) {
     throw new SvcError({
@@ -57,15 +56,20 @@ export function admit(deps: GatewayDeps, context: RequestContext, caller: Caller
   }
 }
 
-/** Whether budgets allow a fallback: one is left, the model is free, or the organization pays for it (BYOK). */
+/** Whether budgets allow a model: something is left, the model is free, or the organization pays for it (BYOK). */
 export function withinBudget(context: RequestContext, caller: Caller, model: ServedModel): boolean {
   if (caller.limits === undefined) return true;
   return caller.limits.allows(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
 }
 
-/** Reserves the cost of a fallback instead of that of the failed model. @throws SvcError 402 usage_limit_exceeded. */
-export function reserveFallback(context: RequestContext, caller: Caller, model: ServedModel): void {
-  caller.limits?.reserve(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
+/**
+ * Reserves the estimated cost of an attempt of hard budgets, unless `admit` did. @returns a function that gives it back.
+ * @throws SvcError 402 usage_limit_exceeded.
+ */
+export function reserve(context: RequestContext, { limits, ...caller }: Caller, model: ServedModel): () => void {
+  if (limits === undefined) return () => undefined;
+  limits.reserve(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
+  return () => limits.unreserve(model.ref);
 }
 
 function paysItself({ organization }: Caller, { provider }: ServedModel): boolean {

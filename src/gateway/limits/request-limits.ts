@@ -22,7 +22,8 @@ export class RequestLimits {
   readonly #addHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly #running: Rate[] = [];
   #tokens: { readonly rates: readonly Rate[]; readonly amount: number } | undefined;
-  #reserved: { readonly budgets: readonly Budget[]; readonly nano: number } | undefined;
+  /** What running attempts have reserved, by model. */
+  readonly #reserved = new Map<string, { readonly budgets: readonly Budget[]; readonly nano: number }>();
 
   /** @param addHeaders adds headers to the answer, also to a refusal. */
   constructor(limits: CallerLimits, addHeaders: (headers: Readonly<Record<string, string>>) => void) {
@@ -60,25 +61,33 @@ export class RequestLimits {
     this.#tokens = { rates: counted, amount: estimate.tokens };
   }
 
-  /** Reserves the estimated cost instead of the cost of another model. @throws SvcError 402 usage_limit_exceeded. */
+  /** Reserves the estimated cost of an attempt, once for each model. @throws SvcError 402 usage_limit_exceeded. */
   reserve(model: string, nano: number): void {
-    this.#unreserve();
-    if (nano === 0) return;
+    if (nano === 0 || this.#reserved.has(model)) return;
     const budgets = this.#limits.budgets.filter((budget) => budget.countsModel(model));
     const over = budgets.find((budget) => !budget.allows(nano));
     if (over !== undefined) throw usedUp(over, nano);
     const hard = budgets.filter(({ rule }) => rule.hard);
     for (const budget of hard) budget.reserved += nano;
-    this.#reserved = { budgets: hard, nano };
+    this.#reserved.set(model, { budgets: hard, nano });
   }
 
-  /** Whether budgets are left for a model. */
+  /** Must be called when the attempt has ended. */
+  unreserve(model: string): void {
+    const reserved = this.#reserved.get(model);
+    for (const budget of reserved?.budgets ?? []) budget.reserved -= reserved?.nano ?? 0;
+    this.#reserved.delete(model);
+  }
+
+  /** Whether budgets are left for a model, if it is tried after the others. */
   allows(model: string, nano: number): boolean {
     if (nano === 0) return true;
-    const { budgets = [], nano: own = 0 } = this.#reserved ?? {};
-    return this.#limits.budgets.every(
-      (budget) => !budget.countsModel(model) || budget.allows(nano - (budgets.includes(budget) ? own : 0)),
-    );
+    return this.#limits.budgets.every((budget) => {
+      if (!budget.countsModel(model)) return true;
+      let own = 0;
+      for (const reserved of this.#reserved.values()) if (reserved.budgets.includes(budget)) own += reserved.nano;
+      return budget.allows(nano - own);
+    });
   }
 
   /** Corrects the estimated tokens. */
@@ -92,7 +101,7 @@ export class RequestLimits {
 
   /** Must be called when the request has ended. */
   release(): void {
-    this.#unreserve();
+    for (const model of [...this.#reserved.keys()]) this.unreserve(model);
     for (const rate of this.#running.splice(0)) rate.active -= 1;
   }
 
@@ -103,12 +112,6 @@ export class RequestLimits {
       throw tooFast(excess);
     }
     this.#running.push(...rates);
-  }
-
-  #unreserve(): void {
-    if (this.#reserved === undefined) return;
-    for (const budget of this.#reserved.budgets) budget.reserved -= this.#reserved.nano;
-    this.#reserved = undefined;
   }
 }
 

@@ -1,0 +1,49 @@
+import type { DocumentText } from '../document/document-text.ts';
+import type { NextEdit, Replacement } from './next-edit.ts';
+import { comparePositions, textBetween } from './tracked-document.ts';
+
+/** An edit that a source found. */
+export type FoundEdit = Omit<NextEdit, 'id' | 'following'>;
+
+/** An edit of more lines can't be reviewed at a glance. */
+const MAX_LINES = 30;
+
+/** True if the edit can be shown and accepted: it changes something, in the text that is there, and is not too long. */
+export function isApplicable({ replacements }: FoundEdit, document: DocumentText | undefined): boolean {
+  if (replacements.length === 0) return false;
+  const lines = replacements.reduce(
+    (sum, { expected, text }) => sum + Math.max(lineCount(expected), lineCount(text)),
+    0,
+  );
+  if (lines > MAX_LINES) return false;
+  const inOrder = replacements.every((each, index) => {
+    const previous = replacements[index - 1];
+    return previous === undefined || comparePositions(previous.end, each.start) <= 0;
+  });
+  if (!inOrder || replacements.every(({ expected, text }) => expected === text)) return false;
+  return document === undefined || replacements.every((each) => isExpected(document, each));
+}
+
+/** True if the document has the text that the replacement was made for. */
+export function isExpected(document: DocumentText, { start, end, expected }: Replacement): boolean {
+  if (end.line >= document.lineCount || comparePositions(start, end) > 0) return false;
+  const lines: string[] = [];
+  for (let line = start.line; line <= end.line; line++) lines.push(document.lineAt(line));
+  const within = start.character <= (lines[0]?.length ?? 0) && end.character <= (lines.at(-1)?.length ?? 0);
+  return within && textBetween(lines, start.character, end.character) === expected;
+}
+
+export function sameReplacements(a: FoundEdit, b: FoundEdit): boolean {
+  return (
+    a.uri === b.uri &&
+    a.replacements.length === b.replacements.length &&
+    a.replacements.every((one, index) => {
+      const other = b.replacements[index];
+      return other !== undefined && one.text === other.text && comparePositions(one.start, other.start) === 0;
+    })
+  );
+}
+
+function lineCount(text: string): number {
+  return text.split('\n').length;
+}

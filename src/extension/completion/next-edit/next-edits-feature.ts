@@ -1,0 +1,149 @@
+import * as vscode from 'vscode';
+import type { CompletionSettings } from '../../../completion/document/completion-settings.ts';
+import { NextEdits } from '../../../completion/next-edit/next-edits.ts';
+import type { NotSent } from '../../../completion/trigger/trigger.ts';
+import { documentView, toChanges, toPosition } from '../../document-view.ts';
+import type { CommandItem } from '../../setup/setup-menu.ts';
+import { CopilotNextEdits, copilotItem } from './copilot-next-edits.ts';
+import { EditDecorations } from './edit-decorations.ts';
+import type { GhostTextWatch } from './ghost-text-watch.ts';
+import { NextEditDocument } from './next-edit-document.ts';
+import { NextEditView, type NextEditViewDeps, type ShowMode } from './next-edit-view.ts';
+import { QuickFixSource } from './quick-fix-source.ts';
+import { RenameSource } from './rename-source.ts';
+
+export interface NextEditsFeatureDeps {
+  readonly settings: () => CompletionSettings;
+  /** Fires when `settings` changed, or whether completions are snoozed. */
+  readonly onDidChangeSettings: vscode.Event<void>;
+  readonly excluded: (uri: string) => NotSent | undefined;
+  /** True while a completion is requested. */
+  readonly completionPending: () => boolean;
+  readonly ghostText: GhostTextWatch;
+  readonly refreshGhostText: () => void;
+  readonly setContext: NextEditViewDeps['setContext'];
+  readonly media: vscode.Uri;
+}
+
+export interface NextEditsFeature extends vscode.Disposable {
+  /** What a screen reader says of the edit on screen; undefined: there is none. */
+  description(): string | undefined;
+  readonly onDidChange: vscode.Event<void>;
+  /** The text of the edit to show as ghost text at a position. */
+  ghostText(document: vscode.TextDocument, position: vscode.Position): string | undefined;
+  /** Escape on ghost text. Returns true if it was an edit. */
+  rejectGhostText(): boolean;
+  /** Entries of the status menu. */
+  menuItems(): readonly CommandItem[];
+}
+
+/** Connects the engine of next edits with the editor. */
+export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature {
+  const copilot = new CopilotNextEdits();
+  const mode = (): ShowMode => (copilot.active ? 'off' : readMode());
+  const settings = () => ({ ...deps.settings(), enabled: deps.settings().enabled && mode() !== 'off' });
+  const sources = [new RenameSource(() => settings().enabled), new QuickFixSource()];
+  const engine = new NextEdits({
+    sources,
+    settings,
+    excluded: deps.excluded,
+    completionPending: deps.completionPending,
+  });
+  const decorations = new EditDecorations(deps.media);
+  const { refreshGhostText, setContext } = deps;
+  const view = new NextEditView({ engine, decorations, mode, refreshGhostText, setContext });
+  const diff = new NextEditDocument();
+  const moved = (editor: vscode.TextEditor | undefined) => {
+    if (editor) engine.cursorMoved(documentView(editor.document), toPosition(editor.selection.active), isQuiet(editor));
+    view.update();
+  };
+  const reset = () => {
+    // What is shown was found with other settings.
+    const { current } = engine;
+    if (current !== undefined && !settings().enabled) engine.rejected(current);
+    view.update();
+  };
+  const lifetime = vscode.Disposable.from(
+    ...sources,
+    engine,
+    decorations,
+    view,
+    diff,
+    copilot,
+    deps.ghostText.onDidChange((shown) => engine.ghostTextShown(shown)),
+    deps.onDidChangeSettings(reset),
+    copilot.onDidChange(reset),
+    vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('svc.nextEdit') && reset()),
+    vscode.window.onDidChangeTextEditorSelection(
+      ({ textEditor }) => textEditor === vscode.window.activeTextEditor && moved(textEditor),
+    ),
+    vscode.window.onDidChangeActiveTextEditor(moved),
+    vscode.window.tabGroups.onDidChangeTabs(() => moved(vscode.window.activeTextEditor)),
+    vscode.workspace.onDidChangeTextDocument((event) => {
+      reportChange(engine, event);
+      view.update();
+    }),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => engine.documentClosed(uri.toString())),
+    ...registerCommands(engine, view, diff),
+  );
+  moved(vscode.window.activeTextEditor);
+  return {
+    description: () => view.description,
+    onDidChange: view.onDidChange,
+    ghostText: (document, position) => view.ghostText(document, position),
+    rejectGhostText: () => {
+      if (!view.native) return false;
+      view.reject();
+      return true;
+    },
+    menuItems: () => (copilot.active && readMode() !== 'off' ? [copilotItem()] : []),
+    dispose: () => lifetime.dispose(),
+  };
+}
+
+function readMode(): ShowMode {
+  return vscode.workspace.getConfiguration('svc.nextEdit').get<ShowMode>('show', 'eager');
+}
+
+/** Nothing is shown with several cursors, a selection, or in a diff editor. */
+function isQuiet({ selections, selection }: vscode.TextEditor): boolean {
+  const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const plain = tab instanceof vscode.TabInputText || tab instanceof vscode.TabInputNotebook;
+  return selections.length > 1 || !selection.isEmpty || !plain;
+}
+
+function reportChange(engine: NextEdits, { document, contentChanges, reason }: vscode.TextDocumentChangeEvent): void {
+  engine.documentChanged(
+    {
+      uri: document.uri.toString(),
+      changes: toChanges(contentChanges),
+      ...(reason === undefined ? {} : { reason: reason === vscode.TextDocumentChangeReason.Undo ? 'undo' : 'redo' }),
+    },
+    documentView(document),
+  );
+}
+
+function registerCommands(engine: NextEdits, view: NextEditView, diff: NextEditDocument): vscode.Disposable[] {
+  const register = vscode.commands.registerCommand;
+  return [
+    register('svc.nextEdit.tab', () => view.tab()),
+    register('svc.nextEdit.go', async () => {
+      if (!(await view.go())) await find(engine, view);
+    }),
+    register('svc.nextEdit.reject', () => view.reject()),
+    register('svc.nextEdit.find', () => find(engine, view)),
+    register('svc.nextEdit.read', () => {
+      const { edit } = view;
+      if (edit !== undefined) return diff.show(edit);
+      return void vscode.window.setStatusBarMessage(vscode.l10n.t('There is no next edit.'), 4000);
+    }),
+  ];
+}
+
+async function find(engine: NextEdits, view: NextEditView): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) return;
+  await engine.request(documentView(editor.document), toPosition(editor.selection.active));
+  view.update();
+  if (engine.current === undefined) vscode.window.setStatusBarMessage(vscode.l10n.t('There is no next edit.'), 4000);
+}

@@ -1,0 +1,133 @@
+import * as vscode from 'vscode';
+import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
+import { pathInFolder, toPosition } from '../../document-view.ts';
+
+/** A language that reports nothing within this time has nothing to report. */
+const SILENT_MS = 1500;
+/** Some languages report syntax errors first, and others shortly after. */
+const SETTLED_MS = 300;
+/** Errors for which fixes are requested. */
+const MAX_ERRORS = 3;
+
+type Found = Omit<NextEdit, 'id' | 'following'>;
+
+/** Preferred quick fixes of errors that the last edit caused, such as a missing import. */
+export class QuickFixSource implements NextEditSource, vscode.Disposable {
+  readonly origin = 'quick-fix';
+  /** The errors of documents before their changes since the last `find`. */
+  readonly #before = new Map<string, ReadonlySet<string>>();
+  readonly #watch: vscode.Disposable;
+
+  constructor() {
+    this.#watch = vscode.Disposable.from(
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        const uri = document.uri.toString();
+        if (contentChanges.length === 0 || this.#before.has(uri)) return;
+        this.#before.set(uri, new Set(errorsOf(document).map((error) => describe(document, error))));
+      }),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#before.delete(uri.toString())),
+    );
+  }
+
+  dispose(): void {
+    this.#watch.dispose();
+  }
+
+  async find(edit: FinishedEdit, signal: AbortSignal): Promise<readonly Found[]> {
+    const { uri } = edit.document;
+    const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+    const before = this.#before.get(uri);
+    if (document === undefined || before === undefined) return [];
+    const { version } = document;
+    await diagnosticsSettled(document.uri, signal);
+    if (signal.aborted) return [];
+    this.#before.delete(uri);
+    const caused = errorsOf(document)
+      .filter((error) => isCaused(document, error, edit, before))
+      .slice(0, MAX_ERRORS);
+    const found: Found[] = [];
+    for (const error of caused) {
+      const fix = await preferredFix(document, error).catch(() => undefined);
+      if (signal.aborted || document.version !== version) return [];
+      if (fix && !found.some((each) => JSON.stringify(each) === JSON.stringify(fix))) found.push(fix);
+    }
+    return found;
+  }
+}
+
+function errorsOf({ uri }: vscode.TextDocument): readonly vscode.Diagnostic[] {
+  return vscode.languages.getDiagnostics(uri).filter(({ severity }) => severity === vscode.DiagnosticSeverity.Error);
+}
+
+/** The same before and after lines above were added. */
+function describe(document: vscode.TextDocument, { message, range }: vscode.Diagnostic): string {
+  return `${message}\n${document.lineAt(range.start.line).text.trim()}`;
+}
+
+function isCaused(
+  document: vscode.TextDocument,
+  error: vscode.Diagnostic,
+  { line, after }: FinishedEdit,
+  before: ReadonlySet<string>,
+): boolean {
+  const { start } = error.range;
+  return start.line >= line && start.line < line + after.length && !before.has(describe(document, error));
+}
+
+/** Resolves when the language has reported the problems after an edit. */
+function diagnosticsSettled(uri: vscode.Uri, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      watch.dispose();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    let timer = setTimeout(done, SILENT_MS);
+    const watch = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+      if (!uris.some((each) => each.toString() === uri.toString())) return;
+      clearTimeout(timer);
+      timer = setTimeout(done, SETTLED_MS);
+    });
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+async function preferredFix(document: vscode.TextDocument, error: vscode.Diagnostic): Promise<Found | undefined> {
+  const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+    'vscode.executeCodeActionProvider',
+    document.uri,
+    error.range,
+    vscode.CodeActionKind.QuickFix.value,
+    10,
+  );
+  // The command does not return the diagnostics of an action.
+  const preferred = actions.filter(({ isPreferred, edit }) => isPreferred === true && edit !== undefined);
+  // Two preferred fixes are a choice that is left to the user.
+  const [fix] = preferred;
+  return fix?.edit === undefined || preferred.length > 1 ? undefined : toNextEdit(document, fix.title, fix.edit);
+}
+
+/** Undefined: the fix changes another document, or does more than to replace text. */
+function toNextEdit(document: vscode.TextDocument, title: string, edit: vscode.WorkspaceEdit): Found | undefined {
+  const [entry, ...others] = edit.entries();
+  if (entry === undefined || others.length > 0 || edit.size !== 1) return undefined;
+  const [uri, edits] = entry;
+  if (uri.toString() !== document.uri.toString() || edits.some((each) => 'snippet' in each)) return undefined;
+  const path = pathInFolder(uri);
+  const replacements = edits
+    .map(({ range, newText }) => ({
+      start: toPosition(range.start),
+      end: toPosition(range.end),
+      expected: document.getText(range).replaceAll('\r\n', '\n'),
+      text: newText.replaceAll('\r\n', '\n'),
+    }))
+    .sort((a, b) => a.start.line - b.start.line || a.start.character - b.start.character);
+  return {
+    origin: 'quick-fix',
+    uri: uri.toString(),
+    ...(path === undefined ? {} : { path }),
+    replacements,
+    title: { kind: 'quick-fix', title },
+  };
+}

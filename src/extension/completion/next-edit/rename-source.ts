@@ -1,0 +1,248 @@
+import * as vscode from 'vscode';
+import type { FinishedEdit, NextEdit, NextEditSource, Replacement } from '../../../completion/next-edit/next-edit.ts';
+import { type RenamePlace, TrackedRename } from '../../../completion/next-edit/tracked-rename.ts';
+import { pathInFolder, toChanges, toPosition } from '../../document-view.ts';
+
+/** Wait after a change, before the name at the cursor is looked up: the user may be typing it. */
+const AFTER_CHANGE_MS = 500;
+/** A rename of more files needs a review of its own. */
+const MAX_FILES = 50;
+/** Places in one edit. */
+const MAX_PLACES = 30;
+
+type Found = Omit<NextEdit, 'id' | 'following'>;
+
+/**
+ * Renames the rest after the user has changed the name of a declaration. The places are computed by the language when
+ * the cursor reaches the declaration, because they are not references of the new name. They come from the rename
+ * provider, with a placeholder for the new name, or from the reference provider if the language has no rename.
+ */
+export class RenameSource implements NextEditSource, vscode.Disposable {
+  readonly origin = 'rename';
+  readonly #active: (document: vscode.TextDocument) => boolean;
+  readonly #watch: vscode.Disposable;
+  #timer: NodeJS.Timeout | undefined;
+  #tracked: TrackedRename | undefined;
+  /** The lookup that runs, with the changes since it began. */
+  #lookup: { readonly uri: string; changes: Parameters<TrackedRename['changed']>[0][] } | undefined;
+  #again = false;
+  /** Document version at the last move of the cursor. */
+  #version: { readonly uri: string; readonly version: number } | undefined;
+
+  /** @param active false: next edits are off in the document. */
+  constructor(active: (document: vscode.TextDocument) => boolean) {
+    this.#active = active;
+    this.#watch = vscode.Disposable.from(
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.#cursorMoved(textEditor)),
+      vscode.window.onDidChangeActiveTextEditor((editor) => editor && this.#cursorMoved(editor)),
+      vscode.workspace.onDidChangeTextDocument((event) => this.#changed(event)),
+    );
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#watch.dispose();
+  }
+
+  async find(edit: FinishedEdit, signal: AbortSignal): Promise<readonly Found[]> {
+    const tracked = this.#tracked;
+    const document = findOpenDocument(edit.document.uri);
+    if (!tracked?.valid || tracked.declaration.uri !== edit.document.uri || document === undefined) return [];
+    const range = toRange(tracked.range);
+    const name = document.getText(range);
+    if (name === tracked.declaration.name || !isName(document, range) || hasError(document, range)) return [];
+    if (range.start.line < edit.line || range.start.line >= edit.line + edit.after.length) return [];
+    const rest = [...tracked.rest(name)];
+    if (rest.length > MAX_FILES) return [];
+    // This document first.
+    rest.sort(([a], [b]) => Number(b === edit.document.uri) - Number(a === edit.document.uri));
+    const found: Found[] = [];
+    for (const [uri, places] of rest) {
+      const edits = await createEdits(uri, places, tracked.declaration.name, name);
+      if (edits === undefined || signal.aborted) return [];
+      found.push(...edits);
+    }
+    return found;
+  }
+
+  #cursorMoved({ document, selection }: vscode.TextEditor): void {
+    const uri = document.uri.toString();
+    const typed = this.#version?.uri === uri && this.#version.version !== document.version;
+    this.#version = { uri, version: document.version };
+    if (document !== vscode.window.activeTextEditor?.document || !this.#active(document)) return;
+    const range = this.#tracked && this.#tracked.declaration.uri === uri ? toRange(this.#tracked.range) : undefined;
+    // The cursor is still in the name: it has been looked up, or is being changed.
+    if (range?.contains(selection.active)) return;
+    clearTimeout(this.#timer);
+    if (typed) this.#timer = setTimeout(() => void this.#lookUp(), AFTER_CHANGE_MS);
+    else void this.#lookUp();
+  }
+
+  #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    if (contentChanges.length === 0) return;
+    const change = {
+      uri: document.uri.toString(),
+      changes: toChanges(contentChanges),
+    };
+    this.#lookup?.changes.push(change);
+    this.#tracked?.changed(change);
+  }
+
+  /** One lookup at a time, so that a cursor that moves fast does not fill the queue of a language server. */
+  async #lookUp(): Promise<void> {
+    if (this.#lookup !== undefined) {
+      this.#again = true;
+      return;
+    }
+    do {
+      this.#again = false;
+      const editor = vscode.window.activeTextEditor;
+      if (editor === undefined) return;
+      this.#lookup = { uri: editor.document.uri.toString(), changes: [] };
+      const tracked = await trackRename(editor.document, editor.selection.start).catch(() => undefined);
+      for (const change of this.#lookup.changes) tracked?.changed(change);
+      this.#lookup = undefined;
+      if (tracked?.valid) this.#tracked = tracked;
+    } while (this.#again);
+  }
+}
+
+/** The places of a rename, if the position is in the name of a declaration. */
+async function trackRename(
+  document: vscode.TextDocument,
+  position: vscode.Position,
+): Promise<TrackedRename | undefined> {
+  const word = document.getWordRangeAtPosition(position);
+  if (word === undefined) return undefined;
+  const name = document.getText(word);
+  const { uri, version } = document;
+  if (!(await isDeclaration(uri, word)) || document.version !== version) return undefined;
+  const text = document.getText();
+  const lines = text.split(/\r?\n/);
+  const placeholder = `${name}Svc0`;
+  if (text.includes(placeholder)) return undefined;
+  const renamed = await renamePlaces(uri, word.start, placeholder);
+  const places = renamed ?? (await referencePlaces(uri, word.start, placeholder));
+  const own = uri.toString();
+  const known = places.map((place) =>
+    place.uri === own ? { ...place, expected: textBetween(lines, place.start, place.end) } : place,
+  );
+  // Computed after the name had changed.
+  if (known.some(({ expected }) => expected?.includes(name) === false)) return undefined;
+  return new TrackedRename({ uri: own, name, placeholder, start: toPosition(word.start) }, known);
+}
+
+function textBetween(lines: readonly string[], start: Replacement['start'], end: Replacement['end']): string {
+  return start.line === end.line ? (lines[start.line] ?? '').slice(start.character, end.character) : '';
+}
+
+async function isDeclaration(uri: vscode.Uri, word: vscode.Range): Promise<boolean> {
+  const definitions = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[]>(
+    'vscode.executeDefinitionProvider',
+    uri,
+    word.start,
+  );
+  return definitions.some((definition) => {
+    const [target, range] =
+      'targetUri' in definition
+        ? [definition.targetUri, definition.targetSelectionRange ?? definition.targetRange]
+        : [definition.uri, definition.range];
+    return target.toString() === uri.toString() && range.isSingleLine && range.contains(word);
+  });
+}
+
+/** Undefined: the language has no rename, or refuses this one. */
+async function renamePlaces(
+  uri: vscode.Uri,
+  position: vscode.Position,
+  placeholder: string,
+): Promise<readonly RenamePlace[] | undefined> {
+  let edit: vscode.WorkspaceEdit;
+  try {
+    edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit>(
+      'vscode.executeDocumentRenameProvider',
+      uri,
+      position,
+      placeholder,
+    );
+  } catch {
+    return undefined;
+  }
+  const places = edit.entries().flatMap(([target, edits]) =>
+    edits.map(({ range: { start, end }, newText }) => ({
+      uri: target.toString(),
+      start: toPosition(start),
+      end: toPosition(end),
+      text: newText,
+    })),
+  );
+  return places.length === 0 ? undefined : places;
+}
+
+async function referencePlaces(
+  uri: vscode.Uri,
+  position: vscode.Position,
+  placeholder: string,
+): Promise<readonly RenamePlace[]> {
+  const locations = await vscode.commands.executeCommand<vscode.Location[]>(
+    'vscode.executeReferenceProvider',
+    uri,
+    position,
+  );
+  return locations.map(({ uri: target, range: { start, end } }) => ({
+    uri: target.toString(),
+    start: toPosition(start),
+    end: toPosition(end),
+    text: placeholder,
+  }));
+}
+
+/** Undefined: a place is outside the workspace or no longer has the old name, so the rename would be incomplete. */
+async function createEdits(
+  uri: string,
+  places: readonly Omit<RenamePlace, 'uri'>[],
+  oldName: string,
+  name: string,
+): Promise<readonly Found[] | undefined> {
+  const target = vscode.Uri.parse(uri);
+  const path = pathInFolder(target);
+  const open = findOpenDocument(uri);
+  if (path === undefined && open === undefined) return undefined;
+  const document = open ?? (await vscode.workspace.openTextDocument(target));
+  const replacements = places.map(({ start, end, text, expected }): Replacement => {
+    const now = document.getText(new vscode.Range(start.line, start.character, end.line, end.character));
+    return { start, end, text, expected: expected ?? now };
+  });
+  if (replacements.some(({ expected }) => !expected.includes(oldName))) return undefined;
+  const groups = Array.from({ length: Math.ceil(replacements.length / MAX_PLACES) }, (_, group) =>
+    replacements.slice(group * MAX_PLACES, (group + 1) * MAX_PLACES),
+  );
+  return groups.map((group) => ({
+    origin: 'rename',
+    uri,
+    ...(path === undefined ? {} : { path }),
+    replacements: group,
+    title: { kind: 'rename', name },
+  }));
+}
+
+function isName(document: vscode.TextDocument, range: vscode.Range): boolean {
+  return !range.isEmpty && document.getWordRangeAtPosition(range.start)?.isEqual(range) === true;
+}
+
+/** For example, a name that is declared twice. */
+function hasError({ uri }: vscode.TextDocument, range: vscode.Range): boolean {
+  return vscode.languages
+    .getDiagnostics(uri)
+    .some(
+      (each) => each.severity === vscode.DiagnosticSeverity.Error && each.range.intersection(range)?.isEmpty === false,
+    );
+}
+
+function toRange({ start, end }: TrackedRename['range']): vscode.Range {
+  return new vscode.Range(start.line, start.character, end.line, end.character);
+}
+
+function findOpenDocument(uri: string): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri);
+}

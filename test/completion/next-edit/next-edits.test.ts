@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import type { NextEditSource } from '../../../src/completion/next-edit/next-edit.ts';
+import { NextEditHarness } from './next-edit-harness.ts';
+
+const LOGS = 'log.info(a);\nlog.info(b);\nlog.info(c);\nlog.info(d);';
+
+/** An editor where `log.info` was replaced at two places and an edit of the third place is shown. */
+async function offered(text = LOGS): Promise<NextEditHarness> {
+  const editor = new NextEditHarness(text);
+  await editor.replace('info', 'debug');
+  await editor.replace('info', 'debug');
+  assert.ok(editor.current);
+  return editor;
+}
+
+describe('next edits', () => {
+  it('a shown edit keeps its id and moves with a line that is inserted above it', async () => {
+    const editor = await offered();
+    const id = editor.current?.id;
+    editor.moveTo({ line: 0, character: 0 });
+    editor.change([{ start: { line: 0, character: 0 }, end: { line: 0, character: 0 }, text: '// x\n\n' }]);
+    await editor.settle();
+    assert.equal(editor.current?.id, id);
+    assert.equal(editor.shown, '5: log.debug(c);');
+  });
+
+  it('a shown edit is shortened when the user types it, and the next one follows when it is complete', async () => {
+    const editor = await offered();
+    const id = editor.current?.id;
+    const start = editor.active.find('info');
+    editor.moveTo(start);
+    editor.change([{ start, end: { ...start, character: start.character + 4 }, text: 'd' }]);
+    editor.moveTo({ ...start, character: start.character + 1 });
+    assert.equal(editor.current?.id, id);
+    assert.equal(editor.shown, '3: log.debug(c);');
+    await editor.type('ebug');
+    assert.notEqual(editor.current?.id, id);
+    assert.equal(editor.shown, '4: log.debug(d);');
+  });
+
+  it('a shown edit goes when the user changes its text otherwise', async () => {
+    const editor = await offered();
+    const id = editor.current?.id;
+    const start = editor.active.find('info');
+    editor.moveTo(start);
+    editor.change([{ start, end: start, text: 'x' }]);
+    assert.notEqual(editor.current?.id, id);
+  });
+
+  it('a shown edit is never replaced by another one without a moment of none', async () => {
+    const editor = await offered();
+    await editor.accept();
+    await editor.accept();
+    for (const [index, drawn] of editor.drawn.entries()) {
+      const before = editor.drawn[index - 1];
+      if (drawn === undefined || before === undefined || drawn.id === before.id) continue;
+      assert.notDeepEqual(drawn.replacements, before.replacements);
+    }
+    assert.equal(editor.text, LOGS.replaceAll('info', 'debug'));
+  });
+
+  it('the next edit of the chain follows at once after an acceptance', async () => {
+    const editor = await offered();
+    assert.equal(editor.current?.following, 1);
+    await editor.accept();
+    assert.equal(editor.shown, '4: log.debug(d);');
+    assert.equal(editor.current?.following, 0);
+  });
+
+  it('a rejected edit and the rest of its chain are not offered again', async () => {
+    const editor = await offered();
+    assert.ok(editor.current);
+    editor.engine.rejected(editor.current);
+    assert.equal(editor.current, undefined);
+    editor.moveTo({ line: 3, character: 0 });
+    await editor.settle();
+    await editor.replace('(b)', '(e)');
+    assert.equal(editor.current, undefined);
+  });
+
+  it('nothing is offered after undo until the next change', async () => {
+    const editor = await offered();
+    const start = editor.active.find('debug', 1);
+    editor.change([{ start, end: { ...start, character: start.character + 5 }, text: 'info' }], 'undo');
+    assert.equal(editor.current, undefined);
+    editor.moveTo({ line: 3, character: 0 });
+    await editor.settle();
+    assert.equal(editor.current, undefined);
+  });
+
+  it('nothing is shown beside ghost text', async () => {
+    const editor = await offered();
+    editor.engine.ghostTextShown(true);
+    assert.equal(editor.current, undefined);
+    editor.engine.ghostTextShown(false);
+    assert.equal(editor.shown, '3: log.debug(c);');
+  });
+
+  for (const quiet of ['several carets, a selection or a snippet'])
+    it(`nothing is shown with ${quiet}`, async () => {
+      const editor = await offered();
+      editor.moveTo(editor.position, true);
+      assert.equal(editor.current, undefined);
+      editor.moveTo(editor.position, false);
+      assert.equal(editor.shown, '3: log.debug(c);');
+    });
+
+  it('an excluded file has no next edits', async () => {
+    const editor = new NextEditHarness(LOGS, { excluded: () => 'secret-kind' });
+    await editor.replace('info', 'debug');
+    await editor.replace('info', 'debug');
+    assert.equal(editor.current, undefined);
+  });
+
+  it('a language that is switched off has no next edits', async () => {
+    const editor = new NextEditHarness(LOGS);
+    editor.settings = { ...editor.settings, languages: { '*': true, typescript: false } };
+    await editor.replace('info', 'debug');
+    await editor.replace('info', 'debug');
+    assert.equal(editor.current, undefined);
+  });
+
+  it('next edits wait for a completion that is on its way', async () => {
+    let pending = true;
+    const editor = new NextEditHarness(LOGS, { completionPending: () => pending });
+    await editor.replace('info', 'debug');
+    const start = editor.active.find('info');
+    editor.moveTo(start);
+    editor.change([{ start, end: { ...start, character: start.character + 4 }, text: 'debug' }]);
+    await editor.clock.pass(600);
+    assert.equal(editor.current, undefined);
+    pending = false;
+    await editor.clock.pass(150);
+    assert.ok(editor.current);
+  });
+
+  it('a rename comes before the same edit, and a source that fails is left out', async () => {
+    const rename: NextEditSource = {
+      origin: 'rename',
+      find: ({ document, line }) =>
+        Promise.resolve([
+          {
+            origin: 'rename',
+            uri: document.uri,
+            replacements: [
+              {
+                start: { line: line + 2, character: 0 },
+                end: { line: line + 2, character: 3 },
+                expected: 'log',
+                text: 'out',
+              },
+            ],
+            title: { kind: 'rename', name: 'out' },
+          },
+        ]),
+    };
+    const fails: NextEditSource = { origin: 'quick-fix', find: () => Promise.reject(new Error('no language server')) };
+    const editor = new NextEditHarness(LOGS, { sources: [fails, rename] });
+    await editor.replace('info', 'debug');
+    assert.equal(editor.current?.origin, 'rename');
+    assert.equal(editor.shown, '3: out.info(c);');
+  });
+
+  it('an edit whose text is not in the document is not offered', async () => {
+    const wrong: NextEditSource = {
+      origin: 'quick-fix',
+      find: ({ document }) =>
+        Promise.resolve([
+          {
+            origin: 'quick-fix',
+            uri: document.uri,
+            replacements: [
+              { start: { line: 3, character: 0 }, end: { line: 3, character: 3 }, expected: 'gol', text: 'out' },
+            ],
+            title: { kind: 'quick-fix', title: 'Fix' },
+          },
+        ]),
+    };
+    const editor = new NextEditHarness(LOGS, { sources: [wrong] });
+    await editor.replace('info', 'debug');
+    assert.equal(editor.current, undefined);
+  });
+});

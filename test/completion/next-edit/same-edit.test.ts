@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { NextEditHarness } from './next-edit-harness.ts';
+
+/** [title, document, edits as [old, new, nth], what is offered then, in the order in which it is accepted] */
+const OFFERED: readonly [string, string, readonly (readonly [string, string, number?])[], readonly string[]][] = [
+  [
+    'a method that was replaced at two places',
+    'log.info(a);\nlog.info(b);\nlog.info(c);\nlog.info(d);',
+    [
+      ['info', 'debug'],
+      ['info', 'debug'],
+    ],
+    ['3: log.debug(c);', '4: log.debug(d);'],
+  ],
+  [
+    'an argument that was added at two places',
+    'fetchUser(one);\nfetchUser(two);\nother(one);\nfetchUser(three);',
+    [
+      ['one', 'one, signal'],
+      ['two', 'two, signal'],
+    ],
+    ['4: fetchUser(three, signal);'],
+  ],
+  [
+    'a keyword that was added before two calls',
+    'const a = loadItem(1);\nconst b = loadItem(2);\nconst c = loadItem(3);',
+    [
+      ['loadItem(1)', 'await loadItem(1)'],
+      ['loadItem(2)', 'await loadItem(2)'],
+    ],
+    ['3: const c = await loadItem(3);'],
+  ],
+  [
+    'one of several identical lines',
+    '  const total = items.length + offset;\n}\nx\n  const total = items.length + offset;\n',
+    [['items.length', 'items.size']],
+    ['4: const total = items.size + offset;'],
+  ],
+  [
+    'one of several identical calls',
+    'const a = format(user.name);\nif (x) print(format(user.name));\n',
+    [['user.name', 'user.label']],
+    ['2: if (x) print(format(user.label));'],
+  ],
+];
+
+/** As above, without an offer. */
+const SILENT: readonly [string, string, readonly (readonly [string, string, number?])[]][] = [
+  ['one replaced name', 'log.info(a);\nlog.info(b);', [['info', 'debug']]],
+  [
+    'two different replacements',
+    'log.info(a);\nlog.info(b);\nlog.info(c);',
+    [
+      ['info', 'debug'],
+      ['info', 'warn'],
+    ],
+  ],
+  ['another value in one of several lines', 'const retries = 3;\nx\nconst retries = 3;', [['3', '4']]],
+  [
+    'a comment',
+    'a(); // call firstThing secondThing\na(); // call firstThing secondThing\n',
+    [['firstThing', 'other']],
+  ],
+  ['white space', 'const first = second(third);\nconst first = second(third);\n', [['const first', 'const  first']]],
+  [
+    'a part of a longer name',
+    'log.info(a);\nlog.info(b);\nlog.infoLine(c);',
+    [
+      ['info', 'debug'],
+      ['info', 'debug'],
+    ],
+  ],
+];
+
+describe('next edits without a model: the same edit again', () => {
+  for (const [title, text, edits, offered] of OFFERED) {
+    it(`offers the other places after ${title}`, async () => {
+      const editor = new NextEditHarness(text);
+      for (const [old, now, nth] of edits) await editor.replace(old, now, nth);
+      for (const expected of offered) {
+        assert.equal(editor.shown, expected);
+        await editor.accept();
+      }
+      assert.equal(editor.shown, undefined);
+    });
+  }
+
+  for (const [title, text, edits] of SILENT) {
+    it(`offers nothing after ${title}`, async () => {
+      const editor = new NextEditHarness(text);
+      for (const [old, now, nth] of edits) await editor.replace(old, now, nth);
+      assert.equal(editor.shown, undefined);
+    });
+  }
+});

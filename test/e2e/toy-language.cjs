@@ -1,0 +1,63 @@
+// A language for the tests of next edits. Its provider for renames finds words, a line with `broken` has an error, and
+// the preferred quick fix of the error is in fix.json: `{ "title", "range": [line, character, line, character], "text" }`.
+const vscode = require('vscode');
+
+const toy = { language: 'toy' };
+
+exports.activate = ({ subscriptions }) => {
+  const problems = vscode.languages.createDiagnosticCollection('toy');
+  const check = (document) => {
+    if (document.languageId === 'toy') problems.set(document.uri, findProblems(document));
+  };
+  subscriptions.push(
+    problems,
+    vscode.workspace.onDidOpenTextDocument(check),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
+    vscode.languages.registerCodeActionsProvider(toy, { provideCodeActions: createFixes }),
+    vscode.languages.registerDefinitionProvider(toy, { provideDefinition: findDefinition }),
+    vscode.languages.registerRenameProvider(toy, { provideRenameEdits: renameWords }),
+  );
+  for (const document of vscode.workspace.textDocuments) check(document);
+};
+
+function findProblems(document) {
+  const broken = [...document.getText().matchAll(/broken/g)];
+  return broken.map(({ index }) => {
+    const start = document.positionAt(index);
+    return new vscode.Diagnostic(new vscode.Range(start, start.translate(0, 6)), 'It is broken.');
+  });
+}
+
+async function createFixes(document, _range, { diagnostics }) {
+  if (diagnostics.length === 0) return [];
+  const file = vscode.Uri.joinPath(document.uri, '..', 'fix.json');
+  const { title, range, text } = JSON.parse(new TextDecoder().decode(await vscode.workspace.fs.readFile(file)));
+  const fix = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+  fix.isPreferred = true;
+  fix.diagnostics = [diagnostics[0]];
+  fix.edit = new vscode.WorkspaceEdit();
+  fix.edit.replace(document.uri, new vscode.Range(...range), text);
+  return [fix];
+}
+
+/** A word is declared after `let`. */
+function findDefinition(document, position) {
+  const word = document.getText(document.getWordRangeAtPosition(position));
+  const found = new RegExp(`let (${word})\\b`).exec(document.getText());
+  if (!found) return undefined;
+  const start = document.positionAt(found.index + 4);
+  return new vscode.Location(document.uri, new vscode.Range(start, start.translate(0, word.length)));
+}
+
+async function renameWords(document, position, name) {
+  const word = document.getText(document.getWordRangeAtPosition(position));
+  const edit = new vscode.WorkspaceEdit();
+  for (const uri of await vscode.workspace.findFiles('**/*.toy')) {
+    const other = await vscode.workspace.openTextDocument(uri);
+    for (const { index } of other.getText().matchAll(new RegExp(`\\b${word}\\b`, 'g'))) {
+      const start = other.positionAt(index);
+      edit.replace(uri, new vscode.Range(start, start.translate(0, word.length)), name);
+    }
+  }
+  return edit;
+}
