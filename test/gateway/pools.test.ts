@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { play } from '../upstream/scenarios.ts';
 import type { ReceivedRequest, Responder } from '../upstream/upstream.ts';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { limited } from './ledger-row.ts';
 
 type Name = 'a' | 'b' | 'c';
 
@@ -264,7 +265,7 @@ describe('pools', () => {
 
   it('budget: an exhausted key gets no answer of a pool with prices', () =>
     withPool({}, async ({ asked, ask, gateway }) => {
-      const key = gateway.store.create({ name: 'spent', budget: 0 });
+      const key = gateway.store.create({ name: 'spent', limits: limited({ nano: 0 }) });
       gateway.keysChanged();
       const refused = await ask('Hi', {}, { authorization: `Bearer ${key}` });
       assert.deepEqual([refused.status, asked.length], [402, 0]);
