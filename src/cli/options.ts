@@ -78,6 +78,7 @@ export const OPTIONS = {
   keys: {
     name: { type: 'string', value: 'NAME', summary: 'The name of the key.' },
     org: { type: 'string', value: 'ID', summary: 'create: the organization of the key.' },
+    user: { type: 'string', value: 'NAME', summary: 'create: the person or service that uses the key.' },
     budget: { type: 'string', value: 'USD', summary: 'create: the maximum cost.' },
     rpm: { type: 'string', value: 'N', summary: 'create: maximum requests per minute.' },
     expires: { type: 'string', value: 'DATE', summary: 'create: expiry as a date, or a duration such as 30d.' },
@@ -86,15 +87,26 @@ export const OPTIONS = {
   },
   usage: {
     since: { type: 'string', value: 'TIME', summary: 'Start of the period: a date, or a duration such as 7d.' },
+    until: { type: 'string', value: 'TIME', summary: 'End of the period, not included.' },
     by: {
       type: 'string',
-      value: 'FIELD',
-      choices: ['model', 'key', 'organization', 'day'],
-      summary: 'Group rows by this field.',
+      value: 'FIELDS',
+      choices: ['model', 'key', 'user', 'organization', 'provider', 'outcome', 'hour', 'day', 'week', 'month', 'tag:'],
+      summary: 'Group by these fields, for example day,model or tag:project (default: model).',
     },
+    tz: { type: 'string', value: 'ZONE', summary: 'Time zone of dates and periods (default: UTC).' },
     key: { type: 'string', value: 'NAME', summary: 'Show only the requests of this key.' },
-    json: JSON_OPTION,
+    user: { type: 'string', value: 'NAME', summary: 'Show only the requests of this user.' },
+    org: { type: 'string', value: 'ID', summary: 'Show only the requests of this organization.' },
+    format: {
+      type: 'string',
+      value: 'FORMAT',
+      choices: ['table', 'csv', 'json'],
+      summary: 'The form of the output (default: table).',
+    },
+    json: { ...JSON_OPTION, summary: 'The same as --format json.' },
   },
+  state: { json: JSON_OPTION },
 } as const satisfies Readonly<Record<string, Options>>;
 
 export interface NamedOption extends Option {

@@ -10,9 +10,10 @@ import { type CaretView, caretView } from './document/caret-view.ts';
 import { type Clock, delay, systemClock } from './document/clock.ts';
 import type { CompletionModel } from './document/completion-settings.ts';
 import type { DocumentChange, Suggestion, SuggestRequest } from './document/suggestion.ts';
+import type { CircuitBreaker } from './request/circuit-breaker.ts';
 import { CompletionSender, type CompletionSenderDeps } from './request/completion-sender.ts';
 import type { LastRequest } from './request/request-log.ts';
-import type { UsageCounts } from './request/usage-budget.ts';
+import type { UsageBudget, UsageCounts } from './request/usage-budget.ts';
 import { Speculation } from './speculation.ts';
 import { type SuggesterState, SuggesterStateOwner } from './suggester-state.ts';
 import { CompletionGate } from './trigger/completion-gate.ts';
@@ -99,6 +100,13 @@ export class Suggester {
 
   get state(): SuggesterState {
     return this.#state.current;
+  }
+
+  /** What next edits share with completions: the budget, and the circuit breaker for a model of the same provider. */
+  get limits(): { readonly budget: UsageBudget; readonly circuit: (ref: string) => CircuitBreaker | undefined } {
+    const { budget, circuit } = this.#sender;
+    const provider = (ref: string | undefined) => ref?.slice(0, ref.indexOf('/'));
+    return { budget, circuit: (ref) => (provider(ref) === provider(this.#deps.model()?.ref) ? circuit : undefined) };
   }
 
   /** Milliseconds until a failed request is sent again; `undefined`: not before the user edits or solves the problem. */

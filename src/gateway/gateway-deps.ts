@@ -5,6 +5,7 @@ import type { Transport } from '../provider/transport/transport.ts';
 import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
+import type { Pools } from './pools/pools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,6 +32,7 @@ export interface GatewayDeps {
   readonly settings: () => Settings;
   readonly registry: () => Registry;
   readonly listing: ModelListing;
+  readonly pools: Pools;
   readonly keys: KeyCheck;
   readonly ledger: Ledger;
   readonly metrics: Metrics;

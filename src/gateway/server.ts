@@ -65,6 +65,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     ...catalogRoutes(deps),
     ...operationRoutes(deps, () => !draining),
   ]);
+  deps.metrics.watchMembers(() => deps.pools.health.report());
   const headersTimeout = listen.headersTimeout ?? 20_000;
   const server = createServer({
     headersTimeout,

@@ -60,6 +60,20 @@ describe('registryDiagnostics', () => {
     });
   }
 
+  it('registryDiagnostics: reports a member of a pool that its provider does not have', async () => {
+    const [diagnostic, ...more] = await found(
+      `{"provider": {"p": {"options": ${JSON.stringify(BASE)}, "models": {"model": {}}}},
+ "gateway": {"pools": {"team/x": {"models": ["p/model",
+ "p/medul"]}}}}`,
+    );
+    const { key, code, suggestion, line, column } = diagnostic ?? {};
+    assert.deepEqual(
+      { key, code, suggestion, line, column },
+      { key: 'gateway.pools.team/x.models.1', code: 'unknown-model', suggestion: 'p/model', line: 3, column: 2 },
+    );
+    assert.deepEqual(more, []);
+  });
+
   it('registryDiagnostics: reports nothing for a configuration that may be valid', async () => {
     const own = { options: BASE, models: { m: {} } };
     const cases: readonly (readonly [unknown, Readonly<Record<string, string>>?])[] = [

@@ -69,6 +69,22 @@ describe('validate', () => {
       '33 invalid-value gateway.listen.port: This must be a whole number, at least 0, at most 65535, and is a number that does not fit.',
     ],
     [
+      '{"gateway": {"pools": {"large": {"models": ["a/b"]}}}}',
+      '24 invalid-name gateway.pools.large: This is not a valid name of a pool, such as "team/large".',
+    ],
+    [
+      '{"gateway": {"pools": {"team/large": {"models": []}}}}',
+      '49 invalid-value gateway.pools.team/large.models: This must be a list of one or more models, and is a list.',
+    ],
+    [
+      '{"gateway": {"pools": {"team/large": {"models": ["a/b", "c/d"], "weights": [1]}}}}',
+      '76 invalid-value gateway.pools.team/large.weights: This must be a list with a number above 0 for each model, and is a list.',
+    ],
+    [
+      '{"gateway": {"pools": {"team/large": {"models": ["a/b"], "strategy": "least_busy"}}}}',
+      '70 invalid-value gateway.pools.team/large.strategy: Did you mean "least-busy"?',
+    ],
+    [
       '{"provider": {"__proto__": {"api": "ftp://a"}}}',
       '36 invalid-value provider.__proto__.api: This must be an address that starts with http:// or https:// and contains no user name or password, and is text that does not fit.',
     ],

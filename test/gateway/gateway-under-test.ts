@@ -11,6 +11,7 @@ import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { Metrics } from '../../src/gateway/accounting/metrics.ts';
 import { readUsageReport, type UsageReport } from '../../src/gateway/accounting/usage-report.ts';
 import type { Log } from '../../src/gateway/gateway-deps.ts';
+import { Pools } from '../../src/gateway/pools/pools.ts';
 import { type Listen, startGateway } from '../../src/gateway/server.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { undiciTransport } from '../../src/provider/transport/undici-transport.ts';
@@ -30,7 +31,7 @@ export interface TestGateway {
   readonly lines: readonly string[];
   /** Sums of the ledger, after pending rows are written. */
   usage(): UsageReport;
-  /** Rows of the ledger in the state. */
+  /** Rows of the ledger in the state, with `cost` in USD. */
   rows(): readonly Record<string, unknown>[];
   keysChanged(): void;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -80,7 +81,22 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { dispatcher } = transport;
   const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
-    { settings: () => settings, registry: () => registry, listing, keys, ledger, metrics, transport, dispatcher, log },
+    {
+      settings: () => settings,
+      registry: () => registry,
+      listing,
+      pools: new Pools(
+        () => settings,
+        () => registry,
+        log,
+      ),
+      keys,
+      ledger,
+      metrics,
+      transport,
+      dispatcher,
+      log,
+    },
     { host: '127.0.0.1', port: 0, ...options.listen },
   );
   const authorized = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
@@ -94,11 +110,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     lines,
     usage: () => {
       ledger.flush();
-      return readUsageReport(database, { since: 0, by: 'model' });
+      return readUsageReport(database, { since: 0, by: ['model'] });
     },
     rows: () => {
       ledger.flush();
-      return database.prepare('SELECT * FROM usage ORDER BY id').all();
+      return database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage ORDER BY seq').all();
     },
     keysChanged: () => keys.reload(),
     post: (where, body, headers = {}) =>

@@ -6,26 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { Account } from '../../src/gateway/access/account.ts';
 import { KeyCache } from '../../src/gateway/access/key-cache.ts';
 import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import { Ledger, type LedgerRow } from '../../src/gateway/accounting/ledger.ts';
+import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
-
-const row = (account: Account, more: Partial<LedgerRow> = {}): LedgerRow => ({
-  at: 1,
-  requestId: 'r',
-  key: 'k',
-  account,
-  organization: undefined,
-  endpoint: '/chat/completions',
-  model: 'p/m',
-  byok: false,
-  outcome: 'complete',
-  usage: { input: 1, output: 1 },
-  cost: 0.5,
-  estimated: false,
-  durationMs: 1,
-  firstByteMs: 1,
-  ...more,
-});
+import { ledgerRow } from './ledger-row.ts';
 
 const STATE_OF_0_1_0 = `
   CREATE TABLE keys (
@@ -80,16 +63,20 @@ describe('Ledger', () => {
       const [team, gone] = new KeyStore(state).list();
       assert.deepEqual(
         [team?.name, team?.organization, team?.budget, team?.spent, team?.rpm, gone?.revokedAt],
-        ['team', 'acme', 20, 1.5, 60, 1_700_000_100_000],
+        ['team', 'acme', 20e9, 1.5e9, 60, 1_700_000_100_000],
       );
       assert.equal(new KeyCache(new KeyStore(state), []).size, 1);
       const ledger = new Ledger(state, failed);
       const usage = { input: 10, output: 5, cacheWrite: 4, cacheWrite1h: 3 };
-      ledger.record(row(new Account(), { key: 'team', cost: 0.25, usage }));
+      ledger.record(ledgerRow(new Account(), { key: 'team', cost: 250_000_000, usage }));
       ledger.flush();
       assert.deepEqual(
-        { ...state.prepare('SELECT sum(cost) AS cost, count(*) AS n, sum(cache_write_1h) AS hour FROM usage').get() },
-        { cost: 1.75, n: 2, hour: 3 },
+        {
+          ...state
+            .prepare('SELECT sum(cost_nano) AS cost, count(*) AS n, sum(cache_write_1h) AS hour FROM usage')
+            .get(),
+        },
+        { cost: 1.75e9, n: 2, hour: 3 },
       );
       assert.deepEqual(failures, []);
     } finally {
@@ -100,24 +87,24 @@ describe('Ledger', () => {
   it('ledger: writes a batch completely or not at all, and continues after a failed one', () => {
     const ledger = new Ledger(database, failed);
     const account = new Account();
-    for (let n = 0; n < 3; n += 1) ledger.record(row(account));
-    // Costs are written after the rows.
-    database.exec('ALTER TABLE keys RENAME TO away');
+    for (let n = 0; n < 3; n += 1) ledger.record(ledgerRow(account));
+    // What was spent is written after the rows.
+    database.exec('ALTER TABLE spent RENAME TO away');
     assert.equal(ledger.flush(), false);
     assert.deepEqual([failures.length, ledger.waiting, stored()], [1, 3, 0]);
-    database.exec('ALTER TABLE away RENAME TO keys');
+    database.exec('ALTER TABLE away RENAME TO spent');
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, stored(), account.spent], [0, 3, 1.5]);
+    assert.deepEqual([ledger.waiting, stored(), account.spent], [0, 3, 1.5e9]);
   });
 
-  it('ledger: skips and reports a row that cannot be written, and counts its cost', () => {
+  it('ledger: writes a row without its tokens if they cannot be written, reports it and counts its cost', () => {
     const ledger = new Ledger(database, failed);
     const account = new Account();
-    ledger.record(row(account));
-    ledger.record(row(account, { requestId: 'req_odd', usage: { input: 1.5, output: 1 } }));
-    ledger.record(row(account));
+    ledger.record(ledgerRow(account));
+    ledger.record(ledgerRow(account, { requestId: 'req_odd', usage: { input: 1.5, output: 1 } }));
+    ledger.record(ledgerRow(account));
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, ledger.broken, stored(), account.spent], [0, false, 2, 1.5]);
+    assert.deepEqual([ledger.waiting, ledger.broken, stored(), account.spent], [0, false, 3, 1.5e9]);
     assert.equal(failures.length, 1);
     assert.match(failures.join(), /req_odd/);
   });
@@ -126,7 +113,7 @@ describe('Ledger', () => {
     const other = new DatabaseSync(file);
     database.exec('PRAGMA busy_timeout = 1');
     const ledger = new Ledger(database, failed);
-    ledger.record(row(new Account()));
+    ledger.record(ledgerRow(new Account()));
     other.exec('BEGIN IMMEDIATE');
     assert.equal(ledger.flush(), false);
     assert.match(failures.join(), /locked/);
@@ -148,7 +135,7 @@ describe('Ledger', () => {
       { batchMs: 1, retryMs: 1 },
     );
     database.exec('ALTER TABLE usage RENAME TO away');
-    ledger.record(row(new Account()));
+    ledger.record(ledgerRow(new Account()));
     await again.promise;
     database.exec('ALTER TABLE away RENAME TO usage');
     while (ledger.waiting > 0) await new Promise(setImmediate);
@@ -157,28 +144,28 @@ describe('Ledger', () => {
 
   it("ledger: counts only the cost of the gateway's own account, in memory and in the state", () => {
     const store = new KeyStore(database);
-    store.create({ name: 'k', budget: 10 });
+    store.create({ name: 'k', budget: 10e9 });
     const keys = new KeyCache(store, []);
     const account = keys.account('k');
     const ledger = new Ledger(database, failed);
-    ledger.record(row(account));
-    ledger.record(row(account, { byok: true, cost: 7 }));
-    ledger.record(row(account, { cost: undefined }));
-    assert.equal(account.spent, 0.5);
+    ledger.record(ledgerRow(account));
+    ledger.record(ledgerRow(account, { byok: true, cost: 7e9 }));
+    ledger.record(ledgerRow(account, { cost: undefined }));
+    assert.equal(account.spent, 0.5e9);
     // Another process changed a key: pending costs are neither lost nor counted twice.
     keys.reload();
-    assert.equal(account.spent, 0.5);
+    assert.equal(account.spent, 0.5e9);
     ledger.flush();
-    assert.equal(account.spent, 0.5);
+    assert.equal(account.spent, 0.5e9);
     keys.reload();
-    assert.equal(account.spent, 0.5);
-    assert.equal(store.list()[0]?.spent, 0.5);
-    assert.equal(new KeyCache(store, []).account('k').spent, 0.5, 'after a restart');
+    assert.equal(account.spent, 0.5e9);
+    assert.equal(store.list()[0]?.spent, 0.5e9);
+    assert.equal(new KeyCache(store, []).account('k').spent, 0.5e9, 'after a restart');
   });
 
   it('ledger: other users of the machine cannot read its files', () => {
     const ledger = new Ledger(database, failed);
-    ledger.record(row(new Account()));
+    ledger.record(ledgerRow(new Account()));
     ledger.flush();
     const files = readdirSync(folder);
     assert.ok(files.includes('gateway.db-wal'));

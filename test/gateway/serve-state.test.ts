@@ -158,7 +158,7 @@ describe('state of svc serve', () => {
     await logged('requests were cut off');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
     const state = new DatabaseSync(harness.database);
-    const rows = state.prepare("SELECT count(*) AS n FROM usage WHERE outcome = 'client-gone' AND cost > 0").get();
+    const rows = state.prepare("SELECT count(*) AS n FROM usage WHERE outcome = 'client-gone' AND cost_nano > 0").get();
     assert.equal(rows?.n, streams.length);
     state.close();
   });

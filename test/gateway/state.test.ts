@@ -4,29 +4,13 @@ import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { Account, RateWindow } from '../../src/gateway/access/account.ts';
 import { credentialFor } from '../../src/gateway/access/organization.ts';
-import { Ledger, type LedgerRow } from '../../src/gateway/accounting/ledger.ts';
+import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
 import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { FrameSplitter } from '../../src/wire/stream/frame-splitter.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startTestGateway } from './gateway-under-test.ts';
-
-const row = (account: Account): LedgerRow => ({
-  at: 1,
-  requestId: 'r'.repeat(2_000),
-  key: 'k',
-  account,
-  organization: undefined,
-  endpoint: '/messages',
-  model: 'a/b',
-  byok: false,
-  outcome: 'complete',
-  usage: { input: 1, output: 1 },
-  cost: 0.5,
-  estimated: false,
-  durationMs: 1,
-  firstByteMs: 1,
-});
+import { ledgerRow } from './ledger-row.ts';
 
 describe('ledger on a full disk', () => {
   it('ledger on a full disk: reports it, keeps rows and costs, and writes them when space is free', async () => {
@@ -36,13 +20,13 @@ describe('ledger on a full disk', () => {
     const failures: string[] = [];
     const ledger = new Ledger(database, (thrown) => failures.push(String(thrown)));
     const account = new Account();
-    for (let n = 0; n < 100; n += 1) ledger.record(row(account));
+    for (let n = 0; n < 100; n += 1) ledger.record(ledgerRow(account, { tags: { long: 'r'.repeat(2_000) } }));
     assert.equal(ledger.flush(), false);
     assert.match(failures.join(), /full/);
-    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [100, true, 50]);
+    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [100, true, 50e9]);
     database.exec('PRAGMA max_page_count = 100000');
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [0, false, 50]);
+    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [0, false, 50e9]);
     assert.equal(database.prepare('SELECT count(*) AS n FROM usage').get()?.n, 100);
     database.close();
   });
@@ -64,7 +48,7 @@ describe('gateway on a full disk', () => {
       const account = new Account();
       while (!gateway.ledger.full) {
         if (gateway.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
-        gateway.ledger.record({ ...row(account), requestId: 'r' });
+        gateway.ledger.record(ledgerRow(account));
       }
       assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable'], 503]);
       const waiting = gateway.ledger.waiting;

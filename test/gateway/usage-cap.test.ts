@@ -227,7 +227,7 @@ describe('cost of an answer', () => {
   });
 
   it('cost: counts against the budget', async () => {
-    const key = gateway.store.create({ name: 'small', budget: 0.1 });
+    const key = gateway.store.create({ name: 'small', budget: 100_000_000 });
     gateway.keysChanged();
     respond('up-dear');
     const send = async () => {

@@ -97,7 +97,7 @@ describe('Markdown that arrives in pieces', function () {
     assert.equal(kept, true);
   });
 
-  it('Markdown: a long fence grows in blocks of 64 lines whose text is the source', async () => {
+  it('Markdown: a long fence grows in blocks of 8 lines whose text is the source', async () => {
     const { blocks, equal } = await page.evaluate(() => {
       const { MarkdownWriter } = window as unknown as {
         MarkdownWriter: new (root: HTMLElement) => { append(text: string): void };
@@ -111,6 +111,6 @@ describe('Markdown that arrives in pieces', function () {
         equal: root.querySelector('code')?.textContent === source,
       };
     });
-    assert.deepEqual({ blocks, equal }, { blocks: 4, equal: true });
+    assert.deepEqual({ blocks, equal }, { blocks: 25, equal: true });
   });
 });

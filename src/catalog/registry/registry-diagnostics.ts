@@ -29,7 +29,21 @@ export function registryDiagnostics(
     findModel('completionModel', settings.completionModel, registry, catalog),
     findModel('nextEditModel', settings.nextEditModel, registry, catalog),
   ];
-  return [...providers, ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }]))];
+  return [
+    ...providers,
+    ...models.flatMap((each) => (each === undefined ? [] : [{ ...each, severity: unknownModel }])),
+    ...poolMembers(settings).flatMap(({ key, member }) => findModel(key, member, registry, catalog) ?? []),
+  ];
+}
+
+type ConfiguredModel = Pick<Located<string>, 'value' | 'origin' | 'reference'>;
+
+/** The references of `gateway.pools.<name>.models`. */
+function poolMembers({ values }: Settings): { readonly key: string; readonly member: ConfiguredModel }[] {
+  return values.at(['gateway', 'pools']).flatMap(({ path, value, origin }) => {
+    if (path[3] !== 'models' || typeof value !== 'string') return [];
+    return [{ key: path.join('.'), member: { value, origin } }];
+  });
 }
 
 function unusable(
@@ -60,8 +74,8 @@ function unusable(
 
 /** A configured model that does not exist: its provider is unknown or has other models. */
 function findModel(
-  key: 'model' | 'completionModel' | 'nextEditModel',
-  configured: Located<string> | undefined,
+  key: string,
+  configured: ConfiguredModel | undefined,
   registry: Registry,
   catalog: CatalogData,
 ): Diagnostic | undefined {

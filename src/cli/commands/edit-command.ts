@@ -4,12 +4,13 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
 import { computePrice } from '../../catalog/price.ts';
-import { insideSecret, redact, SecretRestorer } from '../../completion/prompt/redact.ts';
+import { codeAround } from '../../completion/next-edit/model/edit-region.ts';
+import { maskRequest } from '../../completion/next-edit/model/mask-request.ts';
+import { insideSecret, SecretRestorer } from '../../completion/prompt/redact.ts';
 import { predictEdit } from '../../provider/predict-edit.ts';
 import { readEditAnswer } from '../../wire/edit/edit-dialect.ts';
 import type { EditDialect, EditRequest } from '../../wire/edit/edit-request.ts';
 import { parseDiff } from '../../wire/edit/inception-edit.ts';
-import { SWEEP_LINES } from '../../wire/edit/sweep.ts';
 import type { Usage } from '../../wire/event.ts';
 import {
   type CodePlace,
@@ -25,10 +26,6 @@ import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { usageJson } from '../output/output.ts';
 
-/** Lines of the file that the model sees on each side of the region. */
-const CONTEXT_LINES = 100;
-const LINES_ABOVE = 8;
-const LINES_BELOW = 16;
 const MAX_TOKENS = 1024;
 
 /** `svc edit FILE:LINE:COL`: prints the next edit as a diff. The uncommitted changes of the file are the recent edits. */
@@ -72,30 +69,12 @@ function editRequest(
   cwd: string,
 ): EditRequest {
   const lines = code.replace(/\r\n?/g, '\n').split('\n');
-  const sweep = dialect?.startsWith('sweep') === true;
-  const first = Math.max(0, position.line - (sweep ? SWEEP_LINES : LINES_ABOVE));
-  const end = Math.min(lines.length, position.line + 1 + (sweep ? SWEEP_LINES : LINES_BELOW));
-  const join = (from: number, to: number) =>
-    lines
-      .slice(from, to)
-      .map((line, index) => (from + index === lines.length - 1 ? line : `${line}\n`))
-      .join('');
-  const region = join(first, end);
-  const cursor = join(first, position.line).length + position.character;
-  if (insideSecret(region, cursor))
+  const around = codeAround({ lineCount: lines.length, lineAt: (line) => lines[line] ?? '' }, position, dialect);
+  if (around === undefined) throw new UsageError('The lines at this position are too long. Nothing was sent.');
+  const { code: asked } = around;
+  if (insideSecret(asked.region, asked.cursor))
     throw new UsageError('The text at this position looks like a secret. Nothing was sent.');
-  const start = Math.max(0, first - CONTEXT_LINES);
-  return {
-    path: promptPath(file, cwd) ?? 'untitled',
-    before: join(start, first),
-    region,
-    after: join(end, Math.min(lines.length, end + CONTEXT_LINES)),
-    cursor,
-    startLine: first + 1,
-    ...(start === 0 ? { fromStart: true as const } : {}),
-    edits,
-    snippets: [],
-  };
+  return { ...asked, path: promptPath(file, cwd) ?? 'untitled', edits, snippets: [] };
 }
 
 /** The uncommitted changes of a file. None without Git, outside a repository, and for a new file. */
@@ -137,23 +116,6 @@ async function predict(
   io.signal.throwIfAborted();
   const region = whole ? readEditAnswer(dialect, masked, answer) : undefined;
   return { region: region === undefined ? undefined : restoring.push(region) + restoring.end(), usage };
-}
-
-/** The request with stand-ins of the same length for secrets. */
-function maskRequest(request: EditRequest, secrets: Map<string, string>): EditRequest {
-  const mask = (text: string) => redact(text, secrets).text;
-  return {
-    ...request,
-    before: mask(request.before),
-    region: mask(request.region),
-    after: mask(request.after),
-    edits: request.edits.map((edit) => ({
-      ...edit,
-      diff: mask(edit.diff),
-      original: mask(edit.original),
-      updated: mask(edit.updated),
-    })),
-  };
 }
 
 /** The whole file after the edit, with its own line breaks. */

@@ -1,14 +1,18 @@
 import { parseArgs } from 'node:util';
+import { parseDuration } from '../../base/duration.ts';
 import { KeyStore, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
+import { toNano, toUsd } from '../../gateway/accounting/money.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { openContext } from '../cli-context.ts';
-import { parseDecimal, parseDuration, parseMoment } from '../input/option-values.ts';
+import { parseDecimal, parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
 
 /** How long a rotated key stays valid. */
 const GRACE = '24h';
+/** Names of keys and users. */
+const NAME = /^[\w.@-]{1,100}$/;
 
 /** `svc keys create|list|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
 export async function run(args: string[], io: Io): Promise<number> {
@@ -50,16 +54,20 @@ export async function run(args: string[], io: Io): Promise<number> {
 interface NewKey {
   readonly name?: string | undefined;
   readonly org?: string | undefined;
+  readonly user?: string | undefined;
   readonly budget?: string | undefined;
   readonly rpm?: string | undefined;
   readonly expires?: string | undefined;
 }
 
-async function create(store: KeyStore, { name, org, budget, rpm, expires }: NewKey, io: Io): Promise<void> {
-  if (name === undefined || !/^[\w.@-]{1,100}$/.test(name) || name === 'operator') {
+async function create(store: KeyStore, { name, org, user, budget, rpm, expires }: NewKey, io: Io): Promise<void> {
+  if (name === undefined || !NAME.test(name) || name === 'operator') {
     throw new UsageError(
       '--name must be 1 to 100 letters, digits, dots, hyphens, underscores or @, and not “operator”.',
     );
+  }
+  if (user !== undefined && !NAME.test(user)) {
+    throw new UsageError('--user must be 1 to 100 letters, digits, dots, hyphens, underscores or @.');
   }
   if (org !== undefined) await requireOrganization(org, io);
   const expiresAt = expires === undefined ? undefined : parseMoment(expires);
@@ -69,7 +77,8 @@ async function create(store: KeyStore, { name, org, budget, rpm, expires }: NewK
   const key = store.create({
     name,
     organization: org,
-    budget: parseAmount(budget, '--budget', 0),
+    user,
+    budget: parseBudget(budget),
     rpm: parseAmount(rpm, '--rpm', 1),
     expiresAt,
   });
@@ -92,6 +101,11 @@ function parseAmount(text: string | undefined, option: string, least: number): n
   throw new UsageError(`${option} must be a number that is at least ${least}.`);
 }
 
+function parseBudget(text: string | undefined): number | undefined {
+  const usd = parseAmount(text, '--budget', 0);
+  return usd === undefined ? undefined : toNano(usd);
+}
+
 function requireName(names: readonly string[], option: string | undefined): string {
   const name = option ?? names[0];
   if (name === undefined || names.length > 1) throw new UsageError('Specify the name of one key.');
@@ -107,13 +121,14 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
   const rows = keys.map((key) => [
     key.name,
     key.organization ?? '',
+    key.user ?? '',
     describeState(key),
-    key.budget === undefined ? `${key.spent.toFixed(4)}` : `${key.spent.toFixed(4)} of ${key.budget}`,
+    toUsd(key.spent).toFixed(4) + (key.budget === undefined ? '' : ` of ${toUsd(key.budget)}`),
     key.rpm === undefined ? '' : String(key.rpm),
     day(key.createdAt),
     key.expiresAt === undefined ? '' : day(key.expiresAt),
   ]);
-  await io.out(table(['NAME', 'ORGANIZATION', 'STATE', 'SPENT USD', 'RPM', 'CREATED', 'EXPIRES'], rows));
+  await io.out(table(['NAME', 'ORGANIZATION', 'USER', 'STATE', 'SPENT USD', 'RPM', 'CREATED', 'EXPIRES'], rows));
 }
 
 function describeState(key: StoredGatewayKey): string {
@@ -125,13 +140,14 @@ function describeState(key: StoredGatewayKey): string {
 }
 
 function described(key: StoredGatewayKey) {
-  const { name, organization, budget, spent, rpm, createdAt, expiresAt } = key;
+  const { name, organization, user, budget, spent, rpm, createdAt, expiresAt } = key;
   return {
     name,
     organization: organization ?? null,
+    user: user ?? null,
     state: describeState(key),
-    spent,
-    budget: budget ?? null,
+    spent: toUsd(spent),
+    budget: budget === undefined ? null : toUsd(budget),
     rpm: rpm ?? null,
     created_at: new Date(createdAt).toISOString(),
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),

@@ -5,6 +5,8 @@ import { KeyStore } from '../../gateway/access/key-store.ts';
 import { Ledger } from '../../gateway/accounting/ledger.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
+import { keepRetention } from '../../gateway/accounting/retention.ts';
+import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
@@ -48,6 +50,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   // With --no-project, the configuration of an untrusted folder must not set addresses.
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
   const upstreams = await LiveConfiguration.open(io, transport, events, input);
+  let stopRetention: (() => void) | undefined;
   try {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
@@ -59,6 +62,11 @@ export async function run(args: string[], outer: Io): Promise<number> {
         settings: () => upstreams.settings,
         registry: () => upstreams.registry,
         listing: upstreams.listing,
+        pools: new Pools(
+          () => upstreams.settings,
+          () => upstreams.registry,
+          log,
+        ),
         keys,
         ledger,
         metrics,
@@ -73,6 +81,11 @@ export async function run(args: string[], outer: Io): Promise<number> {
     if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
     if (keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
     upstreams.follow();
+    stopRetention = keepRetention(
+      database,
+      () => upstreams.settings.gateway.retention,
+      (thrown) => log.error({ error: reason(thrown) }, 'could not remove old rows of the ledger'),
+    );
     keys.follow((thrown) => log.error({ error: reason(thrown) }, 'could not reload the keys'));
     await aborted(ended);
     const hurry = new AbortController();
@@ -81,6 +94,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   } finally {
     upstreams.dispose();
     keys.dispose();
+    stopRetention?.();
     unwatch();
     waitForOthers(database, false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);

@@ -86,6 +86,25 @@ export class EditHistory {
     return this.#entries.map(({ edit }) => edit);
   }
 
+  /**
+   * The finished edits in all files, oldest first: consecutive changes of the same lines are one edit. `line`: the first
+   * line as the document is now.
+   */
+  recent(most: number): readonly (HistoryEdit & { readonly line: number })[] {
+    const found: Entry[] = [];
+    for (const entry of [...this.#entries].reverse()) {
+      const next = found[0];
+      const follows = next !== undefined && next.number === entry.number + 1 && isRecent(entry.edit, next.edit);
+      const merged = follows && next.edit.uri === entry.edit.uri ? mergeEdits(entry.edit, next.edit, 0) : undefined;
+      if (next !== undefined && merged !== undefined) {
+        const line = next.line - (next.edit.at - merged.at);
+        found[0] = { edit: merged, line, number: entry.number };
+      } else if (found.length === most) break;
+      else found.unshift(entry);
+    }
+    return found.map(({ edit, line }) => ({ ...edit, line }));
+  }
+
   /** Where the recent edits are now, latest first. */
   places(): readonly { readonly uri: string; readonly line: number }[] {
     return this.#entries.map(({ edit: { uri }, line }) => ({ uri, line })).reverse();
@@ -105,7 +124,7 @@ export class EditHistory {
     for (const entry of own) {
       if (entry.number !== number) break;
       number--;
-      const recent = current !== undefined && current.time - entry.edit.time < FINISHED_MS;
+      const recent = current !== undefined && isRecent(entry.edit, current);
       const merged = current !== undefined && recent ? mergeEdits(entry.edit, current, 0) : undefined;
       if (current !== undefined && merged === undefined) {
         found.push(current);
@@ -168,7 +187,13 @@ function mergeEdits(
     Array.from({ length: Math.max(0, to - from) }, (_, index) => line(from + index));
   const before = [...range(start, first.at), ...first.before, ...range(firstEnd, end)];
   const after = [...range(start, second.at), ...second.after, ...range(secondEnd, end)];
-  return { ...second, at: start, before, after };
+  const above = second.above.slice(0, Math.max(0, second.above.length - (second.at - start)));
+  const below = second.below.slice(start + after.length - second.at - second.after.length);
+  return { ...second, at: start, before, after, above, below };
+}
+
+function isRecent(first: HistoryEdit, second: HistoryEdit): boolean {
+  return second.time - first.time < FINISHED_MS && first.predicted === second.predicted;
 }
 
 function overlap(first: HistoryEdit, second: HistoryEdit): boolean {

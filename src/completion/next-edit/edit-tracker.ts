@@ -1,5 +1,6 @@
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
+import type { Snippet } from '../prompt/context.ts';
 import { isOutput, type NotSent } from '../trigger/trigger.ts';
 import { EditHistory, type HistoryEdit } from './edit-history.ts';
 import type { FinishedEdit } from './next-edit.ts';
@@ -9,6 +10,16 @@ import { type TrackedChange, TrackedDocument } from './tracked-document.ts';
 const DOCUMENTS = 24;
 /** A longer document has no next edits. */
 const MAX_LINES = 200_000;
+
+/** Lines around an edit that are sent as context, and characters of each. */
+const AROUND = 4;
+const MAX_WIDTH = 400;
+
+interface EditedSnippet extends Snippet {
+  readonly uri: string;
+  /** The line of the edit. */
+  readonly edited: number;
+}
 
 /** The lines of the documents in which the user works, and the history of their edits. Excluded files never enter. */
 export class EditTracker {
@@ -35,6 +46,23 @@ export class EditTracker {
 
   document(uri: string): DocumentText | undefined {
     return this.#documents.get(uri)?.document;
+  }
+
+  /** The text around the recent edits in other files, latest first. */
+  snippets(uri: string, most: number): readonly EditedSnippet[] {
+    const found: EditedSnippet[] = [];
+    for (const place of this.history.places()) {
+      const tracked = this.#documents.get(place.uri);
+      const path = tracked?.document.path;
+      const known = found.some((each) => each.uri === place.uri && Math.abs(each.edited - place.line) <= AROUND * 2);
+      if (tracked === undefined || path === undefined || place.uri === uri || known) continue;
+      const line = Math.max(0, place.line - AROUND);
+      const lines = tracked.lines.slice(line, place.line + AROUND + 1);
+      const text = lines.map((each) => each.slice(0, MAX_WIDTH)).join('\n');
+      found.push({ kind: 'recent-edit', uri: place.uri, path, line, text, edited: place.line });
+      if (found.length === most) break;
+    }
+    return found;
   }
 
   /** Returns false if what has changed is not known: the document was not followed until now. */

@@ -3,18 +3,22 @@ import { type Clock, delay, systemClock } from '../document/clock.ts';
 import type { CompletionSettings } from '../document/completion-settings.ts';
 import type { DocumentText, Position } from '../document/document-text.ts';
 import type { DocumentChange } from '../document/suggestion.ts';
+import type { Snippet } from '../prompt/context.ts';
+import type { OpenCircuit } from '../request/circuit-breaker.ts';
+import type { LastEditRequest } from '../request/request-log.ts';
 import { CompletionGate } from '../trigger/completion-gate.ts';
 import type { NotSent } from '../trigger/trigger.ts';
-import { EditChain } from './edit-chain.ts';
+import { type Basis, EditChain } from './edit-chain.ts';
 import { type FoundEdit, isApplicable } from './edit-checks.ts';
 import { EditRate } from './edit-rate.ts';
 import { EditTracker } from './edit-tracker.ts';
+import { EditPredictor, type EditPredictorDeps } from './model/edit-predictor.ts';
 import type { FinishedEdit, NextEdit, NextEditEngine, NextEditOrigin, NextEditSource } from './next-edit.ts';
 import { Rejections } from './rejections.ts';
 import { SameEditSource } from './same-edit.ts';
-import type { TrackedChange } from './tracked-document.ts';
+import { endOfText, type TrackedChange } from './tracked-document.ts';
 
-export interface NextEditsDeps {
+export interface NextEditsDeps extends EditPredictorDeps {
   /** Besides the same edit at other places, which the engine finds itself. */
   readonly sources: readonly NextEditSource[];
   /** `enabled`: next edits are on. */
@@ -47,6 +51,8 @@ const MAX_PENDING = 10;
 const SOURCE_MS = 3_000;
 /** An accepted edit reaches the document within this time. */
 const ACCEPTING_MS = 2_000;
+/** Pieces of other files that completions get as context. */
+const SNIPPETS = 4;
 /** An edit goes after this many finished edits of the user elsewhere. */
 const MAX_IGNORED = 2;
 
@@ -64,6 +70,7 @@ export class NextEdits implements NextEditEngine {
   readonly #chain = new EditChain();
   readonly #rejections = new Rejections();
   readonly #rate: EditRate;
+  readonly #predictor: EditPredictor;
   readonly #sources: readonly NextEditSource[];
   #current: NextEdit | undefined;
   #cursor: Cursor | undefined;
@@ -72,6 +79,8 @@ export class NextEdits implements NextEditEngine {
   /** After undo or redo, until the next change. */
   #undone = false;
   #ignored = 0;
+  /** Where the user accepted the last edit, until it is undone. */
+  #lastAccepted: string | undefined;
   #lastChange = Number.NEGATIVE_INFINITY;
   #accepting: { readonly uri: string; readonly until: number } | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -83,6 +92,7 @@ export class NextEdits implements NextEditEngine {
     this.#gate = new CompletionGate(deps);
     this.#tracker = new EditTracker(deps.excluded);
     this.#rate = new EditRate(this.#clock);
+    this.#predictor = new EditPredictor(deps, this.#clock, this.#tracker);
     const same = new SameEditSource((uri, most) => this.#tracker.history.finishedEdits(uri, most));
     this.#sources = [...deps.sources, same].sort((a, b) => ORDER.indexOf(a.origin) - ORDER.indexOf(b.origin));
   }
@@ -91,25 +101,45 @@ export class NextEdits implements NextEditEngine {
     return this.#current;
   }
 
+  /** The last request to a model exactly as it was sent. */
+  get lastRequest(): LastEditRequest | undefined {
+    return this.#predictor.lastRequest;
+  }
+
+  /** Why no model is asked for now; undefined: one is, or completions have the same problem and report it. */
+  get problem(): OpenCircuit | undefined {
+    return this.#predictor.problem;
+  }
+
+  /** A key, the model or the settings changed: what failed may work now. */
+  reconsider(): void {
+    this.#predictor.reconsider();
+  }
+
+  /** The text around recent edits in other files, as context of completions. */
+  recentEdits(uri: string): readonly Snippet[] {
+    return this.#tracker.snippets(uri, SNIPPETS);
+  }
+
   documentChanged(change: DocumentChange, document: DocumentText): void {
     if (change.changes.length === 0) return;
     const { uri } = change;
     const predicted = this.#isAccepted(change);
-    let done = false;
-    const known = this.#tracker.apply(change, document, { time: this.#clock.now(), predicted }, (each) => {
-      done = this.#follow(uri, each, predicted) || done;
-    });
+    const known = this.#tracker.apply(change, document, { time: this.#clock.now(), predicted }, (each) =>
+      this.#follow(uri, each, predicted),
+    );
     if (!known && this.#chain.edits.some((edit) => edit.uri === uri)) this.#chain.clear();
     if (this.#cursor?.document.uri === uri) this.#cursor = { ...this.#cursor, document };
     this.#undone = change.reason !== undefined;
-    if (this.#undone) this.#chain.clear();
-    if (this.#cursor?.document.uri === uri) this.#afterChange(change, predicted);
+    if (this.#undone) this.#afterUndo(uri, change);
+    if (predicted || this.#cursor?.document.uri === uri) this.#afterChange(change, predicted);
     this.#refresh();
   }
 
   documentClosed(uri: string): void {
     this.#tracker.close(uri);
     this.#rejections.documentClosed(uri);
+    this.#predictor.forget(uri);
     if (this.#cursor?.document.uri === uri) this.#cursor = undefined;
     if (this.#chain.edits.some((edit) => edit.uri === uri)) this.#chain.clear();
     this.#refresh();
@@ -123,18 +153,24 @@ export class NextEdits implements NextEditEngine {
     const moved = before?.document.uri !== document.uri || before.position.line !== position.line;
     // Typing moves the cursor too, and has its own wait.
     const recent = this.#clock.now() - this.#lastChange;
-    if (moved && !quiet && recent > SAME_KEY_MS && recent < RECENT_MS) this.#schedule(MOVED_MS);
+    const idle = this.#chain.length === 0 && !quiet;
+    if (moved && idle && recent > SAME_KEY_MS && recent < RECENT_MS) this.#schedule(MOVED_MS);
     this.#refresh();
   }
 
   ghostTextShown(shown: boolean): void {
+    const gone = this.#ghostText && !shown;
     this.#ghostText = shown;
     this.#refresh();
+    // No model was asked beside ghost text.
+    const idle = this.#chain.length === 0 && this.#cancelTimer === undefined;
+    if (gone && idle && this.#isRecent()) this.#schedule(this.#rate.wait(false));
   }
 
   accepted(edit: NextEdit): void {
     if (!this.#chain.take(edit)) return;
     this.#rate.accepted();
+    this.#lastAccepted = edit.uri;
     this.#ignored = 0;
     this.#accepting = { uri: edit.uri, until: this.#clock.now() + ACCEPTING_MS };
     this.#refresh();
@@ -161,13 +197,26 @@ export class NextEdits implements NextEditEngine {
   dispose(): void {
     this.#cancelTimer?.();
     this.#finding?.abort();
+    this.#predictor.dispose();
     this.#changed.dispose();
   }
 
-  /** Returns true if the user has made the shown edit without help. */
-  #follow(uri: string, change: TrackedChange, predicted: boolean): boolean {
+  /** Undoing an accepted edit is a rejection of it. */
+  #afterUndo(uri: string, { changes }: DocumentChange): void {
+    this.#chain.clear();
+    this.#predictor.forget(uri);
+    if (this.#lastAccepted !== uri) return;
+    this.#lastAccepted = undefined;
+    this.#rejections.add({
+      uri,
+      replacements: changes.map(({ start, text }) => ({ start, end: endOfText(start, text) })),
+    });
+  }
+
+  #follow(uri: string, change: TrackedChange, predicted: boolean): void {
     this.#rejections.documentChanged(uri, change);
-    return this.#chain.documentChanged(uri, change, predicted);
+    this.#predictor.documentChanged(uri, change);
+    this.#chain.documentChanged(uri, change, predicted);
   }
 
   #isAccepted({ uri, reason }: DocumentChange): boolean {
@@ -190,24 +239,30 @@ export class NextEdits implements NextEditEngine {
   #schedule(wait: number, pending = 0): void {
     this.#cancelTimer?.();
     this.#cancelTimer = this.#clock.after(wait, () => {
+      this.#cancelTimer = undefined;
       const busy = pending < MAX_PENDING && this.#deps.completionPending?.() === true;
       if (busy) this.#schedule(PENDING_MS, pending + 1);
       else void this.#find(false);
     });
   }
 
-  /** Looks for edits that follow from the last one of the user. */
+  /** Looks for edits that follow from the last one of the user, first without a model. */
   async #find(manual: boolean): Promise<void> {
     this.#finding?.abort();
     const cursor = this.#cursor;
     if (cursor === undefined || !this.#mayFind(cursor, manual)) return;
-    const edit = this.#tracker.finished(cursor);
-    if (edit === undefined) return;
     const finding = new AbortController();
     this.#finding = finding;
-    const found = await this.#findWithoutModel(edit, finding.signal, manual);
-    if (finding.signal.aborted) return;
-    this.#offer(found, edit);
+    const { signal } = finding;
+    const edit = this.#tracker.finished(cursor);
+    const found = edit === undefined ? [] : await this.#findWithoutModel(edit, signal, manual);
+    if (signal.aborted) return;
+    this.#offer(found, cursor.document.uri, edit && basisOf(edit));
+    if (this.#chain.length > 0) return;
+    const mayAsk = (): boolean => !this.#ghostText && !this.#rate.coolingDown;
+    const isWanted = (each: FoundEdit): boolean => manual || !this.#rejections.covers(each);
+    const predicted = await this.#predictor.find(cursor, { manual, mayAsk, isWanted });
+    if (!signal.aborted) this.#offer(this.#select(predicted, manual), cursor.document.uri, undefined);
   }
 
   #mayFind({ document, position }: Cursor, manual: boolean): boolean {
@@ -215,7 +270,11 @@ export class NextEdits implements NextEditEngine {
       return false;
     if (manual) return true;
     const automatic = this.#deps.settings().trigger === 'automatic';
-    return automatic && !this.#quiet && !this.#undone && this.#clock.now() - this.#lastChange < RECENT_MS;
+    return automatic && !this.#quiet && !this.#undone && this.#isRecent();
+  }
+
+  #isRecent(): boolean {
+    return this.#clock.now() - this.#lastChange < RECENT_MS;
   }
 
   /** The edits of the first source that has some. All sources work at the same time. */
@@ -238,18 +297,20 @@ export class NextEdits implements NextEditEngine {
     });
   }
 
-  #offer(found: readonly FoundEdit[], { document, line, after }: FinishedEdit): void {
-    const basis = { uri: document.uri, first: line, last: line + Math.max(0, after.length - 1) };
+  #offer(found: readonly FoundEdit[], home: string, basis: Basis | undefined): void {
     if (this.#chain.length > 0) {
       if (this.#chain.confirm(found, basis)) this.#ignored = 0;
       // A shown edit is not replaced by another one. It goes when the user works on without it.
       else if (++this.#ignored < MAX_IGNORED) return;
-      else this.#chain.clear();
+      else {
+        this.#chain.clear();
+        this.#predictor.forget(home);
+      }
       this.#refresh();
       if (this.#chain.length > 0) return;
     }
     this.#ignored = 0;
-    this.#chain.start(found, document.uri, basis);
+    this.#chain.start(found, home, basis);
     this.#refresh();
   }
 
@@ -265,9 +326,18 @@ export class NextEdits implements NextEditEngine {
       (!head || shown?.following === following)
     )
       return;
+    if (shown !== undefined && head !== undefined && shown.id !== head.id) {
+      this.#current = undefined;
+      this.#changed.fire(undefined);
+    }
     this.#current = head === undefined ? undefined : { ...head, following };
     this.#changed.fire(this.#current);
   }
+}
+
+/** The lines of the edit. What follows from it holds as long as they stay. */
+function basisOf({ document: { uri }, line, after }: FinishedEdit): Basis {
+  return { uri, first: line, last: line + Math.max(0, after.length - 1) };
 }
 
 /** True if the change typed or deleted a part of a word. */

@@ -1,4 +1,4 @@
-import type { NextEdit } from './next-edit.ts';
+import type { Replacement } from './next-edit.ts';
 import { movedLine, type TrackedChange } from './tracked-document.ts';
 
 /** After this many typed or deleted characters, lines count as different ones. As for dismissed completions. */
@@ -13,17 +13,22 @@ interface Lines {
   changed: number;
 }
 
+interface Places {
+  readonly uri: string;
+  readonly replacements: readonly Pick<Replacement, 'start' | 'end'>[];
+}
+
 /** The lines for which the user rejected an edit. They are followed while the document changes. */
 export class Rejections {
   #rejected: Lines[] = [];
 
-  add({ uri, replacements }: Pick<NextEdit, 'uri' | 'replacements'>): void {
+  add({ uri, replacements }: Places): void {
     for (const { start, end } of replacements)
       this.#rejected.push({ uri, first: start.line, last: end.line, changed: 0 });
     if (this.#rejected.length > REMEMBERED) this.#rejected = this.#rejected.slice(-REMEMBERED);
   }
 
-  covers({ uri, replacements }: Pick<NextEdit, 'uri' | 'replacements'>): boolean {
+  covers({ uri, replacements }: Places): boolean {
     return this.#rejected.some(
       (lines) =>
         lines.uri === uri && replacements.some(({ start, end }) => start.line <= lines.last && end.line >= lines.first),

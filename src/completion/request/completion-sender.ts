@@ -45,7 +45,7 @@ export class CompletionSender {
   readonly debounce: AdaptiveDebounce;
   readonly budget: UsageBudget;
   readonly circuit: CircuitBreaker;
-  readonly #log: RequestLog;
+  readonly #log: RequestLog<SentRequest>;
   readonly #deps: CompletionSenderDeps;
   readonly #cache: SuggestionCache;
   readonly #state: SuggesterStateOwner;
@@ -94,9 +94,14 @@ export class CompletionSender {
       ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     });
     if (prompt === undefined) return true;
-    if (!this.circuit.admits()) return false;
+    if (!this.circuit.admits()) {
+      // A next edit may have failed.
+      if (this.#state.current.kind !== 'problem') this.#updateState();
+      return false;
+    }
     if (options.basis === undefined) this.#stopContradicted(place);
     const sent: SentRequest = {
+      kind: 'fim',
       model: model.ref,
       languageId: document.languageId,
       fimRequest: prompt.fimRequest,

@@ -1,15 +1,28 @@
+import type { EditDialect } from '../../wire/edit/edit-request.ts';
 import type { SendFimRequest } from './in-flight.ts';
 
-/** A request exactly as it was sent, with masked secrets. */
-export interface SentRequest {
+interface SentToModel {
   readonly model: string;
   /** Language of the document. */
   readonly languageId: string;
-  readonly fimRequest: SendFimRequest;
-  /** Paths of the snippets that were sent as context. */
+  /** Paths of the files that were sent as context. */
   readonly context: readonly string[];
   readonly masked: number;
+}
+
+/** A request for a completion exactly as it was sent, with masked secrets. */
+export interface SentRequest extends SentToModel {
+  readonly kind: 'fim';
+  readonly fimRequest: SendFimRequest;
   readonly reason: 'typing' | 'invoke' | 'speculation';
+}
+
+/** A request for a next edit exactly as it was sent, with masked secrets. */
+export interface SentEditRequest extends SentToModel {
+  readonly kind: 'edit';
+  readonly dialect: EditDialect;
+  readonly prompt: string;
+  readonly maxTokens: number;
 }
 
 export interface LoggedOutcome {
@@ -24,41 +37,39 @@ export interface LoggedOutcome {
   readonly problem?: string;
 }
 
-/** The last request and, as soon as it ended, its outcome. */
-export interface LastRequest extends SentRequest {
+interface Ended {
+  /** Absent while the request runs. */
   readonly outcome?: LoggedOutcome;
 }
 
+export type LastRequest = SentRequest & Ended;
+export type LastEditRequest = SentEditRequest & Ended;
+
 /** Logs one line per request, and keeps the last request in full for `Svc: Show Last Completion Request`. */
-export class RequestLog {
+export class RequestLog<Sent extends SentRequest | SentEditRequest> {
   readonly #write: ((line: string) => void) | undefined;
-  #last: SentRequest | undefined;
+  #last: Sent | undefined;
   #outcome: LoggedOutcome | undefined;
 
   constructor(write?: (line: string) => void) {
     this.#write = write;
   }
 
-  get last(): LastRequest | undefined {
+  get last(): (Sent & Ended) | undefined {
     if (this.#last === undefined || this.#outcome === undefined) return this.#last;
     return { ...this.#last, outcome: this.#outcome };
   }
 
-  sent(request: SentRequest): void {
+  sent(request: Sent): void {
     this.#last = request;
     this.#outcome = undefined;
   }
 
-  ended(request: SentRequest, outcome: LoggedOutcome): void {
+  ended(request: Sent, outcome: LoggedOutcome): void {
     if (request === this.#last) this.#outcome = outcome;
     if (this.#write === undefined) return;
-    const { fimRequest } = request;
     const parts = [
-      `fim ${request.model} ${request.reason}`,
-      `sent ${fimRequest.prefix.length}+${fimRequest.suffix.length} chars`,
-      request.context.length > 0 ? `context ${request.context.length}` : '',
-      request.masked > 0 ? `masked ${request.masked}` : '',
-      `max ${fimRequest.maxTokens} tokens`,
+      ...sentParts(request),
       outcome.firstText === undefined ? '' : `first text ${Math.round(outcome.firstText)} ms`,
       `${outcome.result} ${Math.round(outcome.total)} ms`,
       `got ${outcome.characters} chars`,
@@ -68,4 +79,23 @@ export class RequestLog {
     ];
     this.#write(parts.filter((part) => part !== '').join(', '));
   }
+}
+
+function sentParts(request: SentRequest | SentEditRequest): readonly string[] {
+  const { model, context, masked } = request;
+  const [what, sent, most] =
+    request.kind === 'edit'
+      ? [`edit ${model} ${request.dialect}`, `${request.prompt.length}`, request.maxTokens]
+      : [
+          `fim ${model} ${request.reason}`,
+          `${request.fimRequest.prefix.length}+${request.fimRequest.suffix.length}`,
+          request.fimRequest.maxTokens,
+        ];
+  return [
+    what,
+    `sent ${sent} chars`,
+    context.length > 0 ? `context ${context.length}` : '',
+    masked > 0 ? `masked ${masked}` : '',
+    `max ${most} tokens`,
+  ];
 }

@@ -178,6 +178,44 @@ const organizationSchema = z.strictObject({
   byok: z.record(z.string(), z.string()).optional().describe("The organization's own keys, by provider id."),
 });
 
+const poolSchema = z
+  .strictObject({
+    name: z.string().min(1).optional().describe('Display name.'),
+    models: z
+      .array(modelRef)
+      .min(1)
+      .meta({ expected: 'a list of one or more models' })
+      .describe('Members as `<provider_id>/<model_id>`.'),
+    weights: z
+      .array(z.number().gt(0))
+      .optional()
+      .meta({ expected: 'a list with a number above 0 for each model' })
+      .describe('Share of the requests of each member, in the order of `models` (default: all equal).'),
+    strategy: z
+      .enum(['weighted', 'least-busy', 'latency'])
+      .optional()
+      .default('weighted')
+      .describe('How a member is chosen: by weight, by its active requests, or by its time to the first byte.'),
+    affinity: z
+      .boolean()
+      .optional()
+      .default(true)
+      .describe('Keep the requests of a conversation at one member, so that its prompt cache is used.'),
+    hedgeAfter: z
+      .int()
+      .gt(0)
+      .optional()
+      .describe(
+        'Milliseconds without output after which the request is also sent to a second member (default: never).',
+      ),
+  })
+  .refine(({ models, weights }) => weights === undefined || weights.length === models.length, { path: ['weights'] });
+
+const duration = z
+  .string()
+  .regex(/^\d{1,6}[smhd]$/)
+  .meta({ examples: ['90d', '15m'] });
+
 const gatewaySchema = z.strictObject({
   listen: z
     .strictObject({
@@ -196,6 +234,15 @@ const gatewaySchema = z.strictObject({
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
   allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),
+  retention: z
+    .strictObject({
+      usage: duration.optional().describe('How long single requests are kept (default: forever).'),
+      rollup: duration
+        .optional()
+        .describe('How long the sums of each quarter of an hour are kept (default: forever). Totals are always kept.'),
+    })
+    .optional()
+    .describe('How long the usage ledger is kept.'),
   embeddingModels: z
     .record(
       z.string(),
@@ -215,6 +262,10 @@ const gatewaySchema = z.strictObject({
     .record(z.string(), z.array(modelRef))
     .optional()
     .describe('Models to try in order if a model fails before its first byte.'),
+  pools: z
+    .record(modelRef, poolSchema)
+    .optional()
+    .describe('Models that share the load under one name of the form `<name>/<name>`.'),
 });
 
 export const configSchema = z

@@ -158,7 +158,8 @@ function describeIssues(tree: ObjectTree): Describe {
       return [{ ...error, code: 'invalid-value', message: 'There are too many errors to list.' }];
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, unescapedKey(key)]));
     if (issue.code === 'invalid_key') {
-      return [{ ...error, code: 'invalid-name', message: 'This is not a valid header name.' }];
+      const wanted = path[0] === 'gateway' ? 'name of a pool, such as "team/large"' : 'header name';
+      return [{ ...error, code: 'invalid-name', message: `This is not a valid ${wanted}.` }];
     }
     const node = nodeAt(tree, path);
     if (node !== undefined) return [invalidValue(path, node)];

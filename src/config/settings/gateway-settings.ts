@@ -1,6 +1,7 @@
-import { defined, objectOrEmpty } from '../../base/json.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { arrayOrEmpty, defined, objectOrEmpty } from '../../base/json.ts';
 import { credentials, number, text, texts } from './fields.ts';
-import type { GatewaySettings, OrganizationSettings } from './settings.ts';
+import type { GatewaySettings, LedgerRetention, OrganizationSettings, PoolSettings } from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
 
 /** The `gateway` section with its defaults. */
@@ -16,6 +17,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     organizations: new Map(
       [...getEntries(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
     ),
+    retention: readRetention(fields.retention),
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);
       return defined({ name: text(name), dimensions: number(dimensions), context: number(context) });
@@ -24,7 +26,14 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    pools: byKey(fields.pools, readPool),
   };
+}
+
+function readRetention(value: unknown): LedgerRetention {
+  const { usage, rollup } = objectOrEmpty(value);
+  const milliseconds = (each: unknown) => parseDuration(text(each) ?? '') ?? Number.POSITIVE_INFINITY;
+  return { usage: milliseconds(usage), rollup: milliseconds(rollup) };
 }
 
 function readOrganization(id: string, node: Tree): OrganizationSettings {
@@ -35,6 +44,17 @@ function readOrganization(id: string, node: Tree): OrganizationSettings {
     name: text(name) ?? id,
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
+  };
+}
+
+function readPool(value: unknown): PoolSettings {
+  const { name, models, weights, strategy, affinity, hedgeAfter } = objectOrEmpty(value);
+  return {
+    ...defined({ name: text(name), hedgeAfter: number(hedgeAfter) }),
+    models: texts(models) ?? [],
+    weights: arrayOrEmpty(weights).map((weight) => number(weight) ?? 1),
+    strategy: strategy === 'least-busy' || strategy === 'latency' ? strategy : 'weighted',
+    affinity: affinity !== false,
   };
 }
 

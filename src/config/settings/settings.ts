@@ -74,6 +74,28 @@ export interface OrganizationSettings {
   readonly byok: ReadonlyMap<string, Credential>;
 }
 
+/** `gateway.pools.<name>`. */
+export interface PoolSettings {
+  readonly name?: string | undefined;
+  /** References of the members. */
+  readonly models: readonly string[];
+  /** In the order of `models`; a missing one is 1. */
+  readonly weights: readonly number[];
+  readonly strategy: 'weighted' | 'least-busy' | 'latency';
+  /** The requests of a conversation go to the same member. */
+  readonly affinity: boolean;
+  /** Milliseconds without output until the request is sent to a second member too; absent: never. */
+  readonly hedgeAfter?: number | undefined;
+}
+
+/** Milliseconds that the parts of the gateway's ledger are kept. */
+export interface LedgerRetention {
+  /** Single rows. Their sums are kept. */
+  readonly usage: number;
+  /** Sums of quarters of an hour. Afterwards they are part of one sum, so that totals stay right. */
+  readonly rollup: number;
+}
+
 /** The `gateway` section: trusted sources only. */
 export interface GatewaySettings {
   readonly listen: { readonly host: string; readonly port: number };
@@ -84,6 +106,7 @@ export interface GatewaySettings {
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly organizations: ReadonlyMap<string, OrganizationSettings>;
+  readonly retention: LedgerRetention;
   readonly embeddingModels: ReadonlyMap<
     string,
     { readonly dimensions?: number; readonly name?: string; readonly context?: number }
@@ -91,6 +114,8 @@ export interface GatewaySettings {
   readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
   /** Model reference -> fallback references in order. */
   readonly fallback: ReadonlyMap<string, readonly string[]>;
+  /** By the name of the pool, in the form of a model reference. */
+  readonly pools: ReadonlyMap<string, PoolSettings>;
 }
 
 /** The combined settings of all sources. Immutable: rebuilt completely after a change. */

@@ -13,6 +13,7 @@ import type {
   ToDialog,
 } from '../../config/provider-form/provider-dialog.ts';
 import { API_PACKAGES, type ProviderForm } from '../../config/provider-form/provider-form.ts';
+import { readGateway } from '../../config/settings/gateway-settings.ts';
 import type { Credential, Located, Origin } from '../../config/settings/origin.ts';
 import type { Secret } from '../../config/settings/secret.ts';
 import type { ProviderSettings, Settings } from '../../config/settings/settings.ts';
@@ -76,17 +77,7 @@ function alone(provider: ProviderSettings): Settings {
     providers: new Map([[provider.id, provider]]),
     disabledProviders: new Set(),
     values: new SetValues(),
-    gateway: {
-      listen: { host: '127.0.0.1', port: 0 },
-      maxBodyBytes: 0,
-      maxBufferedBytes: 0,
-      allowedOrigins: [],
-      allowedHosts: [],
-      organizations: new Map(),
-      embeddingModels: new Map(),
-      transcriptionModels: new Map(),
-      fallback: new Map(),
-    },
+    gateway: readGateway(undefined),
   };
 }
 

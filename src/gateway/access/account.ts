@@ -19,17 +19,17 @@ export class RateWindow {
 
 /** The limits and the use of one key. Lives as long as the process; the limits may change meanwhile. */
 export class Account {
-  /** USD; absent: no budget. */
+  /** Nano-USD; absent: no budget. */
   budget: number | undefined;
   /** Requests a minute; absent: no limit. */
   rpm: number | undefined;
   readonly window = new RateWindow();
-  /** USD that are stored in the state. */
+  /** Nano-USD that are stored in the state. */
   #stored = 0;
-  /** USD that are not stored yet. */
+  /** Nano-USD that are not stored yet. */
   #pending = 0;
 
-  /** USD spent on the gateway's own credentials. */
+  /** Nano-USD spent on the gateway's own credentials. */
   get spent(): number {
     return this.#stored + this.#pending;
   }
@@ -40,7 +40,7 @@ export class Account {
 
   /** Marks `cost` of the pending amount as stored. */
   stored(cost: number): void {
-    this.#pending = Math.max(0, this.#pending - cost);
+    this.#pending -= cost;
     this.#stored += cost;
   }
 

@@ -10,6 +10,8 @@ export interface Principal {
   readonly name: string;
   /** The one organization that the key acts for. */
   readonly organization?: string;
+  /** The user that the key belongs to. */
+  readonly user?: string;
   /** A fixed key of the operator. It may act for any organization. */
   readonly operator: boolean;
   readonly account: Account;

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import { Account } from './account.ts';
 import { hashKey, type KeyCheck, type Principal } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
@@ -98,8 +99,8 @@ export class KeyCache implements KeyCheck {
       account.budget = key.budget;
       account.rpm = key.rpm;
       account.restore(key.spent);
-      const { name, organization } = key;
-      const principal = { name, operator: false, account, ...(organization === undefined ? {} : { organization }) };
+      const { name, organization, user } = key;
+      const principal = { name, operator: false, account, ...defined({ organization, user }) };
       for (const { hash, validUntil } of key.hashes) {
         const until = Math.min(validUntil ?? Number.POSITIVE_INFINITY, key.expiresAt ?? Number.POSITIVE_INFINITY);
         held.set(hash, { principal, until });

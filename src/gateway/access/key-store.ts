@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
 
 /** The properties of a key. The key itself is not stored. Times are Unix milliseconds. */
 export interface StoredGatewayKey {
   readonly name: string;
   readonly organization?: string;
-  /** USD. */
+  /** The person or service that the key belongs to. */
+  readonly user?: string;
+  /** Nano-USD. */
   readonly budget?: number;
+  /** Nano-USD that the gateway's own credentials paid. */
   readonly spent: number;
   /** Requests a minute. */
   readonly rpm?: number;
@@ -22,6 +26,8 @@ export interface StoredGatewayKey {
 export interface NewKey {
   readonly name: string;
   readonly organization?: string | undefined;
+  readonly user?: string | undefined;
+  /** Nano-USD. */
   readonly budget?: number | undefined;
   readonly rpm?: number | undefined;
   readonly expiresAt?: number | undefined;
@@ -36,12 +42,18 @@ export class KeyStore {
   }
 
   /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
-  create({ name, organization, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
+  create({ name, organization, user, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
     if (this.#find(name)) throw refused(`A key named “${name}” already exists.`);
-    return this.#transaction(() => {
+    return transaction(this.#database, () => {
       this.#database
-        .prepare('INSERT INTO keys (name, organization, budget, rpm, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)')
-        .run(name, organization ?? null, budget ?? null, rpm ?? null, now, expiresAt ?? null);
+        .prepare('INSERT INTO keys (name, organization, user, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
+        .run(name, organization ?? null, user ?? null, now, expiresAt ?? null);
+      if (budget !== undefined) {
+        this.#database.prepare("INSERT INTO budgets VALUES ('key', ?, '*', 'total', 'UTC', ?, 0)").run(name, budget);
+      }
+      if (rpm !== undefined) {
+        this.#database.prepare("INSERT INTO rates VALUES ('key', ?, '*', ?, NULL, NULL)").run(name, rpm);
+      }
       return this.#issue(name, now);
     });
   }
@@ -51,7 +63,7 @@ export class KeyStore {
     const found = this.#find(name);
     if (!found) throw refused(`There is no key named “${name}”.`);
     if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
-    return this.#transaction(() => {
+    return transaction(this.#database, () => {
       this.#database
         .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
         .run(now + graceMs, name);
@@ -62,7 +74,7 @@ export class KeyStore {
   /** Revokes a key immediately. @throws SvcError for an unknown name. */
   revoke(name: string, now = Date.now()): void {
     if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
-    this.#transaction(() => {
+    transaction(this.#database, () => {
       this.#database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE name = ?').run(now, name);
       this.#database.prepare('DELETE FROM key_hashes WHERE name = ?').run(name);
     });
@@ -70,7 +82,7 @@ export class KeyStore {
 
   /** Deletes expired hashes and those in `seen`, so that they stay invalid if the clock is set back. */
   dropExpired(seen: Iterable<string>, now = Date.now()): void {
-    this.#transaction(() => {
+    transaction(this.#database, () => {
       const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
       this.#database.prepare(`DELETE FROM key_hashes WHERE ${expired}`).run(now);
       const one = this.#database.prepare('DELETE FROM key_hashes WHERE hash = ?');
@@ -86,12 +98,22 @@ export class KeyStore {
         .filter((row) => row.valid_until === null || Number(row.valid_until) > now),
       (row) => String(row.name),
     );
-    const rows = this.#database.prepare('SELECT * FROM keys ORDER BY created_at, rowid').all();
+    const rows = this.#database
+      .prepare(
+        `SELECT keys.*, budgets.nano AS budget, rates.requests AS rpm,
+          (SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent
+        FROM keys
+        LEFT JOIN budgets ON (budgets.owner, budgets.name, budgets.model, period) = ('key', keys.name, '*', 'total')
+        LEFT JOIN rates ON (rates.owner, rates.name, rates.model) = ('key', keys.name, '*')
+        ORDER BY created_at, keys.rowid`,
+      )
+      .all();
     return rows.map((row) => ({
       name: String(row.name),
       spent: Number(row.spent),
       createdAt: Number(row.created_at),
       ...(row.organization === null ? {} : { organization: String(row.organization) }),
+      ...(row.user === null ? {} : { user: String(row.user) }),
       ...(row.budget === null ? {} : { budget: Number(row.budget) }),
       ...(row.rpm === null ? {} : { rpm: Number(row.rpm) }),
       ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
@@ -118,18 +140,6 @@ export class KeyStore {
       .prepare('INSERT INTO key_hashes (hash, name, created_at) VALUES (?, ?, ?)')
       .run(hashKey(key), name, now);
     return key;
-  }
-
-  #transaction<T>(work: () => T): T {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      this.#database.exec('COMMIT');
-      return result;
-    } catch (thrown) {
-      this.#database.exec('ROLLBACK');
-      throw thrown;
-    }
   }
 }
 

@@ -36,15 +36,23 @@ export function requestedOrganization(
 /** Whether the policy allows a model. Patterns are exact ids and `vendor/*`; `deny` overrides `allow`. */
 export function allows(organization: OrganizationSettings | undefined, ref: string): boolean {
   if (organization === undefined) return true;
-  const { allow, deny } = organization.policy;
-  if (deny.some((pattern) => matchesModelPattern(pattern, ref))) return false;
+  const { allow } = organization.policy;
+  if (denies(organization, ref)) return false;
   return allow === undefined || allow.some((pattern) => matchesModelPattern(pattern, ref));
+}
+
+/** Whether the policy denies a model by name. The policy that allows a pool allows its other members. */
+export function denies(organization: OrganizationSettings | undefined, ref: string): boolean {
+  return organization?.policy.deny.some((pattern) => matchesModelPattern(pattern, ref)) === true;
 }
 
 /** @throws SvcError 403 model_not_allowed (spec 5.4). */
 export function requireAllowed(organization: OrganizationSettings | undefined, ref: string): void {
-  if (allows(organization, ref)) return;
-  throw new SvcError({
+  if (!allows(organization, ref)) throw notAllowed(organization, ref);
+}
+
+export function notAllowed(organization: OrganizationSettings | undefined, ref: string): SvcError {
+  return new SvcError({
     errorType: 'model_not_allowed',
     message: `The model ${ref} is not allowed for your team (${organization?.name}).`,
     action: 'Choose another model, or ask an administrator of the organization to change its model policy.',

@@ -5,6 +5,7 @@ import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
+import { toNano } from './money.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** An answer and the requested model. */
@@ -14,6 +15,10 @@ export interface Metered extends RelayedAnswer {
     readonly limit?: Model['limit'];
   };
   readonly byok: boolean;
+  /** Number of the attempt within its request, from 1. */
+  readonly attempt: number;
+  /** Milliseconds of `performance.now()` when the attempt began. */
+  readonly sentAt: number;
 }
 
 /** Bytes of a request's JSON, or characters of an answer, per token. */
@@ -23,26 +28,34 @@ const AN_EVENT = 200;
 
 /** Accounts for an answer. The cost counts immediately; the ledger row is written with the next batch. */
 export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
-  const { model, byok, outcome, firstByteMs } = metered;
+  const { model, byok, outcome, firstByteMs, sentAt } = metered;
   const { usage, estimated } = countUsage(deps, context, metered);
-  const cost = computeCost(deps, context, metered, usage, estimated);
+  const usd = computeCost(deps, context, metered, usage, estimated);
+  const cost = usd === undefined ? undefined : toNano(usd);
+  const { principal, organization } = caller;
+  const { labels } = context;
   deps.ledger.record({
     at: Date.now(),
     requestId: context.id,
-    key: caller.principal.name,
-    account: caller.principal.account,
-    organization: caller.organization?.id,
+    attempt: metered.attempt,
+    key: principal.name,
+    account: principal.account,
+    organization: organization?.id ?? '',
+    user: principal.user ?? labels.user ?? '',
+    tags: labels.tags,
     endpoint: context.logFields.route ?? context.path,
     model: model.ref,
+    provider: model.provider,
     byok,
     outcome,
     usage,
     cost,
     estimated,
+    waitMs: sentAt - context.startedAt,
     durationMs: performance.now() - context.startedAt,
     firstByteMs,
   });
-  deps.metrics.answer(model.ref, usage, cost, firstByteMs / 1000);
+  deps.metrics.answer(model.ref, usage, usd, firstByteMs / 1000);
 }
 
 interface Counted {

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Usage } from '../../wire/event.ts';
+import type { MemberReport } from '../pools/member-health.ts';
 
 /** Upper bounds of the histograms, in seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -57,6 +58,21 @@ export class Metrics {
   async repairs(): Promise<ReadonlyMap<string, number>> {
     const { values } = await this.#repairs.get();
     return new Map(values.map(({ labels, value }) => [String(labels.kind), value]));
+  }
+
+  /** Reports the members of pools from now on. */
+  watchMembers(report: () => readonly MemberReport[]): void {
+    const help = 'Whether a member of a pool gets requests (1) or cools down after a failure (0).';
+    const registers = [this.#registry];
+    new Gauge({
+      name: `${PREFIX}pool_member_available`,
+      help,
+      labelNames: ['member'],
+      registers,
+      collect() {
+        for (const { member, coolingMs } of report()) this.set({ member }, coolingMs > 0 ? 0 : 1);
+      },
+    });
   }
 
   /** All metrics in Prometheus' text format. */

@@ -1,10 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
+import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
+import { toUsd } from './money.ts';
+
+/** Fields of the ledger by which usage can be grouped. */
+const FIELDS = ['model', 'key', 'user', 'organization', 'provider', 'outcome'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** A group: a field, a period of the calendar, or the value of one tag (`tag:project`). */
+export type Group = Field | Period | `tag:${string}`;
 
 export interface UsageQuery {
   /** Unix milliseconds. */
   readonly since: number;
+  /** Unix milliseconds, not included. */
+  readonly until?: number | undefined;
+  readonly by: readonly Group[];
+  /** For periods; UTC by default. */
+  readonly zone?: TimeZone;
+  /** Only the rows with these values. */
   readonly key?: string | undefined;
-  readonly by: 'model' | 'key' | 'organization' | 'day';
+  readonly user?: string | undefined;
+  readonly organization?: string | undefined;
 }
 
 /** Sums of the ledger. Costs are in USD; answers of models without a price count as 0. */
@@ -30,40 +47,130 @@ export interface UsageReport {
   readonly total: UsageSums;
 }
 
-const SUMS = `count(*) AS requests, total(input) AS input_tokens, total(output) AS output_tokens,
-  total(cache_read) AS cache_read_tokens, total(cache_write) AS cache_write_tokens,
-  total(cache_write_1h) AS cache_write_1h_tokens, total(reasoning) AS reasoning_tokens, total(cost) AS cost, total(cost * byok) AS byok_cost,
-  total(estimated) AS estimated_requests`;
+export function parseGroup(text: string): Group | undefined {
+  if (/^tag:[^"\\]{1,64}$/.test(text)) return `tag:${text.slice(4)}`;
+  return [...FIELDS, ...PERIODS].find((each) => each === text);
+}
 
-const LABELS = { model: 'model', key: 'key', organization: 'organization', day: "date(at / 1000, 'unixepoch')" };
+/** Columns of the sums, in the order of `NAMES`. */
+const COLUMNS = [
+  ...['requests', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
+  ...['cost_nano', 'cost_nano * byok', 'estimated'],
+];
+/** The same columns for rows of single requests. */
+const ROW_COLUMNS = COLUMNS.map((name) => (name === 'requests' ? '1' : `coalesce(${name}, 0)`));
 
-/** Sums the ledger. The rows with the highest cost come first. */
-export function readUsageReport(database: DatabaseSync, { since, key, by }: UsageQuery): UsageReport {
-  const where = 'WHERE at >= ?1 AND (?2 IS NULL OR key = ?2)';
-  const label = LABELS[by];
-  const order = by === 'day' ? '1' : 'cost DESC, requests DESC, 1';
-  const rows = database
-    .prepare(`SELECT ${label} AS label, ${SUMS} FROM usage ${where} GROUP BY 1 ORDER BY ${order}`)
-    .all(since, key ?? null);
-  const total = database.prepare(`SELECT ${SUMS} FROM usage ${where}`).get(since, key ?? null) ?? {};
+type Sums = number[];
+
+/**
+ * Sums the ledger. Whole quarters of an hour are read from their sums, the rest from the rows; groups by tag from the
+ * rows only. Without a period, the groups with the highest cost come first.
+ */
+export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
+  const { by, zone = new TimeZone('UTC') } = query;
+  const groups = new Map<string, { readonly labels: readonly (string | null)[]; readonly sums: Sums }>();
+  const total: Sums = COLUMNS.map(() => 0);
+  const label = labeler(by, zone);
+  for (const row of readGroups(database, query)) {
+    const labels = label(row);
+    const id = JSON.stringify(labels);
+    const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
+    groups.set(id, group);
+    for (const index of COLUMNS.keys()) {
+      const value = Number(row[`sum_${index}`] ?? 0);
+      group.sums[index] = (group.sums[index] ?? 0) + value;
+      total[index] = (total[index] ?? 0) + value;
+    }
+  }
+  const rows = [...groups.values()].sort(isChronological(by) ? byLabels : byCost);
   return {
-    rows: rows.map((row) => ({ [by]: row.label === null ? null : String(row.label), ...readSums(row) })),
-    total: readSums(total),
+    rows: rows.map(({ labels, sums }) => ({
+      ...Object.fromEntries(by.map((name, index) => [name, labels[index] ?? null])),
+      ...describeSums(sums),
+    })),
+    total: describeSums(total),
   };
 }
 
-function readSums(row: Readonly<Record<string, unknown>>): UsageSums {
-  const number = (name: string) => Number(row[name] ?? 0);
+function readGroups(database: DatabaseSync, { since, until, by, key, user, organization }: UsageQuery) {
+  const end = until ?? Number.MAX_SAFE_INTEGER;
+  const tags = by.filter((each) => each.startsWith('tag:'));
+  // The sums of this range are exact; at its ends, single rows are read.
+  const first = tags.length > 0 ? end : Math.min(end, bucketOf(since + BUCKET_MS - 1));
+  const last = Math.max(first, until === undefined ? end : bucketOf(end));
+  const fields = FIELDS.filter((each) => by.includes(each));
+  const periods = PERIODS.some((each) => by.includes(each));
+  const where = '(?5 IS NULL OR key = ?5) AND (?6 IS NULL OR user = ?6) AND (?7 IS NULL OR organization = ?7)';
+  const tagColumns = tags.map((tag, index) => [`tags ->> '$."${tag.slice(4).replaceAll("'", "''")}"'`, `tag_${index}`]);
+  const part = (table: string, bucket: string, sums: readonly string[], range: string) => {
+    const labels = [
+      ...fields,
+      ...(periods ? [`${bucket} AS bucket`] : []),
+      ...tagColumns.map(([value, name]) =>
+        table === 'usage' ? `iif(tags = '', NULL, ${value}) AS ${name}` : `NULL AS ${name}`,
+      ),
+    ];
+    const summed = sums.map((name, index) => `${name} AS sum_${index}`);
+    return `SELECT ${[...labels, ...summed].join(', ')} FROM ${table} WHERE ${range} AND ${where}`;
+  };
+  const names = [...fields, ...(periods ? ['bucket'] : []), ...tagColumns.map(([, name]) => name)];
+  const sums = COLUMNS.map((_, index) => `sum(sum_${index}) AS sum_${index}`);
+  const sql = `SELECT ${[...names, ...sums].join(', ')} FROM (
+    ${part('usage_rollup', 'bucket', COLUMNS, 'bucket >= ?2 AND bucket < ?3')} UNION ALL
+    ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')})
+    ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`}`;
+  return database.prepare(sql).iterate(since, first, last, end, key ?? null, user ?? null, organization ?? null);
+}
+
+/** Returns the labels of a row. An empty name is null. */
+function labeler(by: readonly Group[], zone: TimeZone) {
+  const known = new Map<string, string>();
+  const tags = by.filter((each) => each.startsWith('tag:'));
+  const period = (name: Period, bucket: number) => {
+    const id = `${name}${bucket}`;
+    const found = known.get(id) ?? zone.label(name, bucket);
+    known.set(id, found);
+    return found;
+  };
+  return (row: Readonly<Record<string, unknown>>): (string | null)[] =>
+    by.map((name) => {
+      const calendar = PERIODS.find((each) => each === name);
+      if (calendar !== undefined) return period(calendar, Number(row.bucket));
+      const value = row[name.startsWith('tag:') ? `tag_${tags.indexOf(name)}` : name];
+      return value === null || value === undefined || value === '' ? null : String(value);
+    });
+}
+
+function isChronological(by: readonly Group[]): boolean {
+  return PERIODS.some((each) => each === by[0]);
+}
+
+type Summed = { readonly labels: readonly (string | null)[]; readonly sums: Sums };
+const COST = COLUMNS.indexOf('cost_nano');
+
+function byCost(a: Summed, b: Summed): number {
+  return (b.sums[COST] ?? 0) - (a.sums[COST] ?? 0) || (b.sums[0] ?? 0) - (a.sums[0] ?? 0) || byLabels(a, b);
+}
+
+function byLabels(a: Summed, b: Summed): number {
+  const [one, two] = [a.labels[0] ?? '', b.labels[0] ?? ''];
+  if (one !== two) return one < two ? -1 : 1;
+  return (b.sums[COST] ?? 0) - (a.sums[COST] ?? 0);
+}
+
+function describeSums(sums: Sums): UsageSums {
+  const [requests = 0, input = 0, output = 0, read = 0, write = 0, hour = 0, reasoning = 0] = sums;
+  const [cost = 0, byok = 0, estimated = 0] = sums.slice(COST);
   return {
-    requests: number('requests'),
-    input_tokens: number('input_tokens'),
-    output_tokens: number('output_tokens'),
-    cache_read_tokens: number('cache_read_tokens'),
-    cache_write_tokens: number('cache_write_tokens'),
-    cache_write_1h_tokens: number('cache_write_1h_tokens'),
-    reasoning_tokens: number('reasoning_tokens'),
-    cost: number('cost'),
-    byok_cost: number('byok_cost'),
-    estimated_requests: number('estimated_requests'),
+    requests,
+    input_tokens: input,
+    output_tokens: output,
+    cache_read_tokens: read,
+    cache_write_tokens: write,
+    cache_write_1h_tokens: hour,
+    reasoning_tokens: reasoning,
+    cost: toUsd(cost),
+    byok_cost: toUsd(byok),
+    estimated_requests: estimated,
   };
 }

@@ -3,7 +3,8 @@ import { isPaid } from '../../catalog/price.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Principal, requireKey } from '../access/authentication.ts';
-import { requestedOrganization, requireAllowed } from '../access/organization.ts';
+import { requestedOrganization } from '../access/organization.ts';
+import { toUsd } from '../accounting/money.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
@@ -24,15 +25,14 @@ export function identify(deps: GatewayDeps, context: RequestContext): Caller {
 }
 
 /**
- * Checks the policy, then the budget. Both are in memory (docs/gateway.md).
- * @throws SvcError 403 model_not_allowed, 402 usage_limit_exceeded.
+ * Checks the budget, which is in memory (docs/gateway.md).
+ * @throws SvcError 402 usage_limit_exceeded, 503 temporarily_unavailable.
  */
-export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'ref' | 'provider' | 'cost'>): void {
-  requireAllowed(caller.organization, model.ref);
+export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'provider' | 'cost'>): void {
   if (!withinBudget(caller, model)) {
     throw new SvcError({
       errorType: 'usage_limit_exceeded',
-      message: `The budget of this key, ${caller.principal.account.budget} USD, is used up.`,
+      message: `The budget of this key, ${toUsd(caller.principal.account.budget ?? 0)} USD, is used up.`,
       action: 'Use a free model, or request a larger budget.',
     });
   }

@@ -1,15 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
 import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
-import { allows, credentialFor } from '../access/organization.ts';
-import { meter } from '../accounting/metering.ts';
+import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
+import { type Metered, meter } from '../accounting/metering.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import { type Entrant, Race } from '../pools/hedge.ts';
+import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
+import { orderMembers } from '../pools/member-order.ts';
+import type { Pool } from '../pools/pools.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
@@ -24,6 +29,8 @@ export interface Candidate<M extends ServedModel = Model> {
   readonly model: M;
   /** `vendor/model:variant`. */
   readonly variant: string | undefined;
+  /** Present if the name is a pool's. Then `model` only describes what its members have in common. */
+  readonly pool?: Pool<M>;
 }
 
 /** The part of the pipeline that depends on the route: how the body is read and the answer is written. */
@@ -44,15 +51,21 @@ export interface InferenceRequest<M extends ServedModel> {
   check?(model: M): void;
   /** Whether the request can be sent again if the upstream had closed the idle connection. */
   readonly repeatable: boolean;
+  /** The beginning of the prompt, which identifies the conversation (prompt-head.ts). */
+  promptHead?(): string;
   /** Models to try in order if the requested model fails before its first byte. */
-  fallbacks?(caller: Caller, model: M): readonly Candidate<M>[];
+  fallbacks?(ref: string): readonly Candidate<M>[];
   /**
    * Sends the request to the model's upstream and the answer, forwarded or translated, to the client.
    *
    * @returns the answer to account for; undefined if there is nothing to account for.
    * @throws SvcError if it fails before anything was sent to the client.
    */
-  send(candidate: Candidate<M>, byok: Credential | undefined): Promise<RelayedAnswer | undefined>;
+  send(
+    candidate: Candidate<M>,
+    byok: Credential | undefined,
+    race: Entrant | undefined,
+  ): Promise<RelayedAnswer | undefined>;
 }
 
 export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: InferenceRoute<M>): Route {
@@ -82,42 +95,145 @@ async function serveInference<M extends ServedModel>(
   const requested = await request.model();
   context.logFields.model = requested.model.ref;
   // Policy of the organization, budget of the key: 403, 402.
-  admit(deps, caller, requested.model);
+  requireAllowed(caller.organization, requested.model.ref);
+  const candidates = requestedCandidates(deps, caller, request, requested);
+  admit(deps, caller, candidates[0]?.model ?? requested.model);
   request.check?.(requested.model);
-  // Credential, upstream, relay or translation, accounting; then the same with each fallback.
-  const candidates = [requested, ...(request.fallbacks?.(caller, requested.model) ?? [])];
-  for (const [index, candidate] of candidates.entries()) {
-    const error = await attempt(deps, context, caller, request, candidate);
+  for (const fallback of request.fallbacks?.(requested.model.ref) ?? []) {
+    if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(deps, caller, request, fallback));
+  }
+  await tryInOrder({ deps, context, caller, request }, candidates, requested.pool?.settings.hedgeAfter);
+}
+
+/** The members of a pool in order, or the model itself. @throws SvcError 403 if no member of the pool may be used. */
+function requestedCandidates<M extends ServedModel>(
+  deps: GatewayDeps,
+  caller: Caller,
+  request: InferenceRequest<M>,
+  requested: Candidate<M>,
+): Candidate<M>[] {
+  // The check of the budget reports that it is used up.
+  if (requested.pool === undefined) return [requested];
+  const candidates = usable(deps, caller, request, requested);
+  if (candidates.length > 0) return candidates;
+  for (const { model } of requested.pool.members)
+    if (!denies(caller.organization, model.ref)) return [{ ...requested, model }];
+  throw notAllowed(caller.organization, requested.model.ref);
+}
+
+/** The models behind a name that the caller's policy and budget allow, in the order in which they are tried. */
+function usable<M extends ServedModel>(
+  deps: GatewayDeps,
+  caller: Caller,
+  request: InferenceRequest<M>,
+  { model, variant, pool }: Candidate<M>,
+): Candidate<M>[] {
+  if (pool === undefined) return withinBudget(caller, model) ? [{ model, variant }] : [];
+  const { principal, organization } = caller;
+  const ordered = orderMembers({
+    pool,
+    members: pool.members.filter(
+      (member) => !denies(organization, member.model.ref) && withinBudget(caller, member.model),
+    ),
+    health: deps.pools.health,
+    name: (member) => healthName(caller, member),
+    conversation: pool.settings.affinity ? `${principal.name}\0${request.promptHead?.() ?? ''}` : undefined,
+  });
+  return ordered.map((member) => ({ model: member, variant, pool }));
+}
+
+/** An organization's own account may be refused while the gateway's account works, and the reverse. */
+function healthName({ organization }: Caller, { ref, provider }: ServedModel): string {
+  return organization?.byok.has(provider) ? `${ref} (${organization.id})` : ref;
+}
+
+/** What an attempt needs. */
+interface Attempts<M extends ServedModel> {
+  readonly deps: GatewayDeps;
+  readonly context: RequestContext;
+  readonly caller: Caller;
+  readonly request: InferenceRequest<M>;
+}
+
+/** Credential, upstream, relay or translation, accounting; then the same with the next candidate. */
+async function tryInOrder<M extends ServedModel>(
+  attempts: Attempts<M>,
+  candidates: readonly Candidate<M>[],
+  hedgeAfter: number | undefined,
+): Promise<void> {
+  const { deps, context } = attempts;
+  const waiting = [...candidates];
+  for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
+    const error =
+      hedgeAfter === undefined || waiting.length === 0
+        ? await attempt(attempts, candidate, undefined)
+        : await hedged(attempts, candidate, waiting, hedgeAfter);
     if (error === undefined) return;
-    const next = candidates[index + 1]?.model;
-    if (next === undefined || error.status < 503 || context.response.destroyed) throw error;
+    const next = waiting[0]?.model;
+    if (next === undefined || !mayTryAnother(error) || context.response.destroyed) throw error;
     const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
     deps.log.warn(fields, 'fallback');
   }
 }
 
+/**
+ * Sends the request to a second candidate too if the first one has sent nothing for a time. The one that sends
+ * something first answers; the other request is cancelled.
+ */
+async function hedged<M extends ServedModel>(
+  attempts: Attempts<M>,
+  first: Candidate<M>,
+  waiting: Candidate<M>[],
+  afterMs: number,
+): Promise<SvcError | undefined> {
+  const { deps, context } = attempts;
+  const race = new Race();
+  const entrant = race.enter();
+  const running = attempt(attempts, first, entrant);
+  const settled = new AbortController();
+  const slow = await Promise.race([
+    running.then(() => false),
+    sleep(afterMs, true, { signal: settled.signal }).catch(() => false),
+  ]);
+  settled.abort();
+  const second = slow && !race.won && !context.response.destroyed ? waiting.shift() : undefined;
+  if (second === undefined) return running;
+  deps.log.info({ id: context.id, model: first.model.ref, next: second.model.ref, ms: afterMs }, 'hedged');
+  const other = race.enter();
+  const [error, otherError] = await Promise.all([running, attempt(attempts, second, other)]);
+  return error === undefined || otherError === undefined ? undefined : otherError;
+}
+
 /** Tries one upstream. Returns its failure if nothing was sent to the client, so that a fallback can be tried. */
 async function attempt<M extends ServedModel>(
-  deps: GatewayDeps,
-  context: RequestContext,
-  caller: Caller,
-  request: InferenceRequest<M>,
+  { deps, context, caller, request }: Attempts<M>,
   candidate: Candidate<M>,
+  race: Entrant | undefined,
 ): Promise<SvcError | undefined> {
   const { model } = candidate;
+  if (candidate.pool) context.logFields.member = model.ref;
+  const ended = candidate.pool && deps.pools.health.begin(healthName(caller, model));
   for (let again = request.repeatable; ; again = false) {
     let byok = false;
+    context.attempts += 1;
+    const sent = { model, attempt: context.attempts, sentAt: performance.now() };
     try {
       const credential = credentialFor(caller.organization, model, deps.settings());
       byok = credential !== undefined;
-      const answer = await request.send(candidate, credential);
-      if (answer) account(deps, context, caller, model, byok, answer);
+      const answer = await request.send(candidate, credential, race);
+      ended?.(attemptResult(answer, byok));
+      if (answer) account(deps, context, caller, { ...answer, ...sent, byok });
       return undefined;
     } catch (thrown) {
       const error = withContextLimit(asSvcError(thrown), model);
+      if (race?.lost) {
+        ended?.(undefined);
+        return error;
+      }
       if (again && isStaleConnection(error) && !context.response.destroyed) continue;
+      ended?.({ error, byok });
       // Errors of an upstream name the provider. Others are refusals of the gateway itself.
-      if (error.usage) accountFailed(deps, context, caller, model, byok, error.usage);
+      if (error.usage) accountFailed(deps, context, caller, { ...sent, byok, usage: error.usage });
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
       else noteFailure(deps, context, model, error, byok);
       return error;
@@ -125,17 +241,21 @@ async function attempt<M extends ServedModel>(
   }
 }
 
+/** What an answer says about the upstream's health. A client that left says nothing. */
+function attemptResult(answer: RelayedAnswer | undefined, byok: boolean): AttemptResult {
+  if (answer === undefined || answer.outcome === 'client-gone') return undefined;
+  return answer.error ? { error: answer.error, byok } : { firstByteMs: answer.firstByteMs };
+}
+
 /** Accounts for an attempt that failed before anything was sent to the client. The provider reported its usage. */
 function accountFailed(
   deps: GatewayDeps,
   context: RequestContext,
   caller: Caller,
-  model: ServedModel,
-  byok: boolean,
-  usage: Usage,
+  failed: Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly usage: Usage },
 ): void {
   const nothing = { firstByteMs: 0, sent: 0, received: 0, characters: 0, answeredBy: undefined };
-  meter(deps, context, caller, { ...nothing, usage, outcome: 'failed', estimate: usage, model, byok });
+  meter(deps, context, caller, { ...nothing, ...failed, outcome: 'failed', estimate: failed.usage });
 }
 
 /** Adds the model's context window to an error that does not state it. */
@@ -144,36 +264,23 @@ function withContextLimit(error: SvcError, { limit }: ServedModel): SvcError {
   return error.with({ context: { ...error.context, limit: limit.context } });
 }
 
-function account(
-  deps: GatewayDeps,
-  context: RequestContext,
-  caller: Caller,
-  model: ServedModel,
-  byok: boolean,
-  answer: RelayedAnswer,
-): void {
-  if (answer.error) noteFailure(deps, context, model, answer.error, byok);
+function account(deps: GatewayDeps, context: RequestContext, caller: Caller, answer: Metered): void {
+  if (answer.error) noteFailure(deps, context, answer.model, answer.error, answer.byok);
   if (answer.outcome === 'client-gone') context.logFields.errorType = 'client_disconnect';
-  meter(deps, context, caller, { ...answer, model, byok });
+  meter(deps, context, caller, answer);
 }
 
-/** The configured fallbacks of a model that the caller's policy and budget allow. */
-export function configuredFallbacks(deps: GatewayDeps, caller: Caller, model: ServedModel): Candidate[] {
-  const refs = deps.settings().gateway.fallback.get(model.ref);
-  if (refs === undefined) return [];
-  const registry = deps.registry();
-  return refs.flatMap((ref) => {
-    const found = findModel(registry, ref);
-    // Policies name models without variants.
-    if (found === undefined || !allows(caller.organization, found.model.ref)) return [];
-    return withinBudget(caller, found.model) ? found : [];
-  });
+/** The configured fallbacks of a model. */
+export function configuredFallbacks(deps: GatewayDeps, model: string): Candidate[] {
+  const refs = deps.settings().gateway.fallback.get(model);
+  return refs?.flatMap((ref) => findModel(deps, ref) ?? []) ?? [];
 }
 
 /** Reads a JSON body that names a model only in `model`. @throws SvcError 400, 413, 499, 503. */
 export async function readJsonBody(deps: GatewayDeps, context: RequestContext): Promise<JsonBody> {
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
+  context.readLabels(body.value);
   return body;
 }
 

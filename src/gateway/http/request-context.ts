@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '../../base/json.ts';
 import { errorBody } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import type { HeldBodies } from './body-memory.ts';
+import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
 import type { TickBatch } from './tick-batch.ts';
 
 /** Fields of the request's log line, set while the request is handled. */
@@ -11,6 +13,8 @@ export interface LogFields {
   route?: string;
   key?: string;
   organization?: string;
+  /** The member of a pool that was tried last. */
+  member?: string;
   model?: string;
   errorType?: string;
 }
@@ -52,6 +56,9 @@ export class RequestContext {
   format: FormatName | undefined;
   /** Fields for the log and the metrics. */
   readonly logFields: LogFields = {};
+  /** Requests to upstreams so far. */
+  attempts = 0;
+  #labels: RequestLabels | undefined;
   readonly #warnings = new Set<string>();
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
@@ -66,6 +73,16 @@ export class RequestContext {
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
     this.#headers = ['x-request-id', this.id, ...GUARD];
+  }
+
+  /** User and tags that the client named in the headers and in the body, if `readLabels` has seen it. */
+  get labels(): RequestLabels {
+    this.#labels ??= readLabels(this.header(TAGS_HEADER), {});
+    return this.#labels;
+  }
+
+  readLabels(body: JsonObject): void {
+    this.#labels = readLabels(this.header(TAGS_HEADER), body);
   }
 
   /** Adds headers to the response, also to an error. */

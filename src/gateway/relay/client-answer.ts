@@ -33,7 +33,7 @@ export class ClientAnswer {
       // An error before any output can still be sent with its own HTTP status.
       const early = transform.firstError();
       if (early) throw early;
-      if (passed.length > 0) this.#context.writeStreamHead();
+      if (passed.length > 0) this.#begin().writeStreamHead();
     }
     return passed.length === 0 || response.write(passed);
   }
@@ -46,7 +46,7 @@ export class ClientAnswer {
     if (!response.headersSent) {
       const early = transform.firstError() ?? error ?? (bytes.length === 0 ? emptyAnswer(model.provider) : undefined);
       if (early) throw early;
-      this.#context.writeStreamHead();
+      this.#begin().writeStreamHead();
     }
     response.end(bytes);
     return error;
@@ -65,12 +65,19 @@ export class ClientAnswer {
     }
     if (stream) {
       const passed = transform.wholeAsStream(body);
-      this.#context.writeStreamHead().end(passed);
+      this.#begin().writeStreamHead().end(passed);
       return;
     }
     const declared = anyBody === true ? withoutCredentials(contentType, target.headers) : '';
     const type = declared === '' ? 'application/json' : declared;
-    this.#context.sendBytes(200, transform.whole(body), { 'content-type': type });
+    const whole = transform.whole(body);
+    this.#begin().sendBytes(200, whole, { 'content-type': type });
+  }
+
+  /** From here on this upstream answers, and no other. */
+  #begin(): RequestContext {
+    this.#request.race?.claim();
+    return this.#context;
   }
 
   #upstreamError(status: number, headers: IncomingHttpHeaders, body: Buffer): SvcError {

@@ -3,6 +3,7 @@ import type { Model } from '../../catalog/model.ts';
 import type { UpstreamTarget } from '../../provider/upstream-target.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
+import type { Entrant } from '../pools/hedge.ts';
 import type { ResponseTransform } from './response-transform.ts';
 
 /** One upstream request and the transform of its answer. */
@@ -16,6 +17,8 @@ export interface RelayRequest {
   readonly byok: boolean;
   /** The client requested a stream. */
   readonly stream: boolean;
+  /** The same request is sent to another upstream too. */
+  readonly race?: Entrant | undefined;
   /** The answer may be other than JSON (a transcript as text). */
   readonly anyBody?: boolean;
 }

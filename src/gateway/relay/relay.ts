@@ -6,7 +6,7 @@ import { cleanError } from '../../provider/echoed-credentials.ts';
 import { TimeLimits } from '../../provider/time-limits.ts';
 import { contentDecoder, isEncoded } from '../../provider/transport/content-decoder.ts';
 import { disconnectError, networkError } from '../../provider/transport/network-failure.ts';
-import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
+import { asSvcError, SvcError } from '../../wire/errors/svc-error.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, ofProvider } from '../../wire/errors/upstream-errors.ts';
 import { clientGone } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -88,6 +88,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#body = new ReceivedBody(context.held);
     this.#answer = new ClientAnswer(context, request);
     context.response.once('close', this.#clientClosed);
+    request.race?.onLost(() => this.#lose());
     this.#limits = new TimeLimits(request.model.endpoint, (error) => this.#fail(error));
   }
 
@@ -259,6 +260,15 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#finish('client-gone');
     this.#controller?.abort(new Error('The client went away.'));
   };
+
+  /** Another upstream answers the same request. */
+  #lose(): void {
+    if (this.#closed) return;
+    this.#close();
+    const error = new SvcError({ errorType: 'client_disconnect', message: 'Another upstream answered first.' });
+    this.#reject(error);
+    this.#controller?.abort(error);
+  }
 
   #finish(outcome: Relayed['outcome'], error?: SvcError): void {
     this.#close();

@@ -75,7 +75,9 @@ function viewer(deps: GatewayDeps, context: RequestContext): OrganizationSetting
 
 /** The models that can be called. Models of a provider with a configuration problem are omitted. */
 function offered(deps: GatewayDeps, organization: OrganizationSettings | undefined): Model[] {
-  return [...deps.registry().models.values()].filter(
+  const pools = [...deps.pools.all.values()].map(({ model }) => model);
+  const models = [...deps.registry().models.values()].filter(({ ref }) => deps.pools.find(ref) === undefined);
+  return [...pools, ...models].filter(
     (model) => model.endpoint.problem === undefined && allows(organization, model.ref),
   );
 }
@@ -83,7 +85,7 @@ function offered(deps: GatewayDeps, organization: OrganizationSettings | undefin
 async function retrieve(deps: GatewayDeps, context: RequestContext, ref: string): Promise<void> {
   const organization = viewer(deps, context);
   await deps.listing.whenListed();
-  const model = findModel(deps.registry(), ref)?.model;
+  const model = findModel(deps, ref)?.model;
   if (model === undefined || !allows(organization, model.ref)) {
     throw new SvcError({
       status: 404,

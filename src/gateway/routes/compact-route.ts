@@ -19,6 +19,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import { promptHead } from '../pools/prompt-head.ts';
 import { relayBody } from '../relay/relay.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
@@ -54,6 +55,7 @@ export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
           }
         },
         repeatable: true,
+        promptHead: () => promptHead(body.value),
         send: async ({ model }, byok) => {
           if (model.endpoint.format === 'responses') {
             try {

@@ -8,7 +8,7 @@ import { invalidRequest, msg, SvcError } from '../../wire/errors/svc-error.ts';
 import type { Event } from '../../wire/event.ts';
 import { optionalBoolean, requiredModel } from '../../wire/request-fields.ts';
 import { type Candidate, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
-import { unknownModel } from '../dispatch/requested-model.ts';
+import { findWithoutVariant, unknownModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
 import { answerWithEvents } from '../relay/event-answer.ts';
@@ -58,10 +58,10 @@ export function editRoute(deps: GatewayDeps): Route {
 }
 
 function requestedEditModel(deps: GatewayDeps, ref: string): Candidate {
-  const model = deps.registry().models.get(ref);
-  if (model === undefined) throw unknownModel(ref);
-  dialectOf(model);
-  return { model, variant: undefined };
+  const found = findWithoutVariant(deps, ref);
+  if (found === undefined) throw unknownModel(ref);
+  dialectOf(found.model);
+  return found;
 }
 
 /** @throws SvcError 400 if the model can't predict edits. */

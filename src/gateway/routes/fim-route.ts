@@ -2,9 +2,10 @@ import type { Model } from '../../catalog/model.ts';
 import { completeCode } from '../../provider/complete-code.ts';
 import { fimFamily, readFimRequest, unsupportedFimModel } from '../../wire/fim/fim-http-request.ts';
 import { type Candidate, inferenceRoute, readJsonBody } from '../dispatch/pipeline.ts';
-import { unknownModel } from '../dispatch/requested-model.ts';
+import { findWithoutVariant, unknownModel } from '../dispatch/requested-model.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Route } from '../http/router.ts';
+import { promptHead } from '../pools/prompt-head.ts';
 import { answerWithEvents } from '../relay/event-answer.ts';
 
 /** `POST {fim_url}/completions`, where `{fim_url}` is `/fim`, next to the base path. */
@@ -18,6 +19,7 @@ export function fimRoute(deps: GatewayDeps): Route {
         model: () => requestedFimModel(deps, asked.fimRequest.model),
         // `completeCode` repeats it.
         repeatable: false,
+        promptHead: () => promptHead(value),
         send: async ({ model }, credential) => {
           const { fimRequest, stream } = asked;
           const { model: named, ...rest } = fimRequest;
@@ -35,8 +37,10 @@ export function fimRoute(deps: GatewayDeps): Route {
 }
 
 function requestedFimModel(deps: GatewayDeps, ref: string): Candidate {
-  const model = deps.registry().models.get(ref);
-  if (fimFamily(model?.id ?? ref) === undefined) throw unsupportedFimModel(ref);
-  if (model === undefined) throw unknownModel(ref);
-  return { model, variant: undefined };
+  const found = findWithoutVariant(deps, ref);
+  const models = found?.pool?.members.map(({ model }) => model) ?? (found ? [found.model] : []);
+  const ids = models.length === 0 ? [ref] : models.map(({ id }) => id);
+  if (ids.some((id) => fimFamily(id) === undefined)) throw unsupportedFimModel(ref);
+  if (found === undefined) throw unknownModel(ref);
+  return found;
 }

@@ -20,6 +20,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { spliceBody } from '../http/json-splice.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
+import { promptHead } from '../pools/prompt-head.ts';
 import { relayBody } from '../relay/relay.ts';
 import type { RelayRequest } from '../relay/relay-request.ts';
 import { StreamTransform } from '../relay/stream-transform.ts';
@@ -40,13 +41,14 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           model: () => requestedModel(deps, body.value),
           check: () => checkBody(format.name, body.value),
           repeatable: true,
-          fallbacks: (caller, model) => configuredFallbacks(deps, caller, model),
-          send: (candidate, byok) => {
+          promptHead: () => promptHead(body.value),
+          fallbacks: (ref) => configuredFallbacks(deps, ref),
+          send: (candidate, byok, race) => {
             const same = candidate.model.endpoint.format === format.name;
             const request = same
               ? sameFormat(deps, context, candidate, body, byok)
               : translated(deps, context, candidate, body.value, format, byok, itemKeeper(kept, caller, body.value));
-            return relayBody(deps.dispatcher, context, request);
+            return relayBody(deps.dispatcher, context, race ? { ...request, race } : request);
           },
         };
       },

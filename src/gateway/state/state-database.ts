@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { platformPath } from '../../base/real-path.ts';
 import { svcFolder, type UserPlace } from '../../base/user-folders.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import { migrate } from './migrations.ts';
 
 /** The file for keys and the usage ledger, in the platform's data folder. */
 export function stateFile(place: UserPlace): string {
@@ -21,34 +22,6 @@ function restrictToOwner(file: string): void {
   chmodSync(file, 0o600);
 }
 
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS keys (
-  name TEXT PRIMARY KEY, organization TEXT, budget REAL, rpm INTEGER,
-  created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER,
-  spent REAL NOT NULL DEFAULT 0
-) STRICT;
-CREATE TABLE IF NOT EXISTS key_hashes (
-  hash TEXT PRIMARY KEY, name TEXT NOT NULL REFERENCES keys (name),
-  created_at INTEGER NOT NULL, valid_until INTEGER
-) STRICT;
-CREATE TABLE IF NOT EXISTS usage (
-  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, request_id TEXT NOT NULL, key TEXT NOT NULL, organization TEXT,
-  endpoint TEXT NOT NULL, model TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
-  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
-  cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL,
-  cache_write_1h INTEGER
-) STRICT;
-`;
-
-/** Adds the column that the state of an older version does not have. Another process may add it at the same time. */
-function addHourColumn(database: DatabaseSync): void {
-  const find = database.prepare("SELECT 1 FROM pragma_table_info('usage') WHERE name = 'cache_write_1h'");
-  if (find.get() !== undefined) return;
-  database.exec('BEGIN IMMEDIATE');
-  if (find.get() === undefined) database.exec('ALTER TABLE usage ADD COLUMN cache_write_1h INTEGER');
-  database.exec('COMMIT');
-}
-
 /** Milliseconds that a terminal command waits while another process writes. */
 const COMMAND_WAIT_MS = 5_000;
 /** The same for a process that also serves streams. Failed writes are repeated later. */
@@ -63,6 +36,8 @@ export function waitForOthers(database: DatabaseSync, serving: boolean): void {
  * Opens the state and creates it if needed. Commits are written to the write-ahead log without waiting for
  * the disk: no commit is lost if the process is killed; the last ones may be lost if the power fails.
  *
+ * The state of an older release is migrated.
+ *
  * @param file absolute path, or `:memory:`.
  * @throws SvcError configuration_error when it can't be opened.
  */
@@ -72,10 +47,10 @@ export async function openState(file: string): Promise<DatabaseSync> {
     if (file !== ':memory:') restrictToOwner(file);
     const database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
-    database.exec(SCHEMA);
-    addHourColumn(database);
+    migrate(database);
     return database;
   } catch (thrown) {
+    if (thrown instanceof SvcError) throw thrown;
     throw new SvcError({
       errorType: 'configuration_error',
       message: `The gateway’s state in ${file} can’t be opened: ${thrown instanceof Error ? thrown.message : thrown}.`,

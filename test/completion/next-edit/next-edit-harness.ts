@@ -184,7 +184,7 @@ export function textOf({ text, lines }: TestDocument, { start, end }: Replacemen
   return text.slice(offset(start), offset(end));
 }
 
-function positionAt(text: string, offset: number): Position {
+export function positionAt(text: string, offset: number): Position {
   const lines = text.slice(0, offset).split('\n');
   return { line: lines.length - 1, character: (lines.at(-1) ?? '').length };
 }

@@ -1,5 +1,10 @@
-/** Lines per block inside an open fence: a change of one large text node causes a layout of the whole node. */
-const LINES = 64;
+/**
+ * Lines per block inside an open fence: a change of one large text node causes a layout of the whole node. Also the
+ * number of lines that are coloured together: a frame that colours more takes too long.
+ */
+const LINES = 8;
+/** Milliseconds until the lines of a block that is not full are coloured again. */
+const COLOUR_MS = 150;
 
 /** The opening line of a fence at the start of a text, by the rules of `marked`. */
 export interface OpenFence {
@@ -24,6 +29,8 @@ export class FenceWriter {
   #chunk: Text | undefined;
   /** The coloured lines of the last block, before `#chunk`. */
   #coloured: HTMLElement | undefined;
+  #highlight: ((code: string) => string | undefined) | undefined;
+  #colouredAt = 0;
   #lines = 0;
   #pending = '';
   /** Number of characters of the pending line that are already on screen. */
@@ -47,6 +54,7 @@ export class FenceWriter {
       this.#empty = false;
     }
     this.#showPartial();
+    if (performance.now() - this.#colouredAt > COLOUR_MS) this.#colour();
     return undefined;
   }
 
@@ -58,16 +66,21 @@ export class FenceWriter {
     return false;
   }
 
+  /** From now on complete lines are coloured, a block at a time. */
+  colourWith(highlight: (code: string) => string | undefined): void {
+    this.#highlight = highlight;
+    this.#colour();
+  }
+
   /**
    * Colours the complete lines of the last block. The whole code is coloured again when the fence closes, because a
    * construct may have begun in an earlier block.
    */
-  colour(highlight: (code: string) => string | undefined): void {
+  #colour(): void {
     const chunk = this.#chunk;
     const end = chunk ? chunk.data.lastIndexOf('\n') + 1 : 0;
-    if (!chunk || end === 0) return;
-    const lines = (this.#coloured?.textContent ?? '') + chunk.data.slice(0, end);
-    const html = highlight(lines);
+    if (!chunk || !this.#highlight || end === 0) return;
+    const html = this.#highlight((this.#coloured?.textContent ?? '') + chunk.data.slice(0, end));
     if (html === undefined) return;
     if (!this.#coloured) {
       this.#coloured = document.createElement('span');
@@ -75,7 +88,8 @@ export class FenceWriter {
     }
     // highlight.js escapes its input: its output has only spans with its own classes.
     this.#coloured.innerHTML = html;
-    chunk.data = chunk.data.slice(end);
+    chunk.deleteData(0, end);
+    this.#colouredAt = performance.now();
   }
 
   #closes(line: string): boolean {
@@ -102,6 +116,7 @@ export class FenceWriter {
   #begin(): void {
     if (this.#chunk === undefined || this.#lines >= LINES) {
       if (this.#chunk) this.#write('\n');
+      this.#colour();
       const block = document.createElement('span');
       block.className = 'lines';
       this.#chunk = document.createTextNode('');

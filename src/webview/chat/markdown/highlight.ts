@@ -9,27 +9,15 @@ const waiting: (() => void)[] = [];
 let loaded: Promise<Highlighter> | undefined;
 let scheduled = false;
 
-/** Milliseconds between two colourings of a block that grows. */
-const GROWING_MS = 150;
-
-/** Colours a growing block in idle time, a few times a second. Stops when `isOpen` returns false. */
-export function highlightGrowing(
+/** Passes on a function that colours code of a language, when it is loaded. Does nothing for an unknown language. */
+export function withHighlighter(
   language: string,
-  isOpen: () => boolean,
-  colour: (highlight: (code: string) => string | undefined) => void,
+  use: (highlight: (code: string) => string | undefined) => void,
 ): void {
   if (language === '') return;
   load();
   void loaded?.then((highlight) => {
-    if (highlight('', language) === undefined) return;
-    const paint = (code: string) => highlight(code, language);
-    const next = () =>
-      requestIdleCallback(() => {
-        if (!isOpen()) return;
-        colour(paint);
-        setTimeout(next, GROWING_MS);
-      });
-    next();
+    if (highlight('', language) !== undefined) use((code) => highlight(code, language));
   });
 }
 

@@ -1,7 +1,7 @@
 import { foldLongBlock, openCodeBlock } from './code-block.ts';
 import { dress } from './dress.ts';
 import { FenceWriter, openFence } from './fence-writer.ts';
-import { highlightGrowing, highlightWhenIdle } from './highlight.ts';
+import { highlightWhenIdle, withHighlighter } from './highlight.ts';
 import {
   type Definitions,
   fenceFile,
@@ -139,11 +139,9 @@ export class MarkdownWriter {
     this.#root.append(block);
     const opened = { writer: new FenceWriter(code, fence), block, code, language };
     this.#fence = opened;
-    highlightGrowing(
-      language,
-      () => this.#fence === opened && code.isConnected,
-      (highlight) => opened.writer.colour(highlight),
-    );
+    withHighlighter(language, (highlight) => {
+      if (this.#fence === opened && code.isConnected) opened.writer.colourWith(highlight);
+    });
     const text = this.#open.slice(fence.length);
     this.#open = '';
     this.#take(text);

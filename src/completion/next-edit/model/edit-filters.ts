@@ -1,0 +1,86 @@
+import type { HistoryEdit } from '../edit-history.ts';
+import { splitLine } from '../line-tokens.ts';
+import { commonPrefix, commonSuffix } from '../rebase.ts';
+
+/** Lines that an edit replaces with others. `first`: in the document. */
+export interface Hunk {
+  readonly first: number;
+  readonly old: readonly string[];
+  readonly text: readonly string[];
+}
+
+/** True if nothing but white space changes. */
+export function isWhiteSpaceOnly({ old, text }: Hunk): boolean {
+  return old.join('').replace(/\s/g, '') === text.join('').replace(/\s/g, '');
+}
+
+/** An edit of the user, and its first line as the document is now. */
+export type PlacedEdit = HistoryEdit & { readonly line: number };
+
+/** True if the hunk deletes what the user just typed, or restores what the user just deleted. */
+export function isReversal(hunk: Hunk, edits: readonly PlacedEdit[]): boolean {
+  const mine = core(hunk.old, hunk.text);
+  return edits.some((edit) => {
+    const near = hunk.first <= edit.line + edit.after.length && hunk.first + hunk.old.length >= edit.line;
+    if (!near) return false;
+    const own = core(edit.before, edit.after);
+    const restores = mine.inserted === '' || own.removed.includes(mine.inserted);
+    const deletes = mine.removed === '' || own.inserted.includes(mine.removed);
+    return restores && deletes;
+  });
+}
+
+/** What is removed and inserted between the text that stays at both ends. */
+function core(old: readonly string[], text: readonly string[]) {
+  const [before, after] = [old.join('\n'), text.join('\n')];
+  const head = commonPrefix(before, after);
+  const tail = commonSuffix(before.slice(head), after.slice(head));
+  return {
+    removed: before.slice(head, before.length - tail).trim(),
+    inserted: after.slice(head, after.length - tail).trim(),
+  };
+}
+
+const PAIRS = ['()', '[]', '{}'] as const;
+/** The brackets of a longer document are not counted. */
+const MAX_COUNTED = 5_000;
+
+/** Opened and not closed brackets of each kind. */
+type Balance = readonly number[];
+
+/**
+ * Checks that edits do not open or close brackets unevenly.
+ *
+ * @returns whether a set of hunks leaves the brackets as they are, or closes more of those that are open.
+ */
+export function bracketCheck(
+  lines: readonly string[],
+  comment: string | undefined,
+): (hunks: readonly Hunk[]) => boolean {
+  let whole: Balance | undefined;
+  return (hunks) => {
+    const change = PAIRS.map((_, kind) =>
+      hunks.reduce((sum, { old, text }) => sum + balance(text, comment, kind) - balance(old, comment, kind), 0),
+    );
+    if (change.every((each) => each === 0)) return true;
+    if (lines.length > MAX_COUNTED) return false;
+    whole ??= PAIRS.map((_, kind) => balance(lines, comment, kind));
+    return whole.every((open, kind) => {
+      const by = change[kind] ?? 0;
+      return by === 0 || Math.abs(open + by) < Math.abs(open);
+    });
+  };
+}
+
+function balance(lines: readonly string[], comment: string | undefined, kind: number): number {
+  const [open, close] = PAIRS[kind] ?? '()';
+  let count = 0;
+  for (const line of lines) {
+    if (!line.includes(open ?? '') && !line.includes(close ?? '')) continue;
+    for (const token of splitLine(line, comment)) {
+      if (token.text === open) count++;
+      else if (token.text === close) count--;
+    }
+  }
+  return count;
+}

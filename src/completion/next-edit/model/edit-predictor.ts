@@ -1,0 +1,323 @@
+import { readEditAnswer, writeEditPrompt } from '../../../wire/edit/edit-dialect.ts';
+import type { EditDialect, EditRequest } from '../../../wire/edit/edit-request.ts';
+import { asSvcError, type SvcError } from '../../../wire/errors/svc-error.ts';
+import type { Event, FinishReason, Usage } from '../../../wire/event.ts';
+import type { Clock } from '../../document/clock.ts';
+import type { CompletionModel, CompletionSettings } from '../../document/completion-settings.ts';
+import type { DocumentText, Position } from '../../document/document-text.ts';
+import { insideSecret } from '../../prompt/redact.ts';
+import { CircuitBreaker, type OpenCircuit } from '../../request/circuit-breaker.ts';
+import { type LastEditRequest, RequestLog, type SentEditRequest } from '../../request/request-log.ts';
+import { UsageBudget } from '../../request/usage-budget.ts';
+import type { FoundEdit } from '../edit-checks.ts';
+import type { EditTracker } from '../edit-tracker.ts';
+import { AnswerCache, moveEdit, type PendingAnswer } from './answer-cache.ts';
+import { answerEdits } from './answer-edits.ts';
+import type { PlacedEdit } from './edit-filters.ts';
+import { codeAround } from './edit-region.ts';
+import { maskRequest } from './mask-request.ts';
+import { recentEdit, undoEdit } from './recent-edits.ts';
+
+/** The model of next edits, as far as the engine needs to know it. */
+export interface NextEditModel extends CompletionModel {
+  readonly dialect: EditDialect;
+}
+
+/** Sends a request and yields the answer. Closes the connection when `signal` fires. */
+export type SendEditRequest = (
+  request: EditRequest,
+  options: { readonly maxTokens: number },
+  signal: AbortSignal,
+) => AsyncIterable<Event>;
+
+/** What completions and next edits share. */
+export interface SharedLimits {
+  readonly budget: UsageBudget;
+  /** The circuit breaker of completions, for a model of the same provider. */
+  readonly circuit: (ref: string) => CircuitBreaker | undefined;
+}
+
+export interface EditPredictorDeps {
+  /** Undefined: no model predicts edits. `manual`: the user asked, a chat model may answer too. */
+  readonly model?: (manual: boolean) => NextEditModel | undefined;
+  readonly predict?: (model: NextEditModel) => SendEditRequest;
+  readonly settings: () => CompletionSettings;
+  readonly excluded?: (uri: string) => unknown;
+  readonly limits?: SharedLimits;
+  /** Called with one line per request. */
+  readonly log?: (line: string) => void;
+}
+
+interface Place {
+  readonly document: DocumentText;
+  readonly position: Position;
+}
+
+interface FindOptions {
+  readonly manual: boolean;
+  /** Asked directly before a request. */
+  readonly mayAsk: () => boolean;
+  /** False for an edit that the user has rejected. */
+  readonly isWanted: (edit: FoundEdit) => boolean;
+}
+
+interface Asked extends Place {
+  readonly model: NextEditModel;
+  readonly request: EditRequest;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly sent: SentEditRequest;
+  readonly edits: readonly PlacedEdit[];
+  readonly pending: PendingAnswer;
+  readonly above: string | undefined;
+  /** The region has the last line of the document. */
+  readonly atEnd: boolean;
+  readonly circuit: CircuitBreaker;
+}
+
+/** Recent edits that a request shows. */
+const EDITS = 6;
+/** Pieces of other files that a request shows. */
+const SNIPPETS = 3;
+/** Tokens of an answer: those of the region, and some more. */
+const CHARACTERS_PER_TOKEN = 3;
+const MORE_TOKENS = 256;
+const MAX_TOKENS = 2048;
+/** Pause between requests when the budget is almost spent. */
+const SLOW_MS = 5_000;
+
+/** Asks a model which edits follow. One request runs at a time. */
+export class EditPredictor {
+  readonly #deps: EditPredictorDeps;
+  readonly #clock: Clock;
+  readonly #tracker: EditTracker;
+  readonly #cache = new AnswerCache();
+  readonly #log: RequestLog<SentEditRequest>;
+  readonly #circuit: CircuitBreaker;
+  readonly #budget: UsageBudget;
+  #lastSent = Number.NEGATIVE_INFINITY;
+  #running: { readonly uri: string; readonly controller: AbortController } | undefined;
+
+  constructor(deps: EditPredictorDeps, clock: Clock, tracker: EditTracker) {
+    this.#deps = deps;
+    this.#clock = clock;
+    this.#tracker = tracker;
+    this.#log = new RequestLog(deps.log);
+    this.#circuit = new CircuitBreaker(clock);
+    this.#budget = deps.limits?.budget ?? new UsageBudget(clock);
+  }
+
+  /** The last request exactly as it was sent. */
+  get lastRequest(): LastEditRequest | undefined {
+    return this.#log.last;
+  }
+
+  /** Why no requests are sent for now. */
+  get problem(): OpenCircuit | undefined {
+    return this.#circuit.open;
+  }
+
+  dispose(): void {
+    this.#running?.controller.abort();
+  }
+
+  documentChanged: AnswerCache['documentChanged'] = (uri, change) => this.#cache.documentChanged(uri, change);
+
+  /** The answers for a document do not hold any more. */
+  forget(uri: string): void {
+    this.#cache.forget(uri);
+    if (this.#running?.uri === uri) this.#running.controller.abort();
+  }
+
+  /** The user has removed an obstacle, or asks for a retry. */
+  reconsider(): void {
+    this.#circuit.reset();
+  }
+
+  /**
+   * The edits that a model proposes, the nearest to the cursor first. A known answer needs no request. A request
+   * continues after `signal` has fired: its answer is kept.
+   */
+  async find(place: Place, { manual, mayAsk, isWanted }: FindOptions): Promise<readonly FoundEdit[]> {
+    const model = this.#deps.model?.(manual);
+    // Any chat model can answer, but each answer costs as much as a message.
+    if (model === undefined || (!manual && model.dialect === 'chat-patch')) return [];
+    const known = this.#cache.find(place.document, place.position.line, model.ref, this.#clock.now());
+    if (known?.edits.some(isWanted) || (known?.exact && !manual)) return known.edits;
+    if (!manual && !(mayAsk() && this.#isAffordable())) return [];
+    const circuit = this.#deps.limits?.circuit(model.ref) ?? this.#circuit;
+    if (manual) circuit.reset();
+    const asked = this.#createRequest(place, model, circuit);
+    if (asked === undefined || !circuit.admits()) return [];
+    await this.#send(asked);
+    return this.#findAnswer(asked);
+  }
+
+  #isAffordable(): boolean {
+    const level = this.#budget.level(this.#deps.settings().budgetPerHour);
+    return level === 'normal' || (level === 'slow' && this.#clock.now() - this.#lastSent > SLOW_MS);
+  }
+
+  #findAnswer({ document: { uri }, position, model, pending }: Asked): readonly FoundEdit[] {
+    const now = this.#tracker.document(uri);
+    if (now === undefined) return [];
+    const line = Math.min(Math.max(position.line, pending.first), pending.first + pending.lineCount - 1);
+    return this.#cache.find(now, line, model.ref, this.#clock.now())?.edits ?? [];
+  }
+
+  /** Undefined: there is nothing that can be sent. */
+  #createRequest({ document, position }: Place, model: NextEditModel, circuit: CircuitBreaker): Asked | undefined {
+    const { code, lines = [] } = codeAround(document, position, model.dialect) ?? {};
+    if (code === undefined || insideSecret(code.region, code.cursor)) return undefined;
+    const first = code.startLine - 1;
+    const atEnd = first + lines.length === document.lineCount;
+    const edits = this.#tracker.history.recent(EDITS).filter(({ uri }) => this.#deps.excluded?.(uri) === undefined);
+    const own = edits.filter(({ uri }) => uri === document.uri);
+    const last = edits.at(-1);
+    const original = last?.uri === document.uri ? undoEdit(lines, first, last) : undefined;
+    const secrets = new Map<string, string>();
+    const request: EditRequest = maskRequest(
+      {
+        ...code,
+        path: document.path ?? 'untitled',
+        ...(original === undefined ? {} : { original: original.join('\n') + (atEnd ? '' : '\n') }),
+        edits: edits.flatMap((edit) => this.#recentEdit(edit)),
+        snippets: this.#tracker
+          .snippets(document.uri, SNIPPETS)
+          .filter(({ uri }) => this.#deps.excluded?.(uri) === undefined)
+          .map(({ path, text }) => ({ path, text })),
+      },
+      secrets,
+    );
+    const prompt = promptText(model.dialect, request);
+    if (prompt === undefined) return undefined;
+    const sent: SentEditRequest = {
+      kind: 'edit',
+      model: model.ref,
+      languageId: document.languageId,
+      dialect: model.dialect,
+      prompt,
+      maxTokens: maxTokens(request),
+      context: [...new Set([...request.edits, ...request.snippets].map(({ path }) => path))],
+      masked: secrets.size,
+    };
+    const { uri } = document;
+    const pending = { uri, model: model.ref, region: lines, at: this.#clock.now(), first, lineCount: lines.length };
+    const above = first === 0 ? undefined : document.lineAt(first - 1);
+    return { document, position, model, request, secrets, sent, edits: own, pending, above, atEnd, circuit };
+  }
+
+  #recentEdit(edit: PlacedEdit) {
+    const path = this.#tracker.document(edit.uri)?.path;
+    return path === undefined ? [] : (recentEdit(edit, path) ?? []);
+  }
+
+  async #send(asked: Asked): Promise<void> {
+    const { model, request, sent, pending, circuit } = asked;
+    const send = this.#deps.predict?.(model);
+    if (send === undefined) return;
+    this.#running?.controller.abort();
+    const running = { uri: pending.uri, controller: new AbortController() };
+    this.#running = running;
+    this.#cache.follow(pending);
+    this.#log.sent(sent);
+    this.#budget.recordRequest();
+    this.#lastSent = this.#clock.now();
+    const { first } = pending;
+    const answer = await readAnswer(
+      send(request, { maxTokens: sent.maxTokens }, running.controller.signal),
+      this.#clock,
+    );
+    if (this.#running === running) this.#running = undefined;
+    const stopped = running.controller.signal.aborted;
+    this.#recordOutcome(asked, answer, stopped, circuit);
+    const read = answer.whole && !stopped;
+    const edits = read ? this.#readEdits(asked, answer.text).map((edit) => moveEdit(edit, -first)) : undefined;
+    this.#cache.settle(pending, edits);
+  }
+
+  #readEdits(
+    { document, position, model, request, secrets, edits, above, atEnd }: Asked,
+    text: string,
+  ): readonly FoundEdit[] {
+    const rewritten = readEditAnswer(model.dialect, request, text);
+    if (rewritten === undefined) return [];
+    const { region, startLine } = request;
+    const masked = [...secrets.keys()];
+    const first = startLine - 1;
+    return answerEdits({ document, first, region, above, atEnd, rewritten, masked, cursor: position.line, edits });
+  }
+
+  #recordOutcome({ model, sent }: Asked, answer: Answered, stopped: boolean, circuit: CircuitBreaker): void {
+    const { error, usage, text, firstText, total } = answer;
+    if (error !== undefined && !stopped) {
+      this.#budget.recordFailure();
+      circuit.failed(error);
+    } else if (stopped) circuit.stopped();
+    else circuit.succeeded();
+    const cost =
+      error === undefined ? this.#budget.recordAnswer(model, usage, sent.prompt.length, text.length) : undefined;
+    this.#log.ended(sent, {
+      result: stopped ? 'stopped' : error === undefined ? 'answered' : 'failed',
+      total,
+      characters: text.length,
+      ...(firstText === undefined ? {} : { firstText }),
+      ...(usage === undefined ? {} : { outputTokens: usage.output }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(error === undefined || stopped ? {} : { problem: `${error.status} ${error.errorType}` }),
+    });
+  }
+}
+
+function maxTokens({ region }: EditRequest): number {
+  return Math.min(MAX_TOKENS, Math.ceil(region.length / CHARACTERS_PER_TOKEN) + MORE_TOKENS);
+}
+
+/** Undefined: the code contains the marks of the format. */
+function promptText(dialect: EditDialect, request: EditRequest): string | undefined {
+  try {
+    const { system, text } = writeEditPrompt(dialect, request);
+    return system === undefined ? text : `${system}\n\n${text}`;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Answered {
+  readonly text: string;
+  /** The model ended its answer itself. */
+  readonly whole: boolean;
+  readonly usage?: Usage;
+  readonly error?: SvcError;
+  /** Milliseconds since the request was sent. */
+  readonly firstText?: number;
+  readonly total: number;
+}
+
+async function readAnswer(events: AsyncIterable<Event>, clock: Clock): Promise<Answered> {
+  const sentAt = clock.now();
+  let text = '';
+  let usage: Usage | undefined;
+  let error: SvcError | undefined;
+  let reason: FinishReason = 'closed';
+  let firstText: number | undefined;
+  try {
+    for await (const event of events) {
+      if (event.type === 'text') {
+        firstText ??= clock.now() - sentAt;
+        text += event.text;
+      } else if (event.type === 'usage') usage = event.usage;
+      else if (event.type === 'finish') reason = event.reason;
+      else if (event.type === 'error') error = event.error;
+    }
+  } catch (thrown) {
+    error = asSvcError(thrown);
+  }
+  return {
+    text,
+    whole: error === undefined && reason === 'stop',
+    total: clock.now() - sentAt,
+    ...(usage === undefined ? {} : { usage }),
+    ...(error === undefined ? {} : { error }),
+    ...(firstText === undefined ? {} : { firstText }),
+  };
+}

@@ -1,0 +1,55 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LedgerRetention } from '../../config/settings/settings.ts';
+import { transaction } from '../state/transaction.ts';
+import { BUCKET_MS, bucketOf, mergeBucket } from '../state/usage-tables.ts';
+
+/** Rows that one transaction removes, so that it delays no stream. */
+const BATCH_ROWS = 500;
+
+/** Removes a batch of what is too old. @returns whether there may be more. */
+export function removeOld(database: DatabaseSync, { usage, rollup }: LedgerRetention, now = Date.now()): boolean {
+  // Nothing is older than 0 if the age is infinite.
+  const rowsBefore = bucketOf(Math.max(0, now - usage));
+  const sumsBefore = bucketOf(Math.max(0, now - Math.max(rollup, usage + BUCKET_MS)));
+  const row = database.prepare('SELECT 1 FROM usage WHERE at < ? LIMIT 1').get(rowsBefore);
+  const sum = database
+    .prepare('SELECT bucket FROM usage_rollup WHERE bucket > 0 AND bucket < ? ORDER BY bucket LIMIT 1')
+    .get(sumsBefore);
+  if (row === undefined && sum === undefined) return false;
+  transaction(database, () => {
+    database.prepare('UPDATE retained SET since = max(since, ?)').run(rowsBefore);
+    const old = 'SELECT seq FROM usage WHERE at < ? ORDER BY at LIMIT ?';
+    database.prepare(`DELETE FROM usage WHERE seq IN (${old})`).run(rowsBefore, BATCH_ROWS);
+    if (sum !== undefined) mergeBucket(database, Number(sum.bucket));
+  });
+  return true;
+}
+
+/** Unix milliseconds: from then on, no row of the ledger was removed. */
+export function retainedSince(database: DatabaseSync): number {
+  return Number(database.prepare('SELECT since FROM retained').get()?.since ?? 0);
+}
+
+/** Milliseconds between two batches, and between two checks whether something is too old. */
+const PAUSE_MS = 100;
+const CHECK_MS = 3_600_000;
+
+/** Removes what is too old, now and every hour. @returns a function that stops it. */
+export function keepRetention(
+  database: DatabaseSync,
+  retention: () => LedgerRetention,
+  failed: (thrown: unknown) => void,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const next = () => {
+    let more = false;
+    try {
+      more = removeOld(database, retention());
+    } catch (thrown) {
+      failed(thrown);
+    }
+    timer = setTimeout(next, more ? PAUSE_MS : CHECK_MS).unref();
+  };
+  timer = setTimeout(next, PAUSE_MS).unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,187 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Usage } from '../../wire/event.ts';
+
+/** Milliseconds of a bucket. Days of every time zone consist of whole buckets. */
+export const BUCKET_MS = 15 * 60_000;
+
+/** Who spends, and on which model. A name is empty if there is none. */
+export interface Spender {
+  readonly key: string;
+  readonly organization: string;
+  readonly user: string;
+  readonly model: string;
+}
+
+/** One attempt that was answered or cost money. Contains numbers and names, no content. */
+export interface UsageRow extends Spender {
+  readonly requestId: string;
+  /** 1 for the first upstream request of a request. */
+  readonly attempt: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Labels that the client sent. */
+  readonly tags: Readonly<Record<string, string>> | undefined;
+  readonly endpoint: string;
+  readonly provider: string;
+  /** The organization paid with its own credential. */
+  readonly byok: boolean;
+  readonly outcome: string;
+  readonly usage: Usage | undefined;
+  /** Nano-USD; undefined if the model's prices are not known. */
+  readonly cost: number | undefined;
+  /** The upstream did not report the usage. */
+  readonly estimated: boolean;
+  /** Milliseconds from the request to the attempt, from the attempt to its first byte, from the request to its end. */
+  readonly waitMs: number;
+  readonly firstByteMs: number;
+  readonly durationMs: number;
+}
+
+const INSERT = `INSERT INTO usage (request_id, attempt, at, key, organization, user, tags, endpoint, model, provider,
+  byok, outcome, input, output, cache_read, cache_write, cache_write_1h, reasoning, cost_nano, estimated,
+  wait_ms, first_byte_ms, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (request_id, attempt) DO NOTHING`;
+
+/** Columns of `usage_rollup` that identify a sum, and those that are added up. */
+const DIMENSIONS = 'bucket, key, organization, user, model, provider, byok, outcome';
+const SUMS = [
+  ...['requests', 'estimated', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
+  'cost_nano',
+];
+const ADD = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
+const ROLL_UP = `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`;
+const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (key, organization, user, model) DO UPDATE SET nano = nano + excluded.nano`;
+
+interface Sum {
+  readonly row: UsageRow;
+  readonly values: number[];
+}
+
+/** Writes rows, the sums of their quarters of an hour and what was spent. Each row counts once, by its id. */
+export class UsageTables {
+  readonly #insert: StatementSync;
+  readonly #rollUp: StatementSync;
+  readonly #spend: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#insert = database.prepare(INSERT);
+    this.#rollUp = database.prepare(ROLL_UP);
+    this.#spend = database.prepare(SPEND);
+  }
+
+  /**
+   * Must run in a transaction. A row whose tokens can't be stored is written without them, because its cost counts.
+   *
+   * @param refused is called for such a row.
+   */
+  write(rows: readonly UsageRow[], refused: (error: Error) => void): void {
+    const sums = new Map<string, Sum>();
+    const spent = new Map<string, { readonly row: UsageRow; nano: number }>();
+    for (const row of rows) {
+      const written = this.#insertRow(row, refused);
+      if (written === undefined) continue;
+      addTo(sums, written);
+      if (row.byok || !row.cost) continue;
+      const spender = JSON.stringify([row.key, row.organization, row.user, row.model]);
+      const found = spent.get(spender);
+      if (found === undefined) spent.set(spender, { row, nano: row.cost });
+      else found.nano += row.cost;
+    }
+    for (const { row, values } of sums.values()) {
+      const { key, organization, user, model, provider, byok, outcome } = row;
+      this.#rollUp.run(bucketOf(row.at), key, organization, user, model, provider, byok ? 1 : 0, outcome, ...values);
+    }
+    for (const { row, nano } of spent.values()) {
+      this.#spend.run(row.key, row.organization, row.user, row.model, nano);
+    }
+  }
+
+  /** @returns the row as it was written; undefined if it was there already. */
+  #insertRow(row: UsageRow, refused: (error: Error) => void): UsageRow | undefined {
+    try {
+      return runInsert(this.#insert, row) ? row : undefined;
+    } catch (thrown) {
+      if (row.usage === undefined || !isConstraint(thrown)) throw thrown;
+      refused(new Error(`the tokens of ${row.requestId} can’t be written: ${thrown.message}`, { cause: thrown }));
+      const rest = { ...row, usage: undefined };
+      return runInsert(this.#insert, rest) ? rest : undefined;
+    }
+  }
+}
+
+/** Makes a bucket a part of the first one, which has no time of its own. Must run in a transaction. */
+export function mergeBucket(database: DatabaseSync, bucket: number): void {
+  const rest = DIMENSIONS.replace('bucket, ', '');
+  database
+    .prepare(
+      `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
+        SELECT 0, ${rest}, ${SUMS.join(', ')} FROM usage_rollup WHERE bucket = ?
+        ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`,
+    )
+    .run(bucket);
+  database.prepare('DELETE FROM usage_rollup WHERE bucket = ?').run(bucket);
+}
+
+export function bucketOf(at: number): number {
+  return at - (at % BUCKET_MS);
+}
+
+function addTo(sums: Map<string, Sum>, row: UsageRow): void {
+  const { key, organization, user, model, provider, byok, outcome, usage } = row;
+  const group = JSON.stringify([bucketOf(row.at), key, organization, user, model, provider, byok, outcome]);
+  const sum = sums.get(group) ?? { row, values: SUMS.map(() => 0) };
+  sums.set(group, sum);
+  const values = [
+    1,
+    row.estimated ? 1 : 0,
+    usage?.input ?? 0,
+    usage?.output ?? 0,
+    usage?.cacheRead ?? 0,
+    usage?.cacheWrite ?? 0,
+    usage?.cacheWrite1h ?? 0,
+    usage?.reasoning ?? 0,
+    row.cost ?? 0,
+  ];
+  for (const [index, value] of values.entries()) sum.values[index] = (sum.values[index] ?? 0) + value;
+}
+
+const SQLITE_CONSTRAINT = 19;
+
+function isConstraint(thrown: unknown): thrown is Error {
+  // The last byte of an extended code is the primary code (sqlite.org/rescode.html).
+  const code = thrown instanceof Error && 'errcode' in thrown ? Number(thrown.errcode) : 0;
+  return (code & 0xff) === SQLITE_CONSTRAINT;
+}
+
+/** @returns whether the row is new. */
+function runInsert(insert: StatementSync, row: UsageRow): boolean {
+  const { usage } = row;
+  const { changes } = insert.run(
+    row.requestId,
+    row.attempt,
+    row.at,
+    row.key,
+    row.organization,
+    row.user,
+    row.tags === undefined ? '' : JSON.stringify(row.tags),
+    row.endpoint,
+    row.model,
+    row.provider,
+    row.byok ? 1 : 0,
+    row.outcome,
+    usage?.input ?? null,
+    usage?.output ?? null,
+    usage?.cacheRead ?? null,
+    usage?.cacheWrite ?? null,
+    usage?.cacheWrite1h ?? null,
+    usage?.reasoning ?? null,
+    row.cost ?? null,
+    row.estimated ? 1 : 0,
+    Math.round(row.waitMs),
+    Math.round(row.firstByteMs),
+    Math.round(row.durationMs),
+  );
+  return changes > 0;
+}

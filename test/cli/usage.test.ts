@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { Account } from '../../src/gateway/access/account.ts';
+import type { LedgerRow } from '../../src/gateway/accounting/ledger.ts';
+import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
+import { transaction } from '../../src/gateway/state/transaction.ts';
+import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { ledgerRow } from '../gateway/ledger-row.ts';
+import { svc } from './run-svc.ts';
+
+async function record(folder: ProjectFolder, ...rows: readonly Partial<LedgerRow>[]): Promise<void> {
+  const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
+  const tables = new UsageTables(database);
+  transaction(database, () =>
+    tables.write(
+      rows.map((row) => ledgerRow(new Account(), row)),
+      assert.fail,
+    ),
+  );
+  database.close();
+}
+
+const ROWS: readonly Partial<LedgerRow>[] = [
+  // The evening of the 21st in UTC is the 22nd in Kolkata.
+  { at: Date.parse('2026-11-21T20:00:00Z'), key: 'ann', user: 'ann', cost: 1_000_000_001, tags: { project: 'a' } },
+  { at: Date.parse('2026-11-22T08:00:00Z'), key: 'ann', user: 'ann', cost: 2_000_000_000 },
+  { at: Date.parse('2026-11-22T08:00:00Z'), key: 'bob', model: 'p/=SUM(A1)', cost: 4_000_000_000 },
+];
+
+describe('svc usage', () => {
+  it('svc usage: days are those of the time zone', async () => {
+    using folder = new ProjectFolder();
+    await record(folder, ...ROWS);
+    const days = async (...args: string[]) => {
+      const { rows } = JSON.parse((await svc(folder, ['usage', '--by', 'day', '--json', ...args])).out);
+      return rows.map(({ day, cost }: Record<string, unknown>) => [day, cost]);
+    };
+    assert.deepEqual(await days(), [
+      ['2026-11-21', 1.000000001],
+      ['2026-11-22', 6],
+    ]);
+    assert.deepEqual(await days('--tz', 'Asia/Kolkata'), [['2026-11-22', 7.000000001]]);
+    assert.deepEqual(await days('--since', '2026-11-22'), [['2026-11-22', 6]]);
+    assert.deepEqual(await days('--until', '2026-11-22'), [['2026-11-21', 1.000000001]]);
+    assert.deepEqual(await days('--until', '2026-11-22', '--tz', 'Asia/Kolkata'), []);
+  });
+
+  it('svc usage --format csv: writes exact costs, and no cell that a spreadsheet runs', async () => {
+    using folder = new ProjectFolder();
+    await record(folder, ...ROWS);
+    const { out } = await svc(folder, ['usage', '--by', 'key,model', '--format', 'csv']);
+    const [head, ...lines] = out.trimEnd().split('\r\n');
+    assert.match(head ?? '', /^key,model,requests,input_tokens,.*,cost,byok_cost,estimated_requests$/);
+    assert.deepEqual(
+      lines.map((line) =>
+        line
+          .split(',')
+          .slice(0, 2)
+          .concat(line.split(',').at(-3) ?? ''),
+      ),
+      [
+        ['bob', 'p/=SUM(A1)', '4.000000000'],
+        ['ann', 'p/m', '3.000000001'],
+      ],
+    );
+    await record(folder, { key: '=1+1', cost: 1 });
+    assert.match((await svc(folder, ['usage', '--by', 'key', '--format', 'csv'])).out, /^'=1\+1,/m);
+  });
+
+  it('svc usage: groups by tag and filters by user', async () => {
+    using folder = new ProjectFolder();
+    await record(folder, ...ROWS);
+    const { out } = await svc(folder, ['usage', '--by', 'tag:project', '--user', 'ann', '--json']);
+    const { rows, total } = JSON.parse(out);
+    assert.deepEqual(
+      rows.map((row: Record<string, unknown>) => [row['tag:project'], row.cost]),
+      [
+        [null, 2],
+        ['a', 1.000000001],
+      ],
+    );
+    assert.equal(total.cost, 3.000000001);
+  });
+
+  const wrong: readonly (readonly [args: string, message: RegExp])[] = [
+    ['--by color', /--by must be/],
+    ['--tz Mars/Base', /--tz must be a time zone such as Europe\/Berlin; “Mars\/Base” is unknown/],
+    ['--format xml', /--format must be table, csv or json/],
+    ['--since yesterday', /--since must be a date/],
+    ['--since 2026-11-22 --until 2026-11-21', /--until must be after --since/],
+  ];
+  for (const [args, message] of wrong) {
+    it(`svc usage: explains a wrong option: ${args}`, async () => {
+      using folder = new ProjectFolder();
+      const { code, err } = await svc(folder, ['usage', ...args.split(' ')]);
+      assert.equal(code, 2);
+      assert.match(err, message);
+    });
+  }
+});
+
+describe('svc state check', () => {
+  it('svc state check: proves that what was spent is the sum of the rows, and fails if it is not', async () => {
+    using folder = new ProjectFolder();
+    await record(folder, ...ROWS);
+    assert.deepEqual(await svc(folder, ['state', 'check']), {
+      code: 0,
+      out: 'The state is consistent: 3 rows, 7.000000001 USD spent, equal to the sum of the rows.\n',
+      err: '',
+    });
+    const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
+    database.exec("UPDATE spent SET nano = nano + 1 WHERE key = 'bob'");
+    database.close();
+    const { code, out } = await svc(folder, ['state', 'check', '--json']);
+    assert.equal(code, 1);
+    assert.deepEqual(
+      JSON.parse(out).differences.map(({ stored_nano, rows_nano }: Record<string, unknown>) => [
+        stored_nano,
+        rows_nano,
+      ]),
+      [[4_000_000_001, 4_000_000_000]],
+    );
+  });
+});

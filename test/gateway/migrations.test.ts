@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { KeyStore } from '../../src/gateway/access/key-store.ts';
+import { checkState } from '../../src/gateway/accounting/state-check.ts';
+import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
+
+/** The tables as release 0.1.0 created them. */
+const TABLES_OF_0_1_0 = `
+  CREATE TABLE keys (
+    name TEXT PRIMARY KEY, organization TEXT, budget REAL, rpm INTEGER,
+    created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER,
+    spent REAL NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE key_hashes (
+    hash TEXT PRIMARY KEY, name TEXT NOT NULL REFERENCES keys (name),
+    created_at INTEGER NOT NULL, valid_until INTEGER
+  ) STRICT;
+  CREATE TABLE usage (
+    id INTEGER PRIMARY KEY, at INTEGER NOT NULL, request_id TEXT NOT NULL, key TEXT NOT NULL, organization TEXT,
+    endpoint TEXT NOT NULL, model TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
+    cost REAL, estimated INTEGER NOT NULL, duration_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL
+  ) STRICT;
+`;
+const HOUR_COLUMN = 'ALTER TABLE usage ADD COLUMN cache_write_1h INTEGER;';
+
+describe('migrations of the state', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'svc-migrations-'));
+    file = path.join(folder, 'gateway.db');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = (sql: string) => {
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+  };
+  const opened = async <T>(use: (database: DatabaseSync) => T): Promise<T> => {
+    const database = await openState(file);
+    try {
+      return use(database);
+    } finally {
+      database.close();
+    }
+  };
+
+  for (const [what, more] of [
+    ['with the column of the hour cache', HOUR_COLUMN],
+    ['without it', ''],
+  ] as const) {
+    it(`migrations: a state of 0.1.0 ${what} keeps keys, budgets, rates, rows and what was spent`, async () => {
+      const rows = Array.from({ length: 1_000 }, (_, n) => {
+        const fields = [n + 1, 1_700_000_000_000 + n * 60_000, `'r${n >> 1}'`, n % 2 ? "'ann'" : "'bob'"];
+        const cost = n % 10 === 0 ? 'NULL' : '0.1';
+        return `(${[...fields, n % 2 ? "'acme'" : 'NULL', "'/messages'", "'up/org/m'", 0, "'complete'", 1, 2, 3, 4, 5, cost, 0, 9, 8].join(', ')})`;
+      });
+      write(`${TABLES_OF_0_1_0}
+        INSERT INTO keys VALUES ('ann', 'acme', 20.5, 60, 1, NULL, NULL, 49.999999999999);
+        INSERT INTO keys VALUES ('bob', NULL, NULL, NULL, 2, 3, 4, 41.5);
+        INSERT INTO key_hashes VALUES ('abc', 'ann', 1, NULL);
+        INSERT INTO usage VALUES ${rows.join(', ')};
+        ${more}`);
+      await opened((database) => {
+        const [ann, bob] = new KeyStore(database).list();
+        assert.deepEqual(
+          [ann?.organization, ann?.budget, ann?.rpm, ann?.spent, ann?.hashes.length],
+          ['acme', 20.5e9, 60, 50e9, 1],
+        );
+        // 1.5 USD were spent without a row: the state was partly deleted, or rows could not be written.
+        assert.deepEqual([bob?.budget, bob?.spent, bob?.expiresAt, bob?.revokedAt], [undefined, 41.5e9, 3, 4]);
+        assert.deepEqual(checkState(database), { rows: 1_001, spent: 91.5e9, differences: [] });
+        const report = readUsageReport(database, { since: 0, by: ['key', 'provider'] });
+        assert.deepEqual(
+          report.rows.map(({ key, provider, requests, input_tokens, cost }) => [
+            key,
+            provider,
+            requests,
+            input_tokens,
+            cost,
+          ]),
+          [
+            ['ann', 'up', 500, 500, 50],
+            ['bob', 'up', 500, 500, 40],
+            ['bob', null, 1, 0, 1.5],
+          ],
+        );
+      });
+      await opened((database) => assert.equal(checkState(database).rows, 1_001, 'a second start changes nothing'));
+    });
+  }
+
+  it('migrations: a state of a newer release is refused and not changed', async () => {
+    await opened((database) => database.exec('UPDATE schema SET version = 9, min_reader = 9'));
+    await assert.rejects(openState(file), {
+      errorType: 'configuration_error',
+      message: /newer release of Svc wrote the gateway’s state \(version 9\)/,
+    });
+    const database = new DatabaseSync(file);
+    assert.deepEqual({ ...database.prepare('SELECT * FROM schema').get() }, { version: 9, min_reader: 9 });
+    database.close();
+  });
+
+  it('migrations: a newer state that this release can still read is used', async () => {
+    await opened((database) => database.exec('UPDATE schema SET version = 9, min_reader = 2'));
+    await opened((database) => assert.equal(checkState(database).rows, 0));
+  });
+
+  it('migrations: a failed migration leaves the old state as it was', async () => {
+    write(`${TABLES_OF_0_1_0}
+      INSERT INTO keys VALUES ('ann', NULL, 1, NULL, 1, NULL, NULL, 0.5);
+      CREATE TABLE spent (mine INTEGER);`);
+    await assert.rejects(openState(file), { errorType: 'configuration_error', message: /can’t be opened/ });
+    const database = new DatabaseSync(file);
+    assert.equal(database.prepare('SELECT spent FROM keys').get()?.spent, 0.5);
+    assert.equal(database.prepare("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'usage_rollup'").get()?.n, 0);
+    database.close();
+  });
+});

@@ -1,0 +1,255 @@
+import { strict as assert } from 'node:assert';
+import fc from 'fast-check';
+import { type AttemptResult, MemberHealth } from '../../src/gateway/pools/member-health.ts';
+import { orderMembers } from '../../src/gateway/pools/member-order.ts';
+import type { Pool } from '../../src/gateway/pools/pools.ts';
+import { promptHead } from '../../src/gateway/pools/prompt-head.ts';
+import { SvcError, type SvcErrorInit } from '../../src/wire/errors/svc-error.ts';
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function healthWithClock() {
+  const clock = { ms: 1_000 };
+  return { clock, health: new MemberHealth(silent, () => clock.ms) };
+}
+
+function failure(init: Partial<SvcErrorInit>): AttemptResult {
+  const error = new SvcError({ errorType: 'upstream_error', message: 'x', provider: 'p', ...init });
+  return { error, byok: false };
+}
+
+type Strategy = Pool['settings']['strategy'];
+
+function order(
+  health: MemberHealth,
+  weights: Readonly<Record<string, number>>,
+  { strategy = 'weighted', conversation }: { strategy?: Strategy; conversation?: string } = {},
+): readonly string[] {
+  const members = Object.entries(weights).map(([model, weight]) => ({ model, weight }));
+  const settings = { models: [], weights: [], strategy, affinity: conversation !== undefined };
+  const pool = { ref: 'team/x', model: 'team/x', members, settings };
+  return orderMembers({ pool, members, health, name: (model) => model, conversation });
+}
+
+describe('members of a pool', () => {
+  const WAITS: readonly (readonly [string, Partial<SvcErrorInit>, number])[] = [
+    ['an error', { upstreamStatus: 500 }, 1_000],
+    ['a rate limit', { errorType: 'rate_limit_exceeded', upstreamStatus: 429 }, 5_000],
+    ['Retry-After', { errorType: 'rate_limit_exceeded', upstreamStatus: 429, retryAfterMs: 42_000 }, 42_000],
+    ['a Retry-After of a day', { upstreamStatus: 429, retryAfterMs: 86_400_000 }, 600_000],
+    ['a timeout', { errorType: 'upstream_timeout' }, 10_000],
+    ['an account without funds', { errorType: 'insufficient_credits', upstreamStatus: 402 }, 60_000],
+    ['a key that is refused', { upstreamStatus: 401 }, 60_000],
+  ];
+  for (const [name, init, ms] of WAITS) {
+    it(`cool-down: lasts ${ms} ms after ${name}`, () => {
+      const { clock, health } = healthWithClock();
+      health.begin('a')(failure(init));
+      assert.equal(health.isAvailable('a'), false);
+      clock.ms += ms - 1;
+      assert.equal(health.isAvailable('a'), false);
+      clock.ms += 1;
+      assert.equal(health.isAvailable('a'), true);
+    });
+  }
+
+  it('cool-down: there is none after an error of the request, or if the client left', () => {
+    const { health } = healthWithClock();
+    for (const result of [failure({ errorType: 'invalid_request', upstreamStatus: 400 }), undefined]) {
+      health.begin('a')(result);
+      assert.equal(health.isAvailable('a'), true);
+    }
+  });
+
+  it('cool-down: after it one request tries the member, which returns when that request is answered', () => {
+    const { clock, health } = healthWithClock();
+    health.begin('a')(failure({}));
+    clock.ms += 1_000;
+    const probe = health.begin('a');
+    assert.equal(health.isAvailable('a'), false, 'others wait for the probe');
+    probe({ firstByteMs: 10 });
+    assert.equal(health.isAvailable('a'), true);
+    assert.equal(health.coolingMs('a'), 0);
+  });
+
+  it('cool-down: doubles with each failed probe up to a minute, and starts again after an answer', () => {
+    const { clock, health } = healthWithClock();
+    const waits: number[] = [];
+    for (let failed = 0; failed < 8; failed += 1) {
+      health.begin('a')(failure({}));
+      waits.push(health.coolingMs('a'));
+      clock.ms += health.coolingMs('a');
+    }
+    assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    health.begin('a')({ firstByteMs: 10 });
+    health.begin('a')(failure({}));
+    assert.equal(health.coolingMs('a'), 1_000);
+  });
+
+  it('cool-down: a probe whose client leaves makes room for the next one', () => {
+    const { clock, health } = healthWithClock();
+    health.begin('a')(failure({}));
+    clock.ms += 1_000;
+    health.begin('a')(undefined);
+    assert.equal(health.isAvailable('a'), true);
+  });
+
+  it('order: members that cool down come last, the one that is available soonest first', () => {
+    const { health } = healthWithClock();
+    health.begin('a')(failure({ upstreamStatus: 401 }));
+    health.begin('b')(failure({}));
+    for (const conversation of [undefined, 'x']) {
+      assert.deepEqual(order(health, { a: 1, b: 1, c: 1 }, conversation === undefined ? {} : { conversation }), [
+        'c',
+        'b',
+        'a',
+      ]);
+    }
+  });
+
+  it('order: weights are shares, at random and by conversation', () => {
+    const { health } = healthWithClock();
+    for (const affinity of [false, true]) {
+      const first = { a: 0, b: 0, c: 0 } as Record<string, number>;
+      for (let request = 0; request < 6_000; request += 1) {
+        const chosen = order(health, { a: 1, b: 2, c: 3 }, affinity ? { conversation: `${request}` } : {})[0] ?? '';
+        first[chosen] = (first[chosen] ?? 0) + 1;
+      }
+      for (const [member, share] of [
+        ['a', 1 / 6],
+        ['b', 2 / 6],
+        ['c', 3 / 6],
+      ] as const) {
+        assert.ok(Math.abs((first[member] ?? 0) / 6_000 - share) < 0.03, `${member}: ${first[member]}`);
+      }
+    }
+  });
+
+  it('order: least-busy prefers the member with the fewest active requests for its weight', () => {
+    const { health } = healthWithClock();
+    for (const member of ['a', 'a', 'b', 'c', 'c', 'c']) health.begin(member);
+    assert.deepEqual(order(health, { a: 1, b: 1, c: 1 }, { strategy: 'least-busy' }), ['b', 'a', 'c']);
+    assert.equal(order(health, { a: 1, b: 1, c: 10 }, { strategy: 'least-busy' })[0], 'c');
+  });
+
+  it('order: latency prefers the fast member, and tries a slow one again later', () => {
+    const { clock, health } = healthWithClock();
+    for (let request = 0; request < 20; request += 1) {
+      health.begin('slow')({ firstByteMs: 4_000 });
+      health.begin('fast')({ firstByteMs: 200 });
+    }
+    assert.deepEqual(order(health, { slow: 1, fast: 1 }, { strategy: 'latency' }), ['fast', 'slow']);
+    clock.ms += 90_000;
+    health.begin('fast')({ firstByteMs: 200 });
+    assert.deepEqual(order(health, { slow: 1, fast: 1 }, { strategy: 'latency' }), ['slow', 'fast']);
+  });
+
+  it('order: latency sends one request at a time more to a member that has not answered yet', () => {
+    const { health } = healthWithClock();
+    health.begin('known')({ firstByteMs: 100 });
+    const chosen = ['known', 'new'].map(() => {
+      const [first = ''] = order(health, { known: 1, new: 1 }, { strategy: 'latency' });
+      health.begin(first);
+      return first;
+    });
+    assert.deepEqual(chosen.toSorted(), ['known', 'new']);
+  });
+
+  it('order: a conversation stays at its member unless that is overloaded', () => {
+    const { health } = healthWithClock();
+    const first = () => order(health, { a: 1, b: 1 }, { strategy: 'least-busy', conversation: 'talk' })[0] ?? '';
+    const own = first();
+    for (let active = 0; active < 4; active += 1) health.begin(own);
+    assert.equal(first(), own);
+    health.begin(own);
+    assert.notEqual(first(), own);
+  });
+
+  it('order: a member that is added or removed moves only its own conversations', () => {
+    const { health } = healthWithClock();
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 2, maxLength: 8 }),
+        (talk, names) => {
+          const all = Object.fromEntries(names.map((name, index) => [`m${name}`, 1 + (index % 3)]));
+          const before = order(health, all, { conversation: talk });
+          for (const removed of Object.keys(all)) {
+            const { [removed]: _, ...rest } = all;
+            assert.deepEqual(
+              order(health, rest, { conversation: talk }),
+              before.filter((name) => name !== removed),
+            );
+          }
+        },
+      ),
+    );
+  });
+
+  const HEADS: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>, boolean])[] = [
+    [
+      'a later turn of Chat Completions',
+      {
+        messages: [
+          { role: 'system', content: 'S' },
+          { role: 'user', content: 'A' },
+        ],
+      },
+      {
+        messages: [
+          { role: 'system', content: 'S' },
+          { role: 'user', content: 'A' },
+          { role: 'user', content: 'B' },
+        ],
+      },
+      true,
+    ],
+    [
+      'a later turn of Messages',
+      { system: 'S', messages: [{ role: 'user', content: [{ type: 'text', text: 'A' }] }] },
+      {
+        system: 'S',
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'A' }] },
+          { role: 'assistant', content: 'x' },
+        ],
+      },
+      true,
+    ],
+    [
+      'a later turn of Responses',
+      { instructions: 'S', input: [{ role: 'user', content: 'A' }] },
+      {
+        instructions: 'S',
+        input: [
+          { role: 'user', content: 'A' },
+          { type: 'function_call', name: 'f' },
+        ],
+      },
+      true,
+    ],
+    [
+      'another first question',
+      { messages: [{ role: 'user', content: 'A' }] },
+      { messages: [{ role: 'user', content: 'B' }] },
+      false,
+    ],
+    ['another system prompt', { system: 'S', messages: [] }, { system: 'T', messages: [] }, false],
+    ['another text of Responses', { input: 'A' }, { input: 'B' }, false],
+    ['another prompt for code', { prompt: 'A' }, { prompt: 'B' }, false],
+  ];
+  for (const [name, one, other, same] of HEADS) {
+    it(`conversation: ${same ? 'is the same' : 'is another'} for ${name}`, () => {
+      assert.equal(promptHead(one) === promptHead(other), same);
+    });
+  }
+
+  it('conversation: any body has a short head, however deep it is nested', () => {
+    let deep: unknown = 'x';
+    for (let level = 0; level < 50_000; level += 1) deep = [deep];
+    assert.ok(promptHead({ messages: [{ role: 'user', content: deep }] }).length <= 4_000);
+    const long = 'x'.repeat(5_000_000);
+    assert.ok(promptHead({ system: long, messages: [{ role: 'user', content: long }] }).length <= 4_000);
+    fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => promptHead(body).length <= 4_000));
+  });
+});

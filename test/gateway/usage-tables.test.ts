@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { type Period, TimeZone } from '../../src/base/time-zone.ts';
+import { Account } from '../../src/gateway/access/account.ts';
+import { toNano } from '../../src/gateway/accounting/money.ts';
+import { removeOld } from '../../src/gateway/accounting/retention.ts';
+import { checkState } from '../../src/gateway/accounting/state-check.ts';
+import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
+import { transaction } from '../../src/gateway/state/transaction.ts';
+import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { ledgerRow } from './ledger-row.ts';
+
+const DAY = 86_400_000;
+const noError = (error: Error) => assert.fail(error);
+
+describe('usage tables', () => {
+  let database: DatabaseSync;
+  let tables: UsageTables;
+  const write = (...rows: readonly UsageRow[]) => transaction(database, () => tables.write(rows, noError));
+  const row = (more: Partial<UsageRow> = {}): UsageRow => ledgerRow(new Account(), more);
+  const stored = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
+
+  beforeEach(async () => {
+    database = await openState(':memory:');
+    tables = new UsageTables(database);
+  });
+  afterEach(() => database.close());
+
+  it('usage tables: a row that is written twice counts once', () => {
+    const one = row({ requestId: 'same' });
+    write(one, one);
+    write(one);
+    write(row({ requestId: 'same', attempt: 2 }));
+    assert.deepEqual(
+      [
+        stored('SELECT count(*) FROM usage'),
+        stored('SELECT sum(requests) FROM usage_rollup'),
+        stored('SELECT sum(nano) FROM spent'),
+      ],
+      [2, 2, 1e9],
+    );
+  });
+
+  it('usage tables: sums of amounts that floating point rounds are exact', () => {
+    write(...Array.from({ length: 1_000 }, () => row({ cost: toNano(0.1) })));
+    assert.equal(readUsageReport(database, { since: 0, by: [] }).total.cost, 100);
+  });
+
+  it('usage tables: reports equal the sum of the rows in every time zone, for every period and range', () => {
+    const zones = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe'];
+    const from = Date.parse('2026-10-20T00:00:00Z');
+    const rows = Array.from({ length: 2_000 }, (_, n) =>
+      row({
+        at: from + ((n * 7_919_000) % (20 * DAY)),
+        key: `k${n % 3}`,
+        user: n % 2 ? 'ann' : '',
+        model: `p/m${n % 5}`,
+        cost: n * 1_001,
+        byok: n % 7 === 0,
+        tags: n % 4 === 0 ? { project: `x${n % 8}` } : undefined,
+      }),
+    );
+    write(...rows);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...zones),
+        fc.constantFrom<Period>('hour', 'day', 'week', 'month'),
+        fc.constantFrom('model', 'user', 'tag:project'),
+        fc.integer({ min: 0, max: 20 * DAY }),
+        fc.integer({ min: 0, max: 20 * DAY }),
+        (name, period, second, start, length) => {
+          const zone = new TimeZone(name);
+          const [since, until] = [from + start, from + start + length];
+          const field = second === 'tag:project' ? ('tag:project' as const) : second === 'user' ? 'user' : 'model';
+          const expected = new Map<string, number>();
+          for (const { at, cost, model, user, tags } of rows) {
+            if (at < since || at >= until) continue;
+            const value = { model, user: user || null, 'tag:project': tags?.project ?? null }[field];
+            const id = JSON.stringify([zone.label(period, at), value]);
+            expected.set(id, (expected.get(id) ?? 0) + (cost ?? 0));
+          }
+          const report = readUsageReport(database, { since, until, zone, by: [period, field] });
+          const found = new Map(
+            report.rows.map((each) => [JSON.stringify([each[period], each[field]]), toNano(each.cost)]),
+          );
+          assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('usage tables: removing old rows keeps the sums, and removing old sums keeps the totals', () => {
+    const now = Date.parse('2026-11-22T12:00:00Z');
+    write(...Array.from({ length: 1_500 }, (_, n) => row({ at: now - n * DAY, cost: 1_000_000 })));
+    const totals = () => readUsageReport(database, { since: 0, by: ['key'] }).rows;
+    const month = () => readUsageReport(database, { since: now - 300 * DAY, until: now - 200 * DAY, by: ['day'] }).rows;
+    const before = { totals: totals(), month: month() };
+    while (removeOld(database, { usage: 90 * DAY, rollup: 400 * DAY }, now));
+    assert.deepEqual({ totals: totals(), month: month() }, before);
+    assert.deepEqual([stored('SELECT count(*) FROM usage'), stored('SELECT count(*) FROM usage_rollup')], [91, 402]);
+    assert.deepEqual(checkState(database).differences, []);
+  });
+
+  it('usage tables: nothing is removed by default', () => {
+    write(row({ at: 1 }));
+    const forever = Number.POSITIVE_INFINITY;
+    assert.equal(removeOld(database, { usage: forever, rollup: forever }), false);
+  });
+
+  it('state check: finds each sum that differs from its rows', () => {
+    write(row({ key: 'ann', at: Date.now() }), row({ key: 'bob', at: Date.now() }));
+    assert.deepEqual(checkState(database), { rows: 2, spent: 1e9, differences: [] });
+    database.exec("UPDATE spent SET nano = nano + 1 WHERE key = 'ann'");
+    database.exec("DELETE FROM usage WHERE key = 'bob'");
+    const { differences } = checkState(database);
+    assert.deepEqual(differences.map(({ what, stored, rows }) => [/ann|bob/.exec(what)?.[0], stored, rows]).sort(), [
+      ['ann', 500_000_001, 500_000_000],
+      ['bob', 500_000_000, 0],
+    ]);
+  });
+});
