@@ -82,9 +82,11 @@ export class EditDecorations implements vscode.Disposable {
     );
     editor.setDecorations(
       this.#beside,
-      shown?.beside.map(({ line, gap, text }) =>
-        attach(lineEnd(editor, line), { contentText: toContent(text), margin: `0 0 0 ${gap}ch` }),
-      ) ?? [],
+      shown?.beside
+        .filter(({ text }) => text !== '')
+        .map(({ line, gap, text }) =>
+          attach(lineEnd(editor, line), { contentText: toContent(text), margin: `0 0 0 ${gap}ch` }),
+        ) ?? [],
     );
     editor.setDecorations(this.#label, label === undefined ? [] : [attachLabel(editor, label)]);
     editor.setDecorations(this.#mark, layout?.marked.map((line) => new vscode.Range(line, 0, line, 0)) ?? []);
@@ -122,7 +124,7 @@ function lineEnd({ document }: vscode.TextEditor, line: number): Place {
   return document.lineAt(Math.min(line, document.lineCount - 1)).range.end;
 }
 
-/** Spaces at the start of an attachment are not shown, and an empty one has no height. */
+/** Spaces at the start of an attachment are not shown. */
 function toContent(text: string): string {
-  return showUnseen(text).replaceAll(' ', '\u00a0') || '\u00a0';
+  return showUnseen(text).replaceAll(' ', '\u00a0');
 }
