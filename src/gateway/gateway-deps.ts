@@ -6,6 +6,7 @@ import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
 import type { Pools } from './pools/pools.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -40,4 +41,6 @@ export interface GatewayDeps {
   /** The connections of `transport`, to forward bytes. */
   readonly dispatcher: Dispatcher;
   readonly log: Log;
+  /** Absent: nothing is recorded. */
+  readonly telemetry?: Telemetry | undefined;
 }

@@ -1,7 +1,13 @@
 import { parseDuration } from '../../base/duration.ts';
 import { arrayOrEmpty, defined, objectOrEmpty } from '../../base/json.ts';
 import { credentials, number, text, texts } from './fields.ts';
-import type { GatewaySettings, LedgerRetention, OrganizationSettings, PoolSettings } from './settings.ts';
+import type {
+  GatewaySettings,
+  LedgerRetention,
+  OrganizationSettings,
+  PoolSettings,
+  TelemetrySettings,
+} from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
 
 /** The `gateway` section with its defaults. */
@@ -26,6 +32,8 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    telemetry: readTelemetry(child(node, 'telemetry')),
+    metricLabels: new Set(texts(fields.metricLabels)),
     pools: byKey(fields.pools, readPool),
   };
 }
@@ -44,6 +52,18 @@ function readOrganization(id: string, node: Tree): OrganizationSettings {
     name: text(name) ?? id,
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
+  };
+}
+
+function readTelemetry(node: Tree | undefined): TelemetrySettings | undefined {
+  const { endpoint, serviceName, sample } = objectOrEmpty(node && plain(node));
+  const address = text(endpoint);
+  if (address === undefined) return undefined;
+  return {
+    endpoint: address,
+    headers: credentials(child(node, 'headers')),
+    serviceName: text(serviceName) ?? 'svc-gateway',
+    sample: number(sample) ?? 1,
   };
 }
 

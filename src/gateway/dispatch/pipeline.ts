@@ -15,7 +15,7 @@ import { type Entrant, Race } from '../pools/hedge.ts';
 import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
 import { orderMembers } from '../pools/member-order.ts';
 import type { Pool } from '../pools/pools.ts';
-import type { RelayedAnswer } from '../relay/relay-request.ts';
+import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { findModel } from './requested-model.ts';
@@ -64,7 +64,7 @@ export interface InferenceRequest<M extends ServedModel> {
   send(
     candidate: Candidate<M>,
     byok: Credential | undefined,
-    race: Entrant | undefined,
+    options: AttemptOptions,
   ): Promise<RelayedAnswer | undefined>;
 }
 
@@ -87,6 +87,7 @@ async function serveInference<M extends ServedModel>(
   context: RequestContext,
   route: InferenceRoute<M>,
 ): Promise<void> {
+  context.record = deps.telemetry?.begin(context);
   // Key, rate of the key, organization: 401, 429, 403.
   const caller = identify(deps, context);
   // Body: 400, 413.
@@ -204,6 +205,8 @@ async function hedged<M extends ServedModel>(
   return error === undefined || otherError === undefined ? undefined : otherError;
 }
 
+const NO_OPTIONS: AttemptOptions = {};
+
 /** Tries one upstream. Returns its failure if nothing was sent to the client, so that a fallback can be tried. */
 async function attempt<M extends ServedModel>(
   { deps, context, caller, request }: Attempts<M>,
@@ -217,15 +220,19 @@ async function attempt<M extends ServedModel>(
     let byok = false;
     context.attempts += 1;
     const sent = { model, attempt: context.attempts, sentAt: performance.now() };
+    const record = context.record?.attempt(model);
+    const options = record || race ? { race, headers: record?.headers } : NO_OPTIONS;
     try {
       const credential = credentialFor(caller.organization, model, deps.settings());
       byok = credential !== undefined;
-      const answer = await request.send(candidate, credential, race);
+      const answer = await request.send(candidate, credential, options);
+      record?.end({ answer });
       ended?.(attemptResult(answer, byok));
       if (answer) account(deps, context, caller, { ...answer, ...sent, byok });
       return undefined;
     } catch (thrown) {
       const error = withContextLimit(asSvcError(thrown), model);
+      record?.end({ error });
       if (race?.lost) {
         ended?.(undefined);
         return error;
