@@ -158,7 +158,7 @@ async function tryInOrder<M extends ServedModel>(
   candidates: readonly Candidate<M>[],
   hedgeAfter: number | undefined,
 ): Promise<void> {
-  const { deps, context } = attempts;
+  const { deps, context, caller } = attempts;
   const waiting = [...candidates];
   for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
     const error =
@@ -167,7 +167,8 @@ async function tryInOrder<M extends ServedModel>(
         : await hedged(attempts, candidate, waiting, hedgeAfter);
     if (error === undefined) return;
     const next = waiting[0]?.model;
-    if (next === undefined || !mayTryAnother(error) || context.response.destroyed) throw error;
+    const byok = caller.organization?.byok.has(candidate.model.provider) === true;
+    if (next === undefined || !mayTryAnother(error, byok) || context.response.destroyed) throw error;
     const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
     deps.log.warn(fields, 'fallback');
   }
