@@ -5,7 +5,9 @@ import type { Transport } from '../provider/transport/transport.ts';
 import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
+import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -34,10 +36,13 @@ export interface GatewayDeps {
   readonly listing: ModelListing;
   readonly pools: Pools;
   readonly keys: KeyCheck;
+  readonly limits: Limits;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
   readonly transport: Transport;
   /** The connections of `transport`, to forward bytes. */
   readonly dispatcher: Dispatcher;
   readonly log: Log;
+  /** Absent: nothing is recorded. */
+  readonly telemetry?: Telemetry | undefined;
 }

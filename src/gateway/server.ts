@@ -117,8 +117,9 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
       deps.log.error({ id: context.id, path, error: error.cause ?? error.message }, 'internal error');
     }
     if (response.headersSent) response.destroy();
-    else context.sendError(error.errorType === 'internal_error' ? internal(context.id) : error);
+    else context.sendError(error.errorType === 'internal_error' ? internal(context.publicId) : error);
   } finally {
+    context.end();
     deps.metrics.active -= 1;
     // The answer stays in memory until a slow client has read it.
     if (response.writableFinished || response.destroyed) context.held.release();
@@ -128,13 +129,15 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
 }
 
 function finished(deps: GatewayDeps, context: RequestContext): void {
-  const { logFields, response, request, id, startedAt } = context;
+  const { logFields, response, request, id, publicId, startedAt } = context;
   const milliseconds = performance.now() - startedAt;
   const status = logFields.errorType === 'client_disconnect' ? 499 : response.statusCode;
+  context.record?.end(status);
   deps.metrics.request(logFields.route ?? 'none', status, milliseconds / 1000);
   deps.log.info(
     {
       id,
+      ...(publicId === id ? {} : { clientId: publicId }),
       method: request.method,
       route: logFields.route ?? withoutKeys(context.path, deps.keys),
       status,

@@ -1,8 +1,18 @@
 import { parseDuration } from '../../base/duration.ts';
-import { arrayOrEmpty, defined, objectOrEmpty } from '../../base/json.ts';
-import { credentials, number, text, texts } from './fields.ts';
-import type { GatewaySettings, LedgerRetention, OrganizationSettings, PoolSettings } from './settings.ts';
+import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { credential, credentials, number, text, texts } from './fields.ts';
+import type {
+  GatewaySettings,
+  LedgerRetention,
+  LimitSettings,
+  OrganizationSettings,
+  PoolSettings,
+  TelemetrySettings,
+} from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
+
+export const BUDGET_PERIODS = ['total', 'day', 'week', 'month'] as const;
+const MEMBERS = ['user', 'key'] as const;
 
 /** The `gateway` section with its defaults. */
 export function readGateway(node: Tree | undefined): GatewaySettings {
@@ -17,6 +27,9 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     organizations: new Map(
       [...getEntries(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
     ),
+    limits: readLimits(fields),
+    users: byKey(fields.users, (user) => readLimits(objectOrEmpty(user))),
+    alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: readRetention(fields.retention),
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);
@@ -26,8 +39,32 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    telemetry: readTelemetry(child(node, 'telemetry')),
+    metricLabels: new Set(texts(fields.metricLabels)),
     pools: byKey(fields.pools, readPool),
   };
+}
+
+function readLimits({ budgets, rates }: JsonObject): LimitSettings {
+  return {
+    budgets: list(budgets).map(({ usd, period, timeZone, mode, model, each }) => ({
+      usd: number(usd) ?? 0,
+      period: BUDGET_PERIODS.find((known) => known === period) ?? 'total',
+      timeZone: text(timeZone) ?? 'UTC',
+      mode: mode === 'hard' ? 'hard' : 'soft',
+      model: text(model) ?? '*',
+      each: MEMBERS.find((known) => known === each),
+    })),
+    rates: list(rates).map(({ requests, tokens, parallel, model, each }) => ({
+      ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
+      model: text(model) ?? '*',
+      each: MEMBERS.find((known) => known === each),
+    })),
+  };
+}
+
+function list(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.map(objectOrEmpty) : [];
 }
 
 function readRetention(value: unknown): LedgerRetention {
@@ -37,13 +74,27 @@ function readRetention(value: unknown): LedgerRetention {
 }
 
 function readOrganization(id: string, node: Tree): OrganizationSettings {
-  const { name, policy } = objectOrEmpty(plain(node));
+  const fields = objectOrEmpty(plain(node));
+  const { name, policy } = fields;
   const { allow, deny } = objectOrEmpty(policy);
   return {
     id,
     name: text(name) ?? id,
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
+    limits: readLimits(fields),
+  };
+}
+
+function readTelemetry(node: Tree | undefined): TelemetrySettings | undefined {
+  const { endpoint, serviceName, sample } = objectOrEmpty(node && plain(node));
+  const address = text(endpoint);
+  if (address === undefined) return undefined;
+  return {
+    endpoint: address,
+    headers: credentials(child(node, 'headers')),
+    serviceName: text(serviceName) ?? 'svc-gateway',
+    sample: number(sample) ?? 1,
   };
 }
 

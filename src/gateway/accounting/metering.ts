@@ -1,11 +1,12 @@
+import { toNano, toUsd } from '../../base/money.ts';
 import type { Endpoint, Model } from '../../catalog/model.ts';
 import { computePrice } from '../../catalog/price.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
-import { toNano } from './money.ts';
+import type { ChosenLabels } from './metrics.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** An answer and the requested model. */
@@ -39,7 +40,6 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     requestId: context.id,
     attempt: metered.attempt,
     key: principal.name,
-    account: principal.account,
     organization: organization?.id ?? '',
     user: principal.user ?? labels.user ?? '',
     tags: labels.tags,
@@ -55,7 +55,27 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     durationMs: performance.now() - context.startedAt,
     firstByteMs,
   });
-  deps.metrics.answer(model.ref, usage, usd, firstByteMs / 1000);
+  caller.limits?.used(usage.input + usage.output);
+  const chosen = metricLabels(deps, principal.name, organization?.id);
+  deps.metrics.answer(model.ref, chosen, { usage, cost: usd, firstByteSeconds: firstByteMs / 1000 });
+  addToLog(context.logFields, usage, usd, firstByteMs);
+}
+
+function metricLabels(deps: GatewayDeps, key: string, organization: string | undefined): ChosenLabels {
+  const { metricLabels } = deps.settings().gateway;
+  return {
+    ...(metricLabels.has('key') ? { key } : {}),
+    ...(metricLabels.has('organization') ? { organization: organization ?? '' } : {}),
+  };
+}
+
+function addToLog(fields: LogFields, usage: Usage, usd: number | undefined, firstByteMs: number): void {
+  fields.inputTokens = (fields.inputTokens ?? 0) + usage.input;
+  fields.outputTokens = (fields.outputTokens ?? 0) + usage.output;
+  if (usage.cacheRead) fields.cachedTokens = (fields.cachedTokens ?? 0) + usage.cacheRead;
+  // Nano-USD: the sum of fractions has no digits of rounding.
+  if (usd !== undefined) fields.costUsd = toUsd(toNano(fields.costUsd ?? 0) + toNano(usd));
+  if (firstByteMs > 0) fields.firstByteMs = Math.round(firstByteMs * 100) / 100;
 }
 
 interface Counted {

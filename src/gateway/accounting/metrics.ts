@@ -6,12 +6,26 @@ import type { MemberReport } from '../pools/member-health.ts';
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const PREFIX = 'svc_gateway_';
 
+/** Labels that `gateway.metricLabels` adds. */
+const CHOSEN = ['organization', 'key'] as const;
+/** Each value of a label is a series of its own. Later values are counted as `other`. */
+const MAX_VALUES = 200;
+
+export type ChosenLabels = { readonly [Label in (typeof CHOSEN)[number]]?: string };
+
+export interface MeasuredAnswer {
+  readonly usage: Usage;
+  /** USD; undefined: no price is known. */
+  readonly cost: number | undefined;
+  readonly firstByteSeconds: number;
+}
+
 /** The metrics of one gateway, with those of its process. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests = this.#counter('requests_total', 'Requests by route and status.', ['route', 'status']);
-  readonly #tokens = this.#counter('tokens_total', 'Tokens by model and kind.', ['model', 'kind']);
-  readonly #cost = this.#counter('cost_usd_total', 'Cost in USD by model.', ['model']);
+  readonly #tokens = this.#counter('tokens_total', 'Tokens by model and kind.', ['model', 'kind', ...CHOSEN]);
+  readonly #cost = this.#counter('cost_usd_total', 'Cost in USD by model.', ['model', ...CHOSEN]);
   readonly #upstreamErrors = this.#counter(
     'upstream_errors_total',
     'Failures of upstreams by provider and error_type.',
@@ -20,6 +34,7 @@ export class Metrics {
   readonly #repairs = this.#counter('tool_call_repairs_total', 'Repairs of tool calls by kind.', ['kind']);
   readonly #durations = this.#histogram('request_seconds', 'Seconds until the end of an answer.', 'route');
   readonly #firstBytes = this.#histogram('first_byte_seconds', 'Seconds until an upstream’s first byte.', 'model');
+  readonly #seen = { organization: new Set<string>(), key: new Set<string>() };
   /** Requests that are being answered. */
   active = 0;
 
@@ -35,15 +50,28 @@ export class Metrics {
     this.#durations.observe({ route }, seconds);
   }
 
-  answer(model: string, usage: Usage | undefined, cost: number | undefined, firstByteSeconds: number): void {
+  /** @param chosen the labels that the configuration adds to tokens and cost. */
+  answer(model: string, chosen: ChosenLabels, { usage, cost, firstByteSeconds }: MeasuredAnswer): void {
     this.#firstBytes.observe({ model }, firstByteSeconds);
-    if (cost !== undefined) this.#cost.inc({ model }, cost);
-    if (usage === undefined) return;
-    this.#tokens.inc({ model, kind: 'input' }, usage.input);
-    this.#tokens.inc({ model, kind: 'output' }, usage.output);
-    if (usage.cacheRead) this.#tokens.inc({ model, kind: 'cache_read' }, usage.cacheRead);
-    if (usage.cacheWrite) this.#tokens.inc({ model, kind: 'cache_write' }, usage.cacheWrite);
-    if (usage.cacheWrite1h) this.#tokens.inc({ model, kind: 'cache_write_1h' }, usage.cacheWrite1h);
+    const labels = { model, ...this.#bounded(chosen) };
+    if (cost !== undefined) this.#cost.inc(labels, cost);
+    this.#tokens.inc({ ...labels, kind: 'input' }, usage.input);
+    this.#tokens.inc({ ...labels, kind: 'output' }, usage.output);
+    if (usage.cacheRead) this.#tokens.inc({ ...labels, kind: 'cache_read' }, usage.cacheRead);
+    if (usage.cacheWrite) this.#tokens.inc({ ...labels, kind: 'cache_write' }, usage.cacheWrite);
+    if (usage.cacheWrite1h) this.#tokens.inc({ ...labels, kind: 'cache_write_1h' }, usage.cacheWrite1h);
+  }
+
+  #bounded(chosen: ChosenLabels): ChosenLabels {
+    const result: { -readonly [Label in keyof ChosenLabels]: ChosenLabels[Label] } = {};
+    for (const label of CHOSEN) {
+      const value = chosen[label];
+      if (value === undefined) continue;
+      const seen = this.#seen[label];
+      if (seen.size < MAX_VALUES) seen.add(value);
+      result[label] = seen.has(value) ? value : 'other';
+    }
+    return result;
   }
 
   upstreamError(provider: string, errorType: string): void {

@@ -3,9 +3,17 @@ import type { JsonObject } from '../../base/json.ts';
 import { errorBody } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
+import type { RequestRecord } from '../telemetry/telemetry.ts';
 import type { HeldBodies } from './body-memory.ts';
 import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
 import type { TickBatch } from './tick-batch.ts';
+
+/** What determines the cost of a request before it is sent. */
+export interface RequestSize {
+  readonly bytes: number;
+  /** Maximum number of output tokens, if the client limits them. */
+  readonly output: number | undefined;
+}
 
 /** Fields of the request's log line, set while the request is handled. */
 export interface LogFields {
@@ -16,8 +24,18 @@ export interface LogFields {
   /** The member of a pool that was tried last. */
   member?: string;
   model?: string;
+  /** Sums of all attempts, as the ledger counts them. */
+  inputTokens?: number;
+  cachedTokens?: number;
+  outputTokens?: number;
+  costUsd?: number;
+  /** Of the last attempt that sent something. */
+  firstByteMs?: number;
   errorType?: string;
 }
+
+/** An id of a client that can be sent back and logged. */
+const CLIENT_ID = /^[\w.:/+=@-]{1,128}$/;
 
 /** Milliseconds for which a refused body is still read, so that the client can read the answer. */
 const LINGER_MS = 2_000;
@@ -46,8 +64,10 @@ export class RequestContext {
   readonly tickBatch: TickBatch;
   /** The bytes that the request holds in memory. */
   readonly held: HeldBodies;
-  /** Sent as `x-request-id` and written to each log line. */
+  /** Unique. Written to the ledger and to each log line. */
   readonly id: string;
+  /** The client's own `x-request-id`, else `id`. Sent as `x-request-id`. Clients may send the same one twice. */
+  readonly publicId: string;
   /** Path without the query, not decoded. */
   readonly path: string;
   /** Milliseconds of `performance.now()`. */
@@ -56,9 +76,14 @@ export class RequestContext {
   format: FormatName | undefined;
   /** Fields for the log and the metrics. */
   readonly logFields: LogFields = {};
+  /** The record of the request for telemetry; absent: nothing is recorded. */
+  record: RequestRecord | undefined;
   /** Requests to upstreams so far. */
   attempts = 0;
+  /** Set when a JSON body was read. */
+  size: RequestSize | undefined;
   #labels: RequestLabels | undefined;
+  #ended: (() => void) | undefined;
   readonly #warnings = new Set<string>();
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
@@ -72,7 +97,9 @@ export class RequestContext {
     const url = request.url ?? '/';
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
-    this.#headers = ['x-request-id', this.id, ...GUARD];
+    const named = this.header('x-request-id');
+    this.publicId = named !== undefined && CLIENT_ID.test(named) ? named : id;
+    this.#headers = ['x-request-id', this.publicId, ...GUARD];
   }
 
   /** User and tags that the client named in the headers and in the body, if `readLabels` has seen it. */
@@ -83,6 +110,15 @@ export class RequestContext {
 
   readLabels(body: JsonObject): void {
     this.#labels = readLabels(this.header(TAGS_HEADER), body);
+  }
+
+  /** Calls `ended` when the request was answered or has failed. */
+  onEnd(ended: () => void): void {
+    this.#ended = ended;
+  }
+
+  end(): void {
+    this.#ended?.();
   }
 
   /** Adds headers to the response, also to an error. */
