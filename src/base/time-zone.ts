@@ -74,6 +74,15 @@ export class TimeZone {
   }
 }
 
+export function isTimeZone(name: string): boolean {
+  try {
+    new TimeZone(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** `+05:45` */
 function offsetText(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / 60_000);

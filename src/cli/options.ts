@@ -5,6 +5,8 @@ import type { Run } from './io.ts';
  */
 export interface Option {
   readonly type: 'string' | 'boolean';
+  /** May be used several times. */
+  readonly multiple?: boolean;
   /** One letter, without the dash. */
   readonly short?: string;
   /** The name of its value in the help text. Absent: no value. The shell completes `MODEL` and `FILE`. */
@@ -79,8 +81,33 @@ export const OPTIONS = {
     name: { type: 'string', value: 'NAME', summary: 'The name of the key.' },
     org: { type: 'string', value: 'ID', summary: 'create: the organization of the key.' },
     user: { type: 'string', value: 'NAME', summary: 'create: the person or service that uses the key.' },
-    budget: { type: 'string', value: 'USD', summary: 'create: the maximum cost.' },
-    rpm: { type: 'string', value: 'N', summary: 'create: maximum requests per minute.' },
+    budget: {
+      type: 'string',
+      multiple: true,
+      value: 'USD',
+      summary: 'create, update: the maximum cost, such as 20, 20/month or 5/day:openai/*.',
+    },
+    period: {
+      type: 'string',
+      value: 'PERIOD',
+      choices: ['total', 'day', 'week', 'month'],
+      summary: 'The period of a budget that names none (default: total).',
+    },
+    tz: { type: 'string', value: 'ZONE', summary: 'The time zone of the period (default: UTC).' },
+    mode: {
+      type: 'string',
+      value: 'MODE',
+      choices: ['soft', 'hard'],
+      summary: 'soft: running requests may exceed the budget; hard: they reserve their cost (default: soft).',
+    },
+    rpm: {
+      type: 'string',
+      multiple: true,
+      value: 'N',
+      summary: 'create, update: maximum requests per minute, such as 60 or 10:openai/*.',
+    },
+    tpm: { type: 'string', multiple: true, value: 'N', summary: 'create, update: maximum tokens per minute.' },
+    parallel: { type: 'string', multiple: true, value: 'N', summary: 'create, update: maximum requests at a time.' },
     expires: { type: 'string', value: 'DATE', summary: 'create: expiry as a date, or a duration such as 30d.' },
     grace: { type: 'string', value: 'TIME', summary: 'rotate: how long the old key remains valid (default: 24h).' },
     json: JSON_OPTION,

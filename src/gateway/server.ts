@@ -119,6 +119,7 @@ async function serve(deps: GatewayDeps, router: Router, context: RequestContext)
     if (response.headersSent) response.destroy();
     else context.sendError(error.errorType === 'internal_error' ? internal(context.publicId) : error);
   } finally {
+    context.end();
     deps.metrics.active -= 1;
     // The answer stays in memory until a slow client has read it.
     if (response.writableFinished || response.destroyed) context.held.release();

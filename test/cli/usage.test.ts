@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
-import { Account } from '../../src/gateway/access/account.ts';
-import type { LedgerRow } from '../../src/gateway/accounting/ledger.ts';
 import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
 import { transaction } from '../../src/gateway/state/transaction.ts';
-import { UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { ledgerRow } from '../gateway/ledger-row.ts';
 import { svc } from './run-svc.ts';
 
-async function record(folder: ProjectFolder, ...rows: readonly Partial<LedgerRow>[]): Promise<void> {
+async function record(folder: ProjectFolder, ...rows: readonly Partial<UsageRow>[]): Promise<void> {
   const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
   const tables = new UsageTables(database);
-  transaction(database, () =>
-    tables.write(
-      rows.map((row) => ledgerRow(new Account(), row)),
-      assert.fail,
-    ),
-  );
+  transaction(database, () => tables.write(rows.map(ledgerRow), assert.fail));
   database.close();
 }
 
-const ROWS: readonly Partial<LedgerRow>[] = [
+const ROWS: readonly Partial<UsageRow>[] = [
   // The evening of the 21st in UTC is the 22nd in Kolkata.
   { at: Date.parse('2026-11-21T20:00:00Z'), key: 'ann', user: 'ann', cost: 1_000_000_001, tags: { project: 'a' } },
   { at: Date.parse('2026-11-22T08:00:00Z'), key: 'ann', user: 'ann', cost: 2_000_000_000 },

@@ -3,6 +3,7 @@ import { Client } from 'undici';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { chatRequest, readError } from './chat-request.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { limited } from './ledger-row.ts';
 
 describe('gateway access', () => {
   let gateway: TestGateway;
@@ -194,7 +195,7 @@ describe('gateway access', () => {
 
   describe('budgets and rates', () => {
     it('budget: a key without a budget uses the account of its organization', async () => {
-      const key = gateway.store.create({ name: 'acme-poor', organization: 'acme', budget: 0 });
+      const key = gateway.store.create({ name: 'acme-poor', organization: 'acme', limits: limited({ nano: 0 }) });
       gateway.keysChanged();
       const status = async (model: string) =>
         (await gateway.post('/chat/completions', chatRequest(model), withKey(key))).status;
@@ -203,7 +204,7 @@ describe('gateway access', () => {
 
     it('budget: a paid model is rejected when the budget is used up, a free one is not', async () => {
       // An answer of 11 and 7 tokens at 1 and 2 USD a million is 0.000025 USD.
-      const key = gateway.store.create({ name: 'poor', budget: 40_000 });
+      const key = gateway.store.create({ name: 'poor', limits: limited({ nano: 40_000 }) });
       gateway.keysChanged();
       const status = async (model: string) =>
         (await gateway.post('/chat/completions', chatRequest(model), withKey(key))).status;
@@ -228,7 +229,7 @@ describe('gateway access', () => {
       ['/fim/completions', { model: 'code/codestral-x', prompt: 'a', max_tokens: 5 }],
     ] as const) {
       it(`budget: a used up budget rejects a paid model at ${path} without an upstream request`, async () => {
-        const key = gateway.store.create({ name: `poor at ${path}`, budget: 0 });
+        const key = gateway.store.create({ name: `poor at ${path}`, limits: limited({ nano: 0 }) });
         gateway.keysChanged();
         const before = gateway.upstream.requests.length;
         const refused = await gateway.post(path, body, withKey(key));
@@ -238,7 +239,7 @@ describe('gateway access', () => {
     }
 
     it('budget: is exceeded at most by the active requests', async () => {
-      const key = gateway.store.create({ name: 'crowd', budget: 100_000 });
+      const key = gateway.store.create({ name: 'crowd', limits: limited({ nano: 100_000 }) });
       gateway.keysChanged();
       const inFlight = 8;
       let harness = 0;
@@ -254,7 +255,7 @@ describe('gateway access', () => {
     });
 
     it('rate: exceeding it returns 429 with Retry-After', async () => {
-      const key = gateway.store.create({ name: 'slow', rpm: 2 });
+      const key = gateway.store.create({ name: 'slow', limits: limited({ rpm: 2 }) });
       gateway.keysChanged();
       const send = () => gateway.post('/chat/completions', chatRequest('chat/free'), withKey(key));
       assert.deepEqual([(await send()).status, (await send()).status], [200, 200]);
@@ -282,7 +283,7 @@ describe('gateway access', () => {
     for (const [index, [path, body, status]] of refused.entries()) {
       it(`rate: counts a request that is rejected with ${status}: ${path} ${JSON.stringify(body).slice(0, 60)}`, async () => {
         const name = `hammer-${index}`;
-        const key = gateway.store.create({ name, rpm: 2, organization: 'acme' });
+        const key = gateway.store.create({ name, limits: limited({ rpm: 2 }), organization: 'acme' });
         gateway.keysChanged();
         const statuses = [];
         for (let n = 0; n < 4; n += 1) {
@@ -295,7 +296,7 @@ describe('gateway access', () => {
     }
 
     it('rate: counts a request for another organization', async () => {
-      const key = gateway.store.create({ name: 'stranger', rpm: 1 });
+      const key = gateway.store.create({ name: 'stranger', limits: limited({ rpm: 1 }) });
       gateway.keysChanged();
       const send = () =>
         gateway.post('/chat/completions', chatRequest('chat/m'), withKey(key, { 'x-organization-id': 'acme' }));
@@ -336,7 +337,7 @@ describe('gateway access', () => {
     });
 
     it('fallback: a failing free model is not replaced by a paid one without a budget', async () => {
-      const key = gateway.store.create({ name: 'spent', budget: 0 });
+      const key = gateway.store.create({ name: 'spent', limits: limited({ nano: 0 }) });
       gateway.keysChanged();
       const asked = gateway.upstream.requests.length;
       const refused = await gateway.post('/chat/completions', chatRequest('broke/n'), withKey(key));

@@ -5,12 +5,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { loadSettings } from '../../src/config/load/load.ts';
-import { KeyCache } from '../../src/gateway/access/key-cache.ts';
-import { KeyStore } from '../../src/gateway/access/key-store.ts';
-import { Ledger } from '../../src/gateway/accounting/ledger.ts';
+import type { KeyStore } from '../../src/gateway/access/key-store.ts';
+import type { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { Metrics } from '../../src/gateway/accounting/metrics.ts';
 import { readUsageReport, type UsageReport } from '../../src/gateway/accounting/usage-report.ts';
 import type { Log } from '../../src/gateway/gateway-deps.ts';
+import { GatewayState } from '../../src/gateway/gateway-state.ts';
 import { Pools } from '../../src/gateway/pools/pools.ts';
 import { type Listen, startGateway } from '../../src/gateway/server.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
@@ -34,6 +34,8 @@ export interface TestGateway {
   /** Rows of the ledger in the state, with `cost` in USD. */
   rows(): readonly Record<string, unknown>[];
   keysChanged(): void;
+  /** What a second process does when it starts on the same state. */
+  restarted(): void;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
@@ -70,15 +72,15 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const settings = await loadSettings({ env, platform: 'linux', home: folder, cwd: folder, trustedWorkspace: true });
   const registry = buildRegistry({ settings, catalog: EMPTY_CATALOG, env });
   const database = await openState(path.join(folder, 'gateway.db'));
-  const store = new KeyStore(database);
-  const keys = new KeyCache(store, [KEY]);
   const lines: string[] = [];
   const write = (fields: unknown, message: string) => void lines.push(JSON.stringify({ fields, message }));
   const log: Log = { debug: write, info: write, warn: write, error: write };
-  const ledger = new Ledger(database, (thrown) => write({ thrown: String(thrown) }, 'ledger'));
-  const metrics = new Metrics(() => ledger.waiting);
   const transport = undiciTransport();
-  const { dispatcher } = transport;
+  const { dispatcher, fetch: send } = transport;
+  const input = { database, settings: () => settings.gateway, fixedKeys: [KEY], log, fetch: send };
+  const state = new GatewayState(input);
+  const { keys, limits, ledger, store } = state;
+  const metrics = new Metrics(() => ledger.waiting);
   const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
     {
@@ -91,6 +93,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         log,
       ),
       keys,
+      limits,
       ledger,
       metrics,
       transport,
@@ -117,6 +120,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       return database.prepare('SELECT *, cost_nano / 1e9 AS cost FROM usage ORDER BY seq').all();
     },
     keysChanged: () => keys.reload(),
+    restarted: () => void new GatewayState(input),
     post: (where, body, headers = {}) =>
       fetch(gateway.url + where, {
         method: 'POST',
@@ -126,6 +130,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     get: (where, headers = {}) => fetch(gateway.url + where, { headers }),
     close: async () => {
       await gateway.close(0);
+      state.dispose();
       ledger.flush();
       database.close();
       // Do not wait for idle connections of an interrupted test.

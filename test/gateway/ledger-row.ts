@@ -1,17 +1,25 @@
-import type { Account } from '../../src/gateway/access/account.ts';
-import type { LedgerRow } from '../../src/gateway/accounting/ledger.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
+import type { UsageRow } from '../../src/gateway/state/usage-tables.ts';
+
+/** A book with one budget for all requests, and what was spent of it. */
+export function totalOf(database: DatabaseSync) {
+  const rule = { scope: {}, model: '*', period: 'total', timeZone: 'UTC', nano: 1, hard: false } as const;
+  const book = new BudgetBook(database);
+  book.update(new Map([['all', rule]]), new Map(), []);
+  return { book, spent: () => book.get('all')?.spent() };
+}
 
 let rows = 0;
 
 /** A row of a request of its own that cost half a USD. */
-export function ledgerRow(account: Account, more: Partial<LedgerRow> = {}): LedgerRow {
+export function ledgerRow(more: Partial<UsageRow> = {}): UsageRow {
   rows += 1;
   return {
     requestId: `r${rows}`,
     attempt: 1,
     at: 1,
     key: 'k',
-    account,
     organization: '',
     user: '',
     tags: undefined,
@@ -27,5 +35,17 @@ export function ledgerRow(account: Account, more: Partial<LedgerRow> = {}): Ledg
     firstByteMs: 1,
     durationMs: 1,
     ...more,
+  };
+}
+
+/** Limits with one budget for the life of a key, in nano-USD, or one rate of requests. */
+export function limited(limits: { readonly nano?: number; readonly rpm?: number }) {
+  const { nano, rpm } = limits;
+  return {
+    budgets:
+      nano === undefined
+        ? []
+        : [{ usd: nano / 1e9, period: 'total' as const, timeZone: 'UTC', mode: 'soft' as const, model: '*' }],
+    rates: rpm === undefined ? [] : [{ requests: rpm, model: '*' }],
   };
 }

@@ -3,12 +3,11 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Account } from '../../src/gateway/access/account.ts';
 import { KeyCache } from '../../src/gateway/access/key-cache.ts';
 import { KeyStore } from '../../src/gateway/access/key-store.ts';
 import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
-import { ledgerRow } from './ledger-row.ts';
+import { ledgerRow, limited, totalOf } from './ledger-row.ts';
 
 const STATE_OF_0_1_0 = `
   CREATE TABLE keys (
@@ -62,13 +61,13 @@ describe('Ledger', () => {
     try {
       const [team, gone] = new KeyStore(state).list();
       assert.deepEqual(
-        [team?.name, team?.organization, team?.budget, team?.spent, team?.rpm, gone?.revokedAt],
-        ['team', 'acme', 20e9, 1.5e9, 60, 1_700_000_100_000],
+        [team?.name, team?.organization, team?.spent, team?.limits, gone?.revokedAt],
+        ['team', 'acme', 1.5e9, limited({ nano: 20e9, rpm: 60 }), 1_700_000_100_000],
       );
       assert.equal(new KeyCache(new KeyStore(state), []).size, 1);
       const ledger = new Ledger(state, failed);
       const usage = { input: 10, output: 5, cacheWrite: 4, cacheWrite1h: 3 };
-      ledger.record(ledgerRow(new Account(), { key: 'team', cost: 250_000_000, usage }));
+      ledger.record(ledgerRow({ key: 'team', cost: 250_000_000, usage }));
       ledger.flush();
       assert.deepEqual(
         {
@@ -85,26 +84,26 @@ describe('Ledger', () => {
   });
 
   it('ledger: writes a batch completely or not at all, and continues after a failed one', () => {
-    const ledger = new Ledger(database, failed);
-    const account = new Account();
-    for (let n = 0; n < 3; n += 1) ledger.record(ledgerRow(account));
+    const { book, spent } = totalOf(database);
+    const ledger = new Ledger(database, failed, { book });
+    for (let n = 0; n < 3; n += 1) ledger.record(ledgerRow());
     // What was spent is written after the rows.
     database.exec('ALTER TABLE spent RENAME TO away');
     assert.equal(ledger.flush(), false);
     assert.deepEqual([failures.length, ledger.waiting, stored()], [1, 3, 0]);
     database.exec('ALTER TABLE away RENAME TO spent');
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, stored(), account.spent], [0, 3, 1.5e9]);
+    assert.deepEqual([ledger.waiting, stored(), spent()], [0, 3, 1.5e9]);
   });
 
   it('ledger: writes a row without its tokens if they cannot be written, reports it and counts its cost', () => {
-    const ledger = new Ledger(database, failed);
-    const account = new Account();
-    ledger.record(ledgerRow(account));
-    ledger.record(ledgerRow(account, { requestId: 'req_odd', usage: { input: 1.5, output: 1 } }));
-    ledger.record(ledgerRow(account));
+    const { book, spent } = totalOf(database);
+    const ledger = new Ledger(database, failed, { book });
+    ledger.record(ledgerRow());
+    ledger.record(ledgerRow({ requestId: 'req_odd', usage: { input: 1.5, output: 1 } }));
+    ledger.record(ledgerRow());
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, ledger.broken, stored(), account.spent], [0, false, 3, 1.5e9]);
+    assert.deepEqual([ledger.waiting, ledger.broken, stored(), spent()], [0, false, 3, 1.5e9]);
     assert.equal(failures.length, 1);
     assert.match(failures.join(), /req_odd/);
   });
@@ -113,7 +112,7 @@ describe('Ledger', () => {
     const other = new DatabaseSync(file);
     database.exec('PRAGMA busy_timeout = 1');
     const ledger = new Ledger(database, failed);
-    ledger.record(ledgerRow(new Account()));
+    ledger.record(ledgerRow());
     other.exec('BEGIN IMMEDIATE');
     assert.equal(ledger.flush(), false);
     assert.match(failures.join(), /locked/);
@@ -135,7 +134,7 @@ describe('Ledger', () => {
       { batchMs: 1, retryMs: 1 },
     );
     database.exec('ALTER TABLE usage RENAME TO away');
-    ledger.record(ledgerRow(new Account()));
+    ledger.record(ledgerRow());
     await again.promise;
     database.exec('ALTER TABLE away RENAME TO usage');
     while (ledger.waiting > 0) await new Promise(setImmediate);
@@ -144,28 +143,25 @@ describe('Ledger', () => {
 
   it("ledger: counts only the cost of the gateway's own account, in memory and in the state", () => {
     const store = new KeyStore(database);
-    store.create({ name: 'k', budget: 10e9 });
-    const keys = new KeyCache(store, []);
-    const account = keys.account('k');
-    const ledger = new Ledger(database, failed);
-    ledger.record(ledgerRow(account));
-    ledger.record(ledgerRow(account, { byok: true, cost: 7e9 }));
-    ledger.record(ledgerRow(account, { cost: undefined }));
-    assert.equal(account.spent, 0.5e9);
-    // Another process changed a key: pending costs are neither lost nor counted twice.
-    keys.reload();
-    assert.equal(account.spent, 0.5e9);
+    store.create({ name: 'k' });
+    const { book, spent } = totalOf(database);
+    const ledger = new Ledger(database, failed, { book });
+    ledger.record(ledgerRow());
+    ledger.record(ledgerRow({ byok: true, cost: 7e9 }));
+    ledger.record(ledgerRow({ cost: undefined }));
+    assert.equal(spent(), 0.5e9);
+    // Rows of this process are not counted again when rows of other processes are read.
+    book.follow();
     ledger.flush();
-    assert.equal(account.spent, 0.5e9);
-    keys.reload();
-    assert.equal(account.spent, 0.5e9);
+    book.follow();
+    assert.equal(spent(), 0.5e9);
     assert.equal(store.list()[0]?.spent, 0.5e9);
-    assert.equal(new KeyCache(store, []).account('k').spent, 0.5e9, 'after a restart');
+    assert.equal(totalOf(database).spent(), 0.5e9, 'after a restart');
   });
 
   it('ledger: other users of the machine cannot read its files', () => {
     const ledger = new Ledger(database, failed);
-    ledger.record(ledgerRow(new Account()));
+    ledger.record(ledgerRow());
     ledger.flush();
     const files = readdirSync(folder);
     assert.ok(files.includes('gateway.db-wal'));

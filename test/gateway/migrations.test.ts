@@ -7,6 +7,7 @@ import { KeyStore } from '../../src/gateway/access/key-store.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
 import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
+import { limited } from './ledger-row.ts';
 
 /** The tables as release 0.1.0 created them. */
 const TABLES_OF_0_1_0 = `
@@ -71,11 +72,11 @@ describe('migrations of the state', () => {
       await opened((database) => {
         const [ann, bob] = new KeyStore(database).list();
         assert.deepEqual(
-          [ann?.organization, ann?.budget, ann?.rpm, ann?.spent, ann?.hashes.length],
-          ['acme', 20.5e9, 60, 50e9, 1],
+          [ann?.organization, ann?.limits, ann?.spent, ann?.hashes.length],
+          ['acme', limited({ nano: 20.5e9, rpm: 60 }), 50e9, 1],
         );
         // 1.5 USD were spent without a row: the state was partly deleted, or rows could not be written.
-        assert.deepEqual([bob?.budget, bob?.spent, bob?.expiresAt, bob?.revokedAt], [undefined, 41.5e9, 3, 4]);
+        assert.deepEqual([bob?.limits, bob?.spent, bob?.expiresAt, bob?.revokedAt], [limited({}), 41.5e9, 3, 4]);
         assert.deepEqual(checkState(database), { rows: 1_001, spent: 91.5e9, differences: [] });
         const report = readUsageReport(database, { since: 0, by: ['key', 'provider'] });
         assert.deepEqual(

@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { play } from '../upstream/scenarios.ts';
 import type { ReceivedRequest, Responder } from '../upstream/upstream.ts';
 import { KEY, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { limited } from './ledger-row.ts';
 
 type Name = 'a' | 'b' | 'c';
 
@@ -262,9 +263,29 @@ describe('pools', () => {
       },
     ));
 
+  it('policy: a refused key of the organization is reported, and not replaced by the gateway’s account', () =>
+    withPool(
+      {},
+      async ({ asked, ask, gateway, members }) => {
+        const key = gateway.store.create({ name: 'ann', organization: 'acme' });
+        gateway.keysChanged();
+        members.a = fails(401);
+        for (let request = 0; request < 2; request += 1) {
+          const refused = await ask('Hi', {}, { authorization: `Bearer ${key}` });
+          assert.equal(refused.status, 401, await refused.text());
+        }
+        assert.deepEqual(asked, ['a', 'a']);
+        assert.equal((await ask('Hi')).status, 200, 'for others, another member answers');
+      },
+      {
+        pools: { 'team/large': { models: ['a/m', 'b/m'], weights: [1e9, 1e-9], affinity: false } },
+        organizations: { acme: { byok: { a: 'sk-of-acme-canary' } } },
+      },
+    ));
+
   it('budget: an exhausted key gets no answer of a pool with prices', () =>
     withPool({}, async ({ asked, ask, gateway }) => {
-      const key = gateway.store.create({ name: 'spent', budget: 0 });
+      const key = gateway.store.create({ name: 'spent', limits: limited({ nano: 0 }) });
       gateway.keysChanged();
       const refused = await ask('Hi', {}, { authorization: `Bearer ${key}` });
       assert.deepEqual([refused.status, asked.length], [402, 0]);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Account } from '../../src/gateway/access/account.ts';
 import { hashKey } from '../../src/gateway/access/authentication.ts';
 import { withoutKeys } from '../../src/gateway/http/redact-path.ts';
 import { assertLinear } from '../linear-time.ts';
@@ -52,7 +51,7 @@ describe('keys in the logged path', () => {
 
   it('redact path: a fixed key is removed, and other paths are unchanged', () => {
     const fixed = 'operator.key-of-no-form';
-    const principal = { name: 'operator', operator: true, account: new Account() };
+    const principal = { name: 'operator', operator: true };
     const keys = { find: (hash: string) => (hash === hashKey(fixed) ? principal : undefined) };
     for (const spell of Object.values(SPELLINGS)) {
       assert.match(withoutKeys(`/a/${spell(fixed)}/b`, keys), /\[redacted\]/);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
-import { Account, RateWindow } from '../../src/gateway/access/account.ts';
 import { credentialFor } from '../../src/gateway/access/organization.ts';
 import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { openState, stateFile } from '../../src/gateway/state/state-database.ts';
@@ -10,7 +9,7 @@ import { SvcError } from '../../src/wire/errors/svc-error.ts';
 import { FrameSplitter } from '../../src/wire/stream/frame-splitter.ts';
 import { ProjectFolder } from '../config/project-folder.ts';
 import { startTestGateway } from './gateway-under-test.ts';
-import { ledgerRow } from './ledger-row.ts';
+import { ledgerRow, totalOf } from './ledger-row.ts';
 
 describe('ledger on a full disk', () => {
   it('ledger on a full disk: reports it, keeps rows and costs, and writes them when space is free', async () => {
@@ -18,15 +17,15 @@ describe('ledger on a full disk', () => {
     const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
     database.exec(`PRAGMA max_page_count = ${pages + 4}`);
     const failures: string[] = [];
-    const ledger = new Ledger(database, (thrown) => failures.push(String(thrown)));
-    const account = new Account();
-    for (let n = 0; n < 100; n += 1) ledger.record(ledgerRow(account, { tags: { long: 'r'.repeat(2_000) } }));
+    const { book, spent } = totalOf(database);
+    const ledger = new Ledger(database, (thrown) => failures.push(String(thrown)), { book });
+    for (let n = 0; n < 100; n += 1) ledger.record(ledgerRow({ tags: { long: 'r'.repeat(2_000) } }));
     assert.equal(ledger.flush(), false);
     assert.match(failures.join(), /full/);
-    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [100, true, 50e9]);
+    assert.deepEqual([ledger.waiting, ledger.broken, spent()], [100, true, 50e9]);
     database.exec('PRAGMA max_page_count = 100000');
     assert.equal(ledger.flush(), true);
-    assert.deepEqual([ledger.waiting, ledger.broken, account.spent], [0, false, 50e9]);
+    assert.deepEqual([ledger.waiting, ledger.broken, spent()], [0, false, 50e9]);
     assert.equal(database.prepare('SELECT count(*) AS n FROM usage').get()?.n, 100);
     database.close();
   });
@@ -45,10 +44,9 @@ describe('gateway on a full disk', () => {
       const ready = async () => (await gateway.get('/readyz')).status;
       const pages = Number(gateway.database.prepare('PRAGMA page_count').get()?.page_count);
       gateway.database.exec(`PRAGMA max_page_count = ${pages}`);
-      const account = new Account();
       while (!gateway.ledger.full) {
         if (gateway.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
-        gateway.ledger.record(ledgerRow(account));
+        gateway.ledger.record(ledgerRow());
       }
       assert.deepEqual([await send(), await ready()], [[503, 'temporarily_unavailable'], 503]);
       const waiting = gateway.ledger.waiting;
@@ -136,24 +134,6 @@ describe('parts of the gateway', () => {
       }),
       { numRuns: 2_000 },
     );
-  });
-
-  it('RateWindow: admits requests again after a minute', () => {
-    const window = new RateWindow();
-    assert.deepEqual([window.take(2, 0), window.take(2, 1), window.take(2, 2)], [0, 0, 59_998]);
-    assert.equal(window.take(2, 60_000), 0);
-  });
-
-  it('RateWindow: does not depend on the system clock', () => {
-    const window = new RateWindow();
-    const { now } = Date;
-    assert.equal(window.take(1), 0);
-    try {
-      Date.now = () => now() + 3_600_000;
-      assert.ok(window.take(1) > 0);
-    } finally {
-      Date.now = now;
-    }
   });
 
   it('FrameSplitter: does not buffer a frame without an end indefinitely', () => {

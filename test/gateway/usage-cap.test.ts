@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cappedCost, cappedUsage } from '../../src/gateway/accounting/usage-cap.ts';
 import type { Wire } from '../upstream/answers.ts';
 import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { limited } from './ledger-row.ts';
 import { FORMATS, UPSTREAMS } from './many-providers.ts';
 
 /** The only row of the ledger that `work` adds. */
@@ -227,7 +228,7 @@ describe('cost of an answer', () => {
   });
 
   it('cost: counts against the budget', async () => {
-    const key = gateway.store.create({ name: 'small', budget: 100_000_000 });
+    const key = gateway.store.create({ name: 'small', limits: limited({ nano: 100_000_000 }) });
     gateway.keysChanged();
     respond('up-dear');
     const send = async () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
+import { toNano } from '../../src/base/money.ts';
 import { type Period, TimeZone } from '../../src/base/time-zone.ts';
-import { Account } from '../../src/gateway/access/account.ts';
-import { toNano } from '../../src/gateway/accounting/money.ts';
 import { removeOld } from '../../src/gateway/accounting/retention.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
 import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
@@ -19,7 +18,7 @@ describe('usage tables', () => {
   let database: DatabaseSync;
   let tables: UsageTables;
   const write = (...rows: readonly UsageRow[]) => transaction(database, () => tables.write(rows, noError));
-  const row = (more: Partial<UsageRow> = {}): UsageRow => ledgerRow(new Account(), more);
+  const row = (more: Partial<UsageRow> = {}): UsageRow => ledgerRow(more);
   const stored = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
 
   beforeEach(async () => {

@@ -1,10 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
+import { toUsd } from '../../base/money.ts';
+import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { KeyStore, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
-import { toNano, toUsd } from '../../gateway/accounting/money.ts';
+import { BudgetBook } from '../../gateway/limits/budget-book.ts';
+import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { openContext } from '../cli-context.ts';
-import { parseDecimal, parseMoment } from '../input/option-values.ts';
+import { parseLimits } from '../input/limit-options.ts';
+import { parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
@@ -14,7 +19,7 @@ const GRACE = '24h';
 /** Names of keys and users. */
 const NAME = /^[\w.@-]{1,100}$/;
 
-/** `svc keys create|list|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
+/** `svc keys create|list|update|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
   const [action, ...names] = positionals;
@@ -23,10 +28,13 @@ export async function run(args: string[], io: Io): Promise<number> {
     const store = new KeyStore(database);
     switch (action) {
       case 'create':
-        await create(store, { ...values, name: values.name ?? names[0] }, io);
+        await create(store, { ...values, name: values.name ?? names[0], limits: parseLimits(values) }, io);
         return 0;
       case 'list':
-        await list(store, values.json === true, io);
+        await list(database, store, values.json === true, io);
+        return 0;
+      case 'update':
+        await update(store, requireName(names, values.name), parseLimits(values), io);
         return 0;
       case 'rotate': {
         const grace = parseDuration(values.grace ?? GRACE);
@@ -44,7 +52,7 @@ export async function run(args: string[], io: Io): Promise<number> {
         return 0;
       }
       default:
-        throw new UsageError('Use svc keys create, list, rotate NAME or revoke NAME.');
+        throw new UsageError('Use svc keys create, list, update NAME, rotate NAME or revoke NAME.');
     }
   } finally {
     database.close();
@@ -55,12 +63,11 @@ interface NewKey {
   readonly name?: string | undefined;
   readonly org?: string | undefined;
   readonly user?: string | undefined;
-  readonly budget?: string | undefined;
-  readonly rpm?: string | undefined;
   readonly expires?: string | undefined;
+  readonly limits: Partial<LimitSettings>;
 }
 
-async function create(store: KeyStore, { name, org, user, budget, rpm, expires }: NewKey, io: Io): Promise<void> {
+async function create(store: KeyStore, { name, org, user, expires, limits }: NewKey, io: Io): Promise<void> {
   if (name === undefined || !NAME.test(name) || name === 'operator') {
     throw new UsageError(
       '--name must be 1 to 100 letters, digits, dots, hyphens, underscores or @, and not “operator”.',
@@ -78,8 +85,7 @@ async function create(store: KeyStore, { name, org, user, budget, rpm, expires }
     name,
     organization: org,
     user,
-    budget: parseBudget(budget),
-    rpm: parseAmount(rpm, '--rpm', 1),
+    limits: { budgets: [], rates: [], ...limits },
     expiresAt,
   });
   await io.out(`The key ${name} is shown only once; only its hash is stored:\n${key}\n`);
@@ -93,17 +99,12 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
   throw new UsageError(`The organization ${org} is not in gateway.organizations of svc.jsonc (configured: ${known}).`);
 }
 
-function parseAmount(text: string | undefined, option: string, least: number): number | undefined {
-  if (text === undefined) return undefined;
-  const amount = parseDecimal(text);
-  const whole = option !== '--rpm' || Number.isInteger(amount);
-  if (amount !== undefined && amount >= least && whole) return amount;
-  throw new UsageError(`${option} must be a number that is at least ${least}.`);
-}
-
-function parseBudget(text: string | undefined): number | undefined {
-  const usd = parseAmount(text, '--budget', 0);
-  return usd === undefined ? undefined : toNano(usd);
+async function update(store: KeyStore, name: string, limits: Partial<LimitSettings>, io: Io): Promise<void> {
+  if (limits.budgets === undefined && limits.rates === undefined) {
+    throw new UsageError('Specify what to change: --budget, --rpm, --tpm or --parallel. “none” removes it.');
+  }
+  store.update(name, limits);
+  await io.out(`The limits of ${name} are changed. A running gateway uses them within a second.\n`);
 }
 
 function requireName(names: readonly string[], option: string | undefined): string {
@@ -112,10 +113,17 @@ function requireName(names: readonly string[], option: string | undefined): stri
   return name;
 }
 
-async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
+async function list(database: DatabaseSync, store: KeyStore, json: boolean, io: Io): Promise<void> {
   const keys = store.list();
+  const spentOf = readSpent(database, keys);
   if (json) {
-    await io.out(`${JSON.stringify(keys.map(described), null, 2)}\n`);
+    await io.out(
+      `${JSON.stringify(
+        keys.map((key) => described(key, spentOf)),
+        null,
+        2,
+      )}\n`,
+    );
     return;
   }
   const rows = keys.map((key) => [
@@ -123,12 +131,46 @@ async function list(store: KeyStore, json: boolean, io: Io): Promise<void> {
     key.organization ?? '',
     key.user ?? '',
     describeState(key),
-    toUsd(key.spent).toFixed(4) + (key.budget === undefined ? '' : ` of ${toUsd(key.budget)}`),
-    key.rpm === undefined ? '' : String(key.rpm),
+    describeSpent(key, spentOf),
+    key.limits.rates.map(describeRate).join(', '),
     day(key.createdAt),
     key.expiresAt === undefined ? '' : day(key.expiresAt),
   ]);
-  await io.out(table(['NAME', 'ORGANIZATION', 'USER', 'STATE', 'SPENT USD', 'RPM', 'CREATED', 'EXPIRES'], rows));
+  await io.out(table(['NAME', 'ORGANIZATION', 'USER', 'STATE', 'SPENT USD', 'RATE', 'CREATED', 'EXPIRES'], rows));
+}
+
+/** What was spent of a budget of a key in its current window, in USD. */
+type SpentOf = (key: StoredGatewayKey, budget: BudgetSettings) => number;
+
+function readSpent(database: DatabaseSync, keys: readonly StoredGatewayKey[]): SpentOf {
+  const ruleOf = (key: StoredGatewayKey, budget: BudgetSettings) => budgetRule(budget, { key: key.name });
+  const rules = keys.flatMap((key) => key.limits.budgets.map((budget) => ruleOf(key, budget)));
+  const book = new BudgetBook(database);
+  book.update(new Map(rules.map((rule) => [budgetId(rule), rule])), new Map(), []);
+  return (key, budget) => toUsd(book.get(budgetId(ruleOf(key, budget)))?.spent() ?? 0);
+}
+
+function describeSpent(key: StoredGatewayKey, spentOf: SpentOf): string {
+  const { budgets } = key.limits;
+  if (budgets.length === 0) return toUsd(key.spent).toFixed(4);
+  return budgets
+    .map((budget) => {
+      const period = budget.period === 'total' ? '' : `/${budget.period}`;
+      const models = budget.model === '*' ? '' : `:${budget.model}`;
+      const mode = budget.mode === 'hard' ? ' hard' : '';
+      return `${spentOf(key, budget).toFixed(4)} of ${budget.usd}${period}${models}${mode}`;
+    })
+    .join(', ');
+}
+
+function describeRate({ requests, tokens, parallel, model }: RateSettings): string {
+  const models = model === '*' ? '' : `:${model}`;
+  const parts = [
+    requests === undefined ? [] : [`${requests} rpm`],
+    tokens === undefined ? [] : [`${tokens} tpm`],
+    parallel === undefined ? [] : [`${parallel} parallel`],
+  ];
+  return parts.flat().join(' ') + models;
 }
 
 function describeState(key: StoredGatewayKey): string {
@@ -139,16 +181,21 @@ function describeState(key: StoredGatewayKey): string {
   return key.hashes.length > 1 ? 'rotating' : 'valid';
 }
 
-function described(key: StoredGatewayKey) {
-  const { name, organization, user, budget, spent, rpm, createdAt, expiresAt } = key;
+function described(key: StoredGatewayKey, spentOf: SpentOf) {
+  const { name, organization, user, spent, limits, createdAt, expiresAt } = key;
   return {
     name,
     organization: organization ?? null,
     user: user ?? null,
     state: describeState(key),
     spent: toUsd(spent),
-    budget: budget === undefined ? null : toUsd(budget),
-    rpm: rpm ?? null,
+    budget: limits.budgets.find(({ period, model }) => period === 'total' && model === '*')?.usd ?? null,
+    rpm: limits.rates.find(({ model }) => model === '*')?.requests ?? null,
+    budgets: limits.budgets.map((budget) => {
+      const { usd, period, timeZone, mode, model } = budget;
+      return { usd, spent: spentOf(key, budget), period, time_zone: timeZone, mode, model };
+    }),
+    rates: limits.rates,
     created_at: new Date(createdAt).toISOString(),
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
   };

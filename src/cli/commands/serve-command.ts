@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { KeyCache } from '../../gateway/access/key-cache.ts';
-import { KeyStore } from '../../gateway/access/key-store.ts';
-import { Ledger } from '../../gateway/accounting/ledger.ts';
+import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
 import { Metrics } from '../../gateway/accounting/metrics.ts';
-import { keepRetention } from '../../gateway/accounting/retention.ts';
+import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
@@ -42,17 +40,25 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const transport = undiciTransport();
   const database = await openState(stateFile(io));
   const unwatch = watchState(stateFile(io), () => log.error({ alert: 'state-replaced' }, STATE_REPLACED));
-  const keys = new KeyCache(new KeyStore(database), fixedKeys(io));
-  const ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'));
   const events: LiveConfigurationEvents = {
-    changed: (settings) => log.info({ providers: settings.providers.size }, 'the configuration was reloaded'),
+    changed: (settings) => {
+      log.info({ providers: settings.providers.size }, 'the configuration was reloaded');
+      state.configure();
+    },
     unlisted: (provider, error) => log.warn({ provider, error }, 'the provider does not list its models'),
   };
   // With --no-project, the configuration of an untrusted folder must not set addresses.
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
   const upstreams = await LiveConfiguration.open(io, transport, events, input);
   const telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
-  let stopRetention: (() => void) | undefined;
+  const state = new GatewayState({
+    database,
+    settings: () => upstreams.settings.gateway,
+    fixedKeys: fixedKeys(io),
+    log,
+    fetch: transport.fetch,
+  });
+  const { keys, limits, ledger } = state;
   try {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
@@ -70,6 +76,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
           log,
         ),
         keys,
+        limits,
         ledger,
         metrics,
         transport,
@@ -84,20 +91,14 @@ export async function run(args: string[], outer: Io): Promise<number> {
     if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
     if (keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
     upstreams.follow();
-    stopRetention = keepRetention(
-      database,
-      () => upstreams.settings.gateway.retention,
-      (thrown) => log.error({ error: reason(thrown) }, 'could not remove old rows of the ledger'),
-    );
-    keys.follow((thrown) => log.error({ error: reason(thrown) }, 'could not reload the keys'));
+    state.follow();
     await aborted(ended);
     const hurry = new AbortController();
     io.onFurtherSignals?.(() => hurry.abort());
     await drain(gateway, drainMs, hurry.signal, log);
   } finally {
     upstreams.dispose();
-    keys.dispose();
-    stopRetention?.();
+    state.dispose();
     unwatch();
     waitForOthers(database, false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
@@ -166,8 +167,4 @@ function parseLevel(text: string | undefined): Level {
   const level = LEVELS.find((each) => each === text);
   if (level !== undefined) return level;
   throw new UsageError(`The log level must be one of ${LEVELS.join(', ')}.`);
-}
-
-function reason(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { toUsd } from '../../gateway/accounting/money.ts';
+import { toUsd } from '../../base/money.ts';
 import { checkState } from '../../gateway/accounting/state-check.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { transaction } from '../../gateway/state/transaction.ts';

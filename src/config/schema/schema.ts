@@ -3,9 +3,11 @@
  * schemas/svc.schema.json and scripts/configuration-tables.ts generates the tables of docs/configuration.md.
  */
 import * as z from 'zod';
+import { isTimeZone } from '../../base/time-zone.ts';
 import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { MODALITIES } from '../settings/configured-model.ts';
+import { BUDGET_PERIODS } from '../settings/gateway-settings.ts';
 
 const anything = z.record(z.string(), z.unknown());
 const modelRef = z
@@ -166,6 +168,56 @@ const providerSchema = z.strictObject({
   blacklist: idList.optional().describe('Model keys that are hidden; overrides `whitelist`.'),
 });
 
+const limitedModel = z
+  .string()
+  .optional()
+  .default('*')
+  .describe('Models that count: an exact id, `vendor/*`, or `*` for all.');
+const each = z
+  .enum(['user', 'key'])
+  .optional()
+  .describe('`user` or `key`: each of them has this limit. Otherwise all share it.');
+
+const budgetList = z.array(
+  z.strictObject({
+    usd: z.number().min(0).describe('The amount in USD.'),
+    period: z
+      .enum(BUDGET_PERIODS)
+      .optional()
+      .default('total')
+      .describe('The period in which the amount may be spent. Weeks start on Monday.'),
+    timeZone: z
+      .string()
+      .refine(isTimeZone)
+      .optional()
+      .default('UTC')
+      .describe('The time zone of the period.')
+      .meta({ expected: 'a time zone such as Europe/Berlin', examples: ['Europe/Berlin'] }),
+    mode: z
+      .enum(['soft', 'hard'])
+      .optional()
+      .default('soft')
+      .describe('`soft`: running requests may exceed the budget. `hard`: requests reserve their estimated cost.'),
+    model: limitedModel,
+    each,
+  }),
+);
+
+const rateList = z.array(
+  z.strictObject({
+    requests: z.int().gt(0).optional().describe('Maximum requests per minute.'),
+    tokens: z.int().gt(0).optional().describe('Maximum tokens per minute, input and output.'),
+    parallel: z.int().gt(0).optional().describe('Maximum requests at a time.'),
+    model: limitedModel,
+    each,
+  }),
+);
+
+const limitFields = {
+  budgets: budgetList.optional().describe('Maximum costs.'),
+  rates: rateList.optional().describe('Maximum requests and tokens per minute, and requests at a time.'),
+};
+
 const organizationSchema = z.strictObject({
   name: z.string().min(1).optional().describe('Display name.'),
   policy: z
@@ -176,6 +228,7 @@ const organizationSchema = z.strictObject({
     .optional()
     .describe('Models that the organization may use.'),
   byok: z.record(z.string(), z.string()).optional().describe("The organization's own keys, by provider id."),
+  ...limitFields,
 });
 
 const poolSchema = z
@@ -234,6 +287,20 @@ const gatewaySchema = z.strictObject({
   allowedOrigins: idList.optional().describe('Web origins whose pages may send requests.'),
   allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),
+  ...limitFields,
+  users: z
+    .record(z.string(), z.strictObject(limitFields))
+    .optional()
+    .describe('Limits of users, by the name in `svc keys create --user`.'),
+  alerts: z
+    .strictObject({
+      webhook: z
+        .string()
+        .optional()
+        .describe('Address that receives a POST request when 50, 80 and 100 % of a budget are spent.'),
+    })
+    .optional()
+    .describe('Alerts about budgets. They are also written to the log.'),
   retention: z
     .strictObject({
       usage: duration.optional().describe('How long single requests are kept (default: forever).'),

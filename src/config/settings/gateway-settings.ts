@@ -1,14 +1,18 @@
 import { parseDuration } from '../../base/duration.ts';
-import { arrayOrEmpty, defined, objectOrEmpty } from '../../base/json.ts';
-import { credentials, number, text, texts } from './fields.ts';
+import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
+import { credential, credentials, number, text, texts } from './fields.ts';
 import type {
   GatewaySettings,
   LedgerRetention,
+  LimitSettings,
   OrganizationSettings,
   PoolSettings,
   TelemetrySettings,
 } from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
+
+export const BUDGET_PERIODS = ['total', 'day', 'week', 'month'] as const;
+const MEMBERS = ['user', 'key'] as const;
 
 /** The `gateway` section with its defaults. */
 export function readGateway(node: Tree | undefined): GatewaySettings {
@@ -23,6 +27,9 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     organizations: new Map(
       [...getEntries(child(node, 'organizations'))].map(([id, { value }]) => [id, readOrganization(id, value)]),
     ),
+    limits: readLimits(fields),
+    users: byKey(fields.users, (user) => readLimits(objectOrEmpty(user))),
+    alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: readRetention(fields.retention),
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);
@@ -38,6 +45,28 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
   };
 }
 
+function readLimits({ budgets, rates }: JsonObject): LimitSettings {
+  return {
+    budgets: list(budgets).map(({ usd, period, timeZone, mode, model, each }) => ({
+      usd: number(usd) ?? 0,
+      period: BUDGET_PERIODS.find((known) => known === period) ?? 'total',
+      timeZone: text(timeZone) ?? 'UTC',
+      mode: mode === 'hard' ? 'hard' : 'soft',
+      model: text(model) ?? '*',
+      each: MEMBERS.find((known) => known === each),
+    })),
+    rates: list(rates).map(({ requests, tokens, parallel, model, each }) => ({
+      ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
+      model: text(model) ?? '*',
+      each: MEMBERS.find((known) => known === each),
+    })),
+  };
+}
+
+function list(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.map(objectOrEmpty) : [];
+}
+
 function readRetention(value: unknown): LedgerRetention {
   const { usage, rollup } = objectOrEmpty(value);
   const milliseconds = (each: unknown) => parseDuration(text(each) ?? '') ?? Number.POSITIVE_INFINITY;
@@ -45,13 +74,15 @@ function readRetention(value: unknown): LedgerRetention {
 }
 
 function readOrganization(id: string, node: Tree): OrganizationSettings {
-  const { name, policy } = objectOrEmpty(plain(node));
+  const fields = objectOrEmpty(plain(node));
+  const { name, policy } = fields;
   const { allow, deny } = objectOrEmpty(policy);
   return {
     id,
     name: text(name) ?? id,
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
+    limits: readLimits(fields),
   };
 }
 

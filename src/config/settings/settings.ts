@@ -72,6 +72,36 @@ export interface OrganizationSettings {
   readonly policy: { readonly allow?: readonly string[]; readonly deny: readonly string[] };
   /** By provider id. */
   readonly byok: ReadonlyMap<string, Credential>;
+  readonly limits: LimitSettings;
+}
+
+/** An amount that may be spent in each period. */
+export interface BudgetSettings {
+  readonly usd: number;
+  readonly period: 'total' | 'day' | 'week' | 'month';
+  /** IANA name of the time zone of the period. */
+  readonly timeZone: string;
+  readonly mode: 'soft' | 'hard';
+  /** `<provider>/<model>`, `<provider>/*`, or `*` for all models. */
+  readonly model: string;
+  /** Each of them has this budget. */
+  readonly each?: 'user' | 'key' | undefined;
+}
+
+export interface RateSettings {
+  /** Per minute. */
+  readonly requests?: number;
+  /** Per minute. */
+  readonly tokens?: number;
+  /** At a time. */
+  readonly parallel?: number;
+  readonly model: string;
+  readonly each?: 'user' | 'key' | undefined;
+}
+
+export interface LimitSettings {
+  readonly budgets: readonly BudgetSettings[];
+  readonly rates: readonly RateSettings[];
 }
 
 /** `gateway.pools.<name>`. */
@@ -116,6 +146,12 @@ export interface GatewaySettings {
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly organizations: ReadonlyMap<string, OrganizationSettings>;
+  /** Limits of all requests together. */
+  readonly limits: LimitSettings;
+  /** By the name that `svc keys create --user` gives to a key. */
+  readonly users: ReadonlyMap<string, LimitSettings>;
+  /** Receives a POST request when a share of a budget is spent. */
+  readonly alertWebhook?: Credential | undefined;
   readonly retention: LedgerRetention;
   readonly embeddingModels: ReadonlyMap<
     string,

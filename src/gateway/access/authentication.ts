@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { Account } from './account.ts';
 
 /** The owner of the key that a request presents. */
 export interface Principal {
@@ -14,8 +13,10 @@ export interface Principal {
   readonly user?: string;
   /** A fixed key of the operator. It may act for any organization. */
   readonly operator: boolean;
-  readonly account: Account;
 }
+
+/** Name of the keys that are passed to the process at its start. */
+export const OPERATOR = 'operator';
 
 /** Looks up a key by its SHA-256 (hex). The time to compare hashes of random keys reveals nothing about a key. */
 export interface KeyCheck {

@@ -1,7 +1,6 @@
 import { defined } from '../../base/json.ts';
-import { Account } from './account.ts';
-import { hashKey, type KeyCheck, type Principal } from './authentication.ts';
-import type { KeyStore } from './key-store.ts';
+import { hashKey, type KeyCheck, OPERATOR, type Principal } from './authentication.ts';
+import type { KeyStore, StoredGatewayKey } from './key-store.ts';
 
 interface Held {
   readonly principal: Principal;
@@ -9,8 +8,6 @@ interface Held {
   readonly until: number;
 }
 
-/** Name of the keys that are passed to the process at its start. */
-const OPERATOR = 'operator';
 /** Milliseconds until a key that another process created or revoked takes effect. */
 const FOLLOW_MS = 1_000;
 
@@ -22,12 +19,18 @@ export class KeyCache implements KeyCheck {
   /** True after keys that expired before the start of this process were deleted from the store. */
   #swept = false;
   readonly #fixed: readonly string[];
-  readonly #accounts = new Map<string, Account>();
+  readonly #reloaded: (keys: readonly StoredGatewayKey[]) => void;
   readonly #store: KeyStore | undefined;
   #version = -1;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(store: KeyStore | undefined, fixed: readonly string[]) {
+  /** @param reloaded is called with all keys of the store when they may have changed. */
+  constructor(
+    store: KeyStore | undefined,
+    fixed: readonly string[],
+    reloaded: (keys: readonly StoredGatewayKey[]) => void = () => undefined,
+  ) {
+    this.#reloaded = reloaded;
     this.#store = store;
     this.#fixed = fixed.map(hashKey);
     this.reload();
@@ -53,15 +56,6 @@ export class KeyCache implements KeyCheck {
     if (held.until === Number.POSITIVE_INFINITY || held.until > Date.now()) return held.principal;
     this.#expired.add(hash);
     return undefined;
-  }
-
-  account(name: string): Account {
-    let account = this.#accounts.get(name);
-    if (account === undefined) {
-      account = new Account();
-      this.#accounts.set(name, account);
-    }
-    return account;
   }
 
   /** Checks every second whether another process has changed the store, until `dispose`. */
@@ -94,20 +88,18 @@ export class KeyCache implements KeyCheck {
   reload(): void {
     const held = new Map<string, Held>();
     if (this.#store) this.#version = this.#store.version();
-    for (const key of this.#store?.list() ?? []) {
-      const account = this.account(key.name);
-      account.budget = key.budget;
-      account.rpm = key.rpm;
-      account.restore(key.spent);
+    const keys = this.#store?.list() ?? [];
+    for (const key of keys) {
       const { name, organization, user } = key;
-      const principal = { name, operator: false, account, ...defined({ organization, user }) };
+      const principal = { name, operator: false, ...defined({ organization, user }) };
       for (const { hash, validUntil } of key.hashes) {
         const until = Math.min(validUntil ?? Number.POSITIVE_INFINITY, key.expiresAt ?? Number.POSITIVE_INFINITY);
         held.set(hash, { principal, until });
       }
     }
-    const principal = { name: OPERATOR, operator: true, account: this.account(OPERATOR) };
+    const principal = { name: OPERATOR, operator: true };
     for (const hash of this.#fixed) held.set(hash, { principal, until: Number.POSITIVE_INFINITY });
+    this.#reloaded(keys);
     this.#held = held;
   }
 }

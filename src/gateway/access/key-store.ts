@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { defined } from '../../base/json.ts';
+import { toNano, toUsd } from '../../base/money.ts';
+import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
+import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { transaction } from '../state/transaction.ts';
 import { hashKey } from './authentication.ts';
@@ -10,12 +14,9 @@ export interface StoredGatewayKey {
   readonly organization?: string;
   /** The person or service that the key belongs to. */
   readonly user?: string;
-  /** Nano-USD. */
-  readonly budget?: number;
   /** Nano-USD that the gateway's own credentials paid. */
   readonly spent: number;
-  /** Requests a minute. */
-  readonly rpm?: number;
+  readonly limits: LimitSettings;
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
@@ -27,9 +28,7 @@ export interface NewKey {
   readonly name: string;
   readonly organization?: string | undefined;
   readonly user?: string | undefined;
-  /** Nano-USD. */
-  readonly budget?: number | undefined;
-  readonly rpm?: number | undefined;
+  readonly limits?: LimitSettings | undefined;
   readonly expiresAt?: number | undefined;
 }
 
@@ -42,19 +41,24 @@ export class KeyStore {
   }
 
   /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
-  create({ name, organization, user, budget, rpm, expiresAt }: NewKey, now = Date.now()): string {
+  create({ name, organization, user, limits, expiresAt }: NewKey, now = Date.now()): string {
     if (this.#find(name)) throw refused(`A key named “${name}” already exists.`);
     return transaction(this.#database, () => {
       this.#database
         .prepare('INSERT INTO keys (name, organization, user, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
         .run(name, organization ?? null, user ?? null, now, expiresAt ?? null);
-      if (budget !== undefined) {
-        this.#database.prepare("INSERT INTO budgets VALUES ('key', ?, '*', 'total', 'UTC', ?, 0)").run(name, budget);
-      }
-      if (rpm !== undefined) {
-        this.#database.prepare("INSERT INTO rates VALUES ('key', ?, '*', ?, NULL, NULL)").run(name, rpm);
-      }
+      if (limits !== undefined) this.#setLimits(name, limits);
       return this.#issue(name, now);
+    });
+  }
+
+  /** Replaces the budgets of a key, its rates or both. @throws SvcError for an unknown name. */
+  update(name: string, limits: Partial<LimitSettings>): void {
+    if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
+    transaction(this.#database, () => {
+      if (limits.budgets) this.#database.prepare('DELETE FROM budgets WHERE key = ?').run(name);
+      if (limits.rates) this.#database.prepare('DELETE FROM rates WHERE key = ?').run(name);
+      this.#setLimits(name, limits);
     });
   }
 
@@ -98,14 +102,12 @@ export class KeyStore {
         .filter((row) => row.valid_until === null || Number(row.valid_until) > now),
       (row) => String(row.name),
     );
+    const budgets = Map.groupBy(this.#database.prepare('SELECT * FROM budgets').all(), ({ key }) => String(key));
+    const rates = Map.groupBy(this.#database.prepare('SELECT * FROM rates').all(), ({ key }) => String(key));
     const rows = this.#database
       .prepare(
-        `SELECT keys.*, budgets.nano AS budget, rates.requests AS rpm,
-          (SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent
-        FROM keys
-        LEFT JOIN budgets ON (budgets.owner, budgets.name, budgets.model, period) = ('key', keys.name, '*', 'total')
-        LEFT JOIN rates ON (rates.owner, rates.name, rates.model) = ('key', keys.name, '*')
-        ORDER BY created_at, keys.rowid`,
+        `SELECT keys.*, (SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent
+          FROM keys ORDER BY created_at, rowid`,
       )
       .all();
     return rows.map((row) => ({
@@ -114,8 +116,10 @@ export class KeyStore {
       createdAt: Number(row.created_at),
       ...(row.organization === null ? {} : { organization: String(row.organization) }),
       ...(row.user === null ? {} : { user: String(row.user) }),
-      ...(row.budget === null ? {} : { budget: Number(row.budget) }),
-      ...(row.rpm === null ? {} : { rpm: Number(row.rpm) }),
+      limits: {
+        budgets: (budgets.get(String(row.name)) ?? []).map(readBudget),
+        rates: (rates.get(String(row.name)) ?? []).map(readRate),
+      },
       ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
       ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
       hashes: (hashes.get(String(row.name)) ?? []).map(({ hash, valid_until }) => ({
@@ -134,6 +138,17 @@ export class KeyStore {
     return this.#database.prepare('SELECT * FROM keys WHERE name = ?').get(name);
   }
 
+  #setLimits(name: string, { budgets = [], rates = [] }: Partial<LimitSettings>): void {
+    const budget = this.#database.prepare('INSERT OR REPLACE INTO budgets VALUES (?, ?, ?, ?, ?, ?)');
+    for (const { usd, period, timeZone, mode, model } of budgets) {
+      budget.run(name, model, period, timeZone, mode, toNano(usd));
+    }
+    const rate = this.#database.prepare('INSERT OR REPLACE INTO rates VALUES (?, ?, ?, ?, ?)');
+    for (const { requests, tokens, parallel, model } of rates) {
+      rate.run(name, model, requests ?? null, tokens ?? null, parallel ?? null);
+    }
+  }
+
   #issue(name: string, now: number): string {
     const key = `svc_${randomBytes(32).toString('base64url')}`;
     this.#database
@@ -141,6 +156,24 @@ export class KeyStore {
       .run(hashKey(key), name, now);
     return key;
   }
+}
+
+function readBudget(row: Readonly<Record<string, SQLOutputValue>>): BudgetSettings {
+  return {
+    usd: toUsd(Number(row.nano)),
+    period: BUDGET_PERIODS.find((period) => period === row.period) ?? 'total',
+    timeZone: String(row.zone),
+    mode: row.mode === 'hard' ? 'hard' : 'soft',
+    model: String(row.model),
+  };
+}
+
+function readRate({ requests, tokens, parallel, model }: Readonly<Record<string, SQLOutputValue>>): RateSettings {
+  const number = (value: SQLOutputValue | undefined) => (typeof value === 'number' ? value : undefined);
+  return {
+    ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
+    model: String(model),
+  };
 }
 
 function refused(message: string): SvcError {

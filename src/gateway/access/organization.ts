@@ -1,3 +1,4 @@
+import { nonEmptyString } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import { matchesModelPattern } from '../../catalog/model-pattern.ts';
 import type { Credential } from '../../config/settings/origin.ts';
@@ -19,9 +20,8 @@ export function requestedOrganization(
   principal: Principal | undefined,
   settings: Settings,
 ): OrganizationSettings | undefined {
-  const named = context.header(ORGANIZATION_HEADER)?.trim();
   const own = principal?.organization;
-  const id = named === undefined || named === '' ? own : named;
+  const id = namedOrganization(context) ?? own;
   if (id === undefined) return undefined;
   if (principal !== undefined && !principal.operator && id !== own) throw notAMember(id);
   const organization = settings.gateway.organizations.get(id);
@@ -31,6 +31,11 @@ export function requestedOrganization(
   }
   context.logFields.organization = organization.id;
   return organization;
+}
+
+/** The organization that a request names, unchecked. */
+export function namedOrganization(context: RequestContext): string | undefined {
+  return nonEmptyString(context.header(ORGANIZATION_HEADER)?.trim());
 }
 
 /** Whether the policy allows a model. Patterns are exact ids and `vendor/*`; `deny` overrides `allow`. */

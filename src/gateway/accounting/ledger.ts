@@ -1,13 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account } from '../access/account.ts';
+import type { Spend } from '../limits/budget.ts';
+import { BudgetBook } from '../limits/budget-book.ts';
 import { transaction } from '../state/transaction.ts';
 import { type UsageRow, UsageTables } from '../state/usage-tables.ts';
 
-export interface LedgerRow extends UsageRow {
-  readonly account: Account;
-}
-
-export interface LedgerTimes {
+export interface LedgerOptions {
+  /** Counts what is spent. */
+  readonly book?: BudgetBook;
   /** Milliseconds for which rows are collected before a write, default 250. */
   readonly batchMs?: number;
   /** Milliseconds until a failed batch is tried again, default 2,000. */
@@ -20,14 +19,16 @@ const BATCH_ROWS = 500;
 const MAX_WAITING = 50_000;
 
 /**
- * Writes usage to the state. Rows are kept in memory when an answer ends and written in batches. The account
- * counts the cost immediately. Rows that can't be written wait for another attempt.
+ * Writes usage to the state. Rows are kept in memory when an answer ends and written in batches. Budgets
+ * count the cost immediately. Rows that can't be written wait for another attempt.
  */
 export class Ledger {
   readonly #database: DatabaseSync | undefined;
-  readonly #times: Required<LedgerTimes>;
+  readonly #book: BudgetBook;
+  readonly #batchMs: number;
+  readonly #retryMs: number;
   readonly #failed: (thrown: unknown, waiting: number) => void;
-  #waiting: LedgerRow[] = [];
+  #waiting: UsageRow[] = [];
   #timer: NodeJS.Timeout | undefined;
   #tables: UsageTables | undefined;
   #broken = false;
@@ -35,11 +36,13 @@ export class Ledger {
   constructor(
     database: DatabaseSync | undefined,
     failed: (thrown: unknown, waiting: number) => void,
-    times: LedgerTimes = {},
+    { book = new BudgetBook(undefined), batchMs = 250, retryMs = 2_000 }: LedgerOptions = {},
   ) {
     this.#database = database;
     this.#failed = failed;
-    this.#times = { batchMs: 250, retryMs: 2_000, ...times };
+    this.#book = book;
+    this.#batchMs = batchMs;
+    this.#retryMs = retryMs;
   }
 
   /** Number of rows that are not written yet. */
@@ -52,16 +55,22 @@ export class Ledger {
     return this.#broken;
   }
 
+  /** Costs that are not written yet. */
+  get unwritten(): readonly Spend[] {
+    return this.#waiting.flatMap((row) => spendOf(row) ?? []);
+  }
+
   /** Whether so many rows wait that further requests can't be accounted for. */
   get full(): boolean {
     return this.#waiting.length >= MAX_WAITING;
   }
 
-  record(row: LedgerRow): void {
-    if (!row.byok && row.cost !== undefined) row.account.spend(row.cost);
+  record(row: UsageRow): void {
+    const spend = spendOf(row);
+    if (spend !== undefined) this.#book.spend(spend);
     if (this.#database === undefined) return;
     this.#waiting.push(row);
-    if (this.#timer === undefined) this.#schedule(this.#times.batchMs);
+    if (this.#timer === undefined) this.#schedule(this.#batchMs);
     else if (this.#waiting.length === BATCH_ROWS && !this.#broken) this.#schedule(0);
   }
 
@@ -78,7 +87,7 @@ export class Ledger {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       const written = this.#write(BATCH_ROWS);
-      if (this.#waiting.length > 0) this.#schedule(written ? 0 : this.#times.retryMs);
+      if (this.#waiting.length > 0) this.#schedule(written ? 0 : this.#retryMs);
     }, delay);
   }
 
@@ -87,10 +96,14 @@ export class Ledger {
     const batch = this.#waiting.slice(0, most);
     if (database === undefined || batch.length === 0) return true;
     try {
-      transaction(database, () => {
+      const last = transaction(database, () => {
         this.#tables ??= new UsageTables(database);
+        // The rows of other processes must not be taken for those of this batch.
+        this.#book.follow();
         this.#tables.write(batch, (error) => this.#failed(error, this.#waiting.length));
+        return this.#book.stored();
       });
+      this.#book.committed(last);
     } catch (thrown) {
       this.#broken = true;
       this.#failed(thrown, this.#waiting.length);
@@ -98,7 +111,11 @@ export class Ledger {
     }
     this.#broken = false;
     this.#waiting = this.#waiting.slice(batch.length);
-    for (const { byok, cost, account } of batch) if (!byok && cost !== undefined) account.stored(cost);
     return true;
   }
+}
+
+/** The cost of a row if the gateway's own credential paid. */
+function spendOf({ at, key, organization, model, byok, cost }: UsageRow): Spend | undefined {
+  return byok || !cost ? undefined : { at, key, organization, model, nano: cost };
 }

@@ -1,3 +1,4 @@
+import { toNano, toUsd } from '../../base/money.ts';
 import type { Endpoint, Model } from '../../catalog/model.ts';
 import { computePrice } from '../../catalog/price.ts';
 import type { Usage } from '../../wire/event.ts';
@@ -6,7 +7,6 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
 import type { ChosenLabels } from './metrics.ts';
-import { toNano, toUsd } from './money.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** An answer and the requested model. */
@@ -40,7 +40,6 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     requestId: context.id,
     attempt: metered.attempt,
     key: principal.name,
-    account: principal.account,
     organization: organization?.id ?? '',
     user: principal.user ?? labels.user ?? '',
     tags: labels.tags,
@@ -56,6 +55,7 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     durationMs: performance.now() - context.startedAt,
     firstByteMs,
   });
+  caller.limits?.used(usage.input + usage.output);
   const chosen = metricLabels(deps, principal.name, organization?.id);
   deps.metrics.answer(model.ref, chosen, { usage, cost: usd, firstByteSeconds: firstByteMs / 1000 });
   addToLog(context.logFields, usage, usd, firstByteMs);

@@ -3,6 +3,9 @@ import type { LedgerRetention } from '../../config/settings/settings.ts';
 import { transaction } from '../state/transaction.ts';
 import { BUCKET_MS, bucketOf, mergeBucket } from '../state/usage-tables.ts';
 
+/** Budgets by month are read from the sums. */
+const LONGEST_WINDOW_MS = 32 * 86_400_000;
+
 /** Rows that one transaction removes, so that it delays no stream. */
 const BATCH_ROWS = 500;
 
@@ -10,7 +13,7 @@ const BATCH_ROWS = 500;
 export function removeOld(database: DatabaseSync, { usage, rollup }: LedgerRetention, now = Date.now()): boolean {
   // Nothing is older than 0 if the age is infinite.
   const rowsBefore = bucketOf(Math.max(0, now - usage));
-  const sumsBefore = bucketOf(Math.max(0, now - Math.max(rollup, usage + BUCKET_MS)));
+  const sumsBefore = bucketOf(Math.max(0, now - Math.max(rollup, usage + BUCKET_MS, LONGEST_WINDOW_MS)));
   const row = database.prepare('SELECT 1 FROM usage WHERE at < ? LIMIT 1').get(rowsBefore);
   const sum = database
     .prepare('SELECT bucket FROM usage_rollup WHERE bucket > 0 AND bucket < ? ORDER BY bucket LIMIT 1')

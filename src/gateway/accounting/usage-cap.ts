@@ -11,7 +11,7 @@ export interface Bounds {
 }
 
 /** For a model whose limits are not known. Most models have these limits or lower ones. */
-const UNKNOWN_LIMIT = { context: 200_000, output: 100_000 };
+export const UNKNOWN_LIMIT = { context: 200_000, output: 100_000 };
 /** USD per million tokens, more than the most expensive model costs; and USD for tools that the vendor runs. */
 const MAX_PER_MILLION = 1_000;
 const MAX_FOR_TOOLS = 1;

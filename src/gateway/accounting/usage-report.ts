@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { toUsd } from '../../base/money.ts';
 import { PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
 import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
-import { toUsd } from './money.ts';
 
 /** Fields of the ledger by which usage can be grouped. */
 const FIELDS = ['model', 'key', 'user', 'organization', 'provider', 'outcome'] as const;

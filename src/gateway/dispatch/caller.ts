@@ -1,17 +1,19 @@
-import type { Model } from '../../catalog/model.ts';
-import { isPaid } from '../../catalog/price.ts';
 import type { OrganizationSettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { type Principal, requireKey } from '../access/authentication.ts';
-import { requestedOrganization } from '../access/organization.ts';
-import { toUsd } from '../accounting/money.ts';
+import { namedOrganization, requestedOrganization } from '../access/organization.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { RequestLimits } from '../limits/request-limits.ts';
+import { estimateRequest } from './estimate.ts';
+import type { ServedModel } from './pipeline.ts';
 
 /** The key's owner and the organization of a request. */
 export interface Caller {
   readonly principal: Principal;
   readonly organization: OrganizationSettings | undefined;
+  /** Absent if no budget and no rate applies. */
+  readonly limits?: RequestLimits | undefined;
 }
 
 /**
@@ -20,22 +22,30 @@ export interface Caller {
  */
 export function identify(deps: GatewayDeps, context: RequestContext): Caller {
   const principal = requireKey(context, deps.keys);
-  takeRate(principal);
-  return { principal, organization: requestedOrganization(context, principal, deps.settings()) };
+  const limits = enterLimits(deps, context, principal);
+  return { principal, organization: requestedOrganization(context, principal, deps.settings()), limits };
+}
+
+/** The organization is not checked yet, so that requests with a wrong one count too. */
+function enterLimits(
+  { limits }: GatewayDeps,
+  context: RequestContext,
+  { name, organization }: Principal,
+): RequestLimits | undefined {
+  const found = limits.of(name, namedOrganization(context) ?? organization) ?? limits.of(name, organization);
+  if (found === undefined) return undefined;
+  const request = new RequestLimits(found, (headers) => context.addHeaders(headers));
+  context.onEnd(() => request.release());
+  request.enter();
+  return request;
 }
 
 /**
- * Checks the budget, which is in memory (docs/gateway.md).
- * @throws SvcError 402 usage_limit_exceeded, 503 temporarily_unavailable.
+ * Checks budgets and rates, which are in memory (docs/gateway.md).
+ * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded, 503 temporarily_unavailable.
  */
-export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'provider' | 'cost'>): void {
-  if (!withinBudget(caller, model)) {
-    throw new SvcError({
-      errorType: 'usage_limit_exceeded',
-      message: `The budget of this key, ${toUsd(caller.principal.account.budget ?? 0)} USD, is used up.`,
-      action: 'Use a free model, or request a larger budget.',
-    });
-  }
+export function admit(deps: GatewayDeps, context: RequestContext, caller: Caller, model: ServedModel): void {
+  caller.limits?.admit(model.ref, estimateRequest(context, model, paysItself(caller, model)));
   if (deps.ledger.full) {
     throw new SvcError({
       errorType: 'temporarily_unavailable',
@@ -46,22 +56,22 @@ export function admit(deps: GatewayDeps, caller: Caller, model: Pick<Model, 'pro
   }
 }
 
-/** Whether the budget allows a model: budget is left, the model is free, or the organization pays for it (BYOK). */
-export function withinBudget({ principal, organization }: Caller, model: Pick<Model, 'provider' | 'cost'>): boolean {
-  const { budget, spent } = principal.account;
-  return (
-    budget === undefined || spent < budget || !isPaid(model.cost) || organization?.byok.has(model.provider) === true
-  );
+/** Whether budgets allow a model: something is left, the model is free, or the organization pays for it (BYOK). */
+export function withinBudget(context: RequestContext, caller: Caller, model: ServedModel): boolean {
+  if (caller.limits === undefined) return true;
+  return caller.limits.allows(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
 }
 
-function takeRate({ account }: Principal): void {
-  if (account.rpm === undefined) return;
-  const wait = account.window.take(account.rpm);
-  if (wait === 0) return;
-  throw new SvcError({
-    errorType: 'rate_limit_exceeded',
-    message: `This key may send ${account.rpm} requests per minute.`,
-    retryable: true,
-    retryAfterMs: wait,
-  });
+/**
+ * Reserves the estimated cost of an attempt of hard budgets, unless `admit` did. @returns a function that gives it back.
+ * @throws SvcError 402 usage_limit_exceeded.
+ */
+export function reserve(context: RequestContext, { limits, ...caller }: Caller, model: ServedModel): () => void {
+  if (limits === undefined) return () => undefined;
+  limits.reserve(model.ref, estimateRequest(context, model, paysItself(caller, model)).nano);
+  return () => limits.unreserve(model.ref);
+}
+
+function paysItself({ organization }: Caller, { provider }: ServedModel): boolean {
+  return organization?.byok.has(provider) === true;
 }

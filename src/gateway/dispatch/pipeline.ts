@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '../../base/json.ts';
 import type { Model } from '../../catalog/model.ts';
 import type { Credential } from '../../config/settings/origin.ts';
 import { isStaleConnection } from '../../provider/retry.ts';
@@ -16,7 +17,7 @@ import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
 import { orderMembers } from '../pools/member-order.ts';
 import type { Pool } from '../pools/pools.ts';
 import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
-import { admit, type Caller, identify, withinBudget } from './caller.ts';
+import { admit, type Caller, identify, reserve, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { findModel } from './requested-model.ts';
 
@@ -88,53 +89,48 @@ async function serveInference<M extends ServedModel>(
   route: InferenceRoute<M>,
 ): Promise<void> {
   context.record = deps.telemetry?.begin(context);
-  // Key, rate of the key, organization: 401, 429, 403.
+  // Key, rates, organization: 401, 429, 403.
   const caller = identify(deps, context);
   // Body: 400, 413.
   const request = await route.read(context, caller);
   // Model: 400.
   const requested = await request.model();
   context.logFields.model = requested.model.ref;
-  // Policy of the organization, budget of the key: 403, 402.
+  // Policy of the organization, budgets, rates of the model: 403, 402, 429.
   requireAllowed(caller.organization, requested.model.ref);
-  const candidates = requestedCandidates(deps, caller, request, requested);
-  admit(deps, caller, candidates[0]?.model ?? requested.model);
+  const attempts = { deps, context, caller, request };
+  const candidates = requestedCandidates(attempts, requested);
+  admit(deps, context, caller, candidates[0]?.model ?? requested.model);
   request.check?.(requested.model);
   for (const fallback of request.fallbacks?.(requested.model.ref) ?? []) {
-    if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(deps, caller, request, fallback));
+    if (allows(caller.organization, fallback.model.ref)) candidates.push(...usable(attempts, fallback));
   }
-  await tryInOrder({ deps, context, caller, request }, candidates, requested.pool?.settings.hedgeAfter);
+  await tryInOrder(attempts, candidates, requested.pool?.settings.hedgeAfter);
 }
 
 /** The members of a pool in order, or the model itself. @throws SvcError 403 if no member of the pool may be used. */
-function requestedCandidates<M extends ServedModel>(
-  deps: GatewayDeps,
-  caller: Caller,
-  request: InferenceRequest<M>,
-  requested: Candidate<M>,
-): Candidate<M>[] {
+function requestedCandidates<M extends ServedModel>(attempts: Attempts<M>, requested: Candidate<M>): Candidate<M>[] {
+  const { organization } = attempts.caller;
   // The check of the budget reports that it is used up.
   if (requested.pool === undefined) return [requested];
-  const candidates = usable(deps, caller, request, requested);
+  const candidates = usable(attempts, requested);
   if (candidates.length > 0) return candidates;
   for (const { model } of requested.pool.members)
-    if (!denies(caller.organization, model.ref)) return [{ ...requested, model }];
-  throw notAllowed(caller.organization, requested.model.ref);
+    if (!denies(organization, model.ref)) return [{ ...requested, model }];
+  throw notAllowed(organization, requested.model.ref);
 }
 
 /** The models behind a name that the caller's policy and budget allow, in the order in which they are tried. */
 function usable<M extends ServedModel>(
-  deps: GatewayDeps,
-  caller: Caller,
-  request: InferenceRequest<M>,
+  { deps, context, caller, request }: Attempts<M>,
   { model, variant, pool }: Candidate<M>,
 ): Candidate<M>[] {
-  if (pool === undefined) return withinBudget(caller, model) ? [{ model, variant }] : [];
+  if (pool === undefined) return withinBudget(context, caller, model) ? [{ model, variant }] : [];
   const { principal, organization } = caller;
   const ordered = orderMembers({
     pool,
     members: pool.members.filter(
-      (member) => !denies(organization, member.model.ref) && withinBudget(caller, member.model),
+      (member) => !denies(organization, member.model.ref) && withinBudget(context, caller, member.model),
     ),
     health: deps.pools.health,
     name: (member) => healthName(caller, member),
@@ -162,7 +158,7 @@ async function tryInOrder<M extends ServedModel>(
   candidates: readonly Candidate<M>[],
   hedgeAfter: number | undefined,
 ): Promise<void> {
-  const { deps, context } = attempts;
+  const { deps, context, caller } = attempts;
   const waiting = [...candidates];
   for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
     const error =
@@ -171,7 +167,8 @@ async function tryInOrder<M extends ServedModel>(
         : await hedged(attempts, candidate, waiting, hedgeAfter);
     if (error === undefined) return;
     const next = waiting[0]?.model;
-    if (next === undefined || !mayTryAnother(error) || context.response.destroyed) throw error;
+    const byok = caller.organization?.byok.has(candidate.model.provider) === true;
+    if (next === undefined || !mayTryAnother(error, byok) || context.response.destroyed) throw error;
     const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
     deps.log.warn(fields, 'fallback');
   }
@@ -218,11 +215,13 @@ async function attempt<M extends ServedModel>(
   const ended = candidate.pool && deps.pools.health.begin(healthName(caller, model));
   for (let again = request.repeatable; ; again = false) {
     let byok = false;
+    let giveBack: (() => void) | undefined;
     context.attempts += 1;
     const sent = { model, attempt: context.attempts, sentAt: performance.now() };
     const record = context.record?.attempt(model);
     const options = record || race ? { race, headers: record?.headers } : NO_OPTIONS;
     try {
+      giveBack = reserve(context, caller, model);
       const credential = credentialFor(caller.organization, model, deps.settings());
       byok = credential !== undefined;
       const answer = await request.send(candidate, credential, options);
@@ -244,6 +243,8 @@ async function attempt<M extends ServedModel>(
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
       else noteFailure(deps, context, model, error, byok);
       return error;
+    } finally {
+      giveBack?.();
     }
   }
 }
@@ -288,7 +289,15 @@ export async function readJsonBody(deps: GatewayDeps, context: RequestContext): 
   const body = parseBody(await readBody(context, deps.settings().gateway.maxBodyBytes));
   refuseOtherModels(body.value);
   context.readLabels(body.value);
+  context.size = { bytes: body.bytes.length, output: outputLimit(body.value) };
   return body;
+}
+
+/** The maximum of output tokens in the three formats, for all answers (`n`). */
+function outputLimit({ max_tokens, max_completion_tokens, max_output_tokens, n }: JsonObject): number | undefined {
+  const most = [max_completion_tokens, max_tokens, max_output_tokens].find((each) => typeof each === 'number');
+  if (most === undefined) return undefined;
+  return Math.max(0, most) * (typeof n === 'number' ? Math.max(1, n) : 1);
 }
 
 /** Counts a failure. If only the operator of the gateway can fix it, it is logged as an error. */

@@ -3,6 +3,11 @@ import type { GatewaySettings } from '../../config/settings/settings.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import type { RequestContext } from './request-context.ts';
 
+/** Headers that pages may read. */
+const EXPOSED = [
+  ...['x-request-id', 'retry-after', 'warning'],
+  ...['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy'],
+];
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** The last host that was allowed on a connection. Requests on one connection usually name the same host. */
@@ -40,7 +45,7 @@ export function corsHeaders(context: RequestContext): Record<string, string> {
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'x-request-id, retry-after, warning',
+    'access-control-expose-headers': EXPOSED.join(', '),
     vary: 'Origin',
   };
 }

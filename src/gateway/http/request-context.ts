@@ -8,6 +8,13 @@ import type { HeldBodies } from './body-memory.ts';
 import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
 import type { TickBatch } from './tick-batch.ts';
 
+/** What determines the cost of a request before it is sent. */
+export interface RequestSize {
+  readonly bytes: number;
+  /** Maximum number of output tokens, if the client limits them. */
+  readonly output: number | undefined;
+}
+
 /** Fields of the request's log line, set while the request is handled. */
 export interface LogFields {
   /** The path of its route. */
@@ -73,7 +80,10 @@ export class RequestContext {
   record: RequestRecord | undefined;
   /** Requests to upstreams so far. */
   attempts = 0;
+  /** Set when a JSON body was read. */
+  size: RequestSize | undefined;
   #labels: RequestLabels | undefined;
+  #ended: (() => void) | undefined;
   readonly #warnings = new Set<string>();
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
@@ -100,6 +110,15 @@ export class RequestContext {
 
   readLabels(body: JsonObject): void {
     this.#labels = readLabels(this.header(TAGS_HEADER), body);
+  }
+
+  /** Calls `ended` when the request was answered or has failed. */
+  onEnd(ended: () => void): void {
+    this.#ended = ended;
+  }
+
+  end(): void {
+    this.#ended?.();
   }
 
   /** Adds headers to the response, also to an error. */

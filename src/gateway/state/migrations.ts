@@ -87,18 +87,18 @@ INSERT INTO spent SELECT key, organization, user, model, sum(cost_nano) FROM usa
   WHERE byok = 0 AND cost_nano <> 0 GROUP BY 1, 2, 3, 4;
 
 CREATE TABLE budgets (
-  owner TEXT NOT NULL CHECK (owner IN ('key', 'user')), name TEXT NOT NULL, model TEXT NOT NULL,
-  period TEXT NOT NULL, zone TEXT NOT NULL, nano INTEGER NOT NULL, hard INTEGER NOT NULL,
-  PRIMARY KEY (owner, name, model, period)
+  key TEXT NOT NULL REFERENCES keys (name), model TEXT NOT NULL, period TEXT NOT NULL, zone TEXT NOT NULL,
+  mode TEXT NOT NULL, nano INTEGER NOT NULL,
+  PRIMARY KEY (key, model, period, zone, mode)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO budgets SELECT 'key', name, '*', 'total', 'UTC', CAST(round(budget * 1e9) AS INTEGER), 0
+INSERT INTO budgets SELECT name, '*', 'total', 'UTC', 'soft', CAST(round(budget * 1e9) AS INTEGER)
   FROM keys WHERE budget IS NOT NULL;
 CREATE TABLE rates (
-  owner TEXT NOT NULL CHECK (owner IN ('key', 'user')), name TEXT NOT NULL, model TEXT NOT NULL,
+  key TEXT NOT NULL REFERENCES keys (name), model TEXT NOT NULL,
   requests INTEGER, tokens INTEGER, parallel INTEGER,
-  PRIMARY KEY (owner, name, model)
+  PRIMARY KEY (key, model)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO rates SELECT 'key', name, '*', rpm, NULL, NULL FROM keys WHERE rpm IS NOT NULL;
+INSERT INTO rates SELECT name, '*', rpm, NULL, NULL FROM keys WHERE rpm IS NOT NULL;
 CREATE TABLE alerts (
   budget TEXT NOT NULL, window_start INTEGER NOT NULL, percent INTEGER NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (budget, window_start, percent)

@@ -193,4 +193,23 @@ describe('next edits', () => {
     await editor.replace('info', 'debug');
     assert.equal(editor.current, undefined);
   });
+
+  it('completions get the text around recent edits in other files, also of files that were not shown', async () => {
+    const editor = new NextEditHarness(LOGS);
+    await editor.replace('info', 'debug');
+    const hidden = editor.open('file:///work/hidden.ts', 'const one = 1;\nconst two = 2;');
+    editor.change(
+      [{ start: { line: 1, character: 0 }, end: { line: 1, character: 0 }, text: 'export ' }],
+      undefined,
+      hidden,
+    );
+    assert.deepEqual(
+      editor.engine.recentEdits('file:///work/c.ts').map(({ path, text }) => [path, text]),
+      [
+        ['a.ts', LOGS.replace('info', 'debug')],
+        ['hidden.ts', 'const one = 1;\nexport const two = 2;'],
+      ],
+    );
+    assert.equal(editor.engine.recentEdits('file:///work/a.ts').length, 1);
+  });
 });

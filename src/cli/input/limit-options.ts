@@ -1,0 +1,73 @@
+import { isTimeZone } from '../../base/time-zone.ts';
+import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
+import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
+import { UsageError } from '../io.ts';
+import { parseDecimal } from './option-values.ts';
+
+interface LimitOptions {
+  readonly budget?: readonly string[] | undefined;
+  readonly period?: string | undefined;
+  readonly tz?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly rpm?: readonly string[] | undefined;
+  readonly tpm?: readonly string[] | undefined;
+  readonly parallel?: readonly string[] | undefined;
+}
+
+/** Reads the limits of a key. A kind without an option is absent; `none` makes it empty. */
+export function parseLimits(options: LimitOptions): Partial<LimitSettings> {
+  const { budget, period, tz, mode, rpm, tpm, parallel } = options;
+  if (budget === undefined && (period ?? tz ?? mode) !== undefined) {
+    throw new UsageError('--period, --tz and --mode need --budget.');
+  }
+  const withRates = (rpm ?? tpm ?? parallel) !== undefined;
+  return {
+    ...(budget === undefined ? {} : { budgets: given(budget).map((text) => parseBudget(text, options)) }),
+    ...(withRates ? { rates: parseRates({ requests: rpm, tokens: tpm, parallel }) } : {}),
+  };
+}
+
+function given(values: readonly string[] = []): readonly string[] {
+  return values.filter((value) => value !== 'none');
+}
+
+/** `20`, `20/month` or `5/day:openai/*` */
+function parseBudget(text: string, { period = 'total', tz = 'UTC', mode = 'soft' }: LimitOptions): BudgetSettings {
+  const [amount = '', model = '*'] = splitModel(text);
+  const [number = '', ownPeriod = period, ...rest] = amount.split('/');
+  const usd = parseDecimal(number);
+  const known = BUDGET_PERIODS.find((each) => each === ownPeriod);
+  if (usd === undefined || rest.length > 0) {
+    throw new UsageError('--budget must be a number that is at least 0, such as 20, 20/month or 5/day:openai/*.');
+  }
+  if (known === undefined) throw new UsageError(`The period of a budget must be ${BUDGET_PERIODS.join(', ')}.`);
+  if (mode !== 'soft' && mode !== 'hard') throw new UsageError('--mode must be soft or hard.');
+  if (!isTimeZone(tz)) throw new UsageError(`--tz must be a time zone such as Europe/Berlin; “${tz}” is unknown.`);
+  return { usd, period: known, timeZone: tz, mode, model };
+}
+
+type Numbers = Pick<RateSettings, 'requests' | 'tokens' | 'parallel'>;
+const RATE_OPTIONS = { requests: '--rpm', tokens: '--tpm', parallel: '--parallel' } as const;
+
+/** `60` or `10:openai/*`. The rates of one model become one rate. */
+function parseRates(options: Readonly<Record<keyof Numbers, readonly string[] | undefined>>): RateSettings[] {
+  const byModel = new Map<string, Numbers>();
+  for (const kind of ['requests', 'tokens', 'parallel'] as const) {
+    for (const text of given(options[kind])) {
+      const [number = '', model = '*'] = splitModel(text);
+      const amount = parseDecimal(number);
+      if (amount === undefined || amount < 1 || !Number.isSafeInteger(amount)) {
+        throw new UsageError(
+          `${RATE_OPTIONS[kind]} must be a whole number that is at least 1, such as 60 or 10:openai/*.`,
+        );
+      }
+      byModel.set(model, { ...byModel.get(model), [kind]: amount });
+    }
+  }
+  return [...byModel].map(([model, numbers]) => ({ ...numbers, model }));
+}
+
+function splitModel(text: string): string[] {
+  const colon = text.indexOf(':');
+  return colon < 0 ? [text] : [text.slice(0, colon), text.slice(colon + 1)];
+}

@@ -1,0 +1,159 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { Budget, type Spend } from './budget.ts';
+import type { BudgetRule, Scope } from './limit-rules.ts';
+
+/**
+ * What was spent of each budget: the sum of the ledger's rows. Rows of this process count at once, those of other
+ * processes when they are followed. Each row counts once, because rows are numbered in the order of their commits.
+ */
+export class BudgetBook {
+  readonly #database: DatabaseSync | undefined;
+  readonly #crossed: (budget: Budget) => void;
+  #budgets = new Map<string, Budget>();
+  /** The budgets by the narrowest member of their scope. */
+  #byScope = new Map<string, readonly Budget[]>();
+  #users: ReadonlyMap<string, string> = new Map();
+  /** All rows up to this number are counted. */
+  #seen = 0;
+
+  /** @param crossed is called when what was spent of a budget has changed. */
+  constructor(database: DatabaseSync | undefined, crossed: (budget: Budget) => void = () => undefined) {
+    this.#database = database;
+    this.#crossed = crossed;
+  }
+
+  get(id: string): Budget | undefined {
+    return this.#budgets.get(id);
+  }
+
+  /**
+   * Replaces the budgets and reads what was spent of new ones.
+   *
+   * @param users the users of the keys.
+   * @param waiting costs of this process that are not stored yet.
+   */
+  update(rules: ReadonlyMap<string, BudgetRule>, users: ReadonlyMap<string, string>, waiting: readonly Spend[]): void {
+    this.follow();
+    this.#users = users;
+    const budgets = new Map<string, Budget>();
+    const fresh: Budget[] = [];
+    for (const [id, rule] of rules) {
+      const known = this.#budgets.get(id);
+      const budget = known ?? new Budget(rule);
+      budget.rule = rule;
+      budgets.set(id, budget);
+      if (known === undefined) fresh.push(budget);
+    }
+    this.#budgets = budgets;
+    this.#byScope = Map.groupBy(budgets.values(), ({ rule: { scope } }) => narrowest(scope));
+    if (fresh.length > 0) this.#restore(fresh, waiting);
+    for (const budget of budgets.values()) this.#crossed(budget);
+  }
+
+  /** Counts a cost of this process. */
+  spend(spend: Spend): void {
+    if (this.#budgets.size === 0) return;
+    const { key, organization } = spend;
+    const user = this.#users.get(key);
+    const known = { ...spend, user };
+    const scopes = [{}, { key }, { organization }, ...(user === undefined ? [] : [{ user }])];
+    for (const scope of scopes) {
+      for (const budget of this.#byScope.get(narrowest(scope)) ?? []) {
+        if (!budget.counts(known)) continue;
+        budget.add(known);
+        this.#crossed(budget);
+      }
+    }
+  }
+
+  /** Counts the rows that other processes have stored since the last call. */
+  follow(): void {
+    const database = this.#database;
+    if (database === undefined) return;
+    const last = this.#lastRow();
+    if (last > this.#seen && this.#budgets.size > 0) {
+      const rows = database.prepare(
+        `SELECT at, key, organization, model, cost_nano AS nano FROM usage
+          WHERE seq > ? AND seq <= ? AND byok = 0 AND cost_nano > 0`,
+      );
+      for (const row of rows.iterate(this.#seen, last)) this.spend(readSpend(row, Number(row.at)));
+    }
+    this.#seen = last;
+  }
+
+  /** The rows that this process has just stored were counted before. Must run in the transaction that stored them. */
+  stored(): number {
+    return this.#lastRow();
+  }
+
+  /** Must run when that transaction is committed. */
+  committed(last: number): void {
+    this.#seen = last;
+  }
+
+  #lastRow(): number {
+    return Number(this.#database?.prepare('SELECT max(seq) AS last FROM usage').get()?.last ?? 0);
+  }
+
+  /** One query for each start of a window, because teams have many budgets and few time zones. */
+  #restore(budgets: readonly Budget[], waiting: readonly Spend[]): void {
+    const database = this.#database;
+    if (database !== undefined) {
+      database.exec('BEGIN');
+      try {
+        // Rows that were stored since `follow` are part of the sums of new budgets; the others still need them.
+        this.follow();
+        for (const [start, group] of Map.groupBy(budgets, (budget) => budget.window().start)) {
+          restoreWindow(group, start, spentSince(database, start), this.#users);
+        }
+      } finally {
+        database.exec('COMMIT');
+      }
+    }
+    for (const each of waiting) {
+      const known = { ...each, user: this.#users.get(each.key) };
+      for (const budget of budgets) if (budget.counts(known)) budget.add(known);
+    }
+  }
+}
+
+function narrowest({ key, user, organization }: Scope): string {
+  if (key !== undefined) return `key ${key}`;
+  if (user !== undefined) return `user ${user}`;
+  return organization === undefined ? '' : `organization ${organization}`;
+}
+
+function spentSince(database: DatabaseSync, start: number): Iterable<Record<string, unknown>> {
+  const groups = 'key, organization, model';
+  if (start === 0) {
+    return database.prepare(`SELECT ${groups}, sum(nano) AS nano FROM spent GROUP BY ${groups}`).iterate();
+  }
+  return database
+    .prepare(
+      `SELECT ${groups}, sum(cost_nano) AS nano FROM usage_rollup
+        WHERE bucket >= ? AND byok = 0 AND cost_nano > 0 GROUP BY ${groups}`,
+    )
+    .iterate(start);
+}
+
+function restoreWindow(
+  budgets: readonly Budget[],
+  start: number,
+  rows: Iterable<Record<string, unknown>>,
+  users: ReadonlyMap<string, string>,
+): void {
+  const sums = new Map(budgets.map((budget) => [budget, 0]));
+  for (const row of rows) {
+    const spend = readSpend(row, start);
+    const known = { ...spend, user: users.get(spend.key) };
+    for (const budget of budgets) {
+      if (budget.counts(known)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
+    }
+  }
+  for (const [budget, nano] of sums) budget.restore(nano);
+}
+
+function readSpend(row: Readonly<Record<string, unknown>>, at: number): Spend {
+  const { key, organization, model, nano } = row;
+  return { at, key: String(key), organization: String(organization), model: String(model), nano: Number(nano) };
+}

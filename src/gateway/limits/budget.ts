@@ -1,0 +1,83 @@
+import { TimeZone } from '../../base/time-zone.ts';
+import { matchesModelPattern } from '../../catalog/model-pattern.ts';
+import type { BudgetRule, Subject } from './limit-rules.ts';
+
+/** The time in which a budget can be spent: from `start`, before `end`. Unix milliseconds. */
+export interface BudgetWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+const ALWAYS: BudgetWindow = { start: 0, end: Number.POSITIVE_INFINITY };
+
+/** A cost that was caused at a time. */
+export interface Spend extends Subject {
+  readonly at: number;
+  readonly model: string;
+  readonly nano: number;
+}
+
+/**
+ * A budget in its current window. A window starts by the calendar when the budget is used or read; nothing resets it.
+ */
+export class Budget {
+  readonly #zone: TimeZone;
+  rule: BudgetRule;
+  #window: BudgetWindow = { start: 0, end: 0 };
+  #spent = 0;
+  /** Nano-USD of requests that are running. */
+  reserved = 0;
+
+  constructor(rule: BudgetRule) {
+    this.rule = rule;
+    this.#zone = new TimeZone(rule.timeZone);
+  }
+
+  window(now = Date.now()): BudgetWindow {
+    if (now >= this.#window.end) {
+      this.#window = windowAt(this.rule, this.#zone, now);
+      this.#spent = 0;
+    }
+    return this.#window;
+  }
+
+  /** Nano-USD in the current window. */
+  spent(now = Date.now()): number {
+    this.window(now);
+    return this.#spent;
+  }
+
+  /** Sets what was spent in the current window. */
+  restore(nano: number): void {
+    this.#spent = nano;
+  }
+
+  counts(spend: Pick<Spend, 'model' | 'key' | 'user' | 'organization'>): boolean {
+    const { scope } = this.rule;
+    return (
+      (scope.key === undefined || scope.key === spend.key) &&
+      (scope.user === undefined || scope.user === spend.user) &&
+      (scope.organization === undefined || scope.organization === spend.organization) &&
+      this.countsModel(spend.model)
+    );
+  }
+
+  countsModel(ref: string): boolean {
+    return this.rule.model === '*' || matchesModelPattern(this.rule.model, ref);
+  }
+
+  /** Adds a cost of the current window. */
+  add({ at, nano }: Pick<Spend, 'at' | 'nano'>): void {
+    if (at >= this.window(Math.max(at, this.#window.start)).start) this.#spent += nano;
+  }
+
+  /** Whether a request may start that will probably cost `nano`. */
+  allows(nano: number, now = Date.now()): boolean {
+    const spent = this.spent(now);
+    return this.rule.hard ? spent + this.reserved + nano <= this.rule.nano : spent < this.rule.nano;
+  }
+}
+
+function windowAt({ period }: BudgetRule, zone: TimeZone, at: number): BudgetWindow {
+  return period === 'total' ? ALWAYS : zone.periodAt(period, at);
+}

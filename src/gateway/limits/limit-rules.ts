@@ -1,0 +1,92 @@
+import { toNano } from '../../base/money.ts';
+import type { BudgetSettings, GatewaySettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
+
+/** Who uses a key, and for which organization. */
+export interface Subject {
+  readonly key: string;
+  readonly user?: string | undefined;
+  readonly organization?: string | undefined;
+}
+
+/** Whose requests a limit counts together: those that match each member. Without a member: all requests. */
+export type Scope = Partial<Subject>;
+
+export interface BudgetRule {
+  readonly scope: Scope;
+  /** Models that count, as in policies; `*` for all. */
+  readonly model: string;
+  readonly period: BudgetSettings['period'];
+  readonly timeZone: string;
+  readonly nano: number;
+  /** Requests reserve their estimated cost, so that the budget is not exceeded. */
+  readonly hard: boolean;
+}
+
+export interface RateRule {
+  readonly scope: Scope;
+  readonly model: string;
+  /** Per minute. */
+  readonly requests?: number;
+  /** Per minute. */
+  readonly tokens?: number;
+  /** At a time. */
+  readonly parallel?: number;
+}
+
+/** The limits of a subject: those of the gateway, its organization, its user and its key. */
+export function rulesFor(
+  subject: Subject,
+  { limits, organizations, users }: GatewaySettings,
+  own: LimitSettings,
+): { readonly budgets: readonly BudgetRule[]; readonly rates: readonly RateRule[] } {
+  const { key, user, organization } = subject;
+  const sources: readonly (readonly [Scope, LimitSettings | undefined])[] = [
+    [{}, limits],
+    [{ organization }, organization === undefined ? undefined : organizations.get(organization)?.limits],
+    [{ user }, user === undefined ? undefined : users.get(user)],
+    [{ key }, own],
+  ];
+  const expand = <T extends { readonly each?: 'user' | 'key' | undefined }, R>(
+    list: (settings: LimitSettings) => readonly T[],
+    rule: (settings: T, scope: Scope) => R,
+  ) =>
+    sources.flatMap(([scope, settings]) =>
+      (settings === undefined ? [] : list(settings)).flatMap((each) => {
+        if (each.each === 'user') return user === undefined ? [] : rule(each, { ...scope, user });
+        return rule(each, each.each === 'key' ? { ...scope, key } : scope);
+      }),
+    );
+  return {
+    budgets: expand(({ budgets }) => budgets, budgetRule),
+    rates: expand(({ rates }) => rates, rateRule),
+  };
+}
+
+export function budgetRule({ usd, model, period, timeZone, mode }: BudgetSettings, scope: Scope): BudgetRule {
+  return { scope, model, period, timeZone, nano: toNano(usd), hard: mode === 'hard' };
+}
+
+function rateRule({ each: _, ...rest }: RateSettings, scope: Scope): RateRule {
+  return { ...rest, scope };
+}
+
+/** Two rules with the same id count the same requests. */
+export function budgetId({ scope, model, period, timeZone, hard }: BudgetRule): string {
+  return JSON.stringify([...scopeParts(scope), model, period, timeZone, hard]);
+}
+
+export function rateId({ scope, model }: RateRule): string {
+  return JSON.stringify([...scopeParts(scope), model]);
+}
+
+function scopeParts({ key, user, organization }: Scope): readonly (string | null)[] {
+  return [key ?? null, user ?? null, organization ?? null];
+}
+
+/** `the key ann`, `the organization acme for the user bob`, `this gateway`. For messages. */
+export function describeScope({ key, user, organization }: Scope): string {
+  const owner = organization === undefined ? undefined : `the organization ${organization}`;
+  const member = user !== undefined ? `the user ${user}` : key !== undefined ? `the key ${key}` : undefined;
+  if (owner !== undefined && member !== undefined) return `${owner} for ${member}`;
+  return owner ?? member ?? 'this gateway';
+}

@@ -1,0 +1,94 @@
+import type { GatewaySettings, LimitSettings } from '../../config/settings/settings.ts';
+import { OPERATOR } from '../access/authentication.ts';
+import type { Budget, Spend } from './budget.ts';
+import type { BudgetBook } from './budget-book.ts';
+import { type BudgetRule, budgetId, rateId, rulesFor, type Subject } from './limit-rules.ts';
+import { Rate } from './rate.ts';
+
+const NONE: LimitSettings = { budgets: [], rates: [] };
+
+/** A key with its own limits. */
+export interface LimitedKey extends Subject {
+  readonly limits: LimitSettings;
+}
+
+/** What limits the requests of one key for one organization. */
+export interface CallerLimits {
+  readonly budgets: readonly Budget[];
+  readonly rates: readonly Rate[];
+}
+
+/** The limits of all callers, from the keys and the configuration. */
+export class Limits {
+  readonly #book: BudgetBook;
+  readonly #waiting: () => readonly Spend[];
+  #settings: GatewaySettings;
+  #keys: readonly LimitedKey[] = [];
+  #rates = new Map<string, Rate>();
+  /** By the name of the key, then by organization. */
+  #callers = new Map<string, ReadonlyMap<string | undefined, CallerLimits>>();
+
+  /** @param waiting costs of this process that are not stored yet. */
+  constructor(book: BudgetBook, settings: GatewaySettings, waiting: () => readonly Spend[] = () => []) {
+    this.#book = book;
+    this.#settings = settings;
+    this.#waiting = waiting;
+  }
+
+  /** Undefined if nothing limits these requests. */
+  of(key: string, organization: string | undefined): CallerLimits | undefined {
+    return this.#callers.get(key)?.get(organization);
+  }
+
+  configure(settings: GatewaySettings): void {
+    this.#settings = settings;
+    this.#rebuild();
+  }
+
+  /** @param keys the stored keys. The keys of the operator have the limits of the organization that they name. */
+  setKeys(keys: readonly LimitedKey[]): void {
+    this.#keys = keys;
+    this.#rebuild();
+  }
+
+  /** Reads all limits again. What was used of limits that still exist stays. */
+  #rebuild(): void {
+    const operator = [undefined, ...this.#settings.organizations.keys()].map((organization) => ({
+      ...{ key: OPERATOR, organization },
+      limits: NONE,
+    }));
+    const rules = [...this.#keys, ...operator].map((subject) => ({
+      subject,
+      ...rulesFor(subject, this.#settings, subject.limits),
+    }));
+    const budgets = new Map<string, BudgetRule>();
+    const rates = new Map<string, Rate>();
+    for (const each of rules) {
+      for (const rule of each.budgets) budgets.set(budgetId(rule), rule);
+      for (const rule of each.rates) {
+        const id = rateId(rule);
+        const rate = rates.get(id) ?? this.#rates.get(id) ?? new Rate(rule);
+        rate.rule = rule;
+        rates.set(id, rate);
+      }
+    }
+    this.#rates = rates;
+    const users = this.#keys.flatMap(({ key, user }) => (user === undefined ? [] : [[key, user] as const]));
+    this.#book.update(budgets, new Map(users), this.#waiting());
+    const callers = new Map<string, Map<string | undefined, CallerLimits>>();
+    for (const { subject, ...found } of rules) {
+      if (found.budgets.length === 0 && found.rates.length === 0) continue;
+      const limits = {
+        budgets: unique(found.budgets.map((rule) => this.#book.get(budgetId(rule)))),
+        rates: unique(found.rates.map((rule) => rates.get(rateId(rule)))),
+      };
+      const byOrganization = callers.get(subject.key) ?? new Map<string | undefined, CallerLimits>();
+      callers.set(subject.key, byOrganization.set(subject.organization, limits));
+    }
+    this.#callers = callers;
+  }
+}
+
+function unique<T>(values: readonly (T | undefined)[]): T[] {
+  return [...new Set(values.filter((value) => value !== undefined))];
+}

@@ -1,0 +1,90 @@
+import { matchesModelPattern } from '../../catalog/model-pattern.ts';
+import type { RateRule } from './limit-rules.ts';
+import { SlidingMinute } from './sliding-minute.ts';
+
+/** What was used of a rate by all requests that it counts. Lives in this process; the limits may change meanwhile. */
+export class Rate {
+  rule: RateRule;
+  readonly requests = new SlidingMinute();
+  readonly tokens = new SlidingMinute();
+  /** Running requests. */
+  active = 0;
+
+  constructor(rule: RateRule) {
+    this.rule = rule;
+  }
+
+  get countsAllModels(): boolean {
+    return this.rule.model === '*';
+  }
+
+  countsModel(ref: string): boolean {
+    return this.countsAllModels || matchesModelPattern(this.rule.model, ref);
+  }
+}
+
+/** A limit that a request exceeds. */
+export interface Excess {
+  readonly rate: Rate;
+  readonly of: 'requests' | 'tokens' | 'parallel';
+  readonly limit: number;
+  readonly waitMs: number;
+}
+
+/** Milliseconds after which a request may be repeated if too many are running. Nobody knows when one ends. */
+const PARALLEL_WAIT_MS = 1_000;
+
+/** Takes a request of each rate, or of none. @returns the limit that the request exceeds. */
+export function takeRequest(rates: readonly Rate[], now = performance.now()): Excess | undefined {
+  for (const rate of rates) {
+    const { requests, parallel } = rate.rule;
+    if (parallel !== undefined && rate.active >= parallel) {
+      return { rate, of: 'parallel', limit: parallel, waitMs: PARALLEL_WAIT_MS };
+    }
+    const waitMs = requests === undefined ? 0 : rate.requests.wait(1, requests, now);
+    if (requests !== undefined && waitMs > 0) return { rate, of: 'requests', limit: requests, waitMs };
+  }
+  for (const rate of rates) {
+    rate.active += 1;
+    if (rate.rule.requests !== undefined) rate.requests.add(1, now);
+  }
+  return undefined;
+}
+
+/**
+ * Takes the estimated tokens of a request of each rate, or of none. A request that is larger than the limit may start
+ * when nothing was used for a minute. @returns the limit that the request exceeds.
+ */
+export function takeTokens(rates: readonly Rate[], amount: number, now = performance.now()): Excess | undefined {
+  for (const rate of rates) {
+    const { tokens } = rate.rule;
+    if (tokens === undefined) continue;
+    const waitMs = rate.tokens.wait(Math.min(amount, tokens), tokens, now);
+    if (waitMs > 0) return { rate, of: 'tokens', limit: tokens, waitMs };
+  }
+  for (const rate of rates) if (rate.rule.tokens !== undefined) rate.tokens.add(amount, now);
+  return undefined;
+}
+
+/** `RateLimit-*` of the rate with the smallest remaining share, and the names of OpenAI's API for its SDKs. */
+export function rateHeaders(rates: readonly Rate[], of: 'requests' | 'tokens'): Record<string, string> {
+  const now = performance.now();
+  const shares = rates.flatMap((rate) => {
+    const limit = rate.rule[of];
+    if (limit === undefined) return [];
+    const remaining = Math.max(0, Math.floor(limit - rate[of].used(now)));
+    return { rate, limit, remaining };
+  });
+  const [tightest] = shares.sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
+  if (tightest === undefined) return {};
+  const { rate, limit, remaining } = tightest;
+  const reset = Math.ceil(rate[of].wait(limit - remaining, limit, now) / 1000);
+  const standard = { 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset };
+  const named = {
+    ...(of === 'requests' ? { ...standard, 'ratelimit-policy': `${limit};w=60` } : {}),
+    [`x-ratelimit-limit-${of}`]: limit,
+    [`x-ratelimit-remaining-${of}`]: remaining,
+    [`x-ratelimit-reset-${of}`]: `${reset}s`,
+  };
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, String(value)]));
+}

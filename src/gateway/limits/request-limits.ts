@@ -1,0 +1,155 @@
+import { toUsd } from '../../base/money.ts';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import { describeBudget } from './alerts.ts';
+import type { Budget } from './budget.ts';
+import { describeScope } from './limit-rules.ts';
+import type { CallerLimits } from './limits.ts';
+import { type Excess, type Rate, rateHeaders, takeRequest, takeTokens } from './rate.ts';
+
+/** What a request will probably use. */
+export interface Estimate {
+  readonly tokens: number;
+  /** Nano-USD; 0 if the request costs nothing, or the organization pays for it with its own credential. */
+  readonly nano: number;
+}
+
+/** Seconds after which a running request of an average length has ended. */
+const RESERVED_WAIT_MS = 2_000;
+
+/** The limits of one request: what it takes of them, and gives back when it ends. */
+export class RequestLimits {
+  readonly #limits: CallerLimits;
+  readonly #addHeaders: (headers: Readonly<Record<string, string>>) => void;
+  readonly #running: Rate[] = [];
+  #tokens: { readonly rates: readonly Rate[]; readonly amount: number } | undefined;
+  /** What running attempts have reserved, by model. */
+  readonly #reserved = new Map<string, { readonly budgets: readonly Budget[]; readonly nano: number }>();
+
+  /** @param addHeaders adds headers to the answer, also to a refusal. */
+  constructor(limits: CallerLimits, addHeaders: (headers: Readonly<Record<string, string>>) => void) {
+    this.#limits = limits;
+    this.#addHeaders = addHeaders;
+  }
+
+  /**
+   * Takes the request of the rates for all models, before its model is known.
+   *
+   * @throws SvcError 429 rate_limit_exceeded.
+   */
+  enter(): void {
+    const rates = this.#limits.rates.filter(({ countsAllModels }) => countsAllModels);
+    this.#take(rates);
+    // Otherwise the model decides which limit is shown.
+    if (rates.length === this.#limits.rates.length) this.#addHeaders(rateHeaders(rates, 'requests'));
+  }
+
+  /**
+   * Takes the request of all other rates, and its estimated cost of hard budgets.
+   *
+   * @throws SvcError 402 usage_limit_exceeded, 429 rate_limit_exceeded.
+   */
+  admit(model: string, estimate: Estimate): void {
+    this.reserve(model, estimate.nano);
+    const { rates } = this.#limits;
+    if (rates.length === 0) return;
+    const counted = rates.filter((rate) => rate.countsModel(model));
+    this.#take(counted.filter(({ countsAllModels }) => !countsAllModels));
+    if (rates.some(({ countsAllModels }) => !countsAllModels)) this.#addHeaders(rateHeaders(counted, 'requests'));
+    const excess = takeTokens(counted, estimate.tokens);
+    this.#addHeaders(rateHeaders(counted, 'tokens'));
+    if (excess !== undefined) throw tooFast(excess);
+    this.#tokens = { rates: counted, amount: estimate.tokens };
+  }
+
+  /** Reserves the estimated cost of an attempt, once for each model. @throws SvcError 402 usage_limit_exceeded. */
+  reserve(model: string, nano: number): void {
+    if (nano === 0 || this.#reserved.has(model)) return;
+    const budgets = this.#limits.budgets.filter((budget) => budget.countsModel(model));
+    const over = budgets.find((budget) => !budget.allows(nano));
+    if (over !== undefined) throw usedUp(over, nano);
+    const hard = budgets.filter(({ rule }) => rule.hard);
+    for (const budget of hard) budget.reserved += nano;
+    this.#reserved.set(model, { budgets: hard, nano });
+  }
+
+  /** Must be called when the attempt has ended. */
+  unreserve(model: string): void {
+    const reserved = this.#reserved.get(model);
+    for (const budget of reserved?.budgets ?? []) budget.reserved -= reserved?.nano ?? 0;
+    this.#reserved.delete(model);
+  }
+
+  /** Whether budgets are left for a model, if it is tried after the others. */
+  allows(model: string, nano: number): boolean {
+    if (nano === 0) return true;
+    return this.#limits.budgets.every((budget) => {
+      if (!budget.countsModel(model)) return true;
+      let own = 0;
+      for (const reserved of this.#reserved.values()) if (reserved.budgets.includes(budget)) own += reserved.nano;
+      return budget.allows(nano - own);
+    });
+  }
+
+  /** Corrects the estimated tokens. */
+  used(tokens: number): void {
+    if (this.#tokens === undefined) return;
+    const { rates, amount } = this.#tokens;
+    for (const rate of rates) if (rate.rule.tokens !== undefined) rate.tokens.add(tokens - amount);
+    // A fallback adds to what was used before.
+    this.#tokens = { rates, amount: 0 };
+  }
+
+  /** Must be called when the request has ended. */
+  release(): void {
+    for (const model of [...this.#reserved.keys()]) this.unreserve(model);
+    for (const rate of this.#running.splice(0)) rate.active -= 1;
+  }
+
+  #take(rates: readonly Rate[]): void {
+    const excess = takeRequest(rates);
+    if (excess !== undefined) {
+      this.#addHeaders(rateHeaders(rates, 'requests'));
+      throw tooFast(excess);
+    }
+    this.#running.push(...rates);
+  }
+}
+
+const UNITS = { requests: 'requests per minute', tokens: 'tokens per minute', parallel: 'requests at a time' } as const;
+
+function tooFast({ rate: { rule }, of, limit, waitMs }: Excess): SvcError {
+  const models = rule.model === '*' ? '' : ` to ${rule.model}`;
+  return new SvcError({
+    errorType: 'rate_limit_exceeded',
+    message: `${capitalized(describeScope(rule.scope))} may send ${limit} ${UNITS[of]}${models}.`,
+    retryable: true,
+    retryAfterMs: waitMs,
+  });
+}
+
+function usedUp(budget: Budget, nano: number): SvcError {
+  const { rule, reserved } = budget;
+  const { end } = budget.window();
+  const left = rule.nano - budget.spent();
+  const name = `${capitalized(describeBudget(rule))},`;
+  // What running requests have reserved and do not spend is free again when they end.
+  const waits = rule.hard && reserved > 0 && nano <= left;
+  const small = rule.hard && left > 0 && !waits;
+  const retryAfterMs = waits ? RESERVED_WAIT_MS : end - Date.now();
+  return new SvcError({
+    errorType: 'usage_limit_exceeded',
+    message: waits
+      ? `${name} is reserved by running requests.`
+      : small
+        ? `${name} has ${toUsd(left)} USD left, and this request may cost ${toUsd(nano)} USD.`
+        : `${name} is used up.`,
+    action: small
+      ? 'Send less, set a lower max_tokens, or request a larger budget.'
+      : 'Use a free model, or request a larger budget.',
+    ...(Number.isFinite(retryAfterMs) ? { retryAfterMs } : {}),
+  });
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,50 @@
+const MINUTE_MS = 60_000;
+const SLICE_MS = 250;
+/** The slices of a minute, and the one that is not over. */
+const SLICES = MINUTE_MS / SLICE_MS + 1;
+
+/**
+ * Counts what was used in the last minute, in slices of a quarter of a second. What was used is free again a minute
+ * later, so no minute, wherever it starts, has more than the limit. Uses the monotonic clock.
+ */
+export class SlidingMinute {
+  readonly #slices = new Float64Array(SLICES);
+  /** Number of the current slice. */
+  #current = 0;
+  #used = 0;
+
+  used(now = performance.now()): number {
+    this.#advance(now);
+    return this.#used;
+  }
+
+  add(amount: number, now = performance.now()): void {
+    this.#advance(now);
+    const index = this.#current % SLICES;
+    this.#slices[index] = (this.#slices[index] ?? 0) + amount;
+    this.#used += amount;
+  }
+
+  /** Milliseconds until `amount` fits into `limit`; 0 if it fits now. */
+  wait(amount: number, limit: number, now = performance.now()): number {
+    this.#advance(now);
+    let excess = this.#used + amount - limit;
+    for (let age = SLICES - 1; excess > 0 && age >= 0; age -= 1) {
+      const slice = this.#current - age;
+      if (slice >= 0) excess -= this.#slices[slice % SLICES] ?? 0;
+      if (excess <= 0) return (slice + SLICES) * SLICE_MS - now;
+    }
+    return excess > 0 ? MINUTE_MS : 0;
+  }
+
+  #advance(now: number): void {
+    const slice = Math.floor(now / SLICE_MS);
+    const passed = Math.min(SLICES, slice - this.#current);
+    for (let next = 1; next <= passed; next += 1) {
+      const index = (this.#current + next) % SLICES;
+      this.#used -= this.#slices[index] ?? 0;
+      this.#slices[index] = 0;
+    }
+    this.#current = Math.max(this.#current, slice);
+  }
+}

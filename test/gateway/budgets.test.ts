@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BudgetSettings } from '../../src/config/settings/settings.ts';
+import { Ledger } from '../../src/gateway/accounting/ledger.ts';
+import { checkState } from '../../src/gateway/accounting/state-check.ts';
+import { Budget } from '../../src/gateway/limits/budget.ts';
+import { BudgetBook } from '../../src/gateway/limits/budget-book.ts';
+import { type BudgetRule, budgetId } from '../../src/gateway/limits/limit-rules.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
+import { chatRequest } from './chat-request.ts';
+import { providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
+import { ledgerRow } from './ledger-row.ts';
+
+const rule = (more: Partial<BudgetRule> = {}): BudgetRule => ({
+  scope: { key: 'k' },
+  model: '*',
+  period: 'total',
+  timeZone: 'UTC',
+  nano: 1e9,
+  hard: false,
+  ...more,
+});
+
+describe('windows of budgets', () => {
+  const zones: readonly (readonly [zone: string, period: BudgetRule['period'], last: string, first: string])[] = [
+    ['UTC', 'day', '2026-11-22T23:59:59.999Z', '2026-11-23T00:00:00Z'],
+    ['Europe/Berlin', 'month', '2026-03-31T21:59:59.999Z', '2026-03-31T22:00:00Z'],
+    ['Asia/Kathmandu', 'week', '2026-11-22T18:14:59.999Z', '2026-11-22T18:15:00Z'],
+  ];
+  for (const [timeZone, period, last, first] of zones) {
+    it(`budget: a ${period} in ${timeZone} ends at ${first}`, () => {
+      const budget = new Budget(rule({ timeZone, period }));
+      const [before, after] = [Date.parse(last), Date.parse(first)];
+      budget.window(before);
+      budget.add({ at: before, nano: 1e9 });
+      assert.deepEqual([budget.allows(1, before), budget.allows(1, after), budget.spent(after)], [false, true, 0]);
+      // An answer that was recorded before the end does not count for the new window.
+      budget.add({ at: before, nano: 1e9 });
+      assert.equal(budget.spent(after), 0);
+    });
+  }
+});
+
+describe('what was spent of budgets', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'svc-budgets-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('budget: two processes count each row once, in any order of writes, reads and starts', async () => {
+    const file = path.join(folder, 'gateway.db');
+    const rules = [
+      rule(),
+      rule({ period: 'day' }),
+      rule({ period: 'month', model: 'p/*' }),
+      rule({ scope: { user: 'ann' }, period: 'week' }),
+      rule({ scope: { organization: 'acme' } }),
+      rule({ scope: { organization: 'acme', user: 'ann' }, model: 'p/other' }),
+      rule({ scope: {} }),
+    ];
+    const byId = new Map(rules.map((each) => [budgetId(each), each]));
+    const users = new Map([['k', 'ann']]);
+    const start = async () => {
+      const database = await openState(file);
+      const book = new BudgetBook(database);
+      const ledger = new Ledger(database, (thrown) => assert.fail(String(thrown)), { book });
+      book.update(byId, users, []);
+      return { database, book, ledger };
+    };
+    const processes = [await start(), await start()];
+    const recorded: Parameters<typeof ledgerRow>[0][] = [];
+    // A fixed sequence of steps without a pattern.
+    let state = 7;
+    const random = (below: number) => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state % below;
+    };
+    for (let step = 0; step < 600; step += 1) {
+      const one = processes[random(2)];
+      assert.ok(one);
+      switch (random(5)) {
+        case 0:
+          one.ledger.flush();
+          break;
+        case 1:
+          one.book.follow();
+          break;
+        case 2: {
+          // New budgets are read while other rows wait.
+          const some = [...byId].filter(() => random(2) === 0);
+          one.book.update(new Map(some), users, one.ledger.unwritten);
+          one.book.update(byId, users, one.ledger.unwritten);
+          break;
+        }
+        default: {
+          const row = {
+            at: Date.now(),
+            key: random(2) ? 'k' : 'other',
+            organization: random(2) ? 'acme' : '',
+            model: random(2) ? 'p/m' : 'p/other',
+            cost: random(1_000_000),
+          };
+          recorded.push(row);
+          one.ledger.record(ledgerRow(row));
+        }
+      }
+    }
+    for (const { ledger } of processes) ledger.flush();
+    for (const { book } of [...processes, await start()]) {
+      book.follow();
+      for (const [id, each] of byId) {
+        const budget = book.get(id);
+        const expected = recorded
+          .filter((row) => budget?.counts({ ...row, user: users.get(row?.key ?? '') } as never))
+          .reduce((sum, row) => sum + (row?.cost ?? 0), 0);
+        assert.equal(budget?.spent(), expected, id + JSON.stringify(each));
+      }
+    }
+    const [{ database } = processes[0] ?? (await start())] = processes;
+    assert.deepEqual(checkState(database).differences, []);
+    for (const each of processes) each.database.close();
+  });
+});
+
+/** An answer of the simulated upstream is 11 and 7 tokens at 1 and 2 USD a million: 25,000 nano-USD. */
+const ANSWER_USD = 0.000025;
+
+const budget = (more: Partial<BudgetSettings>) => ({
+  ...{ usd: 2 * ANSWER_USD, period: 'total' as const, timeZone: 'UTC', mode: 'soft' as const, model: '*' },
+  ...more,
+});
+
+describe('budgets at the gateway', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway({
+      config: (url) => ({
+        provider: providers(url),
+        gateway: {
+          budgets: [{ usd: 3 * ANSWER_USD, model: 'responses/*' }],
+          organizations: {
+            acme: { budgets: [{ usd: 2 * ANSWER_USD, period: 'month', timeZone: 'Europe/Berlin' }] },
+            each: { budgets: [{ usd: ANSWER_USD, period: 'day', each: 'user' }] },
+          },
+          users: { eve: { budgets: [{ usd: ANSWER_USD, period: 'week' }] } },
+        },
+      }),
+    });
+  });
+  after(() => gateway.close());
+
+  const send = async (key: string, model = 'chat/m', more: Record<string, unknown> = {}) => {
+    const answer = await gateway.post('/chat/completions', chatRequest(model, more), {
+      authorization: `Bearer ${key}`,
+    });
+    const body = await answer.json();
+    return {
+      status: answer.status,
+      message: String(body.error?.message ?? ''),
+      retry: answer.headers.get('retry-after'),
+    };
+  };
+  const create = (name: string, more: Parameters<TestGateway['store']['create']>[0] | object = {}) => {
+    const key = gateway.store.create({ name, ...more });
+    gateway.keysChanged();
+    return key;
+  };
+
+  it('budget: all keys of an organization share its budget', async () => {
+    const [one, two] = [create('acme-1', { organization: 'acme' }), create('acme-2', { organization: 'acme' })];
+    assert.deepEqual([(await send(one)).status, (await send(two)).status], [200, 200]);
+    const refused = await send(one);
+    assert.equal(refused.status, 402);
+    assert.match(refused.message, /^The budget of the organization acme, 0.00005 USD a month, is used up/);
+    // It can be spent again when the month of the time zone ends.
+    assert.ok(Number(refused.retry) > 0 && Number(refused.retry) <= 32 * 86_400, `${refused.retry}`);
+    assert.equal((await send(two, 'chat/free')).status, 200);
+  });
+
+  it('budget: each user of an organization has a budget, also with several keys', async () => {
+    const [ann1, ann2, bob] = [
+      create('ann-1', { organization: 'each', user: 'ann' }),
+      create('ann-2', { organization: 'each', user: 'ann' }),
+      create('bob-1', { organization: 'each', user: 'bob' }),
+    ];
+    assert.deepEqual([(await send(ann1)).status, (await send(ann2)).status, (await send(bob)).status], [200, 402, 200]);
+  });
+
+  it('budget: a user has a budget, and a client that names another user does not use that budget', async () => {
+    const [eve, other] = [create('eve-1', { user: 'eve' }), create('other')];
+    assert.equal((await send(other, 'chat/m', { user: 'eve' })).status, 200);
+    assert.deepEqual([(await send(eve)).status, (await send(eve)).status], [200, 402]);
+  });
+
+  it('budget: of some models counts those models of all callers', async () => {
+    const [one, two] = [create('many-1'), create('many-2')];
+    const statuses = [];
+    for (const key of [one, two, one, two]) statuses.push((await send(key, 'responses/m')).status);
+    assert.deepEqual(statuses, [200, 200, 200, 402]);
+    assert.equal((await send(one)).status, 200, 'another provider');
+  });
+
+  it('budget: a key may have several, and a change applies without a restart', async () => {
+    const limits = { budgets: [budget({ usd: 1, period: 'month' }), budget({ model: 'chat/*' })], rates: [] };
+    const key = create('several', { limits });
+    assert.deepEqual([(await send(key)).status, (await send(key)).status, (await send(key)).status], [200, 200, 402]);
+    assert.equal((await send(key, 'messages/m')).status, 200);
+    gateway.store.update('several', { budgets: [budget({ usd: 3 * ANSWER_USD, model: 'chat/*' })] });
+    gateway.keysChanged();
+    assert.deepEqual([(await send(key)).status, (await send(key)).status], [200, 402]);
+  });
+
+  it('budget: a hard one is never exceeded by requests at the same time, and nearly all of it can be used', async () => {
+    // A request of about 60 bytes with at most 7 tokens may cost a little more than its answer does.
+    const usd = 40 * ANSWER_USD;
+    const key = create('hard', { limits: { budgets: [budget({ usd, mode: 'hard' })], rates: [] } });
+    let served = 0;
+    let waits = 0;
+    const worker = async () => {
+      for (let n = 0; n < 12; n += 1) {
+        const { status, retry, message } = await send(key, 'chat/m', { max_tokens: 7 });
+        if (status === 200) served += 1;
+        else if (/reserved by running requests/.test(message)) {
+          assert.ok(Number(retry) > 0);
+          waits += 1;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 60 }, worker));
+    gateway.usage();
+    const [stored] = gateway.store.list().filter(({ name }) => name === 'hard');
+    assert.ok((stored?.spent ?? 0) <= usd * 1e9, `${stored?.spent}`);
+    assert.ok(served >= 38, `${served}`);
+    assert.ok(waits > 0, 'some were refused while others ran');
+  });
+
+  it('budget: a hard one refuses a request that may cost more than is left, and says what it may cost', async () => {
+    const key = create('careful', { limits: { budgets: [budget({ usd: 0.001, mode: 'hard' })], rates: [] } });
+    // Without a limit, the answer may have the model's 4,096 tokens at 2 USD a million.
+    const refused = await send(key, 'chat/m', { max_tokens: undefined });
+    assert.equal(refused.status, 402);
+    assert.match(refused.message, /has 0.001 USD left, and this request may cost 0.008\d+ USD/);
+    assert.equal((await send(key, 'chat/m', { max_tokens: 10 })).status, 200);
+  });
+
+  it('budget: a failed request gives its reservation back', async () => {
+    const key = create('fails', { limits: { budgets: [budget({ mode: 'hard', usd: 0.00006 })], rates: [] } });
+    for (let n = 0; n < 5; n += 1) {
+      gateway.upstream.respond((_, response) => void response.writeHead(500).end('{}'));
+      assert.equal((await send(key, 'chat/m', { max_tokens: 7 })).status, 503);
+    }
+    gateway.upstream.respond(undefined);
+    assert.equal((await send(key, 'chat/m', { max_tokens: 7 })).status, 200);
+  });
+});
+
+describe('alerts about budgets', () => {
+  it('budget alerts: each share is reported once to the log and the webhook, also after a restart', async () => {
+    const received: Record<string, unknown>[] = [];
+    let failures = 1;
+    const webhook = createServer(async (request, response) => {
+      const body = JSON.parse(await text(request));
+      failures -= 1;
+      if (failures < 0) received.push(body);
+      response.writeHead(failures < 0 ? 200 : 500).end();
+    });
+    await new Promise<void>((resolve) => void webhook.listen(0, '127.0.0.1', resolve));
+    const { port } = webhook.address() as AddressInfo;
+    const gateway = await startTestGateway({
+      config: (url) => ({
+        provider: providers(url),
+        gateway: {
+          alerts: { webhook: `http://127.0.0.1:${port}/canary-hook` },
+          budgets: [{ usd: 4 * ANSWER_USD, period: 'month' }],
+        },
+      }),
+    });
+    try {
+      for (let n = 0; n < 5; n += 1) await (await gateway.post('/chat/completions', chatRequest('chat/m'))).text();
+      while (received.length < 3) await sleep(20);
+      assert.deepEqual(received.map(({ percent }) => percent).sort(), [100, 50, 80]);
+      const full = received.find(({ percent }) => percent === 100);
+      assert.equal(full?.text, '100 % of the budget of this gateway, 0.0001 USD a month, are spent: 0.0001 USD.');
+      const alerts = () => gateway.lines.filter((line) => line.includes('"alert":"budget"')).length;
+      assert.equal(alerts(), 3);
+      gateway.usage();
+      // Another process on the same state knows that they were reported.
+      gateway.restarted();
+      await sleep(600);
+      assert.deepEqual([received.length, alerts()], [3, 3]);
+      assert.ok(!gateway.lines.join().includes('canary-hook'), 'the address may be a secret');
+    } finally {
+      await gateway.close();
+      webhook.close();
+    }
+  });
+});
