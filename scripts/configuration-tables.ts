@@ -37,6 +37,7 @@ export function configurationTables(): ReadonlyMap<string, string> {
     ['listen', at(gateway, 'properties', 'listen')],
     ['organization', organization],
     ['policy', at(organization, 'properties', 'policy')],
+    ['telemetry', at(gateway, 'properties', 'telemetry')],
     ['pool', at(gateway, 'properties', 'pools', 'additionalProperties')],
   ];
   return new Map(objects.map(([name, schema]) => [name, tableOf(schema)]));

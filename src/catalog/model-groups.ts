@@ -42,12 +42,12 @@ export type ModelFact =
   | { readonly kind: 'context'; readonly tokens: number }
   /** USD per million tokens. */
   | { readonly kind: 'price'; readonly input: number; readonly output: number }
-  | { readonly kind: 'free' | 'images' | 'pdf' | 'tools' | 'reasoning' | 'completions' }
+  | { readonly kind: 'free' | 'images' | 'pdf' | 'tools' | 'reasoning' | 'completions' | 'next-edits' }
   /** The host that receives the user's text. */
   | { readonly kind: 'destination'; readonly host: string };
 
 /** Context size, price, abilities and destination host. Unknown properties are omitted. */
-export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, endpoint }: Model): ModelFact[] {
+export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, edit, endpoint }: Model): ModelFact[] {
   const base = (fim ? endpoint.fimURL : undefined) ?? endpoint.baseURL;
   const facts: (ModelFact | false | undefined)[] = [
     limit.context > 0 && { kind: 'context', tokens: limit.context },
@@ -57,6 +57,7 @@ export function modelFacts({ limit, cost, toolCall, reasoning, modalities, fim, 
     toolCall && { kind: 'tools' },
     reasoning && { kind: 'reasoning' },
     fim && { kind: 'completions' },
+    edit !== undefined && { kind: 'next-edits' },
     base !== undefined && URL.canParse(base) && { kind: 'destination', host: new URL(base).host },
   ];
   return facts.filter((fact) => fact !== false && fact !== undefined);

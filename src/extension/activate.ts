@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { outputCap } from '../catalog/limits.ts';
 import type { Model } from '../catalog/model.ts';
 import type { Converse } from '../chat/session/session-deps.ts';
+import type { Snippet } from '../completion/prompt/context.ts';
 import { Suggester } from '../completion/suggester.ts';
 import { SettingsStore } from '../config/load/store.ts';
 import { fetchTransport } from '../provider/transport/fetch-transport.ts';
@@ -14,8 +15,8 @@ import { CompletionSettingsSource } from './completion/completion-settings-sourc
 import { ExcludedFiles } from './completion/excluded-files.ts';
 import { registerInlineCompletions } from './completion/inline-completions.ts';
 import { GhostTextWatch } from './completion/next-edit/ghost-text-watch.ts';
+import { nextEditModels } from './completion/next-edit/next-edit-model.ts';
 import { registerNextEdits } from './completion/next-edit/next-edits-feature.ts';
-import { RecentEdits } from './completion/recent-edits.ts';
 import { CompletionStatus } from './completion/status.ts';
 import { CompletionSwitch } from './completion/switch.ts';
 import { registerConfigurationCommands } from './configuration/configuration-commands.ts';
@@ -52,7 +53,6 @@ export function activate(context: vscode.ExtensionContext): void {
 
   const settings = own(new CompletionSettingsSource());
   const on = own(new CompletionSwitch());
-  const edits = own(new RecentEdits());
   const excluded = own(new ExcludedFiles(() => settings.current.exclude, settings.onDidChange));
   const completionSettings = () => (on.snoozing ? { ...settings.current, enabled: false } : settings.current);
   const suggester = own(
@@ -60,7 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
       model: () => completionModel(models.completion),
       settings: completionSettings,
       excluded: excluded.reason,
-      context: completionContext(edits),
+      context: completionContext((uri): readonly Snippet[] => nextEdits.recentEdits(uri)),
       log: (line) => log.info(line),
       warm: () => {
         const { completion } = models;
@@ -102,6 +102,10 @@ export function activate(context: vscode.ExtensionContext): void {
       onDidChangeSettings: anyEvent(own, settings.onDidChange, on.onDidChange),
       excluded: excluded.reason,
       completionPending: () => suggester.state.kind === 'asking',
+      ...nextEditModels(models, transport),
+      limits: suggester.limits,
+      log: (line) => log.info(line),
+      onDidChangeModels: models.onDidChange,
       ghostText,
       refreshGhostText: inline.refresh,
       setContext: (key, value) => contextKeys.set(key, value),
@@ -132,6 +136,7 @@ export function activate(context: vscode.ExtensionContext): void {
       ...status,
       trigger: inline.trigger,
       rejectNextEdit: nextEdits.rejectGhostText,
+      lastEditRequest: nextEdits.lastRequest,
       hidden: () => ghostText.hidden(),
       competitors: async () => [...nextEdits.menuItems(), ...(await competing.items())],
     }),

@@ -8,6 +8,7 @@ import type { Metrics } from './accounting/metrics.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -44,4 +45,6 @@ export interface GatewayDeps {
   /** The connections of `transport`, to forward bytes. */
   readonly dispatcher: Dispatcher;
   readonly log: Log;
+  /** Absent: nothing is recorded. */
+  readonly telemetry?: Telemetry | undefined;
 }

@@ -140,6 +140,7 @@ function finished(deps: GatewayDeps, context: RequestContext): void {
   const { logFields, response, request, id, publicId, startedAt } = context;
   const milliseconds = performance.now() - startedAt;
   const status = logFields.errorType === 'client_disconnect' ? 499 : response.statusCode;
+  context.record?.end(status);
   deps.metrics.request(logFields.route ?? 'none', status, milliseconds / 1000);
   deps.log.info(
     {

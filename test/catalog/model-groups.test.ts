@@ -89,6 +89,10 @@ describe('modelFacts', () => {
     ]);
   });
 
+  it('modelFacts: names models that predict edits', async () => {
+    assert.deepEqual(await facts({ tool_call: false }, { edit: 'zeta-2' }), [{ kind: 'next-edits' }, DESTINATION]);
+  });
+
   it('modelFacts: distinguishes free models from models with an unknown price', async () => {
     assert.deepEqual(await facts({ tool_call: false, cost: { input: 0, output: 0 } }), [{ kind: 'free' }, DESTINATION]);
   });

@@ -8,7 +8,12 @@ const knowledge: Knowledge = {
     { id: 'openai', name: 'OpenAI' },
   ],
   models: (provider) => (provider === 'mistral' ? [{ key: 'codestral-latest', name: 'Codestral' }] : []),
-  refs: (fim) => (fim ? ['mistral/codestral-latest'] : ['openai/gpt-5', 'mistral/codestral-latest']),
+  refs: (key) =>
+    ({
+      model: ['openai/gpt-5', 'mistral/codestral-latest'],
+      completionModel: ['mistral/codestral-latest'],
+      nextEditModel: ['inception/mercury-edit-2'],
+    })[key],
   variants: () => ['high', 'low'],
   environment: () => ['MISTRAL_API_KEY', 'HOME'],
 };
@@ -55,6 +60,12 @@ describe('proposals in a configuration file', () => {
       marked: '{"completionModel": "|"}',
       labels: ['mistral/codestral-latest'],
       text: '{"completionModel": "mistral/codestral-latest"}',
+    },
+    {
+      name: 'only models that predict edits for next edits',
+      marked: '{"nextEditModel": "|"}',
+      labels: ['inception/mercury-edit-2'],
+      text: '{"nextEditModel": "inception/mercury-edit-2"}',
     },
     {
       name: 'models in a whitelist',

@@ -98,6 +98,13 @@ describe('changing a svc.jsonc', () => {
     });
   });
 
+  it('withProvider: writes and removes the format of next edits', () => {
+    const form = { ...EMPTY_FORM, id: 'local', baseURL: 'http://127.0.0.1:1/v1' };
+    const written = withProvider('{}', { ...form, edit: 'sweep-1' });
+    assert.match(written, /"edit": "sweep-1"/);
+    assert.doesNotMatch(withProvider(written, form), /sweep-1/);
+  });
+
   it('withProvider: a new id keeps all settings of the provider', () => {
     const text = '{ "provider": { "old": { "whitelist": ["a"] } } }';
     assert.deepEqual(read(withProvider(text, FORM, 'old')), {

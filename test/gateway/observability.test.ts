@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import { readFile } from 'node:fs/promises';
 import { chatRequest } from './chat-request.ts';
 import { KEY, providers, startTestGateway, type TestGateway } from './gateway-under-test.ts';
 
@@ -66,5 +67,22 @@ describe('logs and metrics of requests', () => {
     assert.ok(series.length <= 201, `${series.length}`);
     assert.ok(series.some((line) => line.includes('key="key-0"')));
     assert.ok(series.some((line) => line.includes('key="other"')));
+  });
+});
+
+describe('the dashboard for Grafana', () => {
+  it('dashboard: each of its metrics is one of the gateway', async () => {
+    const gateway = await startTestGateway();
+    try {
+      const text = await (await gateway.get('/metrics')).text();
+      const dashboard = await readFile(new URL('../../docs/grafana/svc-gateway.json', import.meta.url), 'utf8');
+      const used = new Set(
+        [...dashboard.matchAll(/svc_gateway_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, '')),
+      );
+      assert.ok(used.size > 8);
+      for (const name of used) assert.ok(text.includes(`# TYPE ${name} `), name);
+    } finally {
+      await gateway.close();
+    }
   });
 });

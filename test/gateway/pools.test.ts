@@ -263,6 +263,26 @@ describe('pools', () => {
       },
     ));
 
+  it('policy: a refused key of the organization is reported, and not replaced by the gateway’s account', () =>
+    withPool(
+      {},
+      async ({ asked, ask, gateway, members }) => {
+        const key = gateway.store.create({ name: 'ann', organization: 'acme' });
+        gateway.keysChanged();
+        members.a = fails(401);
+        for (let request = 0; request < 2; request += 1) {
+          const refused = await ask('Hi', {}, { authorization: `Bearer ${key}` });
+          assert.equal(refused.status, 401, await refused.text());
+        }
+        assert.deepEqual(asked, ['a', 'a']);
+        assert.equal((await ask('Hi')).status, 200, 'for others, another member answers');
+      },
+      {
+        pools: { 'team/large': { models: ['a/m', 'b/m'], weights: [1e9, 1e-9], affinity: false } },
+        organizations: { acme: { byok: { a: 'sk-of-acme-canary' } } },
+      },
+    ));
+
   it('budget: an exhausted key gets no answer of a pool with prices', () =>
     withPool({}, async ({ asked, ask, gateway }) => {
       const key = gateway.store.create({ name: 'spent', limits: limited({ nano: 0 }) });

@@ -145,6 +145,21 @@ describe('provider page', () => {
     await dialog.close();
   });
 
+  it('provider page: the format of next edits can be chosen and is saved', async () => {
+    const dialog = await host.open();
+    await dialog.tell(opened(FILLED, 'edit'));
+    const { page } = dialog;
+    await page.locator('summary', { hasText: 'next edits' }).click();
+    await page.locator('#edit').selectOption('zeta-2.1');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.waitForFunction(() =>
+      (window as unknown as { said: { type: string }[] }).said.some((each) => each.type === 'save'),
+    );
+    const [saved] = await dialog.sentMessages('save');
+    assert.equal(saved?.form instanceof Object && 'edit' in saved.form ? saved.form.edit : undefined, 'zeta-2.1');
+    await dialog.close();
+  });
+
   it('provider page: uses only the answer to the last request', async () => {
     const dialog = await host.open();
     await dialog.tell(opened({ baseURL: 'https://one.example/v1' }));

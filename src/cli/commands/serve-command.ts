@@ -7,6 +7,7 @@ import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
+import { openTelemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { reportDiagnostics, terminalInput } from '../cli-context.ts';
@@ -50,6 +51,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   // With --no-project, the configuration of an untrusted folder must not set addresses.
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
   const upstreams = await LiveConfiguration.open(io, transport, events, input);
+  const telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
   const state = new GatewayState({
     database,
     settings: () => upstreams.settings.gateway,
@@ -82,6 +84,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
         transport,
         dispatcher: transport.dispatcher,
         log,
+        telemetry,
       },
       { host, port: port ?? listen.port },
     );
@@ -102,6 +105,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     waitForOthers(database, false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
     database.close();
+    await telemetry?.close();
     await Promise.race([transport.close(), sleep(1_000, undefined, { ref: false })]);
     await log.close();
   }

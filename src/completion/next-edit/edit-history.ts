@@ -39,6 +39,16 @@ interface Entry {
 export class EditHistory {
   #entries: Entry[] = [];
   readonly #numbers = new Map<string, number>();
+  /** Lines of changes in documents of which the earlier text is not known, oldest first. */
+  readonly #touched = new Map<string, number>();
+
+  /** A line was changed, and what it was before is not known. */
+  touch(uri: string, line: number): void {
+    this.#touched.delete(uri);
+    this.#touched.set(uri, line);
+    const [oldest] = this.#touched.keys();
+    if (this.#touched.size > KEPT && oldest !== undefined) this.#touched.delete(oldest);
+  }
 
   /** `lines`: the document after the change. */
   record(
@@ -74,11 +84,7 @@ export class EditHistory {
   forget(uri: string): void {
     this.#entries = this.#entries.filter(({ edit }) => edit.uri !== uri);
     this.#numbers.delete(uri);
-  }
-
-  clear(): void {
-    this.#entries = [];
-    this.#numbers.clear();
+    this.#touched.delete(uri);
   }
 
   /** Oldest first. */
@@ -107,7 +113,8 @@ export class EditHistory {
 
   /** Where the recent edits are now, latest first. */
   places(): readonly { readonly uri: string; readonly line: number }[] {
-    return this.#entries.map(({ edit: { uri }, line }) => ({ uri, line })).reverse();
+    const touched = [...this.#touched].map(([uri, line]) => ({ uri, line }));
+    return [...touched, ...this.#entries.map(({ edit: { uri }, line }) => ({ uri, line }))].reverse();
   }
 
   /** The last edit of a document as one change, together with the changes of the same lines directly before it. */

@@ -80,13 +80,17 @@ export class EditTracker {
     const tracked = this.#documents.get(uri);
     if (tracked === undefined) {
       this.open(document);
+      this.#touch(change);
       return false;
     }
     const known = tracked.apply(change, document, (each) => {
       this.history.record(uri, each, tracked.lines, { time, predicted });
       applied(each);
     });
-    if (!known) this.history.forget(uri);
+    if (!known) {
+      this.history.forget(uri);
+      this.#touch(change);
+    }
     return known;
   }
 
@@ -94,6 +98,10 @@ export class EditTracker {
   finished({ document, position }: { readonly document: DocumentText; readonly position: Position }) {
     const edit = this.history.finished(document.uri);
     return edit === undefined ? undefined : finishedEdit(edit, document, position);
+  }
+
+  #touch({ uri, changes: [change] }: DocumentChange): void {
+    if (change !== undefined) this.history.touch(uri, change.start.line);
   }
 
   #follows({ uri, lineCount }: DocumentText): boolean {

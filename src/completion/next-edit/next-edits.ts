@@ -298,7 +298,8 @@ export class NextEdits implements NextEditEngine {
   }
 
   #offer(found: readonly FoundEdit[], home: string, basis: Basis | undefined): void {
-    if (this.#chain.length > 0) {
+    // An edit that is offered in other documents only is not on screen.
+    if (this.#chain.head(home) !== undefined) {
       if (this.#chain.confirm(found, basis)) this.#ignored = 0;
       // A shown edit is not replaced by another one. It goes when the user works on without it.
       else if (++this.#ignored < MAX_IGNORED) return;

@@ -1,13 +1,16 @@
 import { getLocation, visit } from 'jsonc-parser';
 
 /** The data for suggestions in a configuration file. Each list is read on demand. */
+/** The keys of the root that name a model. */
+export type ModelKey = 'model' | 'completionModel' | 'nextEditModel';
+
 export interface Knowledge {
   /** Providers of the catalog and of the configuration. */
   readonly providers: () => Iterable<{ readonly id: string; readonly name: string }>;
   /** The known models of a provider. */
   readonly models: (provider: string) => Iterable<{ readonly key: string; readonly name: string }>;
   /** The available models as `<provider_id>/<model_id>`. */
-  readonly refs: (fim: boolean) => Iterable<string>;
+  readonly refs: (key: ModelKey) => Iterable<string>;
   readonly variants: (provider: string, model: string) => Iterable<string>;
   readonly environment: () => Iterable<string>;
 }
@@ -133,8 +136,8 @@ function keyProposals(path: readonly string[], span: Span, colon: boolean, knowl
 
 function valueProposals(path: readonly string[], span: Span, knowledge: Knowledge): Proposal[] {
   const [root, provider = '', list] = path;
-  if (path.length === 1 && (root === 'model' || root === 'completionModel' || root === 'nextEditModel')) {
-    return [...knowledge.refs(root === 'completionModel')].map((ref) => ({
+  if (path.length === 1 && isModelKey(root)) {
+    return [...knowledge.refs(root)].map((ref) => ({
       label: ref,
       text: JSON.stringify(ref),
       span,
@@ -148,6 +151,10 @@ function valueProposals(path: readonly string[], span: Span, knowledge: Knowledg
     return modelProposals(provider, span, knowledge, JSON.stringify);
   }
   return [];
+}
+
+function isModelKey(key: string | undefined): key is ModelKey {
+  return key === 'model' || key === 'completionModel' || key === 'nextEditModel';
 }
 
 function modelProposals(
@@ -191,12 +198,7 @@ export function subjectAt(text: string, offset: number): Subject | undefined {
   ) {
     return { kind: 'model', provider, model, span };
   }
-  if (
-    path.length === 1 &&
-    (root === 'model' || root === 'completionModel' || root === 'nextEditModel') &&
-    token.string &&
-    !atKey
-  ) {
+  if (path.length === 1 && isModelKey(root) && token.string && !atKey) {
     const ref = text.slice(span.offset, span.offset + span.length).replace(/^"|"$/g, '');
     const slash = ref.indexOf('/');
     if (slash > 0) return { kind: 'model', provider: ref.slice(0, slash), model: ref.slice(slash + 1), span };

@@ -20,6 +20,7 @@ export function withProvider(text: string, form: ProviderForm, was?: string): st
   config.set(at('name'), form.name === '' ? undefined : form.name);
   config.set(at('npm'), choosePackage(config.get(at('npm')), form));
   config.set(at('fim'), form.fim === '' ? undefined : form.fim);
+  config.set(at('edit'), form.edit === '' ? undefined : form.edit);
   config.set(at('options', 'baseURL'), form.baseURL);
   config.set(at('options', 'fimURL'), form.fimURL === '' ? undefined : form.fimURL);
   writeKey(config, at('options', 'apiKey'), form);

@@ -144,14 +144,15 @@ const LONGEST = 8192;
 
 function parseForm(value: unknown): ProviderForm | undefined {
   if (!isRecord(value)) return undefined;
-  const { id, name, baseURL, fimURL, fim, target } = value;
+  const { id, name, baseURL, fimURL, fim, edit, target } = value;
   const api = PROVIDER_APIS.find((each) => each === value.api);
   const key = parseKey(value.key);
   const models = parseRows(value.models, parseModel);
   const headers = parseRows(value.headers, parseHeader);
-  if (!(isText(id) && isText(name) && isText(baseURL) && isText(fimURL) && isText(fim) && isText(target))) return;
+  if (!(isText(id) && isText(name) && isText(baseURL) && isText(target))) return undefined;
+  if (!(isText(fimURL) && isText(fim) && isText(edit))) return undefined;
   if (!(api && key && models && headers)) return undefined;
-  return { id, name, api, baseURL, key, models, headers, fimURL, fim, target };
+  return { id, name, api, baseURL, key, models, headers, fimURL, fim, edit, target };
 }
 
 function parseKey(value: unknown): KeyChoice | undefined {

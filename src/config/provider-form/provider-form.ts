@@ -47,6 +47,8 @@ export interface ProviderForm {
   readonly fimURL: string;
   /** FIM dialect. Empty: detected automatically. */
   readonly fim: string;
+  /** Format for next edits. Empty: detected by the names of the models. */
+  readonly edit: string;
   /** Path of the svc.jsonc where the provider is saved. */
   readonly target: string;
 }
@@ -61,6 +63,7 @@ export const EMPTY_FORM: ProviderForm = {
   headers: [],
   fimURL: '',
   fim: '',
+  edit: '',
   target: '',
 };
 

@@ -329,6 +329,15 @@ const gatewaySchema = z.strictObject({
     .record(z.string(), z.array(modelRef))
     .optional()
     .describe('Models to try in order if a model fails before its first byte.'),
+  telemetry: z
+    .strictObject({
+      endpoint: url.describe('Base address of an OTLP/HTTP receiver, such as `http://127.0.0.1:4318`.'),
+      headers: z.record(z.string(), z.string()).optional().describe('Headers for the receiver, such as a key.'),
+      serviceName: z.string().min(1).optional().default('svc-gateway').describe('Name of this gateway in traces.'),
+      sample: z.number().min(0).max(1).optional().default(1).describe('Share of the requests that are traced.'),
+    })
+    .optional()
+    .describe('Traces and metrics for OpenTelemetry; takes effect when the gateway starts.'),
   metricLabels: z
     .array(z.enum(['organization', 'key']))
     .optional()

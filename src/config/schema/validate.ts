@@ -76,7 +76,7 @@ export function* validateSteps(tree: ObjectTree): Steps<Validated> {
 }
 
 /** Members of `gateway` that are treated as one value. */
-const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes']);
+const WHOLE = new Set(['listen', 'maxBodyBytes', 'maxBufferedBytes', 'telemetry']);
 
 /**
  * The path of the smallest entry that can be omitted: a model, an option, a header, an organization, otherwise the key

@@ -7,6 +7,7 @@ import type {
   LimitSettings,
   OrganizationSettings,
   PoolSettings,
+  TelemetrySettings,
 } from './settings.ts';
 import { child, getEntries, plain, type Tree } from './tree.ts';
 
@@ -38,6 +39,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
       defined({ name: text(objectOrEmpty(model).name) }),
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
+    telemetry: readTelemetry(child(node, 'telemetry')),
     metricLabels: new Set(texts(fields.metricLabels)),
     pools: byKey(fields.pools, readPool),
   };
@@ -81,6 +83,18 @@ function readOrganization(id: string, node: Tree): OrganizationSettings {
     policy: { ...defined({ allow: texts(allow) }), deny: texts(deny) ?? [] },
     byok: credentials(child(node, 'byok')),
     limits: readLimits(fields),
+  };
+}
+
+function readTelemetry(node: Tree | undefined): TelemetrySettings | undefined {
+  const { endpoint, serviceName, sample } = objectOrEmpty(node && plain(node));
+  const address = text(endpoint);
+  if (address === undefined) return undefined;
+  return {
+    endpoint: address,
+    headers: credentials(child(node, 'headers')),
+    serviceName: text(serviceName) ?? 'svc-gateway',
+    sample: number(sample) ?? 1,
   };
 }
 

@@ -126,6 +126,16 @@ export interface LedgerRetention {
   readonly rollup: number;
 }
 
+/** `gateway.telemetry`. */
+export interface TelemetrySettings {
+  /** Base address of an OTLP/HTTP receiver. */
+  readonly endpoint: string;
+  readonly headers: ReadonlyMap<string, Credential>;
+  readonly serviceName: string;
+  /** Share of the requests that are traced, 0 to 1. */
+  readonly sample: number;
+}
+
 /** The `gateway` section: trusted sources only. */
 export interface GatewaySettings {
   readonly listen: { readonly host: string; readonly port: number };
@@ -150,6 +160,8 @@ export interface GatewaySettings {
   readonly transcriptionModels: ReadonlyMap<string, { readonly name?: string }>;
   /** Model reference -> fallback references in order. */
   readonly fallback: ReadonlyMap<string, readonly string[]>;
+  /** Absent: nothing is sent. */
+  readonly telemetry?: TelemetrySettings | undefined;
   /** Labels of the metrics of tokens and cost, in addition to the model. */
   readonly metricLabels: ReadonlySet<string>;
   /** By the name of the pool, in the form of a model reference. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { LastEditRequest } from '../../completion/request/request-log.ts';
 import { isLanguageEnabled } from '../../completion/trigger/trigger.ts';
 import { LastRequestDocument, showCost } from './reports.ts';
 import { type StatusMenuDeps, showStatusMenu } from './status-menu.ts';
@@ -9,6 +10,7 @@ export interface CompletionCommandDeps extends StatusMenuDeps {
   readonly trigger: () => Promise<void>;
   /** Escape on ghost text. Returns true if it was a next edit. */
   readonly rejectNextEdit: () => boolean;
+  readonly lastEditRequest: () => LastEditRequest | undefined;
   /** There is no ghost text anymore. */
   readonly hidden: () => void;
 }
@@ -20,7 +22,7 @@ export function registerCompletionCommands(deps: CompletionCommandDeps): vscode.
   const { suggester, on, trigger } = deps;
   const register = vscode.commands.registerCommand;
   const alias = (id: string, editor: string) => register(id, () => vscode.commands.executeCommand(editor));
-  const lastRequest = new LastRequestDocument(suggester);
+  const lastRequest = new LastRequestDocument(() => suggester.lastRequest, deps.lastEditRequest);
   return vscode.Disposable.from(
     lastRequest,
     register('svc.completion.trigger', trigger),

@@ -3,7 +3,6 @@ import { textBefore } from '../../completion/document/document-text.ts';
 import { type ContextSource, SimilarSnippets, type Snippet } from '../../completion/prompt/context.ts';
 import { documentView, pathInFolder } from '../document-view.ts';
 import { importedDefinitions } from './imported-definitions.ts';
-import type { RecentEdits } from './recent-edits.ts';
 
 const TABS = 8;
 const SNIPPETS = 4;
@@ -12,15 +11,19 @@ const MIN_SIMILARITY = 0.05;
 /** Number of characters before the caret that are compared with other files. */
 const NEAR = 1200;
 
-/** Collects context from the editor, of the kinds that the setting allows. */
-export function completionContext(edits: RecentEdits): ContextSource {
+/**
+ * Collects context from the editor, of the kinds that the setting allows.
+ *
+ * @param recentEdits the text around recent edits in other files than this one.
+ */
+export function completionContext(recentEdits: (uri: string) => readonly Snippet[]): ContextSource {
   const similarSnippets = new SimilarSnippets(TABS);
   return async ({ document, position }, wanted, signal) => {
     const near = textBefore(document, position, NEAR);
     const known = [
       ...otherCells(document.uri),
       ...(wanted.openTabs ? openTabs(document.uri, near, similarSnippets) : []),
-      ...(wanted.recentEdits ? edits.around(document.uri) : []),
+      ...(wanted.recentEdits ? recentEdits(document.uri) : []),
     ];
     const imports = wanted.imports ? await importedDefinitions(document, signal) : [];
     return [...imports, ...known];

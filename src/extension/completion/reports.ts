@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { commentLine, findLanguage } from '../../completion/document/languages.ts';
-import type { LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
+import type { LastEditRequest, LastRequest, LoggedOutcome } from '../../completion/request/request-log.ts';
 import type { UsageCounts } from '../../completion/request/usage-budget.ts';
 import type { Suggester } from '../../completion/suggester.ts';
 import { count, dollars } from './status-text.ts';
@@ -8,32 +8,38 @@ import { count, dollars } from './status-text.ts';
 const SCHEME = 'svc-last-request';
 const LAST_REQUEST = vscode.Uri.from({ scheme: SCHEME, path: 'Last completion request' });
 
-/** A read-only document with the last request exactly as it was sent, with masked secrets. */
+/** A read-only document with the last requests exactly as they were sent, with masked secrets. */
 export class LastRequestDocument implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  readonly #suggester: Suggester;
+  readonly #completion: () => LastRequest | undefined;
+  readonly #edit: () => LastEditRequest | undefined;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
   readonly onDidChange = this.#changed.event;
 
-  constructor(suggester: Suggester) {
-    this.#suggester = suggester;
+  constructor(completion: () => LastRequest | undefined, edit: () => LastEditRequest | undefined) {
+    this.#completion = completion;
+    this.#edit = edit;
   }
 
   async show(): Promise<void> {
-    const { lastRequest } = this.#suggester;
-    if (lastRequest === undefined) {
+    const last = this.#completion() ?? this.#edit();
+    if (last === undefined) {
       void vscode.window.showInformationMessage(vscode.l10n.t('No completion has been requested yet.'));
       return;
     }
     this.#changed.fire(LAST_REQUEST);
     const opened = await vscode.workspace.openTextDocument(LAST_REQUEST);
-    const document = await vscode.languages.setTextDocumentLanguage(opened, lastRequest.languageId);
+    const document = await vscode.languages.setTextDocumentLanguage(opened, last.languageId);
     await vscode.window.showTextDocument(document, { preview: true });
   }
 
   provideTextDocumentContent(): string {
-    const { lastRequest } = this.#suggester;
-    return lastRequest === undefined ? '' : describeRequest(lastRequest);
+    const [completion, edit] = [this.#completion(), this.#edit()];
+    const parts = [
+      ...(completion === undefined ? [] : [describeRequest(completion)]),
+      ...(edit === undefined ? [] : [describeEditRequest(edit, completion?.languageId ?? edit.languageId)]),
+    ];
+    return parts.join('\n\n');
   }
 
   dispose(): void {
@@ -45,14 +51,12 @@ export class LastRequestDocument implements vscode.TextDocumentContentProvider, 
 function describeRequest({ model, languageId, fimRequest, context, masked, outcome }: LastRequest): string {
   const { t } = vscode.l10n;
   const { prefix, suffix, maxTokens, stop = [] } = fimRequest;
-  const language = findLanguage(languageId);
-  const note = (text: string) => commentLine(language, text);
+  const note = noteIn(languageId);
   const sent = [prefix.length, suffix.length, maxTokens].map(count);
   return [
     note(t('Model: {0}', model)),
     note(t('Sent: {0} characters before the cursor, {1} after it; at most {2} tokens requested', ...sent)),
-    note(t('Files sent as context: {0}', context.length === 0 ? t('none') : context.join(', '))),
-    note(t('Masked secrets: {0}', masked)),
+    ...describeContext({ context, masked }).map(note),
     ...(stop.length === 0 ? [] : [note(t('Stop sequences: {0}', stop.map((each) => JSON.stringify(each)).join(' ')))]),
     ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
     '',
@@ -62,6 +66,35 @@ function describeRequest({ model, languageId, fimRequest, context, masked, outco
     note(t('Text after the cursor:')),
     suffix,
   ].join('\n');
+}
+
+/** @param languageId of the document in which it is shown. */
+function describeEditRequest(request: LastEditRequest, languageId: string): string {
+  const { t } = vscode.l10n;
+  const { model, dialect, prompt, maxTokens, outcome } = request;
+  const note = noteIn(languageId);
+  return [
+    note(t('Model for next edits: {0}', `${model} (${dialect})`)),
+    note(t('Sent: {0} characters; at most {1} tokens requested', count(prompt.length), count(maxTokens))),
+    ...describeContext(request).map(note),
+    ...(outcome === undefined ? [] : [note(describeOutcome(outcome))]),
+    '',
+    note(t('Prompt:')),
+    prompt,
+  ].join('\n');
+}
+
+function noteIn(languageId: string): (text: string) => string {
+  const language = findLanguage(languageId);
+  return (text) => commentLine(language, text);
+}
+
+function describeContext({ context, masked }: Pick<LastRequest, 'context' | 'masked'>): readonly string[] {
+  const { t } = vscode.l10n;
+  return [
+    t('Files sent as context: {0}', context.length === 0 ? t('none') : context.join(', ')),
+    t('Masked secrets: {0}', masked),
+  ];
 }
 
 function describeOutcome({ total, characters, cost, problem }: LoggedOutcome): string {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Model, Provider } from '../../catalog/model.ts';
 import {
   type Knowledge,
+  type ModelKey,
   type Proposal,
   proposalsAt,
   providerKeys,
@@ -62,11 +63,15 @@ function createKnowledge(models: Models): Knowledge {
   return {
     providers: () => models.knownProviders(),
     models: (provider) => models.knownModels(provider),
-    refs: (fim) =>
-      [...(models.registry?.models.values() ?? [])].filter((model) => !fim || model.fim).map(({ ref }) => ref),
+    refs: (key) =>
+      [...(models.registry?.models.values() ?? [])].filter((model) => suits(key, model)).map(({ ref }) => ref),
     variants: (provider, model) => models.registry?.find(`${provider}/${model}`)?.variants.keys() ?? [],
     environment: () => Object.keys(process.env),
   };
+}
+
+function suits(key: ModelKey, { fim, edit }: Model): boolean {
+  return key === 'model' || (key === 'completionModel' ? fim : edit !== undefined);
 }
 
 function complete(document: vscode.TextDocument, position: vscode.Position, knowledge: Knowledge) {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable-store.ts';
 import { LiveRegistry } from '../../catalog/live-registry.ts';
 import type { Model } from '../../catalog/model.ts';
-import { type Selection, selectCompletionModel, selectModel } from '../../catalog/model-selection.ts';
+import { type Selection, selectCompletionModel, selectEditModel, selectModel } from '../../catalog/model-selection.ts';
 import { type ModelSetup, modelSetup } from '../../catalog/model-setup.ts';
 import { type CatalogData, catalogProvider, EMPTY_CATALOG, readRow } from '../../catalog/public/catalog.ts';
 import {
@@ -31,8 +31,20 @@ export interface ModelsDeps {
   readonly memory: vscode.Memento;
 }
 
-const LAST_USED = 'svc.lastUsed';
-const LAST_FIM = 'svc.lastUsedCompletion';
+/** What a model is chosen for. */
+export type ModelUse = 'chat' | 'completion' | 'nextEdit';
+
+/** Where the last used models are stored. */
+const LAST_USED: Readonly<Record<ModelUse, string>> = {
+  chat: 'svc.lastUsed',
+  completion: 'svc.lastUsedCompletion',
+  nextEdit: 'svc.lastUsedNextEdit',
+};
+const SELECT: Readonly<Record<ModelUse, typeof selectModel>> = {
+  chat: selectModel,
+  completion: selectCompletionModel,
+  nextEdit: selectEditModel,
+};
 const DECISIONS = 'svc.originDecisions';
 const PINNED = 'svc.pinnedModels';
 const HIDDEN = 'svc.hiddenModels';
@@ -55,7 +67,7 @@ export class Models implements vscode.Disposable {
   /** Reasons for model lists that could not be read, by provider id. */
   readonly #unlisted = new Map<string, string>();
   /** Models that the user chose in this window. They override the configuration until the window closes. */
-  readonly #picked = new Map<string, string>();
+  readonly #picked = new Map<ModelUse, string>();
 
   constructor(deps: ModelsDeps) {
     this.#deps = deps;
@@ -91,7 +103,7 @@ export class Models implements vscode.Disposable {
 
   /** The current chat model. */
   get chat(): Model | undefined {
-    return this.#select(selectModel, LAST_USED);
+    return this.#select('chat');
   }
 
   /** The model with this reference, or the first one with this name or key. */
@@ -107,7 +119,12 @@ export class Models implements vscode.Disposable {
 
   /** The current completion model. */
   get completion(): Model | undefined {
-    return this.#select(selectCompletionModel, LAST_FIM);
+    return this.#select('completion');
+  }
+
+  /** The current model for next edits. Most users have none. */
+  get nextEdit(): Model | undefined {
+    return this.#select('nextEdit');
   }
 
   /** The providers in the catalog and the configuration. */
@@ -132,7 +149,7 @@ export class Models implements vscode.Disposable {
   get completionWarnings(): readonly SvcError[] {
     // Until the lists are complete, the model may still be missing from them.
     if (!this.#live?.listed) return [];
-    return this.#selection(selectCompletionModel, LAST_FIM)?.warnings ?? [];
+    return this.#selection('completion')?.warnings ?? [];
   }
 
   /** Name of the chosen variant of the chat model, if the model still has it. */
@@ -146,12 +163,12 @@ export class Models implements vscode.Disposable {
   async useForChat(ref: string, variant?: string): Promise<void> {
     const { [ref]: _, ...others } = this.#deps.memory.get<Record<string, string>>(VARIANTS, {});
     await this.#deps.memory.update(VARIANTS, variant === undefined ? others : { ...others, [ref]: variant });
-    await this.#remember(LAST_USED, ref);
+    await this.use('chat', ref);
   }
 
-  /** References of recently used models for chat or completions, latest first. */
-  recent(use: 'chat' | 'completion'): readonly string[] {
-    return this.#deps.memory.get<string[]>(use === 'chat' ? LAST_USED : LAST_FIM, []);
+  /** References of recently used models, latest first. */
+  recent(use: ModelUse): readonly string[] {
+    return this.#deps.memory.get<string[]>(LAST_USED[use], []);
   }
 
   get pinned(): readonly string[] {
@@ -177,8 +194,11 @@ export class Models implements vscode.Disposable {
     await this.#deps.memory.update(list, marked ? [...others, ref] : others);
   }
 
-  async useForCompletion(ref: string): Promise<void> {
-    await this.#remember(LAST_FIM, ref);
+  async use(use: ModelUse, ref: string): Promise<void> {
+    this.#picked.set(use, ref);
+    const others = this.recent(use).filter((each) => each !== ref);
+    await this.#deps.memory.update(LAST_USED[use], [ref, ...others].slice(0, KEPT));
+    this.#changed.fire();
   }
 
   /** Stores the answer to "This project wants to send your key …"; see `originDecisionKey`. */
@@ -256,23 +276,20 @@ export class Models implements vscode.Disposable {
     return cachedCatalog(input);
   }
 
-  #select(select: typeof selectModel, memory: string): Model | undefined {
-    const picked = this.#registry?.find(this.#picked.get(memory) ?? '');
-    return picked ?? this.#selection(select, memory)?.model;
+  #select(use: ModelUse): Model | undefined {
+    const picked = this.#registry?.find(this.#picked.get(use) ?? '');
+    return picked ?? this.#selection(use)?.model;
   }
 
-  #selection(select: typeof selectModel, memory: string): Selection | undefined {
+  #selection(use: ModelUse): Selection | undefined {
     if (!this.#registry) return undefined;
-    const lastUsed = this.#deps.memory.get<string[]>(memory, []);
     const settings = this.#deps.store.current;
-    return select({ settings, registry: this.#registry, lastUsed, unknownConfigured: 'warn' });
-  }
-
-  async #remember(memory: string, ref: string): Promise<void> {
-    this.#picked.set(memory, ref);
-    const before = this.#deps.memory.get<string[]>(memory, []);
-    await this.#deps.memory.update(memory, [ref, ...before.filter((each) => each !== ref)].slice(0, KEPT));
-    this.#changed.fire();
+    return SELECT[use]({
+      settings,
+      registry: this.#registry,
+      lastUsed: this.recent(use),
+      unknownConfigured: 'warn',
+    });
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { isCodeModel } from '../../catalog/model-selection.ts';
 import { translate } from '../error-text.ts';
 import { quickInputButton } from '../quick-input-button.ts';
+import type { ModelUse } from './editor-models.ts';
 
 export interface ModelItem extends vscode.QuickPickItem {
   /** Absent for headings and the entries at the end. */
@@ -18,7 +19,7 @@ export interface ModelItem extends vscode.QuickPickItem {
 }
 
 export interface PickerContent extends GroupedModels {
-  readonly use: 'chat' | 'completion';
+  readonly use: ModelUse;
   readonly current: string | undefined;
   readonly hidden: readonly string[];
 }
@@ -85,6 +86,8 @@ function factText(fact: ModelFact): string {
       return t('reasoning');
     case 'completions':
       return t('completions');
+    case 'next-edits':
+      return t('next edits');
     case 'destination':
       return t('to {0}', fact.host);
   }

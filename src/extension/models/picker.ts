@@ -3,10 +3,8 @@ import { DisposableStore } from '../../base/disposable-store.ts';
 import type { Model } from '../../catalog/model.ts';
 import { variantChoices } from '../../catalog/model-groups.ts';
 import { isCodeModel } from '../../catalog/model-selection.ts';
-import type { Models } from './editor-models.ts';
+import type { Models, ModelUse } from './editor-models.ts';
 import { EDIT, HIDE, type ModelItem, PIN, pickerItems, UNPIN } from './picker-items.ts';
-
-type Use = 'chat' | 'completion';
 
 export function registerModelPickers(models: Models): vscode.Disposable {
   return vscode.Disposable.from(
@@ -18,8 +16,12 @@ export function registerModelPickers(models: Models): vscode.Disposable {
     vscode.commands.registerCommand('svc.completion.pickModel', async () => {
       const model = await pick(models, 'completion');
       if (!model) return;
-      await models.useForCompletion(model.ref);
+      await models.use('completion', model.ref);
       if (!isCodeModel(model)) await warnAboutChatModel(model);
+    }),
+    vscode.commands.registerCommand('svc.nextEdit.pickModel', async () => {
+      const model = await pick(models, 'nextEdit');
+      if (model) await models.use('nextEdit', model.ref);
     }),
   );
 }
@@ -52,13 +54,10 @@ async function pickVariant(models: Models, model: Model): Promise<void> {
 }
 
 /** Uses a native list, which supports keyboard, screen readers and themes. */
-async function pick(models: Models, use: Use): Promise<Model | undefined> {
+async function pick(models: Models, use: ModelUse): Promise<Model | undefined> {
   const picker = vscode.window.createQuickPick<ModelItem>();
-  const fim = use === 'completion';
-  picker.title = fim ? vscode.l10n.t('Model for completions') : vscode.l10n.t('Model for chat');
-  picker.placeholder = fim
-    ? vscode.l10n.t('Search by name, ability or price. The code around the cursor is sent to the model’s provider.')
-    : vscode.l10n.t('Search by name, ability or price');
+  picker.title = pickerTitle(use);
+  picker.placeholder = pickerPlaceholder(models, use);
   picker.matchOnDescription = true;
   picker.matchOnDetail = true;
   const draw = () => fillPicker(picker, models, use);
@@ -79,14 +78,44 @@ async function pick(models: Models, use: Use): Promise<Model | undefined> {
   }
 }
 
-function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: Use): void {
+function pickerTitle(use: ModelUse): string {
+  switch (use) {
+    case 'chat':
+      return vscode.l10n.t('Model for chat');
+    case 'completion':
+      return vscode.l10n.t('Model for completions');
+    case 'nextEdit':
+      return vscode.l10n.t('Model for next edits');
+  }
+}
+
+function pickerPlaceholder(models: Models, use: ModelUse): string {
+  const { t } = vscode.l10n;
+  if (use === 'chat') return t('Search by name, ability or price');
+  if (use === 'nextEdit' && ![...(models.registry?.models.values() ?? [])].some(isEligible(use)))
+    return t('No model can predict edits. Add a Mercury, Sweep or Zeta model, or set `edit` for a model in svc.jsonc.');
+  return t('Search by name, ability or price. The code around the cursor is sent to the model’s provider.');
+}
+
+function isEligible(use: ModelUse): (model: Model) => boolean {
+  switch (use) {
+    case 'chat':
+      return () => true;
+    case 'completion':
+      return ({ fim }) => fim;
+    case 'nextEdit':
+      return ({ edit }) => edit !== undefined;
+  }
+}
+
+function fillPicker(picker: vscode.QuickPick<ModelItem>, models: Models, use: ModelUse): void {
   const active = picker.activeItems[0]?.model?.ref;
-  const current = use === 'chat' ? models.chat : models.completion;
+  const current = models[use];
   picker.keepScrollPosition = true;
   picker.busy = models.registry === undefined;
   picker.items = pickerItems({
     registry: models.registry,
-    isEligible: (model) => use === 'chat' || model.fim,
+    isEligible: isEligible(use),
     use,
     current: current?.ref,
     pinned: models.pinned,

@@ -343,7 +343,7 @@ export class ProviderDialog implements vscode.Disposable {
     const chat = find(uses.chat);
     const completion = find(uses.completion);
     if (chat) await models.useForChat(chat.ref);
-    if (completion?.fim) await models.useForCompletion(completion.ref);
+    if (completion?.fim) await models.use('completion', completion.ref);
   }
 
   async #storeKey(form: ProviderForm): Promise<void> {

@@ -57,6 +57,7 @@ export async function readProvider(deps: EditDeps, id: string): Promise<EditedPr
       baseURL,
       fimURL: nonEmptyString(options.fimURL) ?? (options.baseURL === undefined ? endpoint?.fimURL : undefined) ?? '',
       fim: nonEmptyString(written.fim) ?? '',
+      edit: nonEmptyString(written.edit) ?? '',
       key: chooseKey(inFile, stored !== undefined),
       models: Object.entries(objectOrEmpty(written.models)).flatMap(modelRow),
       headers: headers.map(([name, value]) => headerRow(name, String(value))),

@@ -52,6 +52,7 @@ function draftRegistry(draft: ProviderDraft, models: readonly string[]): DraftRe
     npm: located(API_PACKAGES[form.api]),
     baseURL: located(form.baseURL),
     ...(form.fim === '' ? {} : { fim: located(form.fim) }),
+    ...(form.edit === '' ? {} : { edit: form.edit }),
     ...(form.fimURL === '' ? {} : { fimURL: located(form.fimURL) }),
     ...(key === undefined ? {} : { apiKey: credential(key) }),
     headers: new Map([...headers].map(([name, secret]) => [name, credential(secret)])),

@@ -16,7 +16,7 @@ import { type Entrant, Race } from '../pools/hedge.ts';
 import { type AttemptResult, mayTryAnother } from '../pools/member-health.ts';
 import { orderMembers } from '../pools/member-order.ts';
 import type { Pool } from '../pools/pools.ts';
-import type { RelayedAnswer } from '../relay/relay-request.ts';
+import type { AttemptOptions, RelayedAnswer } from '../relay/relay-request.ts';
 import { admit, type Caller, identify, reserve, withinBudget } from './caller.ts';
 import { refuseOtherModels } from './model-fields.ts';
 import { findModel } from './requested-model.ts';
@@ -65,7 +65,7 @@ export interface InferenceRequest<M extends ServedModel> {
   send(
     candidate: Candidate<M>,
     byok: Credential | undefined,
-    race: Entrant | undefined,
+    options: AttemptOptions,
   ): Promise<RelayedAnswer | undefined>;
 }
 
@@ -88,6 +88,7 @@ async function serveInference<M extends ServedModel>(
   context: RequestContext,
   route: InferenceRoute<M>,
 ): Promise<void> {
+  context.record = deps.telemetry?.begin(context);
   // Key, rates, organization: 401, 429, 403.
   const caller = identify(deps, context);
   // Body: 400, 413.
@@ -157,7 +158,7 @@ async function tryInOrder<M extends ServedModel>(
   candidates: readonly Candidate<M>[],
   hedgeAfter: number | undefined,
 ): Promise<void> {
-  const { deps, context } = attempts;
+  const { deps, context, caller } = attempts;
   const waiting = [...candidates];
   for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
     const error =
@@ -166,7 +167,8 @@ async function tryInOrder<M extends ServedModel>(
         : await hedged(attempts, candidate, waiting, hedgeAfter);
     if (error === undefined) return;
     const next = waiting[0]?.model;
-    if (next === undefined || !mayTryAnother(error) || context.response.destroyed) throw error;
+    const byok = caller.organization?.byok.has(candidate.model.provider) === true;
+    if (next === undefined || !mayTryAnother(error, byok) || context.response.destroyed) throw error;
     const fields = { id: context.id, model: candidate.model.ref, next: next.ref, error: error.message };
     deps.log.warn(fields, 'fallback');
   }
@@ -200,6 +202,8 @@ async function hedged<M extends ServedModel>(
   return error === undefined || otherError === undefined ? undefined : otherError;
 }
 
+const NO_OPTIONS: AttemptOptions = {};
+
 /** Tries one upstream. Returns its failure if nothing was sent to the client, so that a fallback can be tried. */
 async function attempt<M extends ServedModel>(
   { deps, context, caller, request }: Attempts<M>,
@@ -214,16 +218,20 @@ async function attempt<M extends ServedModel>(
     let giveBack: (() => void) | undefined;
     context.attempts += 1;
     const sent = { model, attempt: context.attempts, sentAt: performance.now() };
+    const record = context.record?.attempt(model);
+    const options = record || race ? { race, headers: record?.headers } : NO_OPTIONS;
     try {
       giveBack = reserve(context, caller, model);
       const credential = credentialFor(caller.organization, model, deps.settings());
       byok = credential !== undefined;
-      const answer = await request.send(candidate, credential, race);
+      const answer = await request.send(candidate, credential, options);
+      record?.end({ answer });
       ended?.(attemptResult(answer, byok));
       if (answer) account(deps, context, caller, { ...answer, ...sent, byok });
       return undefined;
     } catch (thrown) {
       const error = withContextLimit(asSvcError(thrown), model);
+      record?.end({ error });
       if (race?.lost) {
         ended?.(undefined);
         return error;

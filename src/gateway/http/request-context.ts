@@ -3,6 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { errorBody } from '../../wire/errors/error-body.ts';
 import type { SvcError } from '../../wire/errors/svc-error.ts';
 import type { FormatName } from '../../wire/format-name.ts';
+import type { RequestRecord } from '../telemetry/telemetry.ts';
 import type { HeldBodies } from './body-memory.ts';
 import { type RequestLabels, readLabels, TAGS_HEADER } from './request-labels.ts';
 import type { TickBatch } from './tick-batch.ts';
@@ -75,6 +76,8 @@ export class RequestContext {
   format: FormatName | undefined;
   /** Fields for the log and the metrics. */
   readonly logFields: LogFields = {};
+  /** The record of the request for telemetry; absent: nothing is recorded. */
+  record: RequestRecord | undefined;
   /** Requests to upstreams so far. */
   attempts = 0;
   /** Set when a JSON body was read. */

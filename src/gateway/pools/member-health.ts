@@ -128,7 +128,7 @@ export class MemberHealth {
   }
 
   #failed(member: string, state: State, error: SvcError, byok: boolean): void {
-    const wait = coolDown(error, state.failures);
+    const wait = byok && isAccountProblem(error) ? undefined : coolDown(error, state.failures);
     // The client's request is the reason. The upstream works.
     if (wait === undefined) return this.#answered(member, state, 0);
     state.failures += 1;
@@ -140,10 +140,20 @@ export class MemberHealth {
   }
 }
 
-/** Whether another model may answer a request that failed with this error: the request itself is not the reason. */
-export function mayTryAnother(error: SvcError): boolean {
+/**
+ * Whether another model may answer a request that failed with this error: the request itself is not the reason.
+ *
+ * @param byok the organization's own credential was used. If that is refused, the organization must hear of it, and not
+ * get answers that the gateway pays for.
+ */
+export function mayTryAnother(error: SvcError, byok: boolean): boolean {
+  if (byok && isAccountProblem(error)) return false;
   // A provider that does not have the model answers 404, but so does one that does not find a part of the request.
   return error.status >= 503 || error.upstreamStatus === 404 || coolDown(error, 0) !== undefined;
+}
+
+function isAccountProblem({ errorType, upstreamStatus }: SvcError): boolean {
+  return errorType === 'insufficient_credits' || [401, 402, 403].includes(upstreamStatus ?? 0);
 }
 
 /** Milliseconds without requests after a failure; undefined if the failure is not the upstream's. */

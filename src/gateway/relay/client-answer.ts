@@ -76,7 +76,7 @@ export class ClientAnswer {
 
   /** From here on this upstream answers, and no other. */
   #begin(): RequestContext {
-    this.#request.race?.claim();
+    this.#request.attempt?.race?.claim();
     return this.#context;
   }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { CompleteCodeOptions } from '../../provider/complete-code.ts';
+import type { Transport } from '../../provider/transport/transport.ts';
 import type { Event, Usage } from '../../wire/event.ts';
 import { type CompletionObject, FimStreamWriter, writeFimAnswer } from '../../wire/fim/fim-answer.ts';
 import { frameText } from '../../wire/stream/sse.ts';
@@ -7,12 +8,13 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { clientGone } from '../http/request-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { countCharacters } from './answer-facts.ts';
-import type { RelayedAnswer } from './relay-request.ts';
+import type { AttemptOptions, RelayedAnswer } from './relay-request.ts';
 
 export interface EventAnswer {
   readonly deps: Pick<GatewayDeps, 'transport'>;
   /** The organization's own key. */
   readonly apiKey: string | undefined;
+  readonly attempt: AttemptOptions;
   /** The client wants a stream. */
   readonly stream: boolean;
   /** The model as the client named it. */
@@ -22,7 +24,7 @@ export interface EventAnswer {
 /** Answers with the text of events, streamed or whole. The client's disconnection ends them. */
 export async function answerWithEvents(
   context: RequestContext,
-  { deps, apiKey, stream, model }: EventAnswer,
+  { deps, apiKey, attempt, stream, model }: EventAnswer,
   object: CompletionObject,
   ask: (options: CompleteCodeOptions) => AsyncIterable<Event>,
 ): Promise<Omit<RelayedAnswer, 'sent'>> {
@@ -31,7 +33,7 @@ export async function answerWithEvents(
   context.response.once('close', leave);
   const watch = new Watch();
   const own = apiKey === undefined ? {} : { apiKey };
-  const { transport } = deps;
+  const transport = withHeaders(deps.transport, attempt.headers);
   const events = watch.over(ask({ transport, signal: clientAbort.signal, stream, byok: apiKey !== undefined, ...own }));
   const answer = { id: context.id, model, created: Math.floor(Date.now() / 1000), object };
   try {
@@ -49,6 +51,11 @@ export async function answerWithEvents(
   const outcome = clientAbort.signal.aborted ? 'client-gone' : error === undefined ? 'complete' : 'failed';
   const received = characters * MAX_BYTES_PER_CHARACTER;
   return { usage, outcome, error, firstByteMs, received, characters, answeredBy };
+}
+
+function withHeaders(transport: Transport, headers: AttemptOptions['headers']): Transport {
+  if (headers === undefined) return transport;
+  return { send: (request) => transport.send({ ...request, headers: { ...request.headers, ...headers } }) };
 }
 
 /** UTF-8 bytes per UTF-16 code unit. */

@@ -6,6 +6,14 @@ import type { Usage } from '../../wire/event.ts';
 import type { Entrant } from '../pools/hedge.ts';
 import type { ResponseTransform } from './response-transform.ts';
 
+/** What an attempt adds to a request to an upstream. */
+export interface AttemptOptions {
+  /** The same request is sent to another upstream too. */
+  readonly race?: Entrant | undefined;
+  /** Headers for the upstream, in addition to those of the target. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** One upstream request and the transform of its answer. */
 export interface RelayRequest {
   readonly target: Omit<UpstreamTarget, 'url'>;
@@ -17,8 +25,7 @@ export interface RelayRequest {
   readonly byok: boolean;
   /** The client requested a stream. */
   readonly stream: boolean;
-  /** The same request is sent to another upstream too. */
-  readonly race?: Entrant | undefined;
+  readonly attempt?: AttemptOptions;
   /** The answer may be other than JSON (a transcript as text). */
   readonly anyBody?: boolean;
 }

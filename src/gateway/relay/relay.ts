@@ -32,8 +32,9 @@ export function relay(dispatcher: Dispatcher, context: RequestContext, request: 
       return;
     }
     const handler = new RelayHandler(context, request, resolve, reject);
-    const { target, body } = request;
-    const { origin, path, headers } = target;
+    const { target, body, attempt } = request;
+    const { origin, path } = target;
+    const headers = attempt?.headers ? { ...target.headers, ...attempt.headers } : target.headers;
     dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler);
   });
 }
@@ -88,7 +89,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.#body = new ReceivedBody(context.held);
     this.#answer = new ClientAnswer(context, request);
     context.response.once('close', this.#clientClosed);
-    request.race?.onLost(() => this.#lose());
+    request.attempt?.race?.onLost(() => this.#lose());
     this.#limits = new TimeLimits(request.model.endpoint, (error) => this.#fail(error));
   }
 

@@ -21,6 +21,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { promptHead } from '../pools/prompt-head.ts';
 import { relayBody } from '../relay/relay.ts';
+import type { AttemptOptions } from '../relay/relay-request.ts';
 import { TranslatingTransform } from '../relay/translating-transform.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 import type { KeptItems } from '../state/kept-items.ts';
@@ -56,15 +57,15 @@ export function compactRoute(deps: GatewayDeps, kept: KeptItems): Route {
         },
         repeatable: true,
         promptHead: () => promptHead(body.value),
-        send: async ({ model }, byok) => {
+        send: async ({ model }, byok, attempt) => {
           if (model.endpoint.format === 'responses') {
             try {
-              return await forward(deps, context, model, body, byok);
+              return await forward(deps, context, model, body, byok, attempt);
             } catch (thrown) {
               if (!isUnknownPath(thrown)) throw thrown;
             }
           }
-          return summarize(deps, context, model, body.value, byok);
+          return summarize(deps, context, model, body.value, byok, attempt);
         },
       };
     },
@@ -77,6 +78,7 @@ function forward(
   model: Model,
   received: RequestBody,
   credential: Credential | undefined,
+  attempt: AttemptOptions,
 ) {
   const byok = credential !== undefined;
   const target = upstreamTarget(model.endpoint, PATH, 'responses', credential?.secret.reveal());
@@ -85,7 +87,7 @@ function forward(
       ? Buffer.from(JSON.stringify({ ...received.value, model: model.id }))
       : spliceBody(received, model.id);
   const transform = new WholeBodyTransform(model.provider, byok);
-  return relayBody(deps.dispatcher, context, { target, model, body, transform, byok, stream: false });
+  return relayBody(deps.dispatcher, context, { target, model, body, transform, byok, stream: false, attempt });
 }
 
 function summarize(
@@ -94,6 +96,7 @@ function summarize(
   model: Model,
   body: JsonObject,
   credential: Credential | undefined,
+  attempt: AttemptOptions,
 ) {
   const asked = FORMATS.responses.readRequest(body);
   const request: Conversation = {
@@ -115,6 +118,7 @@ function summarize(
     body: Buffer.from(requestJson(sent)),
     byok: credential !== undefined,
     stream: false,
+    attempt,
     transform: new TranslatingTransform(format, client, answer),
   });
 }

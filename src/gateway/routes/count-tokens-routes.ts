@@ -57,14 +57,14 @@ function countTokensRoute(deps: GatewayDeps, { format, path, check, fields, writ
           limitItems(value);
         },
         repeatable: true,
-        send: async ({ model }, credential) => {
+        send: async ({ model }, credential, attempt) => {
           if (model.endpoint.format === format) {
             const byok = credential !== undefined;
             const target = upstreamTarget(model.endpoint, path, format, credential?.secret.reveal());
             const transform = new WholeBodyTransform(model.provider, byok);
             const body = spliceBody(received, model.id);
             try {
-              await relay(deps.dispatcher, context, { target, model, body, transform, byok, stream: false });
+              await relay(deps.dispatcher, context, { target, model, body, transform, byok, stream: false, attempt });
               return undefined;
             } catch (thrown) {
               if (!isUnknownPath(thrown)) throw thrown;

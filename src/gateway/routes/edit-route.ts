@@ -37,11 +37,11 @@ export function editRoute(deps: GatewayDeps): Route {
         model: () => requestedEditModel(deps, asked.model),
         // `predictEdit` repeats it.
         repeatable: false,
-        send: async ({ model }, credential) => {
+        send: async ({ model }, credential, attempt) => {
           const { stream } = asked;
           const answer = await answerWithEvents(
             context,
-            { deps, apiKey: credential?.secret.reveal(), stream, model: asked.model },
+            { deps, apiKey: credential?.secret.reveal(), attempt, stream, model: asked.model },
             'edit',
             (options) =>
               editEvents(

@@ -24,7 +24,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
           checkBody(received.value);
         },
         repeatable: true,
-        send: async ({ model }, credential) => {
+        send: async ({ model }, credential, attempt) => {
           const byok = credential !== undefined;
           const target = upstreamTarget(model.endpoint, '/embeddings', undefined, credential?.secret.reveal());
           const body = spliceBody(received, model.id);
@@ -36,6 +36,7 @@ export function embeddingsRoute(deps: GatewayDeps): Route {
             transform,
             byok,
             stream: false,
+            attempt,
           });
           // Vectors do not count as output.
           return { ...answer, estimate: { input: Math.ceil(body.length / 4), output: 0 } };

@@ -20,12 +20,12 @@ export function fimRoute(deps: GatewayDeps): Route {
         // `completeCode` repeats it.
         repeatable: false,
         promptHead: () => promptHead(value),
-        send: async ({ model }, credential) => {
+        send: async ({ model }, credential, attempt) => {
           const { fimRequest, stream } = asked;
           const { model: named, ...rest } = fimRequest;
           const answer = await answerWithEvents(
             context,
-            { deps, apiKey: credential?.secret.reveal(), stream, model: named },
+            { deps, apiKey: credential?.secret.reveal(), attempt, stream, model: named },
             'fim',
             (options) => completeCode(model, rest, options),
           );

@@ -43,12 +43,12 @@ export function inferenceRoutes(deps: GatewayDeps, kept: KeptItems): Route[] {
           repeatable: true,
           promptHead: () => promptHead(body.value),
           fallbacks: (ref) => configuredFallbacks(deps, ref),
-          send: (candidate, byok, race) => {
+          send: (candidate, byok, attempt) => {
             const same = candidate.model.endpoint.format === format.name;
             const request = same
               ? sameFormat(deps, context, candidate, body, byok)
               : translated(deps, context, candidate, body.value, format, byok, itemKeeper(kept, caller, body.value));
-            return relayBody(deps.dispatcher, context, race ? { ...request, race } : request);
+            return relayBody(deps.dispatcher, context, { ...request, attempt });
           },
         };
       },

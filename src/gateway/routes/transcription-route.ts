@@ -11,6 +11,7 @@ import { filePart, multipartEnd, newBoundary, textPart } from '../http/multipart
 import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 import { relay } from '../relay/relay.ts';
+import type { AttemptOptions } from '../relay/relay-request.ts';
 import { WholeBodyTransform } from '../relay/whole-body-transform.ts';
 
 /** `POST /audio/transcriptions`: multipart as in OpenAI's API, or JSON with `input_audio`. */
@@ -33,7 +34,7 @@ async function readJson(deps: GatewayDeps, context: RequestContext): Promise<Inf
       requireOpenAI(model);
       inputAudio(value);
     },
-    send: ({ model }, credential) => {
+    send: ({ model }, credential, attempt) => {
       const { base64, format } = inputAudio(value);
       const boundary = newBoundary();
       const pieces = formFields(value).map(([name, text]) => textPart(boundary, name, text));
@@ -41,7 +42,7 @@ async function readJson(deps: GatewayDeps, context: RequestContext): Promise<Inf
       pieces.push(filePart(boundary, 'file', `audio.${format}`, `audio/${format}`));
       const body = Buffer.concat([...pieces, Buffer.from(base64, 'base64'), multipartEnd(boundary)]);
       const form = { body, boundary, sent: () => body.length };
-      return send(deps, context, model, credential?.secret.reveal(), form);
+      return send(deps, context, model, credential?.secret.reveal(), form, attempt);
     },
   };
 }
@@ -54,12 +55,12 @@ async function readForm(deps: GatewayDeps, context: RequestContext): Promise<Inf
     ...commonSteps(deps, () => form.model()),
     // The file is streamed and can be read only once.
     repeatable: false,
-    send: async ({ model }, credential) => {
+    send: async ({ model }, credential, attempt) => {
       const boundary = newBoundary();
       const body = Readable.from(form.parts(boundary, model.id));
       const sending = { body, boundary, sent: () => form.sent };
       try {
-        return await send(deps, context, model, credential?.secret.reveal(), sending);
+        return await send(deps, context, model, credential?.secret.reveal(), sending, attempt);
       } finally {
         // The source may fail because the client disconnected. That error was reported already.
         body.on('error', () => undefined).destroy();
@@ -88,12 +89,13 @@ async function send(
   model: ServedModel,
   apiKey: string | undefined,
   { body, boundary, sent }: Form,
+  attempt: AttemptOptions,
 ) {
   const byok = apiKey !== undefined;
   const { headers, ...place } = upstreamTarget(model.endpoint, '/audio/transcriptions', undefined, apiKey);
   const target = { ...place, headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}` } };
   const transform = new WholeBodyTransform(model.provider, byok);
-  const request = { target, model, body, transform, byok, stream: false, anyBody: true };
+  const request = { target, model, body, transform, byok, stream: false, anyBody: true, attempt };
   const answer = await relay(deps.dispatcher, context, request);
   return { ...answer, sent: sent(), estimate: estimateTranscript(transform.body, answer.characters, sent()) };
 }

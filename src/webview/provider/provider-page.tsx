@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { PROVIDER_APIS } from '../../config/provider-form/provider-form.ts';
+import { EDIT_DIALECTS } from '../../wire/edit/edit-request.ts';
 import { FIM_DIALECTS } from '../../wire/fim/fim-request.ts';
 import { t } from '../shared/words.ts';
 import { type Dialog, DialogContext, useDialog } from './dialog-context.ts';
@@ -74,13 +75,13 @@ function Page({ dialog }: { dialog: Dialog }) {
   );
 }
 
-/** Address and dialect for code completion. Most providers do not need them. */
+/** Address and formats for code completion and next edits. Most providers do not need them. */
 function Completion() {
   const { state } = useDialog();
-  const { fimURL, fim } = state.form.value;
+  const { fimURL, fim, edit } = state.form.value;
   return (
-    <details class="more" open={fimURL !== '' || fim !== ''}>
-      <summary>{t('Code completion')}</summary>
+    <details class="more" open={fimURL !== '' || fim !== '' || edit !== ''}>
+      <summary>{t('Code completion and next edits')}</summary>
       <Field
         id="fimURL"
         label={t('Completion URL')}
@@ -89,17 +90,38 @@ function Completion() {
       >
         <Text id="fimURL" value={fimURL} onValue={(value) => state.change({ fimURL: value })} />
       </Field>
-      <Field id="fim" label={t('Dialect')} optional>
-        <select id="fim" value={fim} onChange={(event) => state.change({ fim: event.currentTarget.value })}>
-          <option value="">{t('Detect automatically')}</option>
-          {FIM_DIALECTS.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
+      <Field id="fim" label={t('Format of completions')} optional>
+        <Formats id="fim" value={fim} formats={FIM_DIALECTS} onValue={(value) => state.change({ fim: value })} />
+      </Field>
+      <Field
+        id="edit"
+        label={t('Format of next edits')}
+        optional
+        hint={t('For models that predict edits. With “chat-patch”, chat models answer when you ask for an edit.')}
+      >
+        <Formats id="edit" value={edit} formats={EDIT_DIALECTS} onValue={(value) => state.change({ edit: value })} />
       </Field>
     </details>
+  );
+}
+
+interface FormatsProps {
+  readonly id: string;
+  readonly value: string;
+  readonly formats: readonly string[];
+  readonly onValue: (value: string) => void;
+}
+
+function Formats({ id, value, formats, onValue }: FormatsProps) {
+  return (
+    <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+      <option value="">{t('Detect automatically')}</option>
+      {formats.map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -4,6 +4,27 @@ import { NextEditHarness } from './next-edit-harness.ts';
 
 const LOGS = 'log.info(a);\nlog.info(b);\nlog.info(c);\nlog.info(d);';
 
+/** Renames something two lines below. */
+const RENAME: NextEditSource = {
+  origin: 'rename',
+  find: ({ document, line }) =>
+    Promise.resolve([
+      {
+        origin: 'rename',
+        uri: document.uri,
+        replacements: [
+          {
+            start: { line: line + 2, character: 0 },
+            end: { line: line + 2, character: 3 },
+            expected: 'log',
+            text: 'out',
+          },
+        ],
+        title: { kind: 'rename', name: 'out' },
+      },
+    ]),
+};
+
 /** An editor where `log.info` was replaced at two places and an edit of the third place is shown. */
 async function offered(text = LOGS): Promise<NextEditHarness> {
   const editor = new NextEditHarness(text);
@@ -45,6 +66,17 @@ describe('next edits', () => {
     editor.moveTo(start);
     editor.change([{ start, end: start, text: 'x' }]);
     assert.notEqual(editor.current?.id, id);
+  });
+
+  it('an edit of another document, which is not on screen, does not prevent an edit in this one', async () => {
+    const editor = new NextEditHarness(LOGS, { sources: [RENAME] });
+    await editor.replace('info', 'debug');
+    assert.ok(editor.current);
+    editor.show(editor.open('file:///work/b.ts', LOGS));
+    editor.moveTo({ line: 1, character: 0 });
+    assert.equal(editor.current, undefined);
+    await editor.replace('info', 'debug', 1);
+    assert.equal(editor.shown, '4: out.info(d);');
   });
 
   it('a shown edit is never replaced by another one without a moment of none', async () => {
@@ -135,27 +167,8 @@ describe('next edits', () => {
   });
 
   it('a rename comes before the same edit, and a source that fails is left out', async () => {
-    const rename: NextEditSource = {
-      origin: 'rename',
-      find: ({ document, line }) =>
-        Promise.resolve([
-          {
-            origin: 'rename',
-            uri: document.uri,
-            replacements: [
-              {
-                start: { line: line + 2, character: 0 },
-                end: { line: line + 2, character: 3 },
-                expected: 'log',
-                text: 'out',
-              },
-            ],
-            title: { kind: 'rename', name: 'out' },
-          },
-        ]),
-    };
     const fails: NextEditSource = { origin: 'quick-fix', find: () => Promise.reject(new Error('no language server')) };
-    const editor = new NextEditHarness(LOGS, { sources: [fails, rename] });
+    const editor = new NextEditHarness(LOGS, { sources: [fails, RENAME] });
     await editor.replace('info', 'debug');
     assert.equal(editor.current?.origin, 'rename');
     assert.equal(editor.shown, '3: out.info(c);');
@@ -179,5 +192,24 @@ describe('next edits', () => {
     const editor = new NextEditHarness(LOGS, { sources: [wrong] });
     await editor.replace('info', 'debug');
     assert.equal(editor.current, undefined);
+  });
+
+  it('completions get the text around recent edits in other files, also of files that were not shown', async () => {
+    const editor = new NextEditHarness(LOGS);
+    await editor.replace('info', 'debug');
+    const hidden = editor.open('file:///work/hidden.ts', 'const one = 1;\nconst two = 2;');
+    editor.change(
+      [{ start: { line: 1, character: 0 }, end: { line: 1, character: 0 }, text: 'export ' }],
+      undefined,
+      hidden,
+    );
+    assert.deepEqual(
+      editor.engine.recentEdits('file:///work/c.ts').map(({ path, text }) => [path, text]),
+      [
+        ['a.ts', LOGS.replace('info', 'debug')],
+        ['hidden.ts', 'const one = 1;\nexport const two = 2;'],
+      ],
+    );
+    assert.equal(editor.engine.recentEdits('file:///work/a.ts').length, 1);
   });
 });

@@ -12,3 +12,4 @@ import './completion-settings.suite.ts';
 import './configuration.suite.ts';
 import './excluded-files.suite.ts';
 import './gateway.suite.ts';
+import './next-edit-model.suite.ts';

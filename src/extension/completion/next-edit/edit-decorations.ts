@@ -22,49 +22,31 @@ const color = (id: string) => new vscode.ThemeColor(id);
 
 /** Draws an edit with decorations. No line moves, and no code is covered. */
 export class EditDecorations implements vscode.Disposable {
-  readonly #removed = vscode.window.createTextEditorDecorationType({
-    backgroundColor: color('inlineEdit.originalChangedTextBackground'),
-    textDecoration: 'line-through',
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-  });
-  readonly #added = vscode.window.createTextEditorDecorationType({
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-    after: {
-      backgroundColor: color('inlineEdit.modifiedChangedTextBackground'),
-      color: color('editor.foreground'),
-      border: '1px solid',
-      borderColor: color('inlineEdit.modifiedBorder'),
-    },
-  });
-  readonly #beside = vscode.window.createTextEditorDecorationType({
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-    after: {
-      backgroundColor: color('inlineEdit.modifiedChangedTextBackground'),
-      color: color('editor.foreground'),
-    },
-  });
-  readonly #label = vscode.window.createTextEditorDecorationType({
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-    after: { margin: '0 0 0 3ch', color: color('editorGhostText.foreground'), fontStyle: 'italic' },
-  });
-  readonly #mark: vscode.TextEditorDecorationType;
+  readonly #media: vscode.Uri;
+  readonly #watch: vscode.Disposable;
+  #types: DecorationTypes;
   #editor: vscode.TextEditor | undefined;
   /** What is on screen: an equal drawing is not drawn again. */
   #drawn = '';
+  #last: EditDrawing | undefined;
 
   constructor(media: vscode.Uri) {
-    const icon = (theme: string) => ({ gutterIconPath: vscode.Uri.joinPath(media, `next-edit-${theme}.svg`) });
-    this.#mark = vscode.window.createTextEditorDecorationType({
-      light: icon('light'),
-      dark: icon('dark'),
-      gutterIconSize: 'contain',
-      overviewRulerColor: color('inlineEdit.gutterIndicator.primaryBorder'),
-      overviewRulerLane: vscode.OverviewRulerLane.Center,
-    });
+    this.#media = media;
+    this.#types = createTypes(media, vscode.window.activeColorTheme);
+    this.#watch = vscode.window.onDidChangeActiveColorTheme((theme) => this.#changeTheme(theme));
   }
 
   dispose(): void {
-    for (const type of this.#types()) type.dispose();
+    this.#watch.dispose();
+    for (const type of Object.values(this.#types)) type.dispose();
+  }
+
+  #changeTheme(theme: vscode.ColorTheme): void {
+    const [editor, last] = [this.#editor, this.#last];
+    for (const type of Object.values(this.#types)) type.dispose();
+    this.#types = createTypes(this.#media, theme);
+    this.#drawn = '';
+    if (editor && last) this.draw(editor, last);
   }
 
   draw(editor: vscode.TextEditor, drawing: EditDrawing): void {
@@ -73,32 +55,67 @@ export class EditDecorations implements vscode.Disposable {
     const key = JSON.stringify([editor.document.version, drawing]);
     if (key === this.#drawn) return;
     this.#drawn = key;
+    this.#last = drawing;
     const { layout, complete, label } = drawing;
     const shown = complete ? layout : undefined;
-    editor.setDecorations(this.#removed, shown?.struck.map(toRange) ?? []);
+    editor.setDecorations(this.#types.removed, shown?.struck.map(toRange) ?? []);
     editor.setDecorations(
-      this.#added,
+      this.#types.added,
       shown?.inline.map(({ at, text }) => attach(at, { contentText: toContent(text) })) ?? [],
     );
     editor.setDecorations(
-      this.#beside,
-      shown?.beside.map(({ line, gap, text }) =>
-        attach(lineEnd(editor, line), { contentText: toContent(text), margin: `0 0 0 ${gap}ch` }),
-      ) ?? [],
+      this.#types.beside,
+      shown?.beside
+        .filter(({ text }) => text !== '')
+        .map(({ line, gap, text }) =>
+          attach(lineEnd(editor, line), { contentText: toContent(text), margin: `0 0 0 ${gap}ch` }),
+        ) ?? [],
     );
-    editor.setDecorations(this.#label, label === undefined ? [] : [attachLabel(editor, label)]);
-    editor.setDecorations(this.#mark, layout?.marked.map((line) => new vscode.Range(line, 0, line, 0)) ?? []);
+    editor.setDecorations(this.#types.label, label === undefined ? [] : [attachLabel(editor, label)]);
+    editor.setDecorations(this.#types.mark, layout?.marked.map((line) => new vscode.Range(line, 0, line, 0)) ?? []);
   }
 
   clear(): void {
     this.#drawn = '';
-    for (const type of this.#types()) this.#editor?.setDecorations(type, []);
+    for (const type of Object.values(this.#types)) this.#editor?.setDecorations(type, []);
     this.#editor = undefined;
+    this.#last = undefined;
   }
+}
 
-  #types(): readonly vscode.TextEditorDecorationType[] {
-    return [this.#removed, this.#added, this.#beside, this.#label, this.#mark];
-  }
+type DecorationTypes = ReturnType<typeof createTypes>;
+
+/** High contrast themes have no colours for changes, and a colour that a theme does not have is transparent. */
+function createTypes(media: vscode.Uri, { kind }: vscode.ColorTheme) {
+  const contrast = kind === vscode.ColorThemeKind.HighContrast || kind === vscode.ColorThemeKind.HighContrastLight;
+  const added = {
+    backgroundColor: color('inlineEdit.modifiedChangedTextBackground'),
+    color: color('editor.foreground'),
+  };
+  const create = (options: vscode.DecorationRenderOptions) =>
+    vscode.window.createTextEditorDecorationType({
+      rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+      ...options,
+    });
+  const border = { border: '1px solid', borderColor: color(contrast ? 'contrastBorder' : 'inlineEdit.modifiedBorder') };
+  const icon = (theme: string) => ({ gutterIconPath: vscode.Uri.joinPath(media, `next-edit-${theme}.svg`) });
+  return {
+    removed: create({
+      backgroundColor: color('inlineEdit.originalChangedTextBackground'),
+      textDecoration: 'line-through',
+      ...(contrast ? { outline: '1px dashed', outlineColor: color('contrastBorder') } : {}),
+    }),
+    added: create({ after: { ...added, ...border } }),
+    beside: create({ after: { ...added, ...(contrast ? border : {}) } }),
+    label: create({ after: { margin: '0 0 0 3ch', color: color('editorCodeLens.foreground'), fontStyle: 'italic' } }),
+    mark: create({
+      light: icon('light'),
+      dark: icon('dark'),
+      gutterIconSize: 'contain',
+      overviewRulerColor: color('inlineEdit.gutterIndicator.primaryBorder'),
+      overviewRulerLane: vscode.OverviewRulerLane.Center,
+    }),
+  };
 }
 
 interface Place {
@@ -122,7 +139,7 @@ function lineEnd({ document }: vscode.TextEditor, line: number): Place {
   return document.lineAt(Math.min(line, document.lineCount - 1)).range.end;
 }
 
-/** Spaces at the start of an attachment are not shown, and an empty one has no height. */
+/** Spaces at the start of an attachment are not shown. */
 function toContent(text: string): string {
-  return showUnseen(text).replaceAll(' ', '\u00a0') || '\u00a0';
+  return showUnseen(text).replaceAll(' ', '\u00a0');
 }

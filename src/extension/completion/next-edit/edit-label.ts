@@ -47,11 +47,11 @@ function withTarget(target: EditTarget, what: string): string {
 
 function describeChange(edit: NextEdit, target: EditTarget, layout: EditLayout | undefined): string {
   const { t } = vscode.l10n;
-  const { unseen } = layout ?? {};
-  if (target.kind === 'here' && unseen) return t('replace {0} lines with {1}', unseen.before, unseen.after);
   // The change itself is on screen.
-  if (target.kind === 'here' && edit.title.kind === 'change') return t('accept');
-  const what = shorten(describeTitle(edit.title));
+  const drawn = target.kind === 'here' && edit.title.kind === 'change';
+  const what = drawn ? t('accept') : shorten(describeTitle(edit.title));
+  const { unseen } = layout ?? {};
+  if (target.kind === 'here' && unseen) return `${what} ${t('({0} → {1} lines)', unseen.before, unseen.after)}`;
   const places = edit.replacements.length;
   return places > 1 ? `${what} ${t('({0} places)', places)}` : what;
 }

@@ -1,9 +1,13 @@
 import * as vscode from 'vscode';
 import type { CompletionSettings } from '../../../completion/document/completion-settings.ts';
-import { NextEdits } from '../../../completion/next-edit/next-edits.ts';
+import { NextEdits, type NextEditsDeps } from '../../../completion/next-edit/next-edits.ts';
+import type { Snippet } from '../../../completion/prompt/context.ts';
+import type { OpenCircuit } from '../../../completion/request/circuit-breaker.ts';
+import type { LastEditRequest } from '../../../completion/request/request-log.ts';
 import type { NotSent } from '../../../completion/trigger/trigger.ts';
 import { documentView, toChanges, toPosition } from '../../document-view.ts';
-import type { CommandItem } from '../../setup/setup-menu.ts';
+import { errorText } from '../../error-text.ts';
+import { type CommandItem, commandItem } from '../../setup/setup-menu.ts';
 import { CopilotNextEdits, copilotItem } from './copilot-next-edits.ts';
 import { EditDecorations } from './edit-decorations.ts';
 import type { GhostTextWatch } from './ghost-text-watch.ts';
@@ -12,11 +16,13 @@ import { NextEditView, type NextEditViewDeps, type ShowMode } from './next-edit-
 import { QuickFixSource } from './quick-fix-source.ts';
 import { RenameSource } from './rename-source.ts';
 
-export interface NextEditsFeatureDeps {
+export interface NextEditsFeatureDeps extends Pick<NextEditsDeps, 'model' | 'predict' | 'limits' | 'log'> {
   readonly settings: () => CompletionSettings;
   /** Fires when `settings` changed, or whether completions are snoozed. */
   readonly onDidChangeSettings: vscode.Event<void>;
   readonly excluded: (uri: string) => NotSent | undefined;
+  /** The models or their keys changed. */
+  readonly onDidChangeModels: vscode.Event<void>;
   /** True while a completion is requested. */
   readonly completionPending: () => boolean;
   readonly ghostText: GhostTextWatch;
@@ -33,6 +39,10 @@ export interface NextEditsFeature extends vscode.Disposable {
   ghostText(document: vscode.TextDocument, position: vscode.Position): string | undefined;
   /** Escape on ghost text. Returns true if it was an edit. */
   rejectGhostText(): boolean;
+  /** The text around recent edits in other files. */
+  recentEdits(uri: string): readonly Snippet[];
+  /** The last request to a model exactly as it was sent. */
+  lastRequest(): LastEditRequest | undefined;
   /** Entries of the status menu. */
   menuItems(): readonly CommandItem[];
 }
@@ -43,12 +53,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
   const mode = (): ShowMode => (copilot.active ? 'off' : readMode());
   const settings = () => ({ ...deps.settings(), enabled: deps.settings().enabled && mode() !== 'off' });
   const sources = [new RenameSource(() => settings().enabled), new QuickFixSource()];
-  const engine = new NextEdits({
-    sources,
-    settings,
-    excluded: deps.excluded,
-    completionPending: deps.completionPending,
-  });
+  const engine = new NextEdits({ ...deps, sources, settings });
   const decorations = new EditDecorations(deps.media);
   const { refreshGhostText, setContext } = deps;
   const view = new NextEditView({ engine, decorations, mode, refreshGhostText, setContext });
@@ -72,6 +77,7 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
     copilot,
     deps.ghostText.onDidChange((shown) => engine.ghostTextShown(shown)),
     deps.onDidChangeSettings(reset),
+    deps.onDidChangeModels(() => engine.reconsider()),
     copilot.onDidChange(reset),
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('svc.nextEdit') && reset()),
     vscode.window.onDidChangeTextEditorSelection(
@@ -96,9 +102,20 @@ export function registerNextEdits(deps: NextEditsFeatureDeps): NextEditsFeature 
       view.reject();
       return true;
     },
-    menuItems: () => (copilot.active && readMode() !== 'off' ? [copilotItem()] : []),
+    recentEdits: (uri) => engine.recentEdits(uri),
+    lastRequest: () => engine.lastRequest,
+    menuItems: () => [
+      ...(copilot.active && readMode() !== 'off' ? [copilotItem()] : []),
+      ...(engine.problem === undefined ? [] : [problemItem(engine.problem)]),
+    ],
     dispose: () => lifetime.dispose(),
   };
+}
+
+function problemItem({ error }: OpenCircuit): CommandItem {
+  const { t } = vscode.l10n;
+  const label = t('Choose another model for next edits…');
+  return { ...commandItem(`$(warning) ${label}`, 'svc.nextEdit.pickModel'), detail: errorText(error) };
 }
 
 function readMode(): ShowMode {
