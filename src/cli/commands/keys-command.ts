@@ -47,8 +47,9 @@ export async function run(args: string[], io: Io): Promise<number> {
       }
       case 'revoke': {
         const name = requireName(names, values.name);
-        store.revoke(name);
-        await io.out(`${name} is revoked. A running gateway rejects it within a second.\n`);
+        store.revoke(name, values.cut);
+        const running = values.cut ? ' and ends its running requests' : '';
+        await io.out(`${name} is revoked. A running gateway rejects it${running} within a second.\n`);
         return 0;
       }
       default:

@@ -20,6 +20,8 @@ export interface StoredGatewayKey {
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
+  /** Its running requests were ended when it was revoked. */
+  readonly cut?: boolean;
   /** Valid hashes, newest first. More than one while the previous key of a rotation is still valid. */
   readonly hashes: readonly { readonly hash: string; readonly validUntil?: number }[];
 }
@@ -75,11 +77,13 @@ export class KeyStore {
     });
   }
 
-  /** Revokes a key immediately. @throws SvcError for an unknown name. */
-  revoke(name: string, now = Date.now()): void {
+  /** Revokes a key immediately. @param cut whether its running requests end. @throws SvcError for an unknown name. */
+  revoke(name: string, cut = false, now = Date.now()): void {
     if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
     transaction(this.#database, () => {
-      this.#database.prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE name = ?').run(now, name);
+      this.#database
+        .prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?), cut = max(cut, ?) WHERE name = ?')
+        .run(now, cut ? 1 : 0, name);
       this.#database.prepare('DELETE FROM key_hashes WHERE name = ?').run(name);
     });
   }
@@ -122,6 +126,7 @@ export class KeyStore {
       },
       ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
       ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
+      ...(row.cut === 1 ? { cut: true } : {}),
       hashes: (hashes.get(String(row.name)) ?? []).map(({ hash, valid_until }) => ({
         hash: String(hash),
         ...(valid_until === null ? {} : { validUntil: Number(valid_until) }),
