@@ -213,6 +213,21 @@ describe('next edits of a model', () => {
     assert.equal(editor.current, undefined);
   });
 
+  it('an undone change of the user after an acceptance is no rejection', async () => {
+    const editor = new ModelHarness((region) =>
+      region.includes('every') ? region.replace('print(name);', 'print(...name);') : CALL(region),
+    );
+    await changeSignature(editor);
+    await editor.accept();
+    const end = { line: 7, character: 14 };
+    editor.moveTo(end);
+    await editor.type(' x');
+    editor.change([{ start: end, end: { ...end, character: 16 }, text: '' }], 'undo');
+    await editor.settle();
+    await editor.replace('all: boolean', 'every: boolean');
+    assert.equal(editor.shown, '8: print(...name);');
+  });
+
   it('a chat model is asked by hand only', async () => {
     const editor = new ModelHarness(CALL, { dialect: 'chat-patch' });
     await changeSignature(editor);
