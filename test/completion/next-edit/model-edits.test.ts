@@ -271,6 +271,13 @@ describe('next edits of a model', () => {
     assert.equal(limited.requests.length, 1);
   });
 
+  it('an answer without end is not read to its end', async () => {
+    const editor = new ModelHarness((region) => region.repeat(1_000));
+    await changeSignature(editor);
+    assert.equal(editor.current, undefined);
+    assert.equal(editor.requests.length, 1);
+  });
+
   it('logs one line per request', async () => {
     const lines: string[] = [];
     const editor = new ModelHarness(CALL, { log: (line) => lines.push(line) });
@@ -316,6 +323,14 @@ const ANSWERS: readonly [
     [['  print(name);', '  if (name) {\n  print(name);\n  }']],
     '7: const name = load(id);; 8: if (name) {',
   ],
+  [
+    'nothing with a token of a template',
+    CODE,
+    ['find', 'get'],
+    [['print(name)', 'print(name)<|endoftext|>']],
+    undefined,
+  ],
+  ['nothing with characters that nobody sees', CODE, ['find', 'get'], [['user.name', 'user.\u202ename']], undefined],
   ['nothing of more than 30 lines', CODE, ['find', 'get'], [['  print(name);', 'x();\n'.repeat(31)]], undefined],
   [
     'a line after the last one of the file',
