@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { startUpstream, type Upstream } from '../../upstream/upstream.ts';
 import { edit } from './completion-provider.ts';
@@ -12,6 +13,12 @@ const CODE = 'function load(id: string) {\n  return find(id);\n}\n\nconst first 
 function currentWindow(prompt: string): string {
   const start = prompt.lastIndexOf('<|file_sep|>current/');
   return prompt.slice(prompt.indexOf('\n', start) + 1, prompt.lastIndexOf('<|file_sep|>updated/'));
+}
+
+/** A command of an extension runs without a turn of the event loop, so that nothing else happens if it is repeated. */
+async function runAndYield(command: string): Promise<void> {
+  await run(command);
+  await setImmediate();
 }
 
 describe('next edits of a model in VS Code', () => {
@@ -48,7 +55,7 @@ describe('next edits of a model in VS Code', () => {
     const caret = new vscode.Position(0, 'function load(id: string'.length);
     editor.selection = new vscode.Selection(caret, caret);
     // Until VS Code has read its svc.jsonc, there is no model.
-    while (upstream.requests.length === 0) await run('svc.nextEdit.find');
+    while (upstream.requests.length === 0) await runAndYield('svc.nextEdit.find');
     const asked = upstream.requests.length;
     await run('type', { text: ', all: boolean' });
     const { body, path } = await upstream.request(asked);
@@ -56,7 +63,7 @@ describe('next edits of a model in VS Code', () => {
     assert.match(String(body.prompt), /<\|file_sep\|>load\.ts\.diff\noriginal:\nfunction load\(id: string\) \{\n/);
     assert.match(String(body.prompt), /updated:\nfunction load\(id: string, all: boolean\) \{\n/);
     const expected = CODE.replace('string)', 'string, all: boolean)').replace('load(name)', 'load(name, true)');
-    while (document.getText() !== expected.replaceAll('\n', '\r\n')) await run('svc.nextEdit.go');
+    while (document.getText() !== expected.replaceAll('\n', '\r\n')) await runAndYield('svc.nextEdit.go');
     await run('undo');
     assert.match(document.getText(), /load\(name\);/, 'one undo step');
   });
