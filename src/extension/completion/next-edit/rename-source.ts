@@ -116,12 +116,17 @@ async function trackRename(
   if (word === undefined) return undefined;
   const name = document.getText(word);
   const { uri, version } = document;
-  if (!(await isDeclaration(uri, word)) || document.version !== version) return undefined;
   const text = document.getText();
   const lines = text.split(/\r?\n/);
   const placeholder = `${name}Svc0`;
   if (text.includes(placeholder)) return undefined;
-  const renamed = await renamePlaces(uri, word.start, placeholder);
+  const rename = () => renamePlaces(uri, word.start, placeholder);
+  // The user may type at once, and the places have to be requested before. But a rename can be slow in a large project.
+  const early = isLikelyDeclared(document, word) ? rename() : undefined;
+  if (!(await isDeclaration(uri, word))) return undefined;
+  if (early === undefined && document.version !== version) return undefined;
+  const renamed = await (early ?? rename());
+  if (renamed === undefined && document.version !== version) return undefined;
   const places = renamed ?? (await referencePlaces(uri, word.start, placeholder));
   const own = uri.toString();
   const known = places.map((place) =>
@@ -130,6 +135,14 @@ async function trackRename(
   // Computed after the name had changed.
   if (known.some(({ expected }) => expected?.includes(name) === false)) return undefined;
   return new TrackedRename({ uri: own, name, placeholder, start: toPosition(word.start) }, known);
+}
+
+/** True after a word and white space (`const name`, `int name`) and before `:` or `=`. */
+function isLikelyDeclared(document: vscode.TextDocument, word: vscode.Range): boolean {
+  const { text } = document.lineAt(word.start.line);
+  const before = text.slice(Math.max(0, word.start.character - 80), word.start.character);
+  const after = text.slice(word.end.character, word.end.character + 8);
+  return /[\p{L}\p{N}_>\]*&]\s$/u.test(before) || /^\s{0,4}(?::|=(?!=))/.test(after);
 }
 
 function textBetween(lines: readonly string[], start: Replacement['start'], end: Replacement['end']): string {
