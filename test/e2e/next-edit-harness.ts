@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CompletionHarness, startCompletionHarness } from './completion-harness.ts';
+import type { VSCodeHarnessOptions } from './vscode-harness.ts';
 
 const TOY = {
   publisher: 'test',
@@ -33,15 +34,20 @@ export interface NextEditHarness extends CompletionHarness {
   /** Waits until Tab accepts what is on screen. */
   armed(): Promise<void>;
   press(...keys: readonly string[]): Promise<void>;
-  /** Opens a file, replaces the first word `before` by `after`, and waits until the language knew of it. */
+  /** Removes the files of the toy language: their words would be in suggestion lists and in renames. */
+  removeFiles(): void;
+  /** Opens a file with a declaration in its first line, and changes the declared name. */
   rename(name: string, content: string, after: string): Promise<void>;
   /** Opens a file with the caret after `let x = brok`, at a line of its own, and types the rest. */
   breaks(name: string, content: string, fix: Fix): Promise<void>;
 }
 
-export async function startNextEditHarness(settings: Readonly<Record<string, unknown>> = {}): Promise<NextEditHarness> {
+export async function startNextEditHarness(
+  settings: Readonly<Record<string, unknown>> = {},
+  otherExtensions: NonNullable<VSCodeHarnessOptions['otherExtensions']> = [],
+): Promise<NextEditHarness> {
   const at = await startCompletionHarness({
-    otherExtensions: [TOY],
+    otherExtensions: [TOY, ...otherExtensions],
     settings: { 'editor.minimap.enabled': false, 'workbench.startupEditor': 'none', ...settings },
   });
   const { page } = at;
@@ -79,6 +85,11 @@ export async function startNextEditHarness(settings: Readonly<Record<string, unk
       await page.waitForFunction(([from = 0, wait = 0]) => performance.now() - from > wait, [start, ARMED_MS]);
     },
     press,
+    removeFiles: () => {
+      for (const file of readdirSync(at.vscode.workspace)) {
+        if (file.endsWith('.toy')) rmSync(join(at.vscode.workspace, file));
+      }
+    },
     rename: async (name, content, after) => {
       await at.edit(name, content);
       await press('ControlOrMeta+Home', 'ControlOrMeta+ArrowRight', 'ControlOrMeta+ArrowRight');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../host/workbench.ts';
 import { clear } from './completion-harness.ts';
@@ -20,10 +20,7 @@ describe('next edits', () => {
   after(() => at.close());
   afterEach(async function () {
     await clear(at, this.currentTest);
-    // Words of other files would be in the suggestion list.
-    for (const file of readdirSync(at.vscode.workspace)) {
-      if (file.endsWith('.toy')) rmSync(join(at.vscode.workspace, file));
-    }
+    at.removeFiles();
   });
 
   const tops = () =>

@@ -1,5 +1,6 @@
 // A language for the tests of next edits. Its provider for renames finds words, a line with `broken` has an error, and
 // the preferred quick fix of the error is in fix.json: `{ "title", "range": [line, character, line, character], "text" }`.
+// It has ghost text after `// `.
 const vscode = require('vscode');
 
 const toy = { language: 'toy' };
@@ -15,6 +16,7 @@ exports.activate = ({ subscriptions }) => {
     vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
     vscode.languages.registerCodeActionsProvider(toy, { provideCodeActions: createFixes }),
     vscode.languages.registerDefinitionProvider(toy, { provideDefinition: findDefinition }),
+    vscode.languages.registerInlineCompletionItemProvider(toy, { provideInlineCompletionItems: continueLines }),
     vscode.languages.registerRenameProvider(toy, { provideRenameEdits: renameWords }),
   );
   for (const document of vscode.workspace.textDocuments) check(document);
@@ -60,4 +62,9 @@ async function renameWords(document, position, name) {
     }
   }
   return edit;
+}
+
+function continueLines(document, position) {
+  if (!document.lineAt(position.line).text.slice(0, position.character).endsWith('// ')) return [];
+  return [new vscode.InlineCompletionItem('of the toy', new vscode.Range(position, position))];
 }

@@ -59,6 +59,11 @@ export class EditChain {
     return true;
   }
 
+  /** Keeps the edits that can be made. */
+  keep(isPossible: (edit: ChainEdit) => boolean): void {
+    if (!this.#edits.every(isPossible)) this.#edits = this.#edits.filter(isPossible);
+  }
+
   clear(): void {
     this.#edits = [];
     this.#basis = undefined;

@@ -21,7 +21,22 @@ export function isApplicable({ replacements }: FoundEdit, document: DocumentText
     return previous === undefined || comparePositions(previous.end, each.start) <= 0;
   });
   if (!inOrder || replacements.every(({ expected, text }) => expected === text)) return false;
-  return document === undefined || replacements.every((each) => isExpected(document, each));
+  if (document === undefined) return true;
+  return (
+    replacements.every((each) => isExpected(document, each)) && !replacements.some((each) => isThere(document, each))
+  );
+}
+
+/** True if the text to be inserted is there already: the user typed it at the next line, which an insertion can't tell apart. */
+function isThere(document: DocumentText, { start, expected, text }: Replacement): boolean {
+  if (expected !== '' || !text.includes('\n')) return false;
+  const lines = text.split('\n');
+  return lines.every((line, index) => {
+    const at = start.line + index;
+    if (at >= document.lineCount) return false;
+    const now = index === 0 ? document.lineAt(at).slice(start.character) : document.lineAt(at);
+    return index === lines.length - 1 ? now.startsWith(line) : now === line;
+  });
 }
 
 /** True if the document has the text that the replacement was made for. */

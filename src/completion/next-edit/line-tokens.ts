@@ -68,6 +68,11 @@ export function isName({ kind, text }: Token): boolean {
   return kind === 'word' && text.length >= 3 && !KEYWORDS.has(text.toLowerCase());
 }
 
+/** True for a string with a word in it. */
+export function isText({ kind, text }: Token): boolean {
+  return kind === 'string' && /\p{L}{3}/u.test(text);
+}
+
 /** What changed in a line, in whole tokens: the text from `start` to `end` became `text`. */
 export interface LineChange {
   readonly tokens: readonly Token[];

@@ -129,6 +129,8 @@ export class NextEdits implements NextEditEngine {
       this.#follow(uri, each, predicted),
     );
     if (!known && this.#chain.edits.some((edit) => edit.uri === uri)) this.#chain.clear();
+    // An accepted edit changes the document in more than one step.
+    if (!predicted) this.#chain.keep((edit) => edit.uri !== uri || isApplicable(edit, document));
     if (this.#cursor?.document.uri === uri) this.#cursor = { ...this.#cursor, document };
     this.#undone = change.reason !== undefined;
     if (this.#undone) this.#afterUndo(uri, change);

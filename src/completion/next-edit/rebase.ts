@@ -22,7 +22,8 @@ export function rebaseReplacement(replacement: Replacement, change: TrackedChang
   const core = trimChange(change);
   if (core.removed === '' && core.text === '') return { kind: 'kept', replacement };
   const coreEnd = endOfText(core.start, core.removed);
-  if (comparePositions(core.start, end) > 0) return { kind: 'kept', replacement };
+  if (comparePositions(core.start, end) > 0)
+    return beginsInsertion(replacement, change) ? GONE : { kind: 'kept', replacement };
   if (comparePositions(coreEnd, start) < 0) {
     const moved = { start: movePosition(start, coreEnd, core), end: movePosition(end, coreEnd, core) };
     return { kind: 'kept', replacement: { ...replacement, ...moved } };
@@ -31,6 +32,13 @@ export function rebaseReplacement(replacement: Replacement, change: TrackedChang
   // A new line after the text leaves it as it is.
   const below = core.removed === '' && core.text.startsWith('\n') && comparePositions(core.start, end) === 0;
   return shortened === GONE && below ? { kind: 'kept', replacement } : shortened;
+}
+
+/** True if the user types the first of the lines to be inserted into the line below the place of the insertion. */
+function beginsInsertion({ start, expected, text }: Replacement, change: TrackedChange): boolean {
+  if (expected !== '' || !text.startsWith('\n') || change.start.line !== start.line + 1) return false;
+  const typed = change.after[0]?.trim() ?? '';
+  return typed !== '' && text.trimStart().startsWith(typed);
 }
 
 interface CoreChange {

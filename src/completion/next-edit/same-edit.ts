@@ -2,7 +2,7 @@ import type { DocumentText } from '../document/document-text.ts';
 import { findLanguage } from '../document/languages.ts';
 import type { FoundEdit } from './edit-checks.ts';
 import type { HistoryEdit } from './edit-history.ts';
-import { compareLines, isName, type LineChange, MAX_LINE, splitLine, type Token } from './line-tokens.ts';
+import { compareLines, isName, isText, type LineChange, MAX_LINE, splitLine, type Token } from './line-tokens.ts';
 import type { FinishedEdit, NextEditSource } from './next-edit.ts';
 
 /** Places that are offered after one edit. */
@@ -99,12 +99,14 @@ interface Pattern {
 /** Tokens around a replaced name that have to be the same. */
 const NAME_LEFT = 2;
 const NAME_RIGHT = 1;
+/** So many replaced tokens are a piece of code. */
+const PIECE = 3;
 /** Tokens around other changes. */
 const FAR = 12;
 
 function commonPattern(a: LineChange, b: LineChange): Pattern | undefined {
-  const named = a.removed.filter(isName);
-  const [leftReach, rightReach] = named.length > 0 ? [NAME_LEFT, NAME_RIGHT] : [FAR, 2];
+  const named = a.removed.filter((token) => isName(token) || isText(token));
+  const [leftReach, rightReach] = reachOf(a.removed.length, named.length);
   const left = align([...a.left].reverse(), [...b.left].reverse(), leftReach);
   const right = align(a.right, b.right, rightReach);
   const called =
@@ -114,6 +116,12 @@ function commonPattern(a: LineChange, b: LineChange): Pattern | undefined {
   const anchor = names.map(({ text }) => text).sort((x, y) => y.length - x.length)[0];
   if (anchor === undefined) return undefined;
   return { old: a.old, text: a.text, removed: a.removed.length, left, right, anchor };
+}
+
+/** How many tokens around the change have to be the same. A piece of code is enough by itself. */
+function reachOf(removed: number, named: number): readonly [left: number, right: number] {
+  if (named === 0) return [FAR, 2];
+  return removed >= PIECE ? [0, 0] : [NAME_LEFT, NAME_RIGHT];
 }
 
 /** The tokens that both have, up to the first difference that is not a name or a literal. */

@@ -126,6 +126,6 @@ console.log(tables(result));
 if (!quick && !process.argv.includes('--engine')) {
   mkdirSync(new URL('../results/', here), { recursive: true });
   writeFileSync(new URL('../results/typist.json', here), `${JSON.stringify(result, null, 2)}\n`);
-  writeInto(new URL('../../../docs/performance.md', here), tables(result));
+  writeInto(new URL('../../../docs/performance.md', here), 'typist', tables(result));
 }
 process.exit(judged.every(({ holds }) => holds) ? 0 : 1);

@@ -215,16 +215,14 @@ function lineOf(row: Row): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-const BEGIN = '<!-- typist:begin -->';
-const END = '<!-- typist:end -->';
-
-/** Puts a table between its marks in a document, and leaves the rest alone. */
-export function writeInto(document: URL, table: string): void {
+/** Puts the tables of a benchmark between its marks in a document, and leaves the rest alone. */
+export function writeInto(document: URL, bench: string, table: string): void {
   if (!existsSync(document)) return;
   const text = readFileSync(document, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
+  const begin = `<!-- ${bench}:begin -->`;
+  const [from, to] = [text.indexOf(begin), text.indexOf(`<!-- ${bench}:end -->`)];
   if (from < 0 || to < from) return;
-  writeFileSync(document, `${text.slice(0, from + BEGIN.length)}\n${table}\n${text.slice(to)}`);
+  writeFileSync(document, `${text.slice(0, from + begin.length)}\n${table}\n${text.slice(to)}`);
 }
 
 function percent(share: number): string {

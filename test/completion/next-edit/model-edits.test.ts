@@ -119,6 +119,22 @@ describe('next edits of a model', () => {
     assert.equal(editor.current?.replacements[0]?.expected, ', a');
   });
 
+  it('lines that the user types at another place of the same gap are not offered again', async () => {
+    const text = 'one();\n\ntwo();\n';
+    const editor = new ModelHarness(
+      (region) => (region.includes('three') ? region : region.replace('one();\n', 'one();\nthree();\n')),
+      { text },
+    );
+    await editor.replace('two', 'due');
+    assert.equal(editor.current?.replacements[0]?.text, '\nthree();');
+    editor.moveTo({ line: 1, character: 0 });
+    await editor.type('th');
+    assert.equal(editor.current, undefined);
+    await editor.type('ree();');
+    await editor.settle();
+    assert.equal(editor.current, undefined);
+  });
+
   it('a place is asked about once as long as it stays the same', async () => {
     const editor = new ModelHarness((region) => region);
     await changeSignature(editor);

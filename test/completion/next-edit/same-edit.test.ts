@@ -31,6 +31,24 @@ const OFFERED: readonly [string, string, readonly (readonly [string, string, num
     ['3: const c = await loadItem(3);'],
   ],
   [
+    'a type that was replaced at two places',
+    'let a: Array<User>;\nlet b: Array<User>;\nfunction f(users: Array<User>) {}',
+    [
+      ['Array<User>', 'readonly User[]'],
+      ['Array<User>', 'readonly User[]'],
+    ],
+    ['3: function f(users: readonly User[]) {}'],
+  ],
+  [
+    'a path that was replaced at two places',
+    "import { a } from './util';\nimport { b } from './util';\nimport { c } from './util';\n",
+    [
+      ['./util', './helpers'],
+      ['./util', './helpers'],
+    ],
+    ["3: import { c } from './helpers';"],
+  ],
+  [
     'one of several identical lines',
     '  const total = items.length + offset;\n}\nx\n  const total = items.length + offset;\n',
     [['items.length', 'items.size']],

@@ -12,4 +12,5 @@ import './completion-settings.suite.ts';
 import './configuration.suite.ts';
 import './excluded-files.suite.ts';
 import './gateway.suite.ts';
+import './next-edit.suite.ts';
 import './next-edit-model.suite.ts';

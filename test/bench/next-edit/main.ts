@@ -1,0 +1,103 @@
+/**
+ * Replays edits of real projects, and repeated edits of our own, against a model that knows the later version: the
+ * engine alone on a virtual clock. `node test/bench/next-edit/main.ts [--quick]`. npm gets the packages from its
+ * configured registry. Writes test/bench/results/next-edit.json and the table in docs/performance.md.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeInto } from '../typist/report.ts';
+import { keyTimes } from './key-times.ts';
+import { changedFiles } from './packages.ts';
+import { type ModelKind, type Replayed, replay } from './replay.ts';
+import { type EditScript, repeatedScripts, scriptOf } from './scripts.ts';
+
+interface Row {
+  readonly edits: string;
+  readonly model: string;
+  readonly scripts: number;
+  readonly sums: Omit<Replayed, 'waits'>;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+const MODELS: readonly (readonly [name: string, model: ModelKind])[] = [
+  ['none', { kind: 'none', errors: 0 }],
+  ['oracle', { kind: 'oracle', errors: 0 }],
+  ['oracle, 30 % wrong', { kind: 'oracle', errors: 30 }],
+];
+
+const here = new URL('.', import.meta.url);
+const quick = process.argv.includes('--quick');
+
+async function measure(edits: string, scripts: readonly EditScript[]): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [name, model] of MODELS) {
+    const results: Replayed[] = [];
+    for (const script of scripts) results.push(await replay(script, model));
+    rows.push(rowOf(edits, name, results));
+  }
+  return rows;
+}
+
+function rowOf(edits: string, model: string, results: readonly Replayed[]): Row {
+  const sum = (key: Exclude<keyof Replayed, 'waits'>): number => results.reduce((total, each) => total + each[key], 0);
+  const waits = results.flatMap((each) => each.waits).sort((a, b) => a - b);
+  const quantile = (share: number): number => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? 0;
+  const sums = {
+    edits: sum('edits'),
+    offered: sum('offered'),
+    accepted: sum('accepted'),
+    wrong: sum('wrong'),
+    byHand: sum('byHand'),
+    pressed: sum('pressed'),
+    requests: sum('requests'),
+    tokens: sum('tokens'),
+  };
+  return { edits, model, scripts: results.length, sums, p50: quantile(0.5), p95: quantile(0.95) };
+}
+
+function table(rows: readonly Row[], p99: number): string {
+  const percent = (share: number): string => (Number.isFinite(share) ? `${(share * 100).toFixed(1)} %` : '–');
+  const each = (count: number, of: number): string => (of === 0 || count === 0 ? '–' : (count / of).toFixed(2));
+  const cells = rows.map(({ edits, model, scripts, sums, p50, p95 }) => [
+    `${edits} (${scripts})`,
+    model,
+    `${sums.accepted} of ${sums.edits}`,
+    percent(sums.accepted / sums.edits),
+    percent(sums.offered === 0 ? 0 : sums.wrong / sums.offered),
+    percent(1 - sums.pressed / sums.byHand),
+    each(sums.requests, sums.accepted),
+    sums.accepted === 0 || sums.tokens === 0 ? '–' : String(Math.round(sums.tokens / sums.accepted)),
+    sums.offered === 0 ? '–' : `${p50} / ${p95}`,
+  ]);
+  const head = [
+    'edits (files)',
+    'model',
+    'accepted',
+    'share',
+    'wrong offers',
+    'keys saved',
+    'requests / accepted',
+    'tokens / accepted',
+    'wait p50 / p95 ms',
+  ];
+  return [
+    `| ${head.join(' | ')} |`,
+    `|${'---|'.repeat(head.length)}`,
+    ...cells.map((row) => `| ${row.join(' | ')} |`),
+    '',
+    `Time of the engine for a key in a document of 20,000 lines, p99: ${p99.toFixed(2)} ms.`,
+  ].join('\n');
+}
+
+const files = (await changedFiles()).flatMap((file) => scriptOf(file) ?? []);
+const rows = [
+  ...(await measure('versions of packages', quick ? files.slice(0, 15) : files)),
+  ...(await measure('the same edit again', repeatedScripts())),
+];
+const p99 = await keyTimes();
+const text = table(rows, p99);
+console.log(text);
+const results = new URL('../results/', here);
+mkdirSync(results, { recursive: true });
+writeFileSync(new URL('next-edit.json', results), `${JSON.stringify({ rows, keyP99Ms: p99 }, null, 2)}\n`);
+if (!quick) writeInto(new URL('../../../docs/performance.md', here), 'next-edit', text);

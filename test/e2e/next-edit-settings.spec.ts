@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../host/workbench.ts';
+import { clear } from './completion-harness.ts';
+import { type NextEditHarness, startNextEditHarness } from './next-edit-harness.ts';
+
+const RENAME = 'let userName = 1\nprint(userName)\n';
+
+describe('settings and surroundings of next edits', () => {
+  let at: NextEditHarness;
+
+  before(async () => {
+    at = await startNextEditHarness();
+  });
+  after(() => at.close());
+  afterEach(async function () {
+    await clear(at, this.currentTest);
+    at.removeFiles();
+    use({});
+  });
+
+  /** Settings of the workspace, which VS Code reads again at once. */
+  const use = (settings: Readonly<Record<string, unknown>>) => {
+    mkdirSync(join(at.vscode.workspace, '.vscode'), { recursive: true });
+    writeFileSync(join(at.vscode.workspace, '.vscode', 'settings.json'), JSON.stringify(settings));
+  };
+  const marks = () =>
+    at.page.locator('.editor-instance .margin [class*="gutter"], .editor-instance .cgmr[class*="ced-"]');
+  const status = () => at.page.locator('.statusbar-item[id$="svc.completion"]');
+
+  const OFF: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    '`svc.nextEdit.show` is `off`': { 'svc.nextEdit.show': 'off' },
+    'completions are off': { 'svc.completion.enabled': false },
+    'their language is off': { 'svc.completion.languages': { toy: false } },
+    'a pattern excludes their file': { 'svc.completion.disabledGlobs': ['**/off*'] },
+    'their file must not be sent': { 'svc.completion.exclude': ['off*'] },
+  };
+  for (const [name, settings] of Object.entries(OFF)) {
+    it(`next edits: are not offered if ${name}`, async () => {
+      use(settings);
+      const file = `off${Object.keys(OFF).indexOf(name)}.toy`;
+      await at.rename(file, RENAME, 'userId');
+      await at.armed();
+      await at.plain();
+      await at.press('Tab');
+      assert.match(await at.saved(file), /^let userId\s+ = 1\nprint\(userName\)/);
+    });
+  }
+
+  it('next edits: show only a mark if `svc.nextEdit.show` is `subtle`, until the second key is pressed', async () => {
+    use({ 'svc.nextEdit.show': 'subtle' });
+    await at.rename('subtle.toy', RENAME, 'userId');
+    await marks().first().waitFor();
+    assert.deepEqual(await at.drawn(), ['let userId = 1', 'print(userName)', '']);
+    await at.armed();
+    await at.press('Alt+L');
+    await at.draws('let userId = 1{+Tab: rename to userId+}', 'print([-userName-]{+userId+})');
+    await at.armed();
+    await at.press('Tab');
+    await at.plain();
+    assert.equal(await at.saved('subtle.toy'), 'let userId = 1\nprint(userId)\n');
+  });
+
+  it('next edits: are stated by the status bar item', async () => {
+    await at.rename('status.toy', RENAME, 'userId');
+    await at.attached('Tab:');
+    const label = await status().getAttribute('aria-label');
+    assert.match(label ?? '', /Next edit: rename to userId/);
+  });
+
+  it('next edits: keep the line ends of a file with CRLF', async () => {
+    const text = 'if (b) {\n  first(b);\n  second();\n}';
+    const fix = { title: 'Use b', range: [0, 0, 2, 1], text } as const;
+    await at.breaks('crlf.toy', 'if (a) {\r\n  first();\r\n}\r\nlet x = brok', fix);
+    await at.attached('Tab: Use b');
+    await at.armed();
+    await at.press('Tab');
+    await at.plain();
+    assert.equal(await at.saved('crlf.toy'), 'if (b) {\r\n  first(b);\r\n  second();\r\n}\r\nlet x = broken');
+  });
+
+  it('next edits: leave Tab to the ghost text of another extension', async () => {
+    await at.rename('other.toy', RENAME, 'userId');
+    await at.attached('Tab:');
+    await at.press('End');
+    await at.type(' // ');
+    await at.shows('of the toy');
+    await at.armed();
+    await at.press('Tab');
+    await at.gone();
+    assert.match(await at.saved('other.toy'), /^let userId = 1 \/\/ of the toy\nprint\(userName\)/);
+  });
+
+  it('next edits: leave Tab to a snippet', async () => {
+    const snippets = { Pair: { prefix: 'pair', body: '${1:one} ${2:two}' } };
+    writeFileSync(join(at.vscode.workspace, '.vscode', 'toy.code-snippets'), JSON.stringify(snippets));
+    await at.rename('snippet.toy', `${RENAME}\n`, 'userId');
+    await at.attached('Tab:');
+    await at.press('ControlOrMeta+End');
+    await runCommand(at.page, 'Snippets: Insert Snippet');
+    await at.page.locator('.quick-input-widget input.input').fill('Pair');
+    await at.press('Enter');
+    await at.type('a');
+    await at.armed();
+    await at.press('Tab');
+    await at.type('b');
+    assert.match(await at.saved('snippet.toy'), /print\(userName\)\n+a b$/);
+    rmSync(join(at.vscode.workspace, '.vscode', 'toy.code-snippets'));
+  });
+});
