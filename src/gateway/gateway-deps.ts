@@ -5,6 +5,7 @@ import type { Transport } from '../provider/transport/transport.ts';
 import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
+import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -37,6 +38,7 @@ export interface GatewayDeps {
   readonly pools: Pools;
   readonly keys: KeyCheck;
   readonly limits: Limits;
+  readonly running: RunningRequests;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
   readonly transport: Transport;

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import { KeyCache } from './access/key-cache.ts';
-import { KeyStore } from './access/key-store.ts';
+import { KeyStore, type StoredGatewayKey } from './access/key-store.ts';
 import { Ledger } from './accounting/ledger.ts';
 import { keepRetention } from './accounting/retention.ts';
 import type { Log } from './gateway-deps.ts';
+import { RunningRequests } from './http/running-requests.ts';
 import { alertBody, type BudgetAlert, BudgetAlerts } from './limits/alerts.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
@@ -26,6 +27,7 @@ export class GatewayState {
   readonly limits: Limits;
   readonly ledger: Ledger;
   readonly store: KeyStore;
+  readonly running = new RunningRequests();
   readonly #input: GatewayStateInput;
   readonly #alerts: BudgetAlerts;
   #stopRetention: (() => void) | undefined;
@@ -40,9 +42,13 @@ export class GatewayState {
     });
     this.limits = new Limits(book, settings(), () => this.ledger.unwritten);
     this.store = new KeyStore(database);
-    this.keys = new KeyCache(this.store, fixedKeys, (keys) =>
-      this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name }))),
-    );
+    this.keys = new KeyCache(this.store, fixedKeys, {
+      reloaded: (keys) => {
+        this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name })));
+        this.#cut(keys);
+      },
+      written: () => book.follow(),
+    });
   }
 
   /** Must be called when the configuration has changed. */
@@ -65,6 +71,14 @@ export class GatewayState {
     this.keys.dispose();
     this.#alerts.dispose();
     this.#stopRetention?.();
+  }
+
+  /** Ends the running requests of keys that were revoked with `--cut`. */
+  #cut(keys: readonly StoredGatewayKey[]): void {
+    for (const { name, cut } of keys) {
+      const requests = cut ? this.running.cut(name) : 0;
+      if (requests > 0) this.#input.log.info({ key: name, requests }, 'requests of a revoked key were cut off');
+    }
   }
 
   async #report(alert: BudgetAlert): Promise<void> {

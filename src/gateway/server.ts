@@ -30,6 +30,8 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface Gateway {
   /** Address with the actual port, such as `http://127.0.0.1:4180`. */
   readonly url: string;
+  /** Says that it is not ready, and accepts requests for `delayMs`, so that balancers can notice it. */
+  announceClose(delayMs: number, hurry?: AbortSignal): Promise<void>;
   /**
    * Refuses new requests, waits up to `drainMs` or until `cut` fires for active requests, then closes their
    * connections. Resolves with the number of those when the ledger has the usage of all requests.
@@ -78,6 +80,8 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   const ids = new RequestIds();
   const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes);
   server.on('request', (request, response) => {
+    // A balancer must not send its next request on a connection that is about to be closed.
+    if (draining) response.shouldKeepAlive = false;
     void serve(deps, router, new RequestContext(request, response, tickBatch, memory.share(), ids.next()));
   });
   server.on('clientError', refuseBroken);
@@ -89,6 +93,10 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return {
     url: `http://${host}:${port}`,
+    announceClose: async (delayMs, hurry) => {
+      draining = true;
+      if (delayMs > 0) await sleep(delayMs, undefined, { ...(hurry ? { signal: hurry } : {}) }).catch(() => undefined);
+    },
     close: (drainMs, cut) => {
       draining = true;
       return drain(server, deps, drainMs ?? DRAIN_MS, cut);

@@ -7,6 +7,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BudgetSettings } from '../../src/config/settings/settings.ts';
+import { KeyCache } from '../../src/gateway/access/key-cache.ts';
+import { KeyStore } from '../../src/gateway/access/key-store.ts';
 import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
 import { Budget } from '../../src/gateway/limits/budget.ts';
@@ -75,7 +77,7 @@ describe('what was spent of budgets', () => {
       return { database, book, ledger };
     };
     const processes = [await start(), await start()];
-    const recorded: Parameters<typeof ledgerRow>[0][] = [];
+    const recorded: { key: string; organization: string; model: string; cost: number }[] = [];
     // A fixed sequence of steps without a pattern.
     let state = 7;
     const random = (below: number) => {
@@ -118,14 +120,52 @@ describe('what was spent of budgets', () => {
       for (const [id, each] of byId) {
         const budget = book.get(id);
         const expected = recorded
-          .filter((row) => budget?.counts({ ...row, user: users.get(row?.key ?? '') } as never))
-          .reduce((sum, row) => sum + (row?.cost ?? 0), 0);
+          .filter((row) => budget?.counts(row, users.get(row.key)))
+          .reduce((sum, row) => sum + row.cost, 0);
         assert.equal(budget?.spent(), expected, id + JSON.stringify(each));
       }
     }
     const [{ database } = processes[0] ?? (await start())] = processes;
     assert.deepEqual(checkState(database).differences, []);
     for (const each of processes) each.database.close();
+  });
+});
+
+describe('keys that other processes change', () => {
+  it('keys: the ledger of another process does not make a process read all keys again, a new key does', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'svc-keys-'));
+    const [one, two] = [await openState(path.join(folder, 'k.db')), await openState(path.join(folder, 'k.db'))];
+    const seen: string[] = [];
+    const keys = new KeyCache(new KeyStore(one), [], {
+      reloaded: (all) => seen.push(`${all.length} keys`),
+      written: () => seen.push('written'),
+    });
+    const look = () => {
+      keys.follow((thrown) => assert.fail(String(thrown)));
+      keys.dispose();
+    };
+    try {
+      look();
+      seen.length = 0;
+      const ledger = new Ledger(two, assert.fail);
+      ledger.record(ledgerRow());
+      ledger.flush();
+      look();
+      look();
+      assert.deepEqual(seen, ['written']);
+      const store = new KeyStore(two);
+      store.create({ name: 'k' });
+      look();
+      store.update('k', { rates: [{ requests: 1, model: '*' }] });
+      look();
+      store.revoke('k');
+      look();
+      assert.deepEqual(seen, ['written', '1 keys', '1 keys', '1 keys']);
+    } finally {
+      one.close();
+      two.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

@@ -79,7 +79,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { dispatcher, fetch: send } = transport;
   const input = { database, settings: () => settings.gateway, fixedKeys: [KEY], log, fetch: send };
   const state = new GatewayState(input);
-  const { keys, limits, ledger, store } = state;
+  const { keys, limits, ledger, running, store } = state;
   const metrics = new Metrics(() => ledger.waiting);
   const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
@@ -94,6 +94,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ),
       keys,
       limits,
+      running,
       ledger,
       metrics,
       transport,

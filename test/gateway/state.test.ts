@@ -41,9 +41,13 @@ describe('gateway on a full disk', () => {
         const { error_type } = JSON.parse(await answer.text());
         return [answer.status, error_type];
       };
-      const ready = async () => (await gateway.get('/readyz')).status;
+      const ready = async (query = '') => (await gateway.get(`/readyz${query}`)).status;
+      assert.equal(await ready('?strict'), 200);
       const pages = Number(gateway.database.prepare('PRAGMA page_count').get()?.page_count);
       gateway.database.exec(`PRAGMA max_page_count = ${pages}`);
+      gateway.ledger.record(ledgerRow({ tags: { long: 'r'.repeat(2_000_000) } }));
+      assert.equal(gateway.ledger.flush(), false);
+      assert.deepEqual([await ready(), await ready('?strict')], [200, 503]);
       while (!gateway.ledger.full) {
         if (gateway.ledger.waiting === 1_000) assert.deepEqual([await send(), await ready()], [[200, undefined], 200]);
         gateway.ledger.record(ledgerRow());

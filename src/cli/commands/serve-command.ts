@@ -31,7 +31,8 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS.serve });
   const io = values.config === undefined ? outer : { ...outer, env: { ...outer.env, SVC_CONFIG: values.config } };
   const port = values.port === undefined ? undefined : parsePort(values.port);
-  const drainMs = parseSeconds(values.drain) * 1000;
+  const drainMs = parseSeconds(values.drain, '--drain', DRAIN_SECONDS) * 1000;
+  const delayMs = parseSeconds(values['drain-delay'], '--drain-delay', 0) * 1000;
   const ended = untilParentEnds(io, {
     exitWithStdin: values['exit-with-stdin'] === true,
     parentPid: values['parent-pid'],
@@ -58,7 +59,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     log,
     fetch: transport.fetch,
   });
-  const { keys, limits, ledger } = state;
+  const { keys, limits, ledger, running } = state;
   try {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
@@ -77,6 +78,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
         ),
         keys,
         limits,
+        running,
         ledger,
         metrics,
         transport,
@@ -95,7 +97,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     await aborted(ended);
     const hurry = new AbortController();
     io.onFurtherSignals?.(() => hurry.abort());
-    await drain(gateway, drainMs, hurry.signal, log);
+    await drain(gateway, { delayMs, drainMs }, hurry.signal, log);
   } finally {
     upstreams.dispose();
     state.dispose();
@@ -119,10 +121,17 @@ function hasModels({ registry, settings }: LiveConfiguration): boolean {
   return [...registry.models.values()].some(({ endpoint }) => endpoint.problem === undefined);
 }
 
+interface DrainTimes {
+  readonly delayMs: number;
+  readonly drainMs: number;
+}
+
 /** @param hurry fires if the user does not want to wait: streams end immediately, and their usage is still written. */
-async function drain(gateway: Gateway, drainMs: number, hurry: AbortSignal, log: FileLog): Promise<void> {
-  log.info({ drainMs }, 'stopping: rejecting new requests, waiting for running ones');
-  const cut = await gateway.close(drainMs, hurry);
+async function drain(gateway: Gateway, times: DrainTimes, hurry: AbortSignal, log: FileLog): Promise<void> {
+  if (times.delayMs > 0) log.info({ ...times }, 'not ready: accepting requests until the balancer has noticed');
+  await gateway.announceClose(times.delayMs, hurry);
+  log.info({ drainMs: times.drainMs }, 'stopping: rejecting new requests, waiting for running ones');
+  const cut = await gateway.close(times.drainMs, hurry);
   if (cut > 0) log.warn({ cut }, 'requests were cut off');
   log.info({}, 'stopped');
 }
@@ -155,11 +164,11 @@ function parsePort(text: string): number {
   throw new UsageError('--port must be a number from 0 to 65535.');
 }
 
-function parseSeconds(text: string | undefined): number {
-  if (text === undefined) return DRAIN_SECONDS;
+function parseSeconds(text: string | undefined, option: string, otherwise: number): number {
+  if (text === undefined) return otherwise;
   const seconds = parseDecimal(text);
   if (seconds !== undefined) return seconds;
-  throw new UsageError('--drain must be a number of seconds.');
+  throw new UsageError(`${option} must be a number of seconds.`);
 }
 
 function parseLevel(text: string | undefined): Level {

@@ -11,6 +11,13 @@ const DIRECTION_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 const INVISIBLE = /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff]/g;
 /** Joiners are part of emoji and of words in several scripts, but not of ASCII text. */
 const JOINER = /(?<![^\u0000-\u007f])[\u200c\u200d]|[\u200c\u200d](?![^\u0000-\u007f])/g;
+const FOREIGN = [CONTROL_TEXT, FORBIDDEN, DIRECTION_OVERRIDE, INVISIBLE, JOINER];
+
+/** True if a text has tokens of templates, control characters or invisible characters, and the code that it replaces has none. */
+export function hasForeignText(text: string, code: string): boolean {
+  return FOREIGN.some((pattern) => text.search(pattern) >= 0 && code.search(pattern) < 0);
+}
+
 const FENCE = /^\s*(?:```|~~~)/;
 const THINKING = /^\s*<(think|thinking|reasoning)>/;
 /** The first words of sentences with which chat models introduce code. */

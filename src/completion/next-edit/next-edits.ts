@@ -232,6 +232,7 @@ export class NextEdits implements NextEditEngine {
     this.#finding?.abort();
     this.#cancelTimer?.();
     this.#lastChange = this.#clock.now();
+    if (!predicted && !this.#undone) this.#lastAccepted = undefined;
     // Several carets, a formatter or a rename made it: nothing follows from it that the user would expect.
     if (this.#undone || (change.changes.length > 1 && !predicted)) return;
     if (predicted && this.#chain.length > 0) return;

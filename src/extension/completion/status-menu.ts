@@ -37,6 +37,7 @@ function statusItems(deps: StatusMenuDeps): readonly CommandItem[] {
     ...warningItems(deps),
     ...(deps.model() ? [...switchItems(deps), SEPARATOR] : []),
     commandItem(`$(sparkle) ${t('Choose the completion model…')}`, 'svc.completion.pickModel'),
+    commandItem(`$(lightbulb-sparkle) ${t('Choose the model for next edits…')}`, 'svc.nextEdit.pickModel'),
     commandItem(`$(key) ${t('Set the key of a provider…')}`, 'svc.key.set'),
     commandItem(`$(json) ${t('Open svc.jsonc')}`, 'svc.config.open'),
     SEPARATOR,

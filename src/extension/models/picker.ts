@@ -93,7 +93,7 @@ function pickerPlaceholder(models: Models, use: ModelUse): string {
   const { t } = vscode.l10n;
   if (use === 'chat') return t('Search by name, ability or price');
   if (use === 'nextEdit' && ![...(models.registry?.models.values() ?? [])].some(isEligible(use)))
-    return t('No model can predict edits. Add a Mercury, Sweep or Zeta model, or set `edit` for a model in svc.jsonc.');
+    return t('No model for next edits yet. Add Sweep, Zeta or Mercury Edit.');
   return t('Search by name, ability or price. The code around the cursor is sent to the model’s provider.');
 }
 

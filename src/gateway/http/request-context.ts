@@ -83,7 +83,7 @@ export class RequestContext {
   /** Set when a JSON body was read. */
   size: RequestSize | undefined;
   #labels: RequestLabels | undefined;
-  #ended: (() => void) | undefined;
+  readonly #ended: (() => void)[] = [];
   readonly #warnings = new Set<string>();
   /** Headers of the response, as `writeHead` takes them: names and values alternate. */
   readonly #headers: string[];
@@ -114,11 +114,11 @@ export class RequestContext {
 
   /** Calls `ended` when the request was answered or has failed. */
   onEnd(ended: () => void): void {
-    this.#ended = ended;
+    this.#ended.push(ended);
   }
 
   end(): void {
-    this.#ended?.();
+    for (const ended of this.#ended) ended();
   }
 
   /** Adds headers to the response, also to an error. */

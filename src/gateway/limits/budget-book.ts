@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { TimeZone } from '../../base/time-zone.ts';
 import { Budget, type Spend } from './budget.ts';
-import type { BudgetRule, Scope } from './limit-rules.ts';
+import type { BudgetRule } from './limit-rules.ts';
 
 /**
  * What was spent of each budget: the sum of the ledger's rows. Rows of this process count at once, those of other
@@ -11,8 +12,9 @@ export class BudgetBook {
   readonly #crossed: (budget: Budget) => void;
   #budgets = new Map<string, Budget>();
   /** The budgets by the narrowest member of their scope. */
-  #byScope = new Map<string, readonly Budget[]>();
+  #byScope = byScope([]);
   #users: ReadonlyMap<string, string> = new Map();
+  readonly #zones = new Map<string, TimeZone>();
   /** All rows up to this number are counted. */
   #seen = 0;
 
@@ -39,15 +41,22 @@ export class BudgetBook {
     const fresh: Budget[] = [];
     for (const [id, rule] of rules) {
       const known = this.#budgets.get(id);
-      const budget = known ?? new Budget(rule);
+      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone));
       budget.rule = rule;
       budgets.set(id, budget);
       if (known === undefined) fresh.push(budget);
     }
     this.#budgets = budgets;
-    this.#byScope = Map.groupBy(budgets.values(), ({ rule: { scope } }) => narrowest(scope));
+    this.#byScope = byScope([...budgets.values()]);
     if (fresh.length > 0) this.#restore(fresh, waiting);
     for (const budget of budgets.values()) this.#crossed(budget);
+  }
+
+  /** A time zone takes long to create, and teams have few. */
+  #zone(name: string): TimeZone {
+    const zone = this.#zones.get(name) ?? new TimeZone(name);
+    this.#zones.set(name, zone);
+    return zone;
   }
 
   /** Counts a cost of this process. */
@@ -55,15 +64,11 @@ export class BudgetBook {
     if (this.#budgets.size === 0) return;
     const { key, organization } = spend;
     const user = this.#users.get(key);
-    const known = { ...spend, user };
-    const scopes = [{}, { key }, { organization }, ...(user === undefined ? [] : [{ user }])];
-    for (const scope of scopes) {
-      for (const budget of this.#byScope.get(narrowest(scope)) ?? []) {
-        if (!budget.counts(known)) continue;
-        budget.add(known);
-        this.#crossed(budget);
-      }
-    }
+    const { general, keys, users, organizations } = this.#byScope;
+    this.#add(general, spend, user);
+    this.#add(keys.get(key), spend, user);
+    this.#add(organizations.get(organization), spend, user);
+    this.#add(users.get(user), spend, user);
   }
 
   /** Counts the rows that other processes have stored since the last call. */
@@ -91,6 +96,14 @@ export class BudgetBook {
     this.#seen = last;
   }
 
+  #add(budgets: readonly Budget[] | undefined, spend: Spend, user: string | undefined): void {
+    for (const budget of budgets ?? []) {
+      if (!budget.counts(spend, user)) continue;
+      budget.add(spend);
+      this.#crossed(budget);
+    }
+  }
+
   #lastRow(): number {
     return Number(this.#database?.prepare('SELECT max(seq) AS last FROM usage').get()?.last ?? 0);
   }
@@ -111,16 +124,25 @@ export class BudgetBook {
       }
     }
     for (const each of waiting) {
-      const known = { ...each, user: this.#users.get(each.key) };
-      for (const budget of budgets) if (budget.counts(known)) budget.add(known);
+      const user = this.#users.get(each.key);
+      for (const budget of budgets) if (budget.counts(each, user)) budget.add(each);
     }
   }
 }
 
-function narrowest({ key, user, organization }: Scope): string {
-  if (key !== undefined) return `key ${key}`;
-  if (user !== undefined) return `user ${user}`;
-  return organization === undefined ? '' : `organization ${organization}`;
+function byScope(budgets: readonly Budget[]) {
+  const group = (member: 'key' | 'user' | 'organization', list: readonly Budget[]) =>
+    Map.groupBy(
+      list.filter(({ rule }) => rule.scope[member] !== undefined),
+      ({ rule }) => rule.scope[member],
+    );
+  const ofAll = budgets.filter(({ rule: { scope } }) => scope.key === undefined && scope.user === undefined);
+  return {
+    general: ofAll.filter(({ rule }) => rule.scope.organization === undefined),
+    keys: group('key', budgets),
+    users: group('user', budgets),
+    organizations: group('organization', ofAll),
+  };
 }
 
 function spentSince(database: DatabaseSync, start: number): Iterable<Record<string, unknown>> {
@@ -145,9 +167,9 @@ function restoreWindow(
   const sums = new Map(budgets.map((budget) => [budget, 0]));
   for (const row of rows) {
     const spend = readSpend(row, start);
-    const known = { ...spend, user: users.get(spend.key) };
+    const user = users.get(spend.key);
     for (const budget of budgets) {
-      if (budget.counts(known)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
+      if (budget.counts(spend, user)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
     }
   }
   for (const [budget, nano] of sums) budget.restore(nano);

@@ -1,6 +1,6 @@
 import { TimeZone } from '../../base/time-zone.ts';
 import { matchesModelPattern } from '../../catalog/model-pattern.ts';
-import type { BudgetRule, Subject } from './limit-rules.ts';
+import type { BudgetRule } from './limit-rules.ts';
 
 /** The time in which a budget can be spent: from `start`, before `end`. Unix milliseconds. */
 export interface BudgetWindow {
@@ -11,7 +11,9 @@ export interface BudgetWindow {
 const ALWAYS: BudgetWindow = { start: 0, end: Number.POSITIVE_INFINITY };
 
 /** A cost that was caused at a time. */
-export interface Spend extends Subject {
+export interface Spend {
+  readonly key: string;
+  readonly organization: string;
   readonly at: number;
   readonly model: string;
   readonly nano: number;
@@ -28,9 +30,9 @@ export class Budget {
   /** Nano-USD of requests that are running. */
   reserved = 0;
 
-  constructor(rule: BudgetRule) {
+  constructor(rule: BudgetRule, zone: TimeZone = new TimeZone(rule.timeZone)) {
     this.rule = rule;
-    this.#zone = new TimeZone(rule.timeZone);
+    this.#zone = zone;
   }
 
   window(now = Date.now()): BudgetWindow {
@@ -52,11 +54,12 @@ export class Budget {
     this.#spent = nano;
   }
 
-  counts(spend: Pick<Spend, 'model' | 'key' | 'user' | 'organization'>): boolean {
+  /** @param user the user of the key; not the one that the client names. */
+  counts(spend: Pick<Spend, 'model' | 'key' | 'organization'>, user: string | undefined): boolean {
     const { scope } = this.rule;
     return (
       (scope.key === undefined || scope.key === spend.key) &&
-      (scope.user === undefined || scope.user === spend.user) &&
+      (scope.user === undefined || scope.user === user) &&
       (scope.organization === undefined || scope.organization === spend.organization) &&
       this.countsModel(spend.model)
     );

@@ -15,7 +15,10 @@ export interface LimitedKey extends Subject {
 /** What limits the requests of one key for one organization. */
 export interface CallerLimits {
   readonly budgets: readonly Budget[];
-  readonly rates: readonly Rate[];
+  /** Rates for all models. */
+  readonly general: readonly Rate[];
+  /** Rates for some models. */
+  readonly ofModels: readonly Rate[];
 }
 
 /** The limits of all callers, from the keys and the configuration. */
@@ -78,9 +81,11 @@ export class Limits {
     const callers = new Map<string, Map<string | undefined, CallerLimits>>();
     for (const { subject, ...found } of rules) {
       if (found.budgets.length === 0 && found.rates.length === 0) continue;
+      const limited = unique(found.rates.map((rule) => rates.get(rateId(rule))));
       const limits = {
         budgets: unique(found.budgets.map((rule) => this.#book.get(budgetId(rule)))),
-        rates: unique(found.rates.map((rule) => rates.get(rateId(rule)))),
+        general: limited.filter(({ countsAllModels }) => countsAllModels),
+        ofModels: limited.filter(({ countsAllModels }) => !countsAllModels),
       };
       const byOrganization = callers.get(subject.key) ?? new Map<string | undefined, CallerLimits>();
       callers.set(subject.key, byOrganization.set(subject.organization, limits));

@@ -66,25 +66,46 @@ export function takeTokens(rates: readonly Rate[], amount: number, now = perform
   return undefined;
 }
 
-/** `RateLimit-*` of the rate with the smallest remaining share, and the names of OpenAI's API for its SDKs. */
-export function rateHeaders(rates: readonly Rate[], of: 'requests' | 'tokens'): Record<string, string> {
+/**
+ * Calls `add` with `RateLimit-*` of the rate with the smallest remaining share, and with the names of OpenAI's API for
+ * its SDKs. Every answer of a limited key has them.
+ */
+export function describeRates(
+  rates: readonly Rate[],
+  of: 'requests' | 'tokens',
+  add: (headers: Readonly<Record<string, string>>) => void,
+): void {
   const now = performance.now();
-  const shares = rates.flatMap((rate) => {
-    const limit = rate.rule[of];
-    if (limit === undefined) return [];
-    const remaining = Math.max(0, Math.floor(limit - rate[of].used(now)));
-    return { rate, limit, remaining };
+  let tightest: Rate | undefined;
+  let limit = 0;
+  let used = 0;
+  for (const rate of rates) {
+    const own = rate.rule[of];
+    if (own === undefined) continue;
+    const ownUsed = rate[of].used(now);
+    if (tightest !== undefined && ownUsed * limit <= used * own) continue;
+    tightest = rate;
+    limit = own;
+    used = ownUsed;
+  }
+  if (tightest === undefined) return;
+  const remaining = String(Math.max(0, Math.floor(limit - used)));
+  const reset = String(Math.ceil(tightest[of].oldest(now) / 1000));
+  if (of === 'tokens') {
+    add({
+      'x-ratelimit-limit-tokens': String(limit),
+      'x-ratelimit-remaining-tokens': remaining,
+      'x-ratelimit-reset-tokens': `${reset}s`,
+    });
+    return;
+  }
+  add({
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': remaining,
+    'ratelimit-reset': reset,
+    'ratelimit-policy': `${limit};w=60`,
+    'x-ratelimit-limit-requests': String(limit),
+    'x-ratelimit-remaining-requests': remaining,
+    'x-ratelimit-reset-requests': `${reset}s`,
   });
-  const [tightest] = shares.sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
-  if (tightest === undefined) return {};
-  const { rate, limit, remaining } = tightest;
-  const reset = Math.ceil(rate[of].wait(limit - remaining, limit, now) / 1000);
-  const standard = { 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset };
-  const named = {
-    ...(of === 'requests' ? { ...standard, 'ratelimit-policy': `${limit};w=60` } : {}),
-    [`x-ratelimit-limit-${of}`]: limit,
-    [`x-ratelimit-remaining-${of}`]: remaining,
-    [`x-ratelimit-reset-${of}`]: `${reset}s`,
-  };
-  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, String(value)]));
 }

@@ -4,7 +4,7 @@ import { describeBudget } from './alerts.ts';
 import type { Budget } from './budget.ts';
 import { describeScope } from './limit-rules.ts';
 import type { CallerLimits } from './limits.ts';
-import { type Excess, type Rate, rateHeaders, takeRequest, takeTokens } from './rate.ts';
+import { describeRates, type Excess, type Rate, takeRequest, takeTokens } from './rate.ts';
 
 /** What a request will probably use. */
 export interface Estimate {
@@ -37,10 +37,10 @@ export class RequestLimits {
    * @throws SvcError 429 rate_limit_exceeded.
    */
   enter(): void {
-    const rates = this.#limits.rates.filter(({ countsAllModels }) => countsAllModels);
-    this.#take(rates);
+    const { general, ofModels } = this.#limits;
+    this.#take(general);
     // Otherwise the model decides which limit is shown.
-    if (rates.length === this.#limits.rates.length) this.#addHeaders(rateHeaders(rates, 'requests'));
+    if (ofModels.length === 0) describeRates(general, 'requests', this.#addHeaders);
   }
 
   /**
@@ -50,13 +50,13 @@ export class RequestLimits {
    */
   admit(model: string, estimate: Estimate): void {
     this.reserve(model, estimate.nano);
-    const { rates } = this.#limits;
-    if (rates.length === 0) return;
-    const counted = rates.filter((rate) => rate.countsModel(model));
-    this.#take(counted.filter(({ countsAllModels }) => !countsAllModels));
-    if (rates.some(({ countsAllModels }) => !countsAllModels)) this.#addHeaders(rateHeaders(counted, 'requests'));
+    const { general, ofModels } = this.#limits;
+    const others = ofModels.filter((rate) => rate.countsModel(model));
+    this.#take(others);
+    const counted = others.length === 0 ? general : [...general, ...others];
+    if (ofModels.length > 0) describeRates(counted, 'requests', this.#addHeaders);
     const excess = takeTokens(counted, estimate.tokens);
-    this.#addHeaders(rateHeaders(counted, 'tokens'));
+    describeRates(counted, 'tokens', this.#addHeaders);
     if (excess !== undefined) throw tooFast(excess);
     this.#tokens = { rates: counted, amount: estimate.tokens };
   }
@@ -108,7 +108,7 @@ export class RequestLimits {
   #take(rates: readonly Rate[]): void {
     const excess = takeRequest(rates);
     if (excess !== undefined) {
-      this.#addHeaders(rateHeaders(rates, 'requests'));
+      describeRates(rates, 'requests', this.#addHeaders);
       throw tooFast(excess);
     }
     this.#running.push(...rates);

@@ -11,6 +11,8 @@ export class SlidingMinute {
   readonly #slices = new Float64Array(SLICES);
   /** Number of the current slice. */
   #current = 0;
+  /** No older slice has a value. */
+  #first = 0;
   #used = 0;
 
   used(now = performance.now()): number {
@@ -37,14 +39,24 @@ export class SlidingMinute {
     return excess > 0 ? MINUTE_MS : 0;
   }
 
+  /** Milliseconds until the first of what was used is free again; 0 if nothing was used. */
+  oldest(now = performance.now()): number {
+    this.#advance(now);
+    if (this.#used <= 0) return 0;
+    while (this.#first < this.#current && (this.#slices[this.#first % SLICES] ?? 0) === 0) this.#first += 1;
+    return (this.#first + SLICES) * SLICE_MS - now;
+  }
+
   #advance(now: number): void {
     const slice = Math.floor(now / SLICE_MS);
+    if (slice <= this.#current) return;
     const passed = Math.min(SLICES, slice - this.#current);
     for (let next = 1; next <= passed; next += 1) {
       const index = (this.#current + next) % SLICES;
       this.#used -= this.#slices[index] ?? 0;
       this.#slices[index] = 0;
     }
-    this.#current = Math.max(this.#current, slice);
+    this.#current = slice;
+    this.#first = Math.max(this.#first, slice - SLICES + 1);
   }
 }

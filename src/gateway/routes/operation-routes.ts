@@ -13,7 +13,9 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
       method: 'GET',
       path: '/readyz',
       handle: (context) => {
-        const ready = accepting() && !deps.ledger.full && deps.listing.listed;
+        const strict = context.request.url?.endsWith('?strict') === true;
+        const written = strict ? !deps.ledger.broken : !deps.ledger.full;
+        const ready = accepting() && written && deps.listing.listed;
         const ledger = deps.ledger.broken ? 'failing' : 'ok';
         const models = deps.listing.listed ? 'ok' : 'listing';
         context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models });

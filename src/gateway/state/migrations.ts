@@ -45,7 +45,7 @@ CREATE TABLE usage (
   input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cache_write_1h INTEGER, reasoning INTEGER,
   cost_nano INTEGER, estimated INTEGER NOT NULL,
   wait_ms INTEGER NOT NULL, first_byte_ms INTEGER NOT NULL, duration_ms INTEGER NOT NULL,
-  UNIQUE (request_id, attempt)
+  UNIQUE (at, request_id, attempt)
 ) STRICT;
 INSERT INTO usage SELECT id, request_id, row_number() OVER (PARTITION BY request_id ORDER BY id), at,
   key, coalesce(organization, ''), '', '',
@@ -61,9 +61,6 @@ INSERT INTO usage (request_id, attempt, at, key, organization, user, tags, endpo
   FROM (SELECT *, CAST(round(spent * 1e9) AS INTEGER) -
     (SELECT coalesce(sum(cost_nano), 0) FROM usage WHERE key = name AND byok = 0) AS nano FROM keys)
   WHERE nano > 1000;
-CREATE INDEX usage_at ON usage (at);
-CREATE INDEX usage_key ON usage (key, at);
-CREATE INDEX usage_organization ON usage (organization, at) WHERE organization <> '';
 
 CREATE TABLE usage_rollup (
   bucket INTEGER NOT NULL, key TEXT NOT NULL, organization TEXT NOT NULL, user TEXT NOT NULL, model TEXT NOT NULL,
@@ -103,12 +100,15 @@ CREATE TABLE alerts (
   budget TEXT NOT NULL, window_start INTEGER NOT NULL, percent INTEGER NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (budget, window_start, percent)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE key_changes (number INTEGER NOT NULL) STRICT;
+INSERT INTO key_changes VALUES (0);
 CREATE TABLE retained (since INTEGER NOT NULL) STRICT;
 INSERT INTO retained VALUES (0);
 ALTER TABLE keys DROP COLUMN budget;
 ALTER TABLE keys DROP COLUMN rpm;
 ALTER TABLE keys DROP COLUMN spent;
 ALTER TABLE keys ADD COLUMN user TEXT;
+ALTER TABLE keys ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;
 `;
 
 const MIGRATIONS: readonly Migration[] = [

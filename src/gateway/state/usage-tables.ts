@@ -40,7 +40,7 @@ export interface UsageRow extends Spender {
 const INSERT = `INSERT INTO usage (request_id, attempt, at, key, organization, user, tags, endpoint, model, provider,
   byok, outcome, input, output, cache_read, cache_write, cache_write_1h, reasoning, cost_nano, estimated,
   wait_ms, first_byte_ms, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (request_id, attempt) DO NOTHING`;
+  ON CONFLICT (at, request_id, attempt) DO NOTHING`;
 
 /** Columns of `usage_rollup` that identify a sum, and those that are added up. */
 const DIMENSIONS = 'bucket, key, organization, user, model, provider, byok, outcome';
@@ -84,7 +84,7 @@ export class UsageTables {
       if (written === undefined) continue;
       addTo(sums, written);
       if (row.byok || !row.cost) continue;
-      const spender = JSON.stringify([row.key, row.organization, row.user, row.model]);
+      const spender = `${row.key}\n${row.organization}\n${row.user}\n${row.model}`;
       const found = spent.get(spender);
       if (found === undefined) spent.set(spender, { row, nano: row.cost });
       else found.nano += row.cost;
@@ -130,21 +130,26 @@ export function bucketOf(at: number): number {
 
 function addTo(sums: Map<string, Sum>, row: UsageRow): void {
   const { key, organization, user, model, provider, byok, outcome, usage } = row;
-  const group = JSON.stringify([bucketOf(row.at), key, organization, user, model, provider, byok, outcome]);
-  const sum = sums.get(group) ?? { row, values: SUMS.map(() => 0) };
-  sums.set(group, sum);
-  const values = [
-    1,
-    row.estimated ? 1 : 0,
-    usage?.input ?? 0,
-    usage?.output ?? 0,
-    usage?.cacheRead ?? 0,
-    usage?.cacheWrite ?? 0,
-    usage?.cacheWrite1h ?? 0,
-    usage?.reasoning ?? 0,
-    row.cost ?? 0,
-  ];
-  for (const [index, value] of values.entries()) sum.values[index] = (sum.values[index] ?? 0) + value;
+  // No name contains a line break.
+  const group = `${bucketOf(row.at)}\n${key}\n${organization}\n${user}\n${model}\n${provider}\n${byok}\n${outcome}`;
+  let sum = sums.get(group);
+  if (sum === undefined) {
+    sum = { row, values: SUMS.map(() => 0) };
+    sums.set(group, sum);
+  }
+  const { values } = sum;
+  const add = (index: number, value: number) => {
+    values[index] = (values[index] ?? 0) + value;
+  };
+  add(0, 1);
+  add(1, row.estimated ? 1 : 0);
+  add(2, usage?.input ?? 0);
+  add(3, usage?.output ?? 0);
+  add(4, usage?.cacheRead ?? 0);
+  add(5, usage?.cacheWrite ?? 0);
+  add(6, usage?.cacheWrite1h ?? 0);
+  add(7, usage?.reasoning ?? 0);
+  add(8, row.cost ?? 0);
 }
 
 const SQLITE_CONSTRAINT = 19;

@@ -213,6 +213,21 @@ describe('next edits of a model', () => {
     assert.equal(editor.current, undefined);
   });
 
+  it('an undone change of the user after an acceptance is no rejection', async () => {
+    const editor = new ModelHarness((region) =>
+      region.includes('every') ? region.replace('print(name);', 'print(...name);') : CALL(region),
+    );
+    await changeSignature(editor);
+    await editor.accept();
+    const end = { line: 7, character: 14 };
+    editor.moveTo(end);
+    await editor.type(' x');
+    editor.change([{ start: end, end: { ...end, character: 16 }, text: '' }], 'undo');
+    await editor.settle();
+    await editor.replace('all: boolean', 'every: boolean');
+    assert.equal(editor.shown, '8: print(...name);');
+  });
+
   it('a chat model is asked by hand only', async () => {
     const editor = new ModelHarness(CALL, { dialect: 'chat-patch' });
     await changeSignature(editor);
@@ -254,6 +269,13 @@ describe('next edits of a model', () => {
     await limited.accept();
     await limited.replace('all: boolean', 'every: boolean');
     assert.equal(limited.requests.length, 1);
+  });
+
+  it('an answer without end is not read to its end', async () => {
+    const editor = new ModelHarness((region) => region.repeat(1_000));
+    await changeSignature(editor);
+    assert.equal(editor.current, undefined);
+    assert.equal(editor.requests.length, 1);
   });
 
   it('logs one line per request', async () => {
@@ -301,6 +323,14 @@ const ANSWERS: readonly [
     [['  print(name);', '  if (name) {\n  print(name);\n  }']],
     '7: const name = load(id);; 8: if (name) {',
   ],
+  [
+    'nothing with a token of a template',
+    CODE,
+    ['find', 'get'],
+    [['print(name)', 'print(name)<|endoftext|>']],
+    undefined,
+  ],
+  ['nothing with characters that nobody sees', CODE, ['find', 'get'], [['user.name', 'user.\u202ename']], undefined],
   ['nothing of more than 30 lines', CODE, ['find', 'get'], [['  print(name);', 'x();\n'.repeat(31)]], undefined],
   [
     'a line after the last one of the file',

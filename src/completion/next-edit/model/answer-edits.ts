@@ -1,4 +1,5 @@
 import { diffArrays } from 'diff';
+import { hasForeignText } from '../../answer/answer-cleaner.ts';
 import type { DocumentText } from '../../document/document-text.ts';
 import { findLanguage } from '../../document/languages.ts';
 import type { FoundEdit } from '../edit-checks.ts';
@@ -29,7 +30,11 @@ export interface Answer {
 export function answerEdits(answer: Answer): readonly FoundEdit[] {
   const { document, edits } = answer;
   const hunks = splitIntoHunks(answer).filter(
-    (hunk) => !isWhiteSpaceOnly(hunk) && !isReversal(hunk, edits) && !touchesSecret(hunk, answer.masked),
+    (hunk) =>
+      !isWhiteSpaceOnly(hunk) &&
+      !isReversal(hunk, edits) &&
+      !touchesSecret(hunk, answer.masked) &&
+      !hasForeignText(hunk.text.join('\n'), hunk.old.join('\n')),
   );
   const lines = Array.from({ length: document.lineCount }, (_, line) => document.lineAt(line));
   const isEven = bracketCheck(lines, findLanguage(document.languageId).line);

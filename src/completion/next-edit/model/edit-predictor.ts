@@ -82,6 +82,8 @@ const SNIPPETS = 3;
 const CHARACTERS_PER_TOKEN = 3;
 const MORE_TOKENS = 256;
 const MAX_TOKENS = 2048;
+/** Characters. The answer of a server that ignores the number of tokens is not read to its end. */
+const MAX_ANSWER = 100_000;
 /** Pause between requests when the budget is almost spent. */
 const SLOW_MS = 5_000;
 
@@ -305,6 +307,8 @@ async function readAnswer(events: AsyncIterable<Event>, clock: Clock): Promise<A
       if (event.type === 'text') {
         firstText ??= clock.now() - sentAt;
         text += event.text;
+        // Leaving the loop closes the connection.
+        if (text.length > MAX_ANSWER) break;
       } else if (event.type === 'usage') usage = event.usage;
       else if (event.type === 'finish') reason = event.reason;
       else if (event.type === 'error') error = event.error;
