@@ -5,10 +5,16 @@ export type Period = (typeof PERIODS)[number];
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
+export interface CalendarPeriod {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Calendar arithmetic in one time zone (IANA name). All instants are Unix milliseconds. */
 export class TimeZone {
   readonly name: string;
   readonly #format: Intl.DateTimeFormat;
+  readonly #last = new Map<Period, CalendarPeriod>();
 
   /** @throws RangeError for an unknown name. */
   constructor(name: string) {
@@ -35,7 +41,16 @@ export class TimeZone {
   }
 
   /** The period that contains an instant: from `start`, before `end`. */
-  periodAt(period: Period, at: number): { readonly start: number; readonly end: number } {
+  periodAt(period: Period, at: number): CalendarPeriod {
+    // Many budgets and rows ask for the same period.
+    const last = this.#last.get(period);
+    if (last !== undefined && at >= last.start && at < last.end) return last;
+    const found = this.#computePeriod(period, at);
+    this.#last.set(period, found);
+    return found;
+  }
+
+  #computePeriod(period: Period, at: number): CalendarPeriod {
     const local = new Date(at + this.offset(at));
     const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
     switch (period) {

@@ -42,9 +42,12 @@ export class GatewayState {
     });
     this.limits = new Limits(book, settings(), () => this.ledger.unwritten);
     this.store = new KeyStore(database);
-    this.keys = new KeyCache(this.store, fixedKeys, (keys) => {
-      this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name })));
-      this.#cut(keys);
+    this.keys = new KeyCache(this.store, fixedKeys, {
+      reloaded: (keys) => {
+        this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name })));
+        this.#cut(keys);
+      },
+      written: () => book.follow(),
     });
   }
 

@@ -45,7 +45,13 @@ describe('limits of svc keys', () => {
       [weekly.budgets.map(({ usd, period }: Record<string, unknown>) => [usd, period]), weekly.rpm],
       [[[30, 'week']], 60],
     );
-    await svc(folder, ['keys', 'update', 'k', '--budget', 'none', '--rpm', 'none']);
+    await svc(folder, ['keys', 'update', 'k', '--parallel', '4', '--parallel', '2:p/*']);
+    const [more] = await listed(folder);
+    assert.deepEqual(more.rates, [
+      { requests: 60, parallel: 4, model: '*' },
+      { parallel: 2, model: 'p/*' },
+    ]);
+    await svc(folder, ['keys', 'update', 'k', '--budget', 'none', '--rpm', 'none', '--parallel', 'none']);
     const [none] = await listed(folder);
     assert.deepEqual([none.budgets, none.rates], [[], []]);
   });

@@ -41,6 +41,16 @@ describe('next edits', () => {
     assert.equal(await at.saved('rename.toy'), RENAME.replace('userName', 'userId'));
   });
 
+  it('next edits: rename after a double click on the name, which is then typed', async () => {
+    await at.edit('click.toy', RENAME);
+    const box = await at.page.locator('.view-line', { hasText: 'let userName' }).locator('span span').boundingBox();
+    assert.ok(box);
+    await at.page.mouse.dblclick(box.x + 60, box.y + box.height / 2);
+    await at.page.locator('.statusbar-item[id="status.editor.selection"]', { hasText: '8 selected' }).waitFor();
+    await at.type('userId');
+    await at.draws(LABEL);
+  });
+
   it('next edits: make the preferred quick fix of an error that was just typed, with lines beside the code', async () => {
     const before = 'import a\n\nif (a) {\n  first();\n}\nlet x = brok';
     const fix = { title: 'Use b', range: [2, 0, 4, 1], text: 'if (b) {\n  first(b);\n  second();\n}' } as const;

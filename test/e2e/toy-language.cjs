@@ -54,14 +54,20 @@ function findDefinition(document, position) {
 async function renameWords(document, position, name) {
   const word = document.getText(document.getWordRangeAtPosition(position));
   const edit = new vscode.WorkspaceEdit();
+  // At once: the user may type while the other files are read.
+  replaceWords(edit, document, word, name);
   for (const uri of await vscode.workspace.findFiles('**/*.toy')) {
     const other = await vscode.workspace.openTextDocument(uri);
-    for (const { index } of other.getText().matchAll(new RegExp(`\\b${word}\\b`, 'g'))) {
-      const start = other.positionAt(index);
-      edit.replace(uri, new vscode.Range(start, start.translate(0, word.length)), name);
-    }
+    if (other !== document) replaceWords(edit, other, word, name);
   }
   return edit;
+}
+
+function replaceWords(edit, document, word, name) {
+  for (const { index } of document.getText().matchAll(new RegExp(`\\b${word}\\b`, 'g'))) {
+    const start = document.positionAt(index);
+    edit.replace(document.uri, new vscode.Range(start, start.translate(0, word.length)), name);
+  }
 }
 
 function continueLines(document, position) {

@@ -7,6 +7,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BudgetSettings } from '../../src/config/settings/settings.ts';
+import { KeyCache } from '../../src/gateway/access/key-cache.ts';
+import { KeyStore } from '../../src/gateway/access/key-store.ts';
 import { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
 import { Budget } from '../../src/gateway/limits/budget.ts';
@@ -126,6 +128,44 @@ describe('what was spent of budgets', () => {
     const [{ database } = processes[0] ?? (await start())] = processes;
     assert.deepEqual(checkState(database).differences, []);
     for (const each of processes) each.database.close();
+  });
+});
+
+describe('keys that other processes change', () => {
+  it('keys: the ledger of another process does not make a process read all keys again, a new key does', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'svc-keys-'));
+    const [one, two] = [await openState(path.join(folder, 'k.db')), await openState(path.join(folder, 'k.db'))];
+    const seen: string[] = [];
+    const keys = new KeyCache(new KeyStore(one), [], {
+      reloaded: (all) => seen.push(`${all.length} keys`),
+      written: () => seen.push('written'),
+    });
+    const look = () => {
+      keys.follow((thrown) => assert.fail(String(thrown)));
+      keys.dispose();
+    };
+    try {
+      look();
+      seen.length = 0;
+      const ledger = new Ledger(two, assert.fail);
+      ledger.record(ledgerRow());
+      ledger.flush();
+      look();
+      look();
+      assert.deepEqual(seen, ['written']);
+      const store = new KeyStore(two);
+      store.create({ name: 'k' });
+      look();
+      store.update('k', { rates: [{ requests: 1, model: '*' }] });
+      look();
+      store.revoke('k');
+      look();
+      assert.deepEqual(seen, ['written', '1 keys', '1 keys', '1 keys']);
+    } finally {
+      one.close();
+      two.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

@@ -8,7 +8,7 @@ import { BudgetBook } from '../../gateway/limits/budget-book.ts';
 import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { openContext } from '../cli-context.ts';
-import { parseLimits } from '../input/limit-options.ts';
+import { changeLimits, type LimitOptions, parseLimits } from '../input/limit-options.ts';
 import { parseMoment } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
@@ -34,7 +34,7 @@ export async function run(args: string[], io: Io): Promise<number> {
         await list(database, store, values.json === true, io);
         return 0;
       case 'update':
-        await update(store, requireName(names, values.name), parseLimits(values), io);
+        await update(store, requireName(names, values.name), values, io);
         return 0;
       case 'rotate': {
         const grace = parseDuration(values.grace ?? GRACE);
@@ -100,7 +100,9 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
   throw new UsageError(`The organization ${org} is not in gateway.organizations of svc.jsonc (configured: ${known}).`);
 }
 
-async function update(store: KeyStore, name: string, limits: Partial<LimitSettings>, io: Io): Promise<void> {
+async function update(store: KeyStore, name: string, options: LimitOptions, io: Io): Promise<void> {
+  const before = store.list().find((key) => key.name === name)?.limits ?? { budgets: [], rates: [] };
+  const limits = changeLimits(before, options);
   if (limits.budgets === undefined && limits.rates === undefined) {
     throw new UsageError('Specify what to change: --budget, --rpm, --tpm or --parallel. “none” removes it.');
   }

@@ -1,10 +1,11 @@
+import { defined } from '../../base/json.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
 import { UsageError } from '../io.ts';
 import { parseDecimal } from './option-values.ts';
 
-interface LimitOptions {
+export interface LimitOptions {
   readonly budget?: readonly string[] | undefined;
   readonly period?: string | undefined;
   readonly tz?: string | undefined;
@@ -29,6 +30,30 @@ export function parseLimits(options: LimitOptions): Partial<LimitSettings> {
 
 function given(values: readonly string[] = []): readonly string[] {
   return values.filter((value) => value !== 'none');
+}
+
+/** The limits of a key after an update: budgets are replaced as a whole, of the rates only the kinds that are given. */
+export function changeLimits(before: LimitSettings, options: LimitOptions): Partial<LimitSettings> {
+  const { rates: changed, budgets } = parseLimits(options);
+  if (changed === undefined) return budgets === undefined ? {} : { budgets };
+  const { rpm, tpm, parallel } = options;
+  const byModel = new Map<string, Numbers>();
+  for (const { model, ...rate } of before.rates) {
+    byModel.set(
+      model,
+      defined({
+        requests: rpm === undefined ? rate.requests : undefined,
+        tokens: tpm === undefined ? rate.tokens : undefined,
+        parallel: parallel === undefined ? rate.parallel : undefined,
+      }),
+    );
+  }
+  for (const { model, ...rate } of changed) byModel.set(model, { ...byModel.get(model), ...rate });
+  const rates = [...byModel].map(([model, numbers]) => ({ ...numbers, model }));
+  return {
+    ...(budgets === undefined ? {} : { budgets }),
+    rates: rates.filter((rate) => (rate.requests ?? rate.tokens ?? rate.parallel) !== undefined),
+  };
 }
 
 /** `20`, `20/month` or `5/day:openai/*` */

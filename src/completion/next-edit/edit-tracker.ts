@@ -84,6 +84,8 @@ export class EditTracker {
       return false;
     }
     const known = tracked.apply(change, document, (each) => {
+      // For example, an item of the suggestion list replaces a word by the same word.
+      if (each.removed === each.text) return;
       this.history.record(uri, each, tracked.lines, { time, predicted });
       applied(each);
     });

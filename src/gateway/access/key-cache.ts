@@ -11,6 +11,13 @@ interface Held {
 /** Milliseconds until a key that another process created or revoked takes effect. */
 const FOLLOW_MS = 1_000;
 
+export interface KeyCacheEvents {
+  /** All keys of the store, when one may have changed. */
+  readonly reloaded?: (keys: readonly StoredGatewayKey[]) => void;
+  /** Another process has written something else. */
+  readonly written?: () => void;
+}
+
 /** The keys in memory: fixed keys and a current copy of the store. */
 export class KeyCache implements KeyCheck {
   #held: ReadonlyMap<string, Held> = new Map();
@@ -20,17 +27,19 @@ export class KeyCache implements KeyCheck {
   #swept = false;
   readonly #fixed: readonly string[];
   readonly #reloaded: (keys: readonly StoredGatewayKey[]) => void;
+  readonly #written: () => void;
   readonly #store: KeyStore | undefined;
   #version = -1;
+  #changes = -1;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param reloaded is called with all keys of the store when they may have changed. */
   constructor(
     store: KeyStore | undefined,
     fixed: readonly string[],
-    reloaded: (keys: readonly StoredGatewayKey[]) => void = () => undefined,
+    { reloaded = () => undefined, written = () => undefined }: KeyCacheEvents = {},
   ) {
     this.#reloaded = reloaded;
+    this.#written = written;
     this.#store = store;
     this.#fixed = fixed.map(hashKey);
     this.reload();
@@ -63,7 +72,7 @@ export class KeyCache implements KeyCheck {
     const look = () => {
       try {
         this.#dropExpired();
-        if (this.#store !== undefined && this.#store.version() !== this.#version) this.reload();
+        this.#look();
       } catch (thrown) {
         failed(thrown);
       }
@@ -71,6 +80,15 @@ export class KeyCache implements KeyCheck {
     look();
     this.#timer = setInterval(look, FOLLOW_MS);
     this.#timer.unref();
+  }
+
+  /** Other processes write their ledgers often and change keys rarely. */
+  #look(): void {
+    const version = this.#store?.version();
+    if (this.#store === undefined || version === undefined || version === this.#version) return;
+    if (this.#store.changes() !== this.#changes) return this.reload();
+    this.#version = version;
+    this.#written();
   }
 
   /** Writes only if there are keys to delete, because a write locks the state. */
@@ -87,7 +105,10 @@ export class KeyCache implements KeyCheck {
   /** Reads the store again. */
   reload(): void {
     const held = new Map<string, Held>();
-    if (this.#store) this.#version = this.#store.version();
+    if (this.#store) {
+      this.#version = this.#store.version();
+      this.#changes = this.#store.changes();
+    }
     const keys = this.#store?.list() ?? [];
     for (const key of keys) {
       const { name, organization, user } = key;

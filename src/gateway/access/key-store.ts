@@ -45,7 +45,7 @@ export class KeyStore {
   /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
   create({ name, organization, user, limits, expiresAt }: NewKey, now = Date.now()): string {
     if (this.#find(name)) throw refused(`A key named “${name}” already exists.`);
-    return transaction(this.#database, () => {
+    return this.#change(() => {
       this.#database
         .prepare('INSERT INTO keys (name, organization, user, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
         .run(name, organization ?? null, user ?? null, now, expiresAt ?? null);
@@ -57,7 +57,7 @@ export class KeyStore {
   /** Replaces the budgets of a key, its rates or both. @throws SvcError for an unknown name. */
   update(name: string, limits: Partial<LimitSettings>): void {
     if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
-    transaction(this.#database, () => {
+    this.#change(() => {
       if (limits.budgets) this.#database.prepare('DELETE FROM budgets WHERE key = ?').run(name);
       if (limits.rates) this.#database.prepare('DELETE FROM rates WHERE key = ?').run(name);
       this.#setLimits(name, limits);
@@ -69,7 +69,7 @@ export class KeyStore {
     const found = this.#find(name);
     if (!found) throw refused(`There is no key named “${name}”.`);
     if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
-    return transaction(this.#database, () => {
+    return this.#change(() => {
       this.#database
         .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
         .run(now + graceMs, name);
@@ -80,7 +80,7 @@ export class KeyStore {
   /** Revokes a key immediately. @param cut whether its running requests end. @throws SvcError for an unknown name. */
   revoke(name: string, cut = false, now = Date.now()): void {
     if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
-    transaction(this.#database, () => {
+    this.#change(() => {
       this.#database
         .prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?), cut = max(cut, ?) WHERE name = ?')
         .run(now, cut ? 1 : 0, name);
@@ -90,7 +90,7 @@ export class KeyStore {
 
   /** Deletes expired hashes and those in `seen`, so that they stay invalid if the clock is set back. */
   dropExpired(seen: Iterable<string>, now = Date.now()): void {
-    transaction(this.#database, () => {
+    this.#change(() => {
       const expired = 'valid_until <= ?1 OR name IN (SELECT name FROM keys WHERE expires_at <= ?1)';
       this.#database.prepare(`DELETE FROM key_hashes WHERE ${expired}`).run(now);
       const one = this.#database.prepare('DELETE FROM key_hashes WHERE hash = ?');
@@ -134,9 +134,21 @@ export class KeyStore {
     }));
   }
 
-  /** A number that changes when another connection has written. */
+  /** A number that changes when a key has changed. */
+  changes(): number {
+    return Number(this.#database.prepare('SELECT number FROM key_changes').get()?.number ?? 0);
+  }
+
+  /** A number that changes when another connection has written anything. It is cheaper to read than `changes`. */
   version(): number {
     return Number(this.#database.prepare('PRAGMA data_version').get()?.data_version ?? 0);
+  }
+
+  #change<T>(work: () => T): T {
+    return transaction(this.#database, () => {
+      this.#database.exec('UPDATE key_changes SET number = number + 1');
+      return work();
+    });
   }
 
   #find(name: string) {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { TimeZone } from '../../base/time-zone.ts';
 import { Budget, type Spend } from './budget.ts';
 import type { BudgetRule } from './limit-rules.ts';
 
@@ -13,6 +14,7 @@ export class BudgetBook {
   /** The budgets by the narrowest member of their scope. */
   #byScope = byScope([]);
   #users: ReadonlyMap<string, string> = new Map();
+  readonly #zones = new Map<string, TimeZone>();
   /** All rows up to this number are counted. */
   #seen = 0;
 
@@ -39,7 +41,7 @@ export class BudgetBook {
     const fresh: Budget[] = [];
     for (const [id, rule] of rules) {
       const known = this.#budgets.get(id);
-      const budget = known ?? new Budget(rule);
+      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone));
       budget.rule = rule;
       budgets.set(id, budget);
       if (known === undefined) fresh.push(budget);
@@ -48,6 +50,13 @@ export class BudgetBook {
     this.#byScope = byScope([...budgets.values()]);
     if (fresh.length > 0) this.#restore(fresh, waiting);
     for (const budget of budgets.values()) this.#crossed(budget);
+  }
+
+  /** A time zone takes long to create, and teams have few. */
+  #zone(name: string): TimeZone {
+    const zone = this.#zones.get(name) ?? new TimeZone(name);
+    this.#zones.set(name, zone);
+    return zone;
   }
 
   /** Counts a cost of this process. */

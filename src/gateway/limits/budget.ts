@@ -30,9 +30,9 @@ export class Budget {
   /** Nano-USD of requests that are running. */
   reserved = 0;
 
-  constructor(rule: BudgetRule) {
+  constructor(rule: BudgetRule, zone: TimeZone = new TimeZone(rule.timeZone)) {
     this.rule = rule;
-    this.#zone = new TimeZone(rule.timeZone);
+    this.#zone = zone;
   }
 
   window(now = Date.now()): BudgetWindow {

@@ -100,6 +100,8 @@ CREATE TABLE alerts (
   budget TEXT NOT NULL, window_start INTEGER NOT NULL, percent INTEGER NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (budget, window_start, percent)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE key_changes (number INTEGER NOT NULL) STRICT;
+INSERT INTO key_changes VALUES (0);
 CREATE TABLE retained (since INTEGER NOT NULL) STRICT;
 INSERT INTO retained VALUES (0);
 ALTER TABLE keys DROP COLUMN budget;

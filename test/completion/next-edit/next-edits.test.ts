@@ -68,6 +68,17 @@ describe('next edits', () => {
     assert.notEqual(editor.current?.id, id);
   });
 
+  it('a shown edit stays when an item of a list replaces a word by the same word', async () => {
+    const editor = await offered();
+    const { current } = editor;
+    const start = editor.active.find('debug', 1);
+    const end = { ...start, character: start.character + 5 };
+    editor.change([{ start, end, text: 'debug' }]);
+    await editor.settle();
+    assert.equal(editor.current?.id, current?.id);
+    assert.equal(editor.shown, '3: log.debug(c);');
+  });
+
   it('an edit of another document, which is not on screen, does not prevent an edit in this one', async () => {
     const editor = new NextEditHarness(LOGS, { sources: [RENAME] });
     await editor.replace('info', 'debug');

@@ -25,6 +25,7 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
   #tracked: TrackedRename | undefined;
   /** The lookup that runs, with the changes since it began. */
   #lookup: { readonly uri: string; changes: Parameters<TrackedRename['changed']>[0][] } | undefined;
+  #looking = Promise.resolve();
   #again = false;
   /** Document version at the last move of the cursor. */
   #version: { readonly uri: string; readonly version: number } | undefined;
@@ -45,9 +46,12 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
   }
 
   async find(edit: FinishedEdit, signal: AbortSignal): Promise<readonly Found[]> {
+    // The user may have typed the new name before the language answered.
+    await this.#looking;
     const tracked = this.#tracked;
     const document = findOpenDocument(edit.document.uri);
     if (!tracked?.valid || tracked.declaration.uri !== edit.document.uri || document === undefined) return [];
+    if (signal.aborted) return [];
     const range = toRange(tracked.range);
     const name = document.getText(range);
     if (name === tracked.declaration.name || !isName(document, range) || hasError(document, range)) return [];
@@ -74,8 +78,8 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
     // The cursor is still in the name: it has been looked up, or is being changed.
     if (range?.contains(selection.active)) return;
     clearTimeout(this.#timer);
-    if (typed) this.#timer = setTimeout(() => void this.#lookUp(), AFTER_CHANGE_MS);
-    else void this.#lookUp();
+    if (typed) this.#timer = setTimeout(() => this.#lookUp(), AFTER_CHANGE_MS);
+    else this.#lookUp();
   }
 
   #changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
@@ -89,11 +93,12 @@ export class RenameSource implements NextEditSource, vscode.Disposable {
   }
 
   /** One lookup at a time, so that a cursor that moves fast does not fill the queue of a language server. */
-  async #lookUp(): Promise<void> {
-    if (this.#lookup !== undefined) {
-      this.#again = true;
-      return;
-    }
+  #lookUp(): void {
+    if (this.#lookup === undefined) this.#looking = this.#lookUpUntilDone();
+    else this.#again = true;
+  }
+
+  async #lookUpUntilDone(): Promise<void> {
     do {
       this.#again = false;
       const editor = vscode.window.activeTextEditor;
@@ -116,12 +121,17 @@ async function trackRename(
   if (word === undefined) return undefined;
   const name = document.getText(word);
   const { uri, version } = document;
-  if (!(await isDeclaration(uri, word)) || document.version !== version) return undefined;
   const text = document.getText();
   const lines = text.split(/\r?\n/);
   const placeholder = `${name}Svc0`;
   if (text.includes(placeholder)) return undefined;
-  const renamed = await renamePlaces(uri, word.start, placeholder);
+  const rename = () => renamePlaces(uri, word.start, placeholder);
+  // The user may type at once, and the places have to be requested before. But a rename can be slow in a large project.
+  const early = isLikelyDeclared(document, word) ? rename() : undefined;
+  if (!(await isDeclaration(uri, word))) return undefined;
+  if (early === undefined && document.version !== version) return undefined;
+  const renamed = await (early ?? rename());
+  if (renamed === undefined && document.version !== version) return undefined;
   const places = renamed ?? (await referencePlaces(uri, word.start, placeholder));
   const own = uri.toString();
   const known = places.map((place) =>
@@ -130,6 +140,14 @@ async function trackRename(
   // Computed after the name had changed.
   if (known.some(({ expected }) => expected?.includes(name) === false)) return undefined;
   return new TrackedRename({ uri: own, name, placeholder, start: toPosition(word.start) }, known);
+}
+
+/** True after a word and white space (`const name`, `int name`) and before `:` or `=`. */
+function isLikelyDeclared(document: vscode.TextDocument, word: vscode.Range): boolean {
+  const { text } = document.lineAt(word.start.line);
+  const before = text.slice(Math.max(0, word.start.character - 80), word.start.character);
+  const after = text.slice(word.end.character, word.end.character + 8);
+  return /[\p{L}\p{N}_>\]*&]\s$/u.test(before) || /^\s{0,4}(?::|=(?!=))/.test(after);
 }
 
 function textBetween(lines: readonly string[], start: Replacement['start'], end: Replacement['end']): string {
