@@ -8,6 +8,8 @@ export interface Token {
 
 /** Longer lines are data or minified code. */
 export const MAX_LINE = 1_000;
+/** A line of a block comment in a language with `//`. A line of code may look the same, and is then left alone. */
+const BLOCK_COMMENT = /^\s*(?:\/\*|\*(?:[\s/]|$))/;
 const WORD = /[\p{L}\p{N}_$]/u;
 
 /**
@@ -17,6 +19,10 @@ const WORD = /[\p{L}\p{N}_$]/u;
 export function splitLine(line: string, comment: string | undefined): Token[] {
   const tokens: Token[] = [];
   if (line.length > MAX_LINE) return tokens;
+  const start = line.length - line.trimStart().length;
+  if (comment === '//' && BLOCK_COMMENT.test(line)) {
+    return [{ kind: 'comment', text: line.slice(start), start, end: line.length }];
+  }
   let at = 0;
   while (at < line.length) {
     const first = line[at] ?? '';

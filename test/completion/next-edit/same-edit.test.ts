@@ -75,6 +75,14 @@ const SILENT: readonly [string, string, readonly (readonly [string, string, numb
   ],
   ['another value in one of several lines', 'const retries = 3;\nx\nconst retries = 3;', [['3', '4']]],
   [
+    'a word that was replaced in two block comments',
+    '/**\n * @api private\n */\na();\n/**\n * @api private\n */\nb();\n/**\n * @api private\n */\n',
+    [
+      ['private', 'public'],
+      ['private', 'public'],
+    ],
+  ],
+  [
     'a comment',
     'a(); // call firstThing secondThing\na(); // call firstThing secondThing\n',
     [['firstThing', 'other']],
