@@ -13,6 +13,8 @@ import { svc } from './run-svc.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const SCENARIOS = ['text', 'reasoning-only', 'length', 'status-401', 'stall-mid-stream', 'reset-mid-stream'];
+/** The scenario fails as often as its name says, then answers. */
+const RETRIED = { 'status-429-retry-after-1-1-times': 'rate', 'status-503-1-times': 'busy' };
 
 describe('svc chat', () => {
   let upstream: Upstream;
@@ -25,7 +27,9 @@ describe('svc chat', () => {
   beforeEach(() => {
     folder = new ProjectFolder();
     const cost = { input: 1, output: 2 };
-    const models = Object.fromEntries(SCENARIOS.map((name) => [name, { id: `scenario:${name}`, cost }]));
+    const models = Object.fromEntries(
+      [...SCENARIOS, ...Object.keys(RETRIED)].map((name) => [name, { id: `scenario:${name}`, cost }]),
+    );
     const local = { options: { baseURL: `${upstream.url}/v1`, apiKey: 'CANARY-KEY' }, models };
     folder.global({ model: 'local/text', provider: { local } });
   });
@@ -98,6 +102,16 @@ describe('svc chat', () => {
     assert.equal(cut.code, 1);
     assert.match(cut.out, /^Hello.*\n$/);
   });
+
+  for (const [scenario, what] of Object.entries(RETRIED)) {
+    it(`svc chat: says at once that it retries, and how to stop (${what})`, async () => {
+      const { code, out, err } = await svc(folder, ['chat', '-m', `local/${scenario}`, 'Hello']);
+      assert.equal(code, 0, err);
+      assert.match(out, /\S\n$/);
+      assert.match(err, /retrying in \d+ s\. Ctrl-C stops\.\n/i);
+      if (what === 'rate') assert.match(err, /^Rate limited/);
+    });
+  }
 
   it('svc chat: the last used model is stored, and the configured model overrides it', async () => {
     await svc(folder, ['chat', '-m', 'local/length', 'Hello']);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { runCommand } from '../host/workbench.ts';
 import { type CompletionHarness, clear, startCompletionHarness } from './completion-harness.ts';
@@ -37,7 +39,7 @@ describe('the controls of completions', () => {
           name: 'Templated',
           fim: 'template-qwen',
           options: { baseURL: 'http://127.0.0.1:8013/v1' },
-          models: { qwen: { name: 'Qwen Coder' } },
+          models: { qwen: { name: 'Qwen Coder' }, chatty: { name: 'Chatty' } },
         },
       },
     });
@@ -78,6 +80,44 @@ describe('the controls of completions', () => {
     await at.page.locator(ROWS, { hasText: 'model/coder' }).first().waitFor();
     await at.page.keyboard.press('Enter');
     await at.page.locator(`${ITEM}[aria-label*="Completions by Coder"]`).waitFor();
+  });
+
+  it('completion controls: the picker says that a chat model may be slow or poor, also after it was chosen', async () => {
+    const input = at.page.locator('.quick-input-widget input.input');
+    const row = (name: string) => at.page.locator(ROWS, { hasText: name }).first();
+    await at.edit('chatty.ts', 'const a = ');
+    await runCommand(at.page, 'Svc: Choose Completion Model');
+    await input.fill('Codestral');
+    await row('Codestral').waitFor();
+    assert.doesNotMatch(await row('Codestral').innerText(), /slow or poor/);
+    await input.fill('Chatty');
+    await row('Chatty').waitFor();
+    assert.match(await row('Chatty').innerText(), /not made for completion: may be slow or poor/);
+    await at.page.keyboard.press('Enter');
+    await at.page.locator(`${ITEM}[aria-label*="Completions by Chatty"]`).waitFor();
+    const notice = at.page.locator('.notifications-center .notification-list-item', {
+      hasText: 'Chatty is not made for code completion. Its suggestions may be slow or poor.',
+    });
+    // Its toast needs a focused window; the list of notifications contains it immediately.
+    await at.page.locator('.statusbar-item', { has: at.page.locator('.codicon-bell-dot') }).waitFor();
+    await runCommand(at.page, 'Notifications: Show Notifications');
+    await notice.locator('.monaco-button', { hasText: 'Choose Another Model' }).click();
+    await input.fill('model/coder');
+    await row('model/coder').waitFor();
+    await at.page.keyboard.press('Enter');
+    await at.page.locator(`${ITEM}[aria-label*="Completions by Coder"]`).waitFor();
+  });
+
+  it('completion controls: the status item names a configured completion model that does not exist', async () => {
+    await at.edit('wrong.ts', 'const a = ');
+    const file = join(at.vscode.workspace, 'svc.jsonc');
+    writeFileSync(file, '{\n  "completionModel": "model/codr",\n}');
+    await at.page.locator(`${ITEM}[aria-label*="model/codr"]`).waitFor();
+    const label = (await at.page.locator(ITEM).getAttribute('aria-label')) ?? '';
+    assert.match(label, /svc\.jsonc, line 2/);
+    assert.match(label, /model\/coder/);
+    rmSync(file);
+    await at.page.locator(`${ITEM}[aria-label*="model/codr"]`).waitFor({ state: 'detached' });
   });
 
   it('completion controls: the status bar shows requests, latency and cost, and opens a menu', async () => {
