@@ -83,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own(on.onDidChange(() => suggester.reconsider()));
   const contextKeys = new ContextKeys();
   own(contextKeys.follow(models));
+  own(contextKeys.followWalkthrough());
   own(on.onDidChange(() => contextKeys.set('svc.snoozing', on.snoozing)));
   own(suggester.onDidChangeState(({ kind }) => kind === 'asking' && contextKeys.set('svc.completionRequested', true)));
   const accepted = () => contextKeys.set('svc.completionAccepted', true);

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Model } from '../../catalog/model.ts';
 import type { Models } from '../models/editor-models.ts';
 
-/** Context keys for menus and for the steps of the walkthrough, which are complete when the user has succeeded. */
+/** Context keys for menus and for the steps of the walkthrough. */
 const KEYS = [
   'svc.hasModel',
   'svc.hasCompletionModel',
@@ -23,6 +23,31 @@ const KEYS = [
 
 export type ContextKey = (typeof KEYS)[number];
 
+/**
+ * The context keys that complete the steps of the walkthrough, by what the user has achieved. VS Code ignores a key that
+ * was set before it read the walkthrough, which may be as late as when it is opened, and later changes of that key too.
+ * So these are set only for a moment, each time the walkthrough may have been opened.
+ */
+const STEPS = new Map<ContextKey, string>([
+  ['svc.hasOwnKey', 'svc.walkthrough.ownKey'],
+  ['svc.hasLocalModel', 'svc.walkthrough.localModel'],
+  ['svc.hasGatewayModel', 'svc.walkthrough.gatewayModel'],
+  ['svc.completionAccepted', 'svc.walkthrough.completionAccepted'],
+  ['svc.chatAnswered', 'svc.walkthrough.chatAnswered'],
+]);
+
+/** Milliseconds after which VS Code has read the walkthrough that was opened, or probably has. */
+const READ_MS = [0, 1_000, 3_000];
+
+/** The walkthrough is one of the tabs whose kind extensions do not know; its label is not always its title. */
+function isPage({ input }: vscode.Tab): boolean {
+  return input === undefined;
+}
+
+function isPageOpen(): boolean {
+  return vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(isPage));
+}
+
 /** Sets context keys. A key is passed to VS Code only when its value changes. */
 export class ContextKeys {
   readonly #values = new Map<ContextKey, boolean>();
@@ -30,7 +55,28 @@ export class ContextKeys {
   set(key: ContextKey, value: boolean): void {
     if ((this.#values.get(key) ?? false) === value) return;
     this.#values.set(key, value);
-    void vscode.commands.executeCommand('setContext', key, value);
+    setContext(key, value);
+    if (STEPS.has(key) && isPageOpen()) this.#completeSteps();
+  }
+
+  /** Completes the steps of the walkthrough when it is opened. */
+  followWalkthrough(): vscode.Disposable {
+    let timers: NodeJS.Timeout[] = [];
+    const stop = () => timers.forEach(clearTimeout);
+    const changes = vscode.window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
+      if (![...opened, ...changed].some(isPage)) return;
+      stop();
+      timers = READ_MS.map((ms) => setTimeout(() => this.#completeSteps(), ms));
+    });
+    return vscode.Disposable.from(changes, { dispose: stop });
+  }
+
+  #completeSteps(): void {
+    for (const [key, step] of STEPS) {
+      if (this.#values.get(key) !== true) continue;
+      setContext(step, true);
+      setContext(step, false);
+    }
   }
 
   /** Keeps the keys about models up to date. */
@@ -57,6 +103,10 @@ export class ContextKeys {
     update();
     return models.onDidChange(update);
   }
+}
+
+function setContext(key: string, value: boolean): void {
+  void vscode.commands.executeCommand('setContext', key, value);
 }
 
 /** The three ways to get a model. */
