@@ -318,7 +318,10 @@ describe('alerts about budgets', () => {
         provider: providers(url),
         gateway: {
           alerts: { webhook: `http://127.0.0.1:${port}/canary-hook` },
-          budgets: [{ usd: 4 * ANSWER_USD, period: 'month' }],
+          budgets: [
+            { usd: 4 * ANSWER_USD, period: 'month', model: 'chat/*' },
+            { usd: 2 * ANSWER_USD, period: 'month', model: 'messages/*' },
+          ],
         },
       }),
     });
@@ -327,14 +330,19 @@ describe('alerts about budgets', () => {
       while (received.length < 3) await sleep(20);
       assert.deepEqual(received.map(({ percent }) => percent).sort(), [100, 50, 80]);
       const full = received.find(({ percent }) => percent === 100);
-      assert.equal(full?.text, '100 % of the budget of this gateway, 0.0001 USD a month, are spent: 0.0001 USD.');
+      assert.equal(
+        full?.text,
+        '100 % of the budget of this gateway for chat/*, 0.0001 USD a month, are spent: 0.0001 USD.',
+      );
       const alerts = () => gateway.lines.filter((line) => line.includes('"alert":"budget"')).length;
       assert.equal(alerts(), 3);
       gateway.usage();
       // Another process on the same state knows that they were reported.
       gateway.restarted();
-      await sleep(600);
-      assert.deepEqual([received.length, alerts()], [3, 3]);
+      // The next alert is that of the other budget.
+      await (await gateway.post('/chat/completions', chatRequest('messages/m'))).text();
+      while (received.length < 4) await sleep(20);
+      assert.deepEqual([received.at(-1)?.percent, received.length, alerts()], [50, 4, 4]);
       assert.ok(!gateway.lines.join().includes('canary-hook'), 'the address may be a secret');
     } finally {
       await gateway.close();
