@@ -10,6 +10,7 @@ import { alertBody, type BudgetAlert, BudgetAlerts } from './limits/alerts.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
+import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
 
 export interface GatewayStateInput {
   readonly database: DatabaseSync;
@@ -28,6 +29,8 @@ export class GatewayState {
   readonly ledger: Ledger;
   readonly store: KeyStore;
   readonly running = new RunningRequests();
+  /** For the operator's requests. What it changes takes effect in this process at once. */
+  readonly admin: StateAdmin;
   readonly #input: GatewayStateInput;
   readonly #alerts: BudgetAlerts;
   #stopRetention: (() => void) | undefined;
@@ -49,6 +52,7 @@ export class GatewayState {
       },
       written: () => book.follow(),
     });
+    this.admin = new SqliteAdmin(database, () => this.keys.reload());
   }
 
   /** Must be called when the configuration has changed. */
