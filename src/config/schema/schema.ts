@@ -310,6 +310,14 @@ const gatewaySchema = z.strictObject({
     })
     .optional()
     .describe('How long the usage ledger is kept.'),
+  state: z
+    .string()
+    .min(1)
+    .optional()
+    .default('sqlite')
+    .describe(
+      'Where keys and the usage ledger are: `sqlite`, or the address of a Postgres database that several gateways share, such as `postgres://svc:{env:PGPASSWORD}@db/svc`; takes effect when the gateway starts.',
+    ),
   embeddingModels: z
     .record(
       z.string(),
