@@ -318,6 +318,10 @@ const gatewaySchema = z.strictObject({
     .describe(
       'Where keys and the usage ledger are: `sqlite`, or the address of a Postgres database that several gateways share, such as `postgres://svc:{env:PGPASSWORD}@db/svc`; takes effect when the gateway starts.',
     ),
+  maxStale: duration
+    .optional()
+    .default('15m')
+    .describe('How long keys are used while the Postgres database of `state` is away.'),
   embeddingModels: z
     .record(
       z.string(),

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,23 +44,32 @@ export async function startPostgres(): Promise<PostgresServer> {
   const url = (database: string) => `postgres://svc:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
   const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
   const [program = '', ...args] = [...asUser, postgres, '-D', data, '-p', String(port)];
-  const run = () =>
-    // A group of its own, so that all its processes can be stopped.
-    spawn(program, [...args, ...settings.flatMap((each) => ['-c', each])], { detached: true, stdio: 'ignore' });
+  const run = () => spawn(program, [...args, ...settings.flatMap((each) => ['-c', each])], { stdio: 'ignore' });
   let child = run();
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
   const signal = (name: NodeJS.Signals) => {
-    if (child.pid !== undefined) process.kill(-child.pid, name);
+    for (const pid of serverProcesses(data)) killIfAlive(pid, name);
+    // `runuser` stops itself when the server is stopped.
+    child.kill('SIGCONT');
   };
   const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    signal('SIGCONT');
+    if (ended()) return;
+    const exit = once(child, 'exit');
     signal('SIGKILL');
-    await ended;
+    await exit;
   };
   const start = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) child = run();
-    await untilUp(url('postgres'));
+    const until = performance.now() + 20_000;
+    for (;;) {
+      if (ended()) child = run();
+      try {
+        await query(url('postgres'), 'SELECT 1');
+        return;
+      } catch (thrown) {
+        if (performance.now() > until) throw thrown;
+        await sleep(50);
+      }
+    }
   };
   await start();
   let databases = 0;
@@ -91,16 +100,22 @@ export async function query(url: string, text: string): Promise<readonly Record<
   }
 }
 
-async function untilUp(url: string): Promise<void> {
-  const until = performance.now() + 20_000;
-  for (;;) {
-    try {
-      await query(url, 'SELECT 1');
-      return;
-    } catch (thrown) {
-      if (performance.now() > until) throw thrown;
-      await sleep(50);
-    }
+/** The server and its children, which are groups of their own. */
+function serverProcesses(data: string): number[] {
+  try {
+    const main = Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').trim().split(' ');
+    return [main, ...children.map(Number).filter((pid) => pid > 0)];
+  } catch {
+    return [];
+  }
+}
+
+function killIfAlive(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended in the meantime.
   }
 }
 
