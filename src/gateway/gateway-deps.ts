@@ -8,6 +8,7 @@ import type { Metrics } from './accounting/metrics.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
+import type { SharedState } from './shared-state.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,6 +41,8 @@ export interface GatewayDeps {
   readonly limits: Limits;
   readonly running: RunningRequests;
   readonly ledger: Ledger;
+  /** Absent: the state is local. */
+  readonly shared?: Pick<SharedState, 'status'> | undefined;
   readonly metrics: Metrics;
   readonly transport: Transport;
   /** The connections of `transport`, to forward bytes. */

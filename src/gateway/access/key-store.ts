@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { defined } from '../../base/json.ts';
 import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
@@ -44,7 +44,7 @@ export class KeyStore {
 
   /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
   create({ name, organization, user, limits, expiresAt }: NewKey, now = Date.now()): string {
-    if (this.#find(name)) throw refused(`A key named “${name}” already exists.`);
+    if (this.#find(name)) throw keyExists(name);
     return this.#change(() => {
       this.#database
         .prepare('INSERT INTO keys (name, organization, user, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
@@ -56,7 +56,7 @@ export class KeyStore {
 
   /** Replaces the budgets of a key, its rates or both. @throws SvcError for an unknown name. */
   update(name: string, limits: Partial<LimitSettings>): void {
-    if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
+    if (!this.#find(name)) throw unknownKey(name);
     this.#change(() => {
       if (limits.budgets) this.#database.prepare('DELETE FROM budgets WHERE key = ?').run(name);
       if (limits.rates) this.#database.prepare('DELETE FROM rates WHERE key = ?').run(name);
@@ -67,8 +67,8 @@ export class KeyStore {
   /** Creates a new key for a name. The old key stays valid for `graceMs`. @throws SvcError for an unknown name. */
   rotate(name: string, graceMs: number, now = Date.now()): string {
     const found = this.#find(name);
-    if (!found) throw refused(`There is no key named “${name}”.`);
-    if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
+    if (!found) throw unknownKey(name);
+    if (found.revoked_at !== null) throw keyRevoked(name);
     return this.#change(() => {
       this.#database
         .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
@@ -79,7 +79,7 @@ export class KeyStore {
 
   /** Revokes a key immediately. @param cut whether its running requests end. @throws SvcError for an unknown name. */
   revoke(name: string, cut = false, now = Date.now()): void {
-    if (!this.#find(name)) throw refused(`There is no key named “${name}”.`);
+    if (!this.#find(name)) throw unknownKey(name);
     this.#change(() => {
       this.#database
         .prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?), cut = max(cut, ?) WHERE name = ?')
@@ -99,39 +99,19 @@ export class KeyStore {
   }
 
   list(now = Date.now()): readonly StoredGatewayKey[] {
-    const hashes = Map.groupBy(
-      this.#database
-        .prepare('SELECT hash, name, valid_until FROM key_hashes ORDER BY created_at DESC, rowid DESC')
-        .all()
-        .filter((row) => row.valid_until === null || Number(row.valid_until) > now),
-      (row) => String(row.name),
-    );
-    const budgets = Map.groupBy(this.#database.prepare('SELECT * FROM budgets').all(), ({ key }) => String(key));
-    const rates = Map.groupBy(this.#database.prepare('SELECT * FROM rates').all(), ({ key }) => String(key));
-    const rows = this.#database
-      .prepare(
-        `SELECT keys.*, (SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent
-          FROM keys ORDER BY created_at, rowid`,
-      )
-      .all();
-    return rows.map((row) => ({
-      name: String(row.name),
-      spent: Number(row.spent),
-      createdAt: Number(row.created_at),
-      ...(row.organization === null ? {} : { organization: String(row.organization) }),
-      ...(row.user === null ? {} : { user: String(row.user) }),
-      limits: {
-        budgets: (budgets.get(String(row.name)) ?? []).map(readBudget),
-        rates: (rates.get(String(row.name)) ?? []).map(readRate),
+    const all = (sql: string) => this.#database.prepare(sql).all();
+    return readKeys(
+      {
+        keys: all(
+          `SELECT keys.*, (SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent
+            FROM keys ORDER BY created_at, rowid`,
+        ),
+        hashes: all('SELECT hash, name, valid_until FROM key_hashes ORDER BY created_at DESC, rowid DESC'),
+        budgets: all('SELECT * FROM budgets'),
+        rates: all('SELECT * FROM rates'),
       },
-      ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
-      ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
-      ...(row.cut === 1 ? { cut: true } : {}),
-      hashes: (hashes.get(String(row.name)) ?? []).map(({ hash, valid_until }) => ({
-        hash: String(hash),
-        ...(valid_until === null ? {} : { validUntil: Number(valid_until) }),
-      })),
-    }));
+      now,
+    );
   }
 
   /** A number that changes when a key has changed. */
@@ -167,7 +147,7 @@ export class KeyStore {
   }
 
   #issue(name: string, now: number): string {
-    const key = `svc_${randomBytes(32).toString('base64url')}`;
+    const key = newKey();
     this.#database
       .prepare('INSERT INTO key_hashes (hash, name, created_at) VALUES (?, ?, ?)')
       .run(hashKey(key), name, now);
@@ -175,7 +155,50 @@ export class KeyStore {
   }
 }
 
-function readBudget(row: Readonly<Record<string, SQLOutputValue>>): BudgetSettings {
+/** A new random key. */
+export function newKey(): string {
+  return `svc_${randomBytes(32).toString('base64url')}`;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Rows of the tables of a state. */
+export interface KeyRows {
+  /** With what each key spent. */
+  readonly keys: readonly Row[];
+  /** Newest first. */
+  readonly hashes: readonly Row[];
+  readonly budgets: readonly Row[];
+  readonly rates: readonly Row[];
+}
+
+/** @param now hashes that are valid only before are left out. */
+export function readKeys({ keys, hashes, budgets, rates }: KeyRows, now = Date.now()): readonly StoredGatewayKey[] {
+  const valid = hashes.filter((row) => row.valid_until === null || Number(row.valid_until) > now);
+  const hashesOf = Map.groupBy(valid, (row) => String(row.name));
+  const budgetsOf = Map.groupBy(budgets, ({ key }) => String(key));
+  const ratesOf = Map.groupBy(rates, ({ key }) => String(key));
+  return keys.map((row) => ({
+    name: String(row.name),
+    spent: Number(row.spent),
+    createdAt: Number(row.created_at),
+    ...(row.organization === null ? {} : { organization: String(row.organization) }),
+    ...(row.user === null ? {} : { user: String(row.user) }),
+    limits: {
+      budgets: (budgetsOf.get(String(row.name)) ?? []).map(readBudget),
+      rates: (ratesOf.get(String(row.name)) ?? []).map(readRate),
+    },
+    ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
+    ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
+    ...(row.cut === 1 ? { cut: true } : {}),
+    hashes: (hashesOf.get(String(row.name)) ?? []).map(({ hash, valid_until }) => ({
+      hash: String(hash),
+      ...(valid_until === null ? {} : { validUntil: Number(valid_until) }),
+    })),
+  }));
+}
+
+function readBudget(row: Row): BudgetSettings {
   return {
     usd: toUsd(Number(row.nano)),
     period: BUDGET_PERIODS.find((period) => period === row.period) ?? 'total',
@@ -185,12 +208,24 @@ function readBudget(row: Readonly<Record<string, SQLOutputValue>>): BudgetSettin
   };
 }
 
-function readRate({ requests, tokens, parallel, model }: Readonly<Record<string, SQLOutputValue>>): RateSettings {
-  const number = (value: SQLOutputValue | undefined) => (typeof value === 'number' ? value : undefined);
+function readRate({ requests, tokens, parallel, model }: Row): RateSettings {
+  const number = (value: unknown) => (value === null ? undefined : Number(value));
   return {
     ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
     model: String(model),
   };
+}
+
+export function keyExists(name: string): SvcError {
+  return refused(`A key named “${name}” already exists.`);
+}
+
+export function unknownKey(name: string): SvcError {
+  return refused(`There is no key named “${name}”.`);
+}
+
+export function keyRevoked(name: string): SvcError {
+  return refused(`The key “${name}” is revoked.`);
 }
 
 function refused(message: string): SvcError {

@@ -67,11 +67,17 @@ type Sums = number[];
  * rows only. Without a period, the groups with the highest cost come first.
  */
 export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
+  const { sql, values } = usageSql(query, (name) => `tags ->> '$."${name}"'`);
+  return sumUp(query, database.prepare(sql).iterate(...values));
+}
+
+/** The report of the rows that the statement of `usageSql` returns. */
+export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, unknown>>>): UsageReport {
   const { by, zone = new TimeZone('UTC') } = query;
   const groups = new Map<string, { readonly labels: readonly (string | null)[]; readonly sums: Sums }>();
   const total: Sums = COLUMNS.map(() => 0);
   const label = labeler(by, zone);
-  for (const row of readGroups(database, query)) {
+  for (const row of rows) {
     const labels = label(row);
     const id = JSON.stringify(labels);
     const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
@@ -82,9 +88,9 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
       total[index] = (total[index] ?? 0) + value;
     }
   }
-  const rows = [...groups.values()].sort(isChronological(by) ? byLabels : byCost);
+  const sorted = [...groups.values()].sort(isChronological(by) ? byLabels : byCost);
   return {
-    rows: rows.map(({ labels, sums }) => ({
+    rows: sorted.map(({ labels, sums }) => ({
       ...Object.fromEntries(by.map((name, index) => [name, labels[index] ?? null])),
       ...describeSums(sums),
     })),
@@ -92,22 +98,33 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
   };
 }
 
-function readGroups(database: DatabaseSync, { since, until, by, key, user, organization }: UsageQuery) {
+/**
+ * A statement for SQLite and Postgres, and the values of its parameters `?1`, `?2` and so on.
+ *
+ * @param tag an expression for the value of a tag, whose name contains no quotation mark that is not doubled.
+ */
+export function usageSql(
+  { since, until, by, key, user, organization }: UsageQuery,
+  tag: (name: string) => string,
+): { readonly sql: string; readonly values: readonly (string | number | null)[] } {
   const end = until ?? Number.MAX_SAFE_INTEGER;
   const tags = by.filter((each) => each.startsWith('tag:'));
   // The sums of this range are exact; at its ends, single rows are read.
   const first = tags.length > 0 ? end : Math.min(end, bucketOf(since + BUCKET_MS - 1));
   const last = Math.max(first, until === undefined ? end : bucketOf(end));
-  const fields = FIELDS.filter((each) => by.includes(each));
+  // In Postgres, `user` without quotation marks is the name of the role.
+  const fields = FIELDS.filter((each) => by.includes(each)).map((name) => `"${name}"`);
   const periods = PERIODS.some((each) => by.includes(each));
-  const where = '(?5 IS NULL OR key = ?5) AND (?6 IS NULL OR user = ?6) AND (?7 IS NULL OR organization = ?7)';
-  const tagColumns = tags.map((tag, index) => [`tags ->> '$."${tag.slice(4).replaceAll("'", "''")}"'`, `tag_${index}`]);
+  const where = ['key', '"user"', 'organization']
+    .map((name, index) => `(CAST(?${index + 5} AS TEXT) IS NULL OR ${name} = ?${index + 5})`)
+    .join(' AND ');
+  const tagColumns = tags.map((each, index) => [tag(each.slice(4).replaceAll("'", "''")), `tag_${index}`]);
   const part = (table: string, bucket: string, sums: readonly string[], range: string) => {
     const labels = [
       ...fields,
       ...(periods ? [`${bucket} AS bucket`] : []),
       ...tagColumns.map(([value, name]) =>
-        table === 'usage' ? `iif(tags = '', NULL, ${value}) AS ${name}` : `NULL AS ${name}`,
+        table === 'usage' ? `CASE WHEN tags <> '' THEN ${value} END AS ${name}` : `NULL AS ${name}`,
       ),
     ];
     const summed = sums.map((name, index) => `${name} AS sum_${index}`);
@@ -117,9 +134,9 @@ function readGroups(database: DatabaseSync, { since, until, by, key, user, organ
   const sums = COLUMNS.map((_, index) => `sum(sum_${index}) AS sum_${index}`);
   const sql = `SELECT ${[...names, ...sums].join(', ')} FROM (
     ${part('usage_rollup', 'bucket', COLUMNS, 'bucket >= ?2 AND bucket < ?3')} UNION ALL
-    ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')})
+    ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')}) AS parts
     ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`}`;
-  return database.prepare(sql).iterate(since, first, last, end, key ?? null, user ?? null, organization ?? null);
+  return { sql, values: [since, first, last, end, key ?? null, user ?? null, organization ?? null] };
 }
 
 /** Returns the labels of a row. An empty name is null. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { TimeZone } from '../../base/time-zone.ts';
 import { Budget, type Spend } from './budget.ts';
+import type { SharedBudgets } from './budget-share.ts';
 import type { BudgetRule } from './limit-rules.ts';
 
 /**
@@ -10,6 +11,7 @@ import type { BudgetRule } from './limit-rules.ts';
 export class BudgetBook {
   readonly #database: DatabaseSync | undefined;
   readonly #crossed: (budget: Budget) => void;
+  readonly #shared: SharedBudgets | undefined;
   #budgets = new Map<string, Budget>();
   /** The budgets by the narrowest member of their scope. */
   #byScope = byScope([]);
@@ -18,14 +20,26 @@ export class BudgetBook {
   /** All rows up to this number are counted. */
   #seen = 0;
 
-  /** @param crossed is called when what was spent of a budget has changed. */
-  constructor(database: DatabaseSync | undefined, crossed: (budget: Budget) => void = () => undefined) {
+  /**
+   * @param crossed is called when what was spent of a budget has changed.
+   * @param shared if several processes spend without knowing of each other.
+   */
+  constructor(
+    database: DatabaseSync | undefined,
+    crossed: (budget: Budget) => void = () => undefined,
+    shared?: SharedBudgets,
+  ) {
+    this.#shared = shared;
     this.#database = database;
     this.#crossed = crossed;
   }
 
   get(id: string): Budget | undefined {
     return this.#budgets.get(id);
+  }
+
+  get all(): ReadonlyMap<string, Budget> {
+    return this.#budgets;
   }
 
   /**
@@ -41,7 +55,7 @@ export class BudgetBook {
     const fresh: Budget[] = [];
     for (const [id, rule] of rules) {
       const known = this.#budgets.get(id);
-      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone));
+      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone), this.#shared?.share(id));
       budget.rule = rule;
       budgets.set(id, budget);
       if (known === undefined) fresh.push(budget);
@@ -117,7 +131,8 @@ export class BudgetBook {
         // Rows that were stored since `follow` are part of the sums of new budgets; the others still need them.
         this.follow();
         for (const [start, group] of Map.groupBy(budgets, (budget) => budget.window().start)) {
-          restoreWindow(group, start, spentSince(database, start), this.#users);
+          const sums = addUp(group, start, database.prepare(spentSql(start)).iterate(start), this.#users);
+          for (const [budget, nano] of sums) budget.restore(nano);
         }
       } finally {
         database.exec('COMMIT');
@@ -145,25 +160,23 @@ function byScope(budgets: readonly Budget[]) {
   };
 }
 
-function spentSince(database: DatabaseSync, start: number): Iterable<Record<string, unknown>> {
+/** A statement for SQLite and Postgres: what was spent since a time, which is the parameter `?1`. */
+export function spentSql(start: number): string {
   const groups = 'key, organization, model';
-  if (start === 0) {
-    return database.prepare(`SELECT ${groups}, sum(nano) AS nano FROM spent GROUP BY ${groups}`).iterate();
-  }
-  return database
-    .prepare(
-      `SELECT ${groups}, sum(cost_nano) AS nano FROM usage_rollup
-        WHERE bucket >= ? AND byok = 0 AND cost_nano > 0 GROUP BY ${groups}`,
-    )
-    .iterate(start);
+  // The sums of buckets may be merged when they are old.
+  return start === 0
+    ? `SELECT ${groups}, sum(nano) AS nano FROM spent WHERE ?1 = 0 GROUP BY ${groups}`
+    : `SELECT ${groups}, sum(cost_nano) AS nano FROM usage_rollup
+        WHERE bucket >= ?1 AND byok = 0 AND cost_nano > 0 GROUP BY ${groups}`;
 }
 
-function restoreWindow(
+/** Nano-USD of each budget. @param rows those of `spentSql`. @param users the users of the keys. */
+export function addUp(
   budgets: readonly Budget[],
   start: number,
-  rows: Iterable<Record<string, unknown>>,
+  rows: Iterable<Readonly<Record<string, unknown>>>,
   users: ReadonlyMap<string, string>,
-): void {
+): ReadonlyMap<Budget, number> {
   const sums = new Map(budgets.map((budget) => [budget, 0]));
   for (const row of rows) {
     const spend = readSpend(row, start);
@@ -172,7 +185,7 @@ function restoreWindow(
       if (budget.counts(spend, user)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
     }
   }
-  for (const [budget, nano] of sums) budget.restore(nano);
+  return sums;
 }
 
 function readSpend(row: Readonly<Record<string, unknown>>, at: number): Spend {

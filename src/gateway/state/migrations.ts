@@ -144,9 +144,14 @@ function readVersion(database: DatabaseSync): number {
   const row = database.prepare('SELECT version, min_reader FROM schema').get();
   const [version, minReader] = [Number(row?.version ?? 0), Number(row?.min_reader ?? 0)];
   if (minReader <= VERSION) return version;
-  throw new SvcError({
+  throw unreadable(version, VERSION);
+}
+
+/** The error about a state that only newer releases can read. */
+export function unreadable(version: number, known: number): SvcError {
+  return new SvcError({
     errorType: 'configuration_error',
-    message: `A newer release of Svc wrote the gateway’s state (version ${version}); this one reads up to ${VERSION}.`,
+    message: `A newer release of Svc wrote the gateway’s state (version ${version}); this one reads up to ${known}.`,
     action: 'Update Svc. The state was not changed.',
   });
 }
