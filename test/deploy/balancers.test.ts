@@ -13,7 +13,7 @@ import type { Responder } from '../upstream/upstream.ts';
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 const GATEWAY_PORTS = [4181, 4182, 4183];
 const HOST = 'ai.example.com';
-const CLIENTS = 40;
+const CLIENTS = 20;
 /** A stream lasts for longer than the delay of a balancer's check. */
 const FRAMES = 8;
 const FRAME_MS = 400;
@@ -59,69 +59,80 @@ const BALANCERS: readonly Balancer[] = [
 ];
 
 describe('the balancers of deploy/', () => {
-  for (const { program, file, around } of BALANCERS) {
-    describe(program.name, () => {
-      let harness: ServeHarness;
-      let balancer: ChildProcess;
-      let url: string;
-      let ports: readonly number[];
-      let gateways: ServeProcess[];
-      const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-'));
+  let harness: ServeHarness;
+  let ports: readonly number[];
+  let gateways: ServeProcess[];
+  const folders: string[] = [];
+  const children: ChildProcess[] = [];
+  const urls = new Map<Balancer, string>();
 
-      const serve = (port: number) => harness.serve(['--port', String(port), '--drain-delay', '3', '--drain', '20']);
+  const serve = (port: number) => harness.serve(['--port', String(port), '--drain-delay', '3', '--drain', '20']);
 
-      before(async function () {
-        this.timeout(300_000);
-        // HAProxy needs libraries of other packages.
-        const path = program.name === 'HAProxy' ? programPath(program) : serverPath(program);
-        harness = await ServeHarness.start();
-        harness.upstream.respond(slowly);
-        ports = await Promise.all(GATEWAY_PORTS.map(freePort));
-        gateways = await Promise.all(ports.map(serve));
-        // A balancer would notice a second later that they are ready.
-        for (const gateway of gateways) await until200(`${gateway.url}/readyz`);
-        const port = await freePort();
-        url = `http://127.0.0.1:${port}`;
-        const written = GATEWAY_PORTS.reduce(
-          (text, each, index) => text.replace(`:${each}`, `:${ports[index]}`),
-          readFileSync(join(DEPLOY, file), 'utf8').replace(':8080', `:${port}`),
-        );
-        const env = { PATH: process.env.PATH, HOME: folder };
-        balancer = spawn(path, around(folder, written), { stdio: ['ignore', 'ignore', 'pipe'], env });
-        await ready(balancer, url);
-      });
-      after(async () => {
-        balancer?.kill();
-        await harness?.close();
-        rmSync(folder, { recursive: true, force: true });
-      });
+  /** In front of the same gateways as the others. */
+  const start = async (balancer: Balancer) => {
+    const { program, file, around } = balancer;
+    // HAProxy needs libraries of other packages.
+    const path = program.name === 'HAProxy' ? programPath(program) : serverPath(program);
+    const folder = mkdtempSync(join(tmpdir(), 'svc-balancer-'));
+    folders.push(folder);
+    const port = await freePort();
+    const written = GATEWAY_PORTS.reduce(
+      (text, each, index) => text.replace(`:${each}`, `:${ports[index]}`),
+      readFileSync(join(DEPLOY, file), 'utf8').replace(':8080', `:${port}`),
+    );
+    const env = { PATH: process.env.PATH, HOME: folder };
+    const child = spawn(path, around(folder, written), { stdio: ['ignore', 'ignore', 'pipe'], env });
+    children.push(child);
+    const url = `http://127.0.0.1:${port}`;
+    await ready(child, url);
+    urls.set(balancer, url);
+  };
 
-      it(`${program.name}: spreads requests over three gateways, and does not expose the metrics`, async () => {
-        const codes = await Promise.all(Array.from({ length: 60 }, () => status(harness.send(url))));
-        assert.deepEqual([...new Set(codes)], [200]);
-        const counts = await Promise.all(gateways.map(answered));
-        assert.ok(Math.min(...counts) >= 10, `${counts}`);
-        assert.equal(await status(fetch(`${url}/metrics`)), 401);
-      });
+  before(async function () {
+    this.timeout(300_000);
+    harness = await ServeHarness.start();
+    harness.upstream.respond(slowly);
+    ports = await Promise.all(GATEWAY_PORTS.map(freePort));
+    gateways = await Promise.all(ports.map(serve));
+    // A balancer would notice a second later that they are ready.
+    for (const gateway of gateways) await until200(`${gateway.url}/readyz`);
+    for (const balancer of BALANCERS) await start(balancer);
+  });
+  after(async () => {
+    for (const child of children) child.kill();
+    await harness?.close();
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
 
-      it(`${program.name}: a rolling restart cuts no stream and fails no request`, async function () {
-        this.timeout(120_000);
-        const load = new Load(harness, url);
-        for (const [index, gateway] of gateways.entries()) {
-          const ended = once(gateway.child, 'exit');
-          gateway.child.kill('SIGTERM');
-          await ended;
-          gateways[index] = await serve(ports[index] ?? 0);
-          // The balancer notices that it is back.
-          const before = await answered(gateways[index]);
-          while ((await answered(gateways[index])) < before + 3) await sleep(50);
-        }
-        const failed = await load.end();
-        assert.deepEqual(failed, []);
-        assert.ok(load.streams > CLIENTS);
-      });
+  for (const balancer of BALANCERS) {
+    it(`${balancer.program.name}: spreads requests over three gateways, and does not expose the metrics`, async () => {
+      const url = urls.get(balancer) ?? '';
+      const before = await Promise.all(gateways.map(answered));
+      const codes = await Promise.all(Array.from({ length: 60 }, () => status(harness.send(url))));
+      assert.deepEqual([...new Set(codes)], [200]);
+      const counts = await Promise.all(gateways.map(answered));
+      const own = counts.map((count, index) => count - (before[index] ?? 0));
+      assert.ok(Math.min(...own) >= 10, `${own}`);
+      assert.equal(await status(fetch(`${url}/metrics`)), 401);
     });
   }
+
+  it('a rolling restart of three gateways: cuts no stream and fails no request behind each balancer', async function () {
+    this.timeout(120_000);
+    const loads = BALANCERS.map((balancer) => new Load(harness, urls.get(balancer) ?? ''));
+    for (const [index, gateway] of gateways.entries()) {
+      const ended = once(gateway.child, 'exit');
+      gateway.child.kill('SIGTERM');
+      await ended;
+      const next = await serve(ports[index] ?? 0);
+      gateways[index] = next;
+      // All balancers have noticed that it is back.
+      while ((await answered(next)) < 3 * CLIENTS) await sleep(50);
+    }
+    const failed = await Promise.all(loads.map((load) => load.end()));
+    assert.deepEqual(failed.flat(), []);
+    for (const { streams } of loads) assert.ok(streams > CLIENTS);
+  });
 });
 
 /** Clients that send one request after the other, until they are stopped. */
