@@ -49,6 +49,7 @@ export async function openGatewayState(io: Io, current: () => GatewaySettings, l
       outbox: (number) => stateFile(io, `gateway-outbox-${number}.db`),
       log,
       maxStaleMs: settings.maxStale,
+      sharedRates: settings.sharedRates,
       retention: () => current().retention,
     });
     return { state: { shared }, serving: () => undefined, close: () => shared.dispose() };

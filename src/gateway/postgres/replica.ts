@@ -6,6 +6,7 @@ import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
+import type { SharedRates } from '../limits/rate-share.ts';
 import type { SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { Leases, windowId } from './leases.ts';
@@ -15,6 +16,7 @@ import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets
 import { removeOldRows } from './postgres-retention.ts';
 import { isRowFault, writeRows } from './postgres-rows.ts';
 import { migratePostgres } from './postgres-tables.ts';
+import { RateLeases } from './rate-leases.ts';
 import { ServerHealth } from './server-health.ts';
 
 export interface ReplicaInput {
@@ -25,6 +27,8 @@ export interface ReplicaInput {
   /** Milliseconds without an answer of Postgres after which keys are no longer known. */
   readonly maxStaleMs: number;
   readonly retention: () => LedgerRetention;
+  /** Whether rates are counted by all gateways together. */
+  readonly sharedRates: boolean;
 }
 
 /** Milliseconds between two looks for changes. A notification may get lost. */
@@ -62,6 +66,7 @@ export class Replica implements SharedState {
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
   readonly #leases: Leases;
+  readonly #rateLeases: RateLeases;
   #gateway: SharingGateway | undefined;
   #keys: readonly StoredGatewayKey[] = [];
   /** Number of the last change that the keys contain. */
@@ -73,6 +78,7 @@ export class Replica implements SharedState {
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
   #askTimer: NodeJS.Timeout | undefined;
+  #askAt = Number.POSITIVE_INFINITY;
   #stopRetention: (() => void) | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
@@ -90,7 +96,13 @@ export class Replica implements SharedState {
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
-    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon());
+    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon(0));
+    this.#rateLeases = new RateLeases(
+      this.#control,
+      input.outbox.replica,
+      () => this.#health.away,
+      (delay) => this.#askSoon(delay),
+    );
     this.#adminConnection = new PostgresConnection(input.url);
     this.admin = new PostgresAdmin(this.#adminConnection);
   }
@@ -131,6 +143,10 @@ export class Replica implements SharedState {
 
   get budgets(): SharedBudgets {
     return this.#leases;
+  }
+
+  get rates(): SharedRates | undefined {
+    return this.#input.sharedRates ? this.#rateLeases : undefined;
   }
 
   attach(gateway: SharingGateway): void {
@@ -177,12 +193,16 @@ export class Replica implements SharedState {
     });
   }
 
-  #askSoon(): void {
+  #askSoon(delay: number): void {
     if (this.#disposed || this.#gateway === undefined) return;
-    this.#askTimer ??= setTimeout(() => {
-      this.#askTimer = undefined;
+    const at = performance.now() + Math.max(ASK_MS, delay);
+    if (at >= this.#askAt) return;
+    clearTimeout(this.#askTimer);
+    this.#askAt = at;
+    this.#askTimer = setTimeout(() => {
+      this.#askAt = Number.POSITIVE_INFINITY;
       if (!this.#health.away) void this.#askForShares(false);
-    }, ASK_MS).unref();
+    }, at - performance.now()).unref();
   }
 
   /** @param all whether to look at all budgets, and not only at those that have changed. */
@@ -191,6 +211,7 @@ export class Replica implements SharedState {
     if (gateway === undefined) return;
     try {
       await this.#leases.ask(gateway.budgets(), all, (budget) => gateway.spent(budget));
+      if (this.#input.sharedRates) await this.#rateLeases.ask(gateway.rates(), all);
       this.#health.answered();
     } catch (thrown) {
       this.#failed(thrown);
@@ -252,6 +273,8 @@ export class Replica implements SharedState {
         SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
           (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
             WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
+          (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
+            WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
           (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
           (SELECT system_identifier FROM pg_control_system()) AS server`,
         [this.#outbox.replica, hostname()],
@@ -259,6 +282,7 @@ export class Replica implements SharedState {
     );
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);
     this.#leases.wanted = readWanted(row?.wanted);
+    this.#rateLeases.wanted = new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []);
     return Number(row?.changes);
   }
 
