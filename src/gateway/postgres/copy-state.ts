@@ -1,71 +1,52 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { announce } from './postgres-admin.ts';
-import type { PostgresConnection, Row, Sql } from './postgres-connection.ts';
+import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
+interface Column {
+  readonly name: string;
+  /** The type in Postgres. */
+  readonly type: string;
+}
+
+/** A table of both states. Its columns have the same names there. */
 interface Table {
   readonly name: string;
-  readonly texts: readonly string[];
-  readonly numbers: readonly string[];
+  readonly columns: readonly Column[];
   /** Columns by which rows are read, so that their order stays. */
   readonly order: Readonly<Record<'sqlite' | 'postgres', string>>;
 }
 
-const byColumns = (order: string) => ({ sqlite: order, postgres: order });
-const TOKENS = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning', 'cost_nano'];
+/** Tables that are no data: the version, what both states count for themselves, and what is copied otherwise. */
+const OWN_TABLES = ['schema', 'key_changes', 'retained'];
 
-/** The tables of both states; their columns have the same names. Tables come after those that they refer to. */
-const TABLES: readonly Table[] = [
-  {
-    name: 'keys',
-    texts: ['name', 'organization', '"user"'],
-    numbers: ['created_at', 'expires_at', 'revoked_at', 'cut'],
-    order: { sqlite: 'created_at, rowid', postgres: 'created_at, number' },
-  },
-  {
-    name: 'key_hashes',
-    texts: ['hash', 'name'],
-    numbers: ['created_at', 'valid_until'],
-    order: { sqlite: 'created_at, rowid', postgres: 'created_at, number' },
-  },
-  {
-    name: 'budgets',
-    texts: ['key', 'model', 'period', 'zone', 'mode'],
-    numbers: ['nano'],
-    order: byColumns('key, model, period, zone, mode'),
-  },
-  {
-    name: 'rates',
-    texts: ['key', 'model'],
-    numbers: ['requests', 'tokens', 'parallel'],
-    order: byColumns('key, model'),
-  },
-  {
-    name: 'usage',
-    texts: ['request_id', 'key', 'organization', '"user"', 'tags', 'endpoint', 'model', 'provider', 'outcome'],
-    numbers: ['attempt', 'at', 'byok', ...TOKENS, 'estimated', 'wait_ms', 'first_byte_ms', 'duration_ms'],
-    order: byColumns('seq'),
-  },
-  {
-    name: 'usage_rollup',
-    texts: ['key', 'organization', '"user"', 'model', 'provider', 'outcome'],
-    numbers: ['bucket', 'byok', 'requests', 'estimated', ...TOKENS],
-    order: byColumns('bucket, key, organization, "user", model, provider, byok, outcome'),
-  },
-  {
-    name: 'spent',
-    texts: ['key', 'organization', '"user"', 'model'],
-    numbers: ['nano'],
-    order: byColumns('key, organization, "user", model'),
-  },
-  {
-    name: 'alerts',
-    texts: ['budget'],
-    numbers: ['window_start', 'percent', 'at'],
-    order: byColumns('budget, window_start, percent'),
-  },
-];
+/** The tables that both states have. `keys` comes first, because others refer to it. */
+async function commonTables(sql: Sql, database: DatabaseSync): Promise<readonly Table[]> {
+  const rows = await sql(
+    `SELECT table_name, column_name, data_type, is_identity FROM information_schema.columns
+      WHERE table_schema = $1 ORDER BY table_name <> 'keys', table_name, ordinal_position`,
+    [SCHEMA],
+  );
+  const tables = Map.groupBy(rows, ({ table_name }) => String(table_name));
+  return [...tables].flatMap(([name, described]) => {
+    const found = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(name);
+    if (found === undefined || OWN_TABLES.includes(name)) return [];
+    const known = new Set(
+      database
+        .prepare('SELECT name FROM pragma_table_info(?)')
+        .all(name)
+        .map((column) => String(column.name)),
+    );
+    const isNumber = ({ is_identity }: Row) => is_identity === 'YES';
+    const columns = described
+      .filter((row) => !isNumber(row) && known.has(String(row.column_name)))
+      .map((row) => ({ name: String(row.column_name), type: String(row.data_type) }));
+    const number = described.find(isNumber)?.column_name ?? columns[0]?.name;
+    const order = { sqlite: /WITHOUT ROWID/i.test(String(found.sql)) ? '1' : 'rowid', postgres: `"${number}"` };
+    return { name, columns, order };
+  });
+}
 
 /** Rows that are in memory at a time. */
 const BATCH_ROWS = 1_000;
@@ -79,7 +60,7 @@ export function copyToPostgres(source: DatabaseSync, target: PostgresConnection)
     requireEmpty(await sql(COUNT));
     source.exec('BEGIN');
     try {
-      for (const table of TABLES) {
+      for (const table of await commonTables(sql, source)) {
         for (const rows of batches(source.prepare(select(table, 'sqlite')).iterate())) await insert(sql, table, rows);
       }
       await sql('UPDATE retained SET since = $1', [source.prepare('SELECT since FROM retained').get()?.since]);
@@ -102,7 +83,7 @@ export function copyToSqlite(source: PostgresConnection, target: DatabaseSync): 
     requireEmpty([target.prepare(COUNT).get() ?? {}]);
     target.exec('BEGIN IMMEDIATE');
     try {
-      for (const table of TABLES) await fetchTable(sql, target, table);
+      for (const table of await commonTables(sql, target)) await fetchTable(sql, target, table);
       const [retained] = await sql('SELECT since FROM retained');
       target.prepare('UPDATE retained SET since = ?').run(Number(retained?.since));
       target.exec('UPDATE key_changes SET number = number + 1');
@@ -129,12 +110,12 @@ function names(rows: readonly Row[]): string {
   return rows.map(({ name }) => String(name)).join(', ');
 }
 
-function columns({ texts, numbers }: Table): readonly string[] {
-  return [...texts, ...numbers];
+function list({ columns }: Table): string {
+  return columns.map(({ name }) => `"${name}"`).join(', ');
 }
 
 function select(table: Table, engine: 'sqlite' | 'postgres'): string {
-  return `SELECT ${columns(table).join(', ')} FROM ${table.name} ORDER BY ${table.order[engine]}`;
+  return `SELECT ${list(table)} FROM ${table.name} ORDER BY ${table.order[engine]}`;
 }
 
 function* batches(rows: Iterable<Row>): Iterable<readonly Row[]> {
@@ -149,33 +130,29 @@ function* batches(rows: Iterable<Row>): Iterable<readonly Row[]> {
 }
 
 async function insert(sql: Sql, table: Table, rows: readonly Row[]): Promise<void> {
-  const types = [...table.texts.map((name) => `${name} TEXT`), ...table.numbers.map((name) => `${name} BIGINT`)];
-  const list = columns(table).join(', ');
+  const types = table.columns.map(({ name, type }) => `"${name}" ${type}`);
   // Postgres stores no U+0000.
   const json = JSON.stringify(rows).replaceAll('\\u0000', '');
   await sql(
-    `INSERT INTO ${table.name} (${list}) SELECT ${list} FROM json_to_recordset($1::json) AS r (${types.join(', ')})`,
+    `INSERT INTO ${table.name} (${list(table)}) SELECT ${list(table)} FROM json_to_recordset($1::json) AS r (${types.join(', ')})`,
     [json],
   );
 }
 
 async function fetchTable(sql: Sql, target: DatabaseSync, table: Table): Promise<void> {
-  const marks = columns(table).map(() => '?');
-  const statement = target.prepare(
-    `INSERT INTO ${table.name} (${columns(table).join(', ')}) VALUES (${marks.join(', ')})`,
-  );
-  const texts = table.texts.map((name) => name.replaceAll('"', ''));
+  const marks = table.columns.map(() => '?');
+  const statement = target.prepare(`INSERT INTO ${table.name} (${list(table)}) VALUES (${marks.join(', ')})`);
   await sql(`DECLARE rows CURSOR FOR ${select(table, 'postgres')}`);
   for (;;) {
     const rows = await sql(`FETCH ${BATCH_ROWS} FROM rows`);
-    for (const row of rows) {
-      const values: SQLInputValue[] = [
-        ...texts.map((name) => (row[name] === null ? null : String(row[name]))),
-        ...table.numbers.map((name) => (row[name] === null ? null : Number(row[name]))),
-      ];
-      statement.run(...values);
-    }
+    for (const row of rows) statement.run(...table.columns.map((column) => readValue(row, column)));
     if (rows.length < BATCH_ROWS) break;
   }
   await sql('CLOSE rows');
+}
+
+function readValue(row: Row, { name, type }: Column): SQLInputValue {
+  const value: unknown = row[name];
+  if (value === null || value === undefined) return null;
+  return type === 'text' ? String(value) : Number(value);
 }

@@ -9,7 +9,9 @@ const BASE_NANO = 250_000_000;
  * A replica asks for what it spends in this time, so that it can go on while Postgres is started again, and for this
  * many of its largest requests.
  */
-const AHEAD_MS = 90_000;
+const AHEAD_MS = 120_000;
+/** It asks again when less than this part is left. */
+const REFILL = 0.75;
 const AHEAD_REQUESTS = 4;
 /** Milliseconds before the end of a window in which the share of the next one is requested. */
 const NEXT_MS = 30_000;
@@ -132,7 +134,7 @@ export class Leases implements SharedBudgets {
       if (left > keep) return { id, budget, window, want: keep - left, needed: 0 };
     }
     // If nothing is free, the next request that is refused asks.
-    return left < target / 2 && known.free > 0 ? { id, budget, window, want: target - left, needed: 0 } : undefined;
+    return left < target * REFILL && known.free > 0 ? { id, budget, window, want: target - left, needed: 0 } : undefined;
   }
 }
 

@@ -117,7 +117,7 @@ export class Replica implements SharedState {
       await migratePostgres(first, connectMs);
       await this.#load(first);
     } catch (thrown) {
-      if (snapshot === undefined || !(thrown instanceof Unavailable)) throw thrown;
+      if (snapshot === undefined || !(thrown instanceof Unavailable) || thrown.refused) throw thrown;
       this.#health.failed(thrown.reason);
       const ageMs = Math.max(0, Date.now() - snapshot.at);
       log.warn({ ageSeconds: Math.round(ageMs / 1000) }, 'starting with the last known keys');
@@ -249,11 +249,9 @@ export class Replica implements SharedState {
     try {
       const changes = await this.#beat();
       if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
+        const known = new Set(this.#keys.map(({ name }) => name));
         await this.#load(this.#control);
-        // A new key has its share of budgets before a request may use it.
-        this.#gateway?.limits(this.#keys);
-        await this.#askForShares(true);
-        this.#gateway?.keys(this.#keys);
+        await this.#publish(known);
       }
       this.#confirm(asked);
       this.#health.answered();
@@ -262,6 +260,18 @@ export class Replica implements SharedState {
     } catch (thrown) {
       this.#failed(thrown);
     }
+  }
+
+  /** Revoked keys are refused at once. A new key has its share of budgets before a request may use it. */
+  async #publish(known: ReadonlySet<string>): Promise<void> {
+    const gateway = this.#gateway;
+    if (gateway === undefined) return;
+    const old = this.#keys.filter(({ name }) => known.has(name));
+    gateway.keys(old);
+    if (old.length === this.#keys.length) return;
+    gateway.limits(this.#keys);
+    await this.#askForShares(true);
+    gateway.keys(this.#keys);
   }
 
   /** Says that this replica lives. @returns the number of the last change. */
