@@ -134,7 +134,9 @@ export class Leases implements SharedBudgets {
       if (left > keep) return { id, budget, window, want: keep - left, needed: 0 };
     }
     // If nothing is free, the next request that is refused asks.
-    return left < target * REFILL && known.free > 0 ? { id, budget, window, want: target - left, needed: 0 } : undefined;
+    return left < target * REFILL && known.free > 0
+      ? { id, budget, window, want: target - left, needed: 0 }
+      : undefined;
   }
 }
 

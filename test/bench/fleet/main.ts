@@ -45,7 +45,7 @@ const table = [
 if (!QUICK) {
   const file = path.resolve(import.meta.dirname, '..', '..', '..', 'docs', 'performance.md');
   const text = readFileSync(file, 'utf8');
-  const section = `<!-- fleet -->\n${table}\n\n${cpus().length} cores, shared by all processes.\n<!-- /fleet -->`;
+  const section = `<!-- fleet -->\n${table}\n\n${cpus().length} cores, shared by all processes, with other load.\n<!-- /fleet -->`;
   writeFileSync(
     file,
     text.replace(/<!-- fleet -->[\s\S]*<!-- \/fleet -->/, () => section),
