@@ -1,8 +1,9 @@
 // npm test: builds, checks and runs every suite, and ends with one line `N passed, N failed`.
-// Sets up what it needs on a fresh machine: Chromium and the VS Code test host.
+// Sets up what it needs on a fresh machine: Chromium, Postgres and the VS Code test host.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { postgresPath } from './gateway/postgres/postgres-server.ts';
 import { chromiumPath } from './host/chromium.ts';
 import { installCodeServer } from './host/code-server.ts';
 
@@ -53,6 +54,7 @@ process.exit(totals.failed === 0 ? 0 : 1);
 
 function setUp(): void {
   console.log(`Chromium: ${chromiumPath()}`);
+  console.log(`Postgres: ${postgresPath()}`);
   installCodeServer();
   rmSync(COUNTS, { recursive: true, force: true });
   mkdirSync(COUNTS, { recursive: true });

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { loadSettings } from '../config/load/load.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import type { Log } from '../gateway/gateway-deps.ts';
@@ -5,7 +6,7 @@ import type { GatewayStateInput } from '../gateway/gateway-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';
 import { SqliteAdmin, type StateAdmin } from '../gateway/state-admin.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
-import type { Io } from './io.ts';
+import { type Io, UsageError } from './io.ts';
 
 /** Calls `work` with the gateway's state. @throws SvcError configuration_error if it can't be opened. */
 export async function withState<T>(io: Io, work: (state: StateAdmin) => Promise<T>): Promise<T> {
@@ -26,6 +27,41 @@ async function openAdmin(io: Io, postgres: string | undefined): Promise<StateAdm
   }
   const database = await openState(stateFile(io));
   return new SqliteAdmin(database, undefined, () => database.close());
+}
+
+/**
+ * Copies a state to an empty one. Each is `sqlite`, `postgres` for the database of the configuration, an address that
+ * begins with `postgres:`, or the path of a SQLite file.
+ *
+ * @throws SvcError invalid_request if it can't be copied.
+ */
+export async function copyState(io: Io, from: string, to: string): Promise<void> {
+  const settings = await loadSettings(terminalInput(io));
+  requireManaged(settings);
+  const addressOf = (name: string) => {
+    if (/^postgres(ql)?:/.test(name)) return name;
+    if (name !== 'postgres') return undefined;
+    const configured = settings.gateway.state?.secret.reveal();
+    if (configured === undefined) throw new UsageError('gateway.state in svc.jsonc names no Postgres database.');
+    return configured;
+  };
+  const [source, target] = [addressOf(from), addressOf(to)];
+  const address = source ?? target;
+  if (address === undefined || (source !== undefined && target !== undefined)) {
+    throw new UsageError('One of both states must be SQLite and the other one Postgres.');
+  }
+  const file = source === undefined ? from : to;
+  const { connectPostgres } = await import('../gateway/postgres/open-postgres.ts');
+  const { copyToPostgres, copyToSqlite } = await import('../gateway/postgres/copy-state.ts');
+  const connection = await connectPostgres(address);
+  const database = await openState(file === 'sqlite' ? stateFile(io) : path.resolve(io.cwd, file));
+  try {
+    if (source === undefined) await copyToPostgres(database, connection);
+    else await copyToSqlite(connection, database);
+  } finally {
+    database.close();
+    connection.close();
+  }
 }
 
 /** The state of a gateway. */
@@ -49,6 +85,7 @@ export async function openGatewayState(io: Io, current: () => GatewaySettings, l
       outbox: (number) => stateFile(io, `gateway-outbox-${number}.db`),
       log,
       maxStaleMs: settings.maxStale,
+      sharedRates: settings.sharedRates,
       retention: () => current().retention,
     });
     return { state: { shared }, serving: () => undefined, close: () => shared.dispose() };

@@ -50,7 +50,7 @@ export class GatewayState {
       book,
       store: shared?.rows,
     });
-    this.limits = new Limits(book, settings(), () => this.ledger.unwritten);
+    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, shared?.rates);
     this.keys = new KeyCache(database === undefined ? undefined : new KeyStore(database), fixedKeys, {
       reloaded: (keys) => {
         this.#limit(keys);
@@ -63,6 +63,7 @@ export class GatewayState {
       keys: (keys) => this.keys.replace(keys),
       limits: (keys) => this.#limit(keys),
       budgets: () => book.all,
+      rates: () => this.limits.rates,
       spent: (budget) => this.#alerts.note(budget),
     });
     this.admin = shared?.admin ?? new SqliteAdmin(requireDatabase(database), () => this.keys.reload());

@@ -3,6 +3,8 @@ import type { RowStore } from './accounting/ledger.ts';
 import type { ClaimAlert } from './limits/alerts.ts';
 import type { Budget } from './limits/budget.ts';
 import type { SharedBudgets } from './limits/budget-share.ts';
+import type { Rate } from './limits/rate.ts';
+import type { SharedRates } from './limits/rate-share.ts';
 import type { StateAdmin } from './state-admin.ts';
 
 /** A state on a server that several gateways share. It works in the background: no request waits for it. */
@@ -16,6 +18,8 @@ export interface SharedState {
   readonly stale: boolean;
   /** Shares of budgets, which are subtracted in the shared state before they are spent. */
   readonly budgets: SharedBudgets;
+  /** Shares of rates. Absent: each gateway counts alone. */
+  readonly rates?: SharedRates | undefined;
   /** Passes the keys to the gateway, now and after each change. */
   attach(gateway: SharingGateway): void;
   /** Resolves when the gateway has its first shares of budgets, or the server does not answer. */
@@ -32,6 +36,8 @@ export interface SharingGateway {
   limits(keys: readonly StoredGatewayKey[]): void;
   /** All budgets, by id. */
   budgets(): ReadonlyMap<string, Budget>;
+  /** All rates, by id. */
+  rates(): ReadonlyMap<string, Rate>;
   /** It is known how much was spent of a budget. */
   spent(budget: Budget): void;
 }

@@ -1,15 +1,35 @@
 import { parseArgs } from 'node:util';
 import { toUsd } from '../../base/money.ts';
 import { type Io, UsageError } from '../io.ts';
-import { withState } from '../open-state.ts';
+import { copyState, withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 
-/** `svc state check`: compares the sums of the gateway's state with the rows of its ledger. Exit code 1 if one differs. */
+/**
+ * `svc state check`: compares the sums of the gateway's state with the rows of its ledger. Exit code 1 if one differs.
+ * `svc state copy`: copies the state between SQLite and Postgres.
+ */
 export async function run(args: string[], io: Io): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.state });
-  if (positionals.length !== 1 || positionals[0] !== 'check') throw new UsageError('Use svc state check.');
+  const [action, from, to] = positionals;
+  if (action === 'copy' && from !== undefined && to !== undefined && positionals.length === 3) {
+    await copyState(io, from, to);
+    await io.out(`The state was copied from ${describe(from)} to ${describe(to)}.\n`);
+    return 0;
+  }
+  if (positionals.length !== 1 || action !== 'check') {
+    throw new UsageError('Use svc state check, or svc state copy FROM TO with sqlite and postgres.');
+  }
+  return check(io, values.json === true);
+}
+
+/** An address may contain a password. */
+function describe(name: string): string {
+  return name.startsWith('postgres') ? 'Postgres' : name === 'sqlite' ? 'SQLite' : name;
+}
+
+async function check(io: Io, json: boolean): Promise<number> {
   const { rows, spent, differences } = await withState(io, (state) => state.check());
-  if (values.json) {
+  if (json) {
     const found = differences.map(({ what, stored, rows: counted }) => ({
       what,
       stored_nano: stored,

@@ -288,6 +288,12 @@ const gatewaySchema = z.strictObject({
   allowedHosts: idList.optional().describe('Additional accepted `Host` names.'),
   organizations: z.record(z.string(), organizationSchema).optional().describe('Organizations by id.'),
   ...limitFields,
+  rates: z
+    .union([rateList, z.enum(['memory', 'state'])])
+    .optional()
+    .describe(
+      'Maximum requests and tokens per minute, and requests at a time, of all requests together. Gateways that share a Postgres `state` share all rates (`state`); with `memory`, each one counts alone.',
+    ),
   users: z
     .record(z.string(), z.strictObject(limitFields))
     .optional()

@@ -33,6 +33,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: readRetention(fields.retention),
     state: readState(child(node, 'state')),
+    sharedRates: text(fields.rates) !== 'memory',
     maxStale: parseDuration(text(fields.maxStale) ?? '') ?? 15 * 60_000,
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);

@@ -172,7 +172,13 @@ function byCost(a: Summed, b: Summed): number {
 function byLabels(a: Summed, b: Summed): number {
   const [one, two] = [a.labels[0] ?? '', b.labels[0] ?? ''];
   if (one !== two) return one < two ? -1 : 1;
-  return (b.sums[COST] ?? 0) - (a.sums[COST] ?? 0);
+  return (b.sums[COST] ?? 0) - (a.sums[COST] ?? 0) || byRest(a.labels, b.labels);
+}
+
+/** Otherwise the database would decide the order of equal groups. */
+function byRest(a: Summed['labels'], b: Summed['labels']): number {
+  const index = a.findIndex((label, at) => label !== b[at]);
+  return index === -1 ? 0 : (a[index] ?? '') < (b[index] ?? '') ? -1 : 1;
 }
 
 function describeSums(sums: Sums): UsageSums {

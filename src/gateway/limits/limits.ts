@@ -4,6 +4,7 @@ import type { Budget, Spend } from './budget.ts';
 import type { BudgetBook } from './budget-book.ts';
 import { type BudgetRule, budgetId, rateId, rulesFor, type Subject } from './limit-rules.ts';
 import { Rate } from './rate.ts';
+import type { SharedRates } from './rate-share.ts';
 
 const NONE: LimitSettings = { budgets: [], rates: [] };
 
@@ -25,17 +26,32 @@ export interface CallerLimits {
 export class Limits {
   readonly #book: BudgetBook;
   readonly #waiting: () => readonly Spend[];
+  readonly #shared: SharedRates | undefined;
   #settings: GatewaySettings;
   #keys: readonly LimitedKey[] = [];
   #rates = new Map<string, Rate>();
   /** By the name of the key, then by organization. */
   #callers = new Map<string, ReadonlyMap<string | undefined, CallerLimits>>();
 
-  /** @param waiting costs of this process that are not stored yet. */
-  constructor(book: BudgetBook, settings: GatewaySettings, waiting: () => readonly Spend[] = () => []) {
+  /**
+   * @param waiting costs of this process that are not stored yet.
+   * @param shared if several processes use the rates.
+   */
+  constructor(
+    book: BudgetBook,
+    settings: GatewaySettings,
+    waiting: () => readonly Spend[] = () => [],
+    shared?: SharedRates,
+  ) {
+    this.#shared = shared;
     this.#book = book;
     this.#settings = settings;
     this.#waiting = waiting;
+  }
+
+  /** All rates, by id. */
+  get rates(): ReadonlyMap<string, Rate> {
+    return this.#rates;
   }
 
   /** Undefined if nothing limits these requests. */
@@ -70,7 +86,7 @@ export class Limits {
       for (const rule of each.budgets) budgets.set(budgetId(rule), rule);
       for (const rule of each.rates) {
         const id = rateId(rule);
-        const rate = rates.get(id) ?? this.#rates.get(id) ?? new Rate(rule);
+        const rate = rates.get(id) ?? this.#rates.get(id) ?? new Rate(rule, this.#shared?.shares(id));
         rate.rule = rule;
         rates.set(id, rate);
       }

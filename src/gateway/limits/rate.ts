@@ -1,5 +1,6 @@
 import { matchesModelPattern } from '../../catalog/model-pattern.ts';
 import type { RateRule } from './limit-rules.ts';
+import type { RateShare } from './rate-share.ts';
 import { SlidingMinute } from './sliding-minute.ts';
 
 /** What was used of a rate by all requests that it counts. Lives in this process; the limits may change meanwhile. */
@@ -9,9 +10,39 @@ export class Rate {
   readonly tokens = new SlidingMinute();
   /** Running requests. */
   active = 0;
+  /** Absent: only this process counts. */
+  readonly shares: RateShares | undefined;
 
-  constructor(rule: RateRule) {
+  constructor(rule: RateRule, shares?: RateShares) {
     this.rule = rule;
+    this.shares = shares;
+  }
+
+  /** Milliseconds until `amount` may be used; 0 if it may be used now. */
+  wait(of: 'requests' | 'tokens', amount: number, limit: number, now: number): number {
+    if (this.shares === undefined) return this[of].wait(amount, limit, now);
+    return this.shares[of].wait(amount, limit, (part) => this[of].wait(Math.min(amount, part), part, now), now);
+  }
+
+  /** Milliseconds until another request may run; 0 if it may run now. */
+  waitParallel(limit: number, now: number): number {
+    const alone = (part: number) => (this.active >= part ? PARALLEL_WAIT_MS : 0);
+    return this.shares === undefined ? alone(limit) : this.shares.parallel.wait(1, limit, alone, now);
+  }
+
+  add(of: 'requests' | 'tokens', amount: number, now?: number): void {
+    this[of].add(amount, now);
+    this.shares?.[of].use(amount);
+  }
+
+  /** A request starts, or ends with -1. */
+  run(change: 1 | -1): void {
+    this.active += change;
+    if (this.rule.parallel !== undefined) this.shares?.parallel.use(change);
+  }
+
+  used(of: 'requests' | 'tokens', limit: number, now: number): number {
+    return this.shares === undefined ? this[of].used(now) : limit - this.shares[of].remaining(limit);
   }
 
   get countsAllModels(): boolean {
@@ -22,6 +53,9 @@ export class Rate {
     return this.countsAllModels || matchesModelPattern(this.rule.model, ref);
   }
 }
+
+/** The shares of a process in a rate that several processes use. */
+export type RateShares = Readonly<Record<'requests' | 'tokens' | 'parallel', RateShare>>;
 
 /** A limit that a request exceeds. */
 export interface Excess {
@@ -38,15 +72,14 @@ const PARALLEL_WAIT_MS = 1_000;
 export function takeRequest(rates: readonly Rate[], now = performance.now()): Excess | undefined {
   for (const rate of rates) {
     const { requests, parallel } = rate.rule;
-    if (parallel !== undefined && rate.active >= parallel) {
-      return { rate, of: 'parallel', limit: parallel, waitMs: PARALLEL_WAIT_MS };
-    }
-    const waitMs = requests === undefined ? 0 : rate.requests.wait(1, requests, now);
+    const parallelMs = parallel === undefined ? 0 : rate.waitParallel(parallel, now);
+    if (parallel !== undefined && parallelMs > 0) return { rate, of: 'parallel', limit: parallel, waitMs: parallelMs };
+    const waitMs = requests === undefined ? 0 : rate.wait('requests', 1, requests, now);
     if (requests !== undefined && waitMs > 0) return { rate, of: 'requests', limit: requests, waitMs };
   }
   for (const rate of rates) {
-    rate.active += 1;
-    if (rate.rule.requests !== undefined) rate.requests.add(1, now);
+    rate.run(1);
+    if (rate.rule.requests !== undefined) rate.add('requests', 1, now);
   }
   return undefined;
 }
@@ -59,10 +92,10 @@ export function takeTokens(rates: readonly Rate[], amount: number, now = perform
   for (const rate of rates) {
     const { tokens } = rate.rule;
     if (tokens === undefined) continue;
-    const waitMs = rate.tokens.wait(Math.min(amount, tokens), tokens, now);
+    const waitMs = rate.wait('tokens', Math.min(amount, tokens), tokens, now);
     if (waitMs > 0) return { rate, of: 'tokens', limit: tokens, waitMs };
   }
-  for (const rate of rates) if (rate.rule.tokens !== undefined) rate.tokens.add(amount, now);
+  for (const rate of rates) if (rate.rule.tokens !== undefined) rate.add('tokens', amount, now);
   return undefined;
 }
 
@@ -82,7 +115,7 @@ export function describeRates(
   for (const rate of rates) {
     const own = rate.rule[of];
     if (own === undefined) continue;
-    const ownUsed = rate[of].used(now);
+    const ownUsed = rate.used(of, own, now);
     if (tightest !== undefined && ownUsed * limit <= used * own) continue;
     tightest = rate;
     limit = own;

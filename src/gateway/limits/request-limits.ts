@@ -97,7 +97,7 @@ export class RequestLimits {
   used(tokens: number): void {
     if (this.#tokens === undefined) return;
     const { rates, amount } = this.#tokens;
-    for (const rate of rates) if (rate.rule.tokens !== undefined) rate.tokens.add(tokens - amount);
+    for (const rate of rates) if (rate.rule.tokens !== undefined) rate.add('tokens', tokens - amount);
     // A fallback adds to what was used before.
     this.#tokens = { rates, amount: 0 };
   }
@@ -105,7 +105,7 @@ export class RequestLimits {
   /** Must be called when the request has ended. */
   release(): void {
     for (const model of [...this.#reserved.keys()]) this.unreserve(model);
-    for (const rate of this.#running.splice(0)) rate.active -= 1;
+    for (const rate of this.#running.splice(0)) rate.run(-1);
   }
 
   #take(rates: readonly Rate[]): void {

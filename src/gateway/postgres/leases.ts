@@ -5,8 +5,13 @@ import { lock } from './postgres-tables.ts';
 
 /** Nano-USD that a replica asks for if it does not know what requests cost. */
 const BASE_NANO = 250_000_000;
-/** A replica asks for what it spends in this time, and for this many of its largest requests. */
-const AHEAD_MS = 5_000;
+/**
+ * A replica asks for what it spends in this time, so that it can go on while Postgres is started again, and for this
+ * many of its largest requests.
+ */
+const AHEAD_MS = 120_000;
+/** It asks again when less than this part is left. */
+const REFILL = 0.75;
 const AHEAD_REQUESTS = 4;
 /** Milliseconds before the end of a window in which the share of the next one is requested. */
 const NEXT_MS = 30_000;
@@ -119,7 +124,7 @@ export class Leases implements SharedBudgets {
     const { largest, recent } = share;
     const known = share.window(window.start);
     const left = (known?.granted ?? 0) - (known?.used ?? 0) - budget.reserved;
-    const elapsed = Math.max(250, performance.now() - recent.since);
+    const elapsed = Math.max(1_000, performance.now() - recent.since);
     const target = Math.max(BASE_NANO, AHEAD_REQUESTS * largest, (recent.nano / elapsed) * AHEAD_MS);
     const needed = share.needed > left ? share.needed - Math.max(0, left) : 0;
     if (known === undefined || needed > 0) return { id, budget, window, want: target - left, needed };
@@ -129,7 +134,9 @@ export class Leases implements SharedBudgets {
       if (left > keep) return { id, budget, window, want: keep - left, needed: 0 };
     }
     // If nothing is free, the next request that is refused asks.
-    return left < target / 2 && known.free > 0 ? { id, budget, window, want: target - left, needed: 0 } : undefined;
+    return left < target * REFILL && known.free > 0
+      ? { id, budget, window, want: target - left, needed: 0 }
+      : undefined;
   }
 }
 

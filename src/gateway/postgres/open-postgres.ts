@@ -12,14 +12,19 @@ const OPEN_MS = 5_000;
 
 /** Opens the state in Postgres for commands. @throws SvcError configuration_error if it can't be used. */
 export async function openPostgres(url: string): Promise<StateAdmin> {
+  return new PostgresAdmin(await connectPostgres(url));
+}
+
+/** A connection to a state of this release. @throws SvcError configuration_error if it can't be used. */
+export async function connectPostgres(url: string): Promise<PostgresConnection> {
   const connection = new PostgresConnection(url, { connectMs: OPEN_MS });
   try {
     await migratePostgres(connection, OPEN_MS);
+    return connection;
   } catch (thrown) {
     connection.close();
     throw unusable(url, thrown);
   }
-  return new PostgresAdmin(connection);
 }
 
 export interface SharedStateInput extends Omit<ReplicaInput, 'outbox'> {

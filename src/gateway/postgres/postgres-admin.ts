@@ -134,7 +134,7 @@ export class PostgresAdmin implements StateAdmin {
 }
 
 /** Tells all replicas about a change. The transaction must have the lock of changes. */
-async function announce(sql: Sql, kind: string, id: string): Promise<void> {
+export async function announce(sql: Sql, kind: string, id: string): Promise<void> {
   await sql('INSERT INTO changes (kind, id) VALUES ($1, $2)', [kind, id]);
   await sql(`NOTIFY ${SCHEMA}`);
 }

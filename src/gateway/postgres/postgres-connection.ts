@@ -10,14 +10,17 @@ export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonl
 /** The server did not answer, refused the connection, or can't be written. The call may be repeated. */
 export class Unavailable extends SvcError {
   readonly reason: string;
+  /** The server is there and refuses the user or the database. */
+  readonly refused: boolean;
 
-  constructor(reason: string) {
+  constructor(reason: string, refused = false) {
     super({
       errorType: 'temporarily_unavailable',
       message: `The database of the gateway’s state can’t be used: ${reason}.`,
       retryable: true,
     });
     this.reason = reason;
+    this.refused = refused;
   }
 }
 
@@ -114,7 +117,9 @@ export class PostgresConnection {
       if (notified !== undefined) await within(connectMs, client.query(`LISTEN ${SCHEMA}`));
     } catch (thrown) {
       socket.destroy();
-      throw thrown;
+      if (thrown instanceof Unavailable) throw thrown;
+      // Wrong users and passwords (28), unknown databases (3D), and errors of TLS or of the login.
+      throw new Unavailable(withoutSecrets(thrown, this.#url), !isUnavailable(thrown));
     }
     this.#open = { client, socket };
     return client;
@@ -154,7 +159,7 @@ function isUnavailable(thrown: unknown): boolean {
   const code = sqlState(thrown);
   if (code !== undefined) return UNAVAILABLE.test(code);
   // Node's network errors, and errors of pg about a connection that ended.
-  return !(thrown instanceof SvcError) && !(thrown instanceof TypeError) && !(thrown instanceof RangeError);
+  return 'syscall' in thrown || /^(Connection terminated|Client (has|was))/.test(thrown.message);
 }
 
 /** The five characters of an error of the server. */

@@ -79,12 +79,24 @@ CREATE TABLE leases (
   granted_nano BIGINT NOT NULL, settled_nano BIGINT NOT NULL,
   PRIMARY KEY (budget_window, replica)
 );
+CREATE TABLE rate_use (rate TEXT NOT NULL, slot BIGINT NOT NULL, amount BIGINT NOT NULL, PRIMARY KEY (rate, slot));
+CREATE TABLE rate_leases (
+  rate TEXT NOT NULL, replica TEXT NOT NULL, held BIGINT NOT NULL, wanted_at TIMESTAMPTZ,
+  PRIMARY KEY (rate, replica)
+);
+CREATE INDEX ON rate_leases (wanted_at) WHERE wanted_at IS NOT NULL;
 `;
 
 const MIGRATIONS: readonly Migration[] = [{ version: VERSION, minReader: VERSION, sql: TABLES }];
 
-/** Numbers of the advisory locks: those of migrations, of changes of keys, of money, and of what removes old rows. */
-export const LOCKS = { migration: 7_263_401, changes: 7_263_402, money: 7_263_403, retention: 7_263_404 } as const;
+/** Numbers of the advisory locks: those of migrations, changes of keys, money, the removal of old rows, and rates. */
+export const LOCKS = {
+  migration: 7_263_401,
+  changes: 7_263_402,
+  money: 7_263_403,
+  retention: 7_263_404,
+  rates: 7_263_405,
+} as const;
 
 /** Waits for the other transactions that take the same lock. Ends with the transaction. */
 export async function lock(sql: Sql, name: keyof typeof LOCKS): Promise<void> {

@@ -6,15 +6,17 @@ import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
+import type { SharedRates } from '../limits/rate-share.ts';
 import type { SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { Leases, windowId } from './leases.ts';
-import type { Outbox, WaitingRows } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
 import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets } from './postgres-connection.ts';
 import { removeOldRows } from './postgres-retention.ts';
-import { isRowFault, writeRows } from './postgres-rows.ts';
 import { migratePostgres } from './postgres-tables.ts';
+import { RateLeases } from './rate-leases.ts';
+import { RowSender } from './row-sender.ts';
 import { ServerHealth } from './server-health.ts';
 
 export interface ReplicaInput {
@@ -25,6 +27,8 @@ export interface ReplicaInput {
   /** Milliseconds without an answer of Postgres after which keys are no longer known. */
   readonly maxStaleMs: number;
   readonly retention: () => LedgerRetention;
+  /** Whether rates are counted by all gateways together. */
+  readonly sharedRates: boolean;
 }
 
 /** Milliseconds between two looks for changes. A notification may get lost. */
@@ -35,15 +39,11 @@ const LATE_MS = 3_000;
 const SEND_MS = 500;
 /** Milliseconds in which questions about budgets are collected. */
 const ASK_MS = 100;
-/** Maximum number of rows in one statement. */
-const BATCH_ROWS = 1_000;
 /** Milliseconds after which all keys are read again, and the snapshot is dated. */
 const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
-/** Seconds for which the shares of a killed process are held. */
-const HELD_SECONDS = 900;
-/** Deadlines in milliseconds. A poll is small; a batch of rows may wait for those of other replicas. */
-const DEADLINE = { poll: 1_000, keys: 5_000, rows: 5_000, end: 2_000 } as const;
+/** Deadlines in milliseconds. */
+const DEADLINE = { poll: 1_000, keys: 5_000 } as const;
 /** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
 const OPEN_MS = { withKeys: 700, withoutKeys: 5_000 } as const;
 
@@ -62,6 +62,8 @@ export class Replica implements SharedState {
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
   readonly #leases: Leases;
+  readonly #rateLeases: RateLeases;
+  readonly #sender: RowSender;
   #gateway: SharingGateway | undefined;
   #keys: readonly StoredGatewayKey[] = [];
   /** Number of the last change that the keys contain. */
@@ -73,25 +75,34 @@ export class Replica implements SharedState {
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
   #askTimer: NodeJS.Timeout | undefined;
+  #askAt = Number.POSITIVE_INFINITY;
   #stopRetention: (() => void) | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
   #again = false;
-  #sending: Promise<void> | undefined;
-  /** Replicas whose end Postgres does not know. */
-  #earlier: readonly string[];
   #disposed = false;
 
   constructor(input: ReplicaInput) {
     this.#input = input;
     this.#outbox = input.outbox;
-    this.#earlier = input.outbox.earlier;
     this.#server = describeServer(input.url);
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
-    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon());
+    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon(0));
+    this.#rateLeases = new RateLeases(
+      this.#control,
+      input.outbox.replica,
+      () => this.#health.away,
+      (delay) => this.#askSoon(delay),
+    );
     this.#adminConnection = new PostgresConnection(input.url);
+    this.#sender = new RowSender({
+      ...input,
+      connection: this.#rows,
+      health: this.#health,
+      failed: (thrown) => this.#failed(thrown),
+    });
     this.admin = new PostgresAdmin(this.#adminConnection);
   }
 
@@ -105,7 +116,7 @@ export class Replica implements SharedState {
       await migratePostgres(first, connectMs);
       await this.#load(first);
     } catch (thrown) {
-      if (snapshot === undefined || !(thrown instanceof Unavailable)) throw thrown;
+      if (snapshot === undefined || !(thrown instanceof Unavailable) || thrown.refused) throw thrown;
       this.#health.failed(thrown.reason);
       const ageMs = Math.max(0, Date.now() - snapshot.at);
       log.warn({ ageSeconds: Math.round(ageMs / 1000) }, 'starting with the last known keys');
@@ -133,6 +144,10 @@ export class Replica implements SharedState {
     return this.#leases;
   }
 
+  get rates(): SharedRates | undefined {
+    return this.#input.sharedRates ? this.#rateLeases : undefined;
+  }
+
   attach(gateway: SharingGateway): void {
     this.#gateway = gateway;
     gateway.keys(this.#keys);
@@ -155,7 +170,7 @@ export class Replica implements SharedState {
   follow(): void {
     this.look();
     this.#pollTimer = setInterval(() => this.look(), POLL_MS).unref();
-    this.#sendTimer = setInterval(() => void this.send(), SEND_MS).unref();
+    this.#sendTimer = setInterval(() => void this.#sender.send(), SEND_MS).unref();
     this.#stopRetention = everyHour(
       async () => !this.#health.away && (await removeOldRows(this.#rows, this.#input.retention())),
       (thrown) => this.#failed(thrown),
@@ -177,12 +192,16 @@ export class Replica implements SharedState {
     });
   }
 
-  #askSoon(): void {
+  #askSoon(delay: number): void {
     if (this.#disposed || this.#gateway === undefined) return;
-    this.#askTimer ??= setTimeout(() => {
-      this.#askTimer = undefined;
+    const at = performance.now() + Math.max(ASK_MS, delay);
+    if (at >= this.#askAt) return;
+    clearTimeout(this.#askTimer);
+    this.#askAt = at;
+    this.#askTimer = setTimeout(() => {
+      this.#askAt = Number.POSITIVE_INFINITY;
       if (!this.#health.away) void this.#askForShares(false);
-    }, ASK_MS).unref();
+    }, at - performance.now()).unref();
   }
 
   /** @param all whether to look at all budgets, and not only at those that have changed. */
@@ -191,35 +210,21 @@ export class Replica implements SharedState {
     if (gateway === undefined) return;
     try {
       await this.#leases.ask(gateway.budgets(), all, (budget) => gateway.spent(budget));
+      if (this.#input.sharedRates) await this.#rateLeases.ask(gateway.rates(), all);
       this.#health.answered();
     } catch (thrown) {
       this.#failed(thrown);
     }
   }
 
-  /** Sends all rows that wait. Does nothing while Postgres is away. */
-  send(): Promise<void> {
-    this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
-    });
-    return this.#sending;
-  }
-
-  /** Sends the last rows if Postgres is there, and says that this replica has ended. */
   async dispose(): Promise<void> {
     this.#disposed = true;
     clearInterval(this.#pollTimer);
     clearTimeout(this.#askTimer);
     this.#stopRetention?.();
     clearInterval(this.#sendTimer);
-    await this.send();
-    if (!this.#health.away && this.#outbox.waiting === 0) {
-      await this.#end([this.#outbox.replica], 0).catch(() => undefined);
-    }
+    await this.#sender.end();
     for (const each of [this.#control, this.#rows, this.#adminConnection]) each.close();
-    if (this.#outbox.waiting > 0) {
-      this.#input.log.warn({ rows: this.#outbox.waiting }, 'rows wait on the disk until the gateway starts again');
-    }
     this.#outbox.close();
   }
 
@@ -228,11 +233,9 @@ export class Replica implements SharedState {
     try {
       const changes = await this.#beat();
       if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
+        const known = new Set(this.#keys.map(({ name }) => name));
         await this.#load(this.#control);
-        // A new key has its share of budgets before a request may use it.
-        this.#gateway?.limits(this.#keys);
-        await this.#askForShares(true);
-        this.#gateway?.keys(this.#keys);
+        await this.#publish(known);
       }
       this.#confirm(asked);
       this.#health.answered();
@@ -241,6 +244,18 @@ export class Replica implements SharedState {
     } catch (thrown) {
       this.#failed(thrown);
     }
+  }
+
+  /** Revoked keys are refused at once. A new key has its share of budgets before a request may use it. */
+  async #publish(known: ReadonlySet<string>): Promise<void> {
+    const gateway = this.#gateway;
+    if (gateway === undefined) return;
+    const old = this.#keys.filter(({ name }) => known.has(name));
+    gateway.keys(old);
+    if (old.length === this.#keys.length) return;
+    gateway.limits(this.#keys);
+    await this.#askForShares(true);
+    gateway.keys(this.#keys);
   }
 
   /** Says that this replica lives. @returns the number of the last change. */
@@ -252,6 +267,8 @@ export class Replica implements SharedState {
         SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
           (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
             WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
+          (SELECT json_agg(rate) FROM ${SCHEMA}.rate_leases
+            WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
           (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
           (SELECT system_identifier FROM pg_control_system()) AS server`,
         [this.#outbox.replica, hostname()],
@@ -259,6 +276,7 @@ export class Replica implements SharedState {
     );
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);
     this.#leases.wanted = readWanted(row?.wanted);
+    this.#rateLeases.wanted = new Set(Array.isArray(row?.rates) ? row.rates.map(String) : []);
     return Number(row?.changes);
   }
 
@@ -293,58 +311,6 @@ export class Replica implements SharedState {
     if (!this.stale || this.#stale) return;
     this.#stale = true;
     this.#input.log.error({ alert: 'state-stale' }, 'the keys are too old: requests with stored keys are refused');
-  }
-
-  async #sendAll(): Promise<void> {
-    try {
-      let waiting = this.#health.away ? undefined : this.#outbox.next(BATCH_ROWS);
-      while (waiting !== undefined) {
-        await this.#sendBatch(waiting);
-        waiting = this.#outbox.next(BATCH_ROWS);
-      }
-      if (this.#earlier.length > 0 && !this.#health.away) {
-        await this.#end(this.#earlier, HELD_SECONDS);
-        this.#earlier = [];
-      }
-    } catch (thrown) {
-      this.#failed(thrown);
-    }
-  }
-
-  /**
-   * Says that all rows of these replicas were sent and that they have ended.
-   *
-   * @param seconds for which their shares of budgets are held. Rows of the last moments of a killed process are lost,
-   * and what they cost is spent.
-   */
-  async #end(replicas: readonly string[], seconds: number): Promise<void> {
-    await this.#rows.call(DEADLINE.end, (sql) =>
-      sql(
-        `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, released_at)
-          SELECT id, $2, now(), now() + make_interval(secs => $3) FROM unnest($1::text[]) AS id
-          ON CONFLICT (id) DO UPDATE SET released_at = excluded.released_at`,
-        [replicas, hostname(), seconds],
-      ),
-    );
-    for (const replica of replicas) this.#outbox.ended(replica);
-  }
-
-  /** Rows that Postgres can't store are set aside one by one, so that the others are not held up. */
-  async #sendBatch(batch: WaitingRows): Promise<void> {
-    try {
-      await this.#rows.transaction(DEADLINE.rows, (sql) => writeRows(sql, batch.rows, batch.replica));
-      this.#outbox.sent(batch);
-    } catch (thrown) {
-      if (!isRowFault(thrown)) throw thrown;
-      if (batch.rows.length > 1) {
-        const half = this.#outbox.next(Math.ceil(batch.rows.length / 2));
-        if (half !== undefined) await this.#sendBatch(half);
-        return;
-      }
-      this.#outbox.sent(batch, true);
-      const error = withoutSecrets(thrown, this.#input.url);
-      this.#input.log.error({ error, row: batch.first }, 'a row of the ledger can’t be stored in Postgres');
-    }
   }
 
   /** A standby that took over may lack the last rows. */

@@ -22,14 +22,19 @@ export interface PostgresServer {
   close(): Promise<void>;
 }
 
-/** Debian's Postgres with an empty cluster in a temporary folder. It refuses to run as root. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const postgres = programPath({
+/** Path of the server; installs Debian's package when root and absent. */
+export function postgresPath(): string {
+  return programPath({
     name: 'Postgres',
     paths: [15, 16, 17].map((version) => `/usr/lib/postgresql/${version}/bin/postgres`),
     debianPackage: 'postgresql',
     variable: 'SVC_TEST_POSTGRES',
   });
+}
+
+/** Debian's Postgres with an empty cluster in a temporary folder. It refuses to run as root. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const postgres = postgresPath();
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-postgres-'));
   const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
   const [first = '', ...rest] = [...asUser, path.join(path.dirname(postgres), 'initdb')];

@@ -3,7 +3,9 @@ import { PostgresConnection } from '../../../src/gateway/postgres/postgres-conne
 import { removeOldRows } from '../../../src/gateway/postgres/postgres-retention.ts';
 import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
 import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
-import type { UsageRow } from '../../../src/gateway/state/usage-tables.ts';
+import { openState, stateFile } from '../../../src/gateway/state/state-database.ts';
+import { transaction } from '../../../src/gateway/state/transaction.ts';
+import { type UsageRow, UsageTables } from '../../../src/gateway/state/usage-tables.ts';
 import { svc } from '../../cli/run-svc.ts';
 import { ProjectFolder } from '../../config/project-folder.ts';
 import { ledgerRow } from '../ledger-row.ts';
@@ -92,6 +94,44 @@ describe('the state in Postgres', () => {
     assert.deepEqual([code, out], [0, 'The state is consistent: 3 rows, 1 USD spent, equal to the sum of the rows.\n']);
     await query(url, 'UPDATE svc.spent SET nano = nano + 1');
     assert.equal((await svc(folder, ['state', 'check'])).code, 1);
+  });
+
+  it('svc state copy: to Postgres and back, with keys, limits, rows and sums; never onto other data', async () => {
+    using folder = folderWith('sqlite');
+    const run = async (...args: string[]) => {
+      const { code, out, err } = await svc(folder, args);
+      assert.equal(code, 0, err);
+      return out;
+    };
+    await run('keys', 'create', 'k', '--user', 'ann', '--budget', '20/month', '--rpm', '60');
+    await run('keys', 'create', 'revoked');
+    await run('keys', 'rotate', 'k');
+    await run('keys', 'revoke', 'revoked');
+    const database = await openState(stateFile({ platform: 'linux', env: folder.env, home: folder.home }));
+    const rows = Array.from({ length: 2_500 }, (_, index) =>
+      ledgerRow({ at: index * 60_000, tags: { n: `${index}` } }),
+    );
+    transaction(database, () => new UsageTables(database).write(rows, assert.fail));
+    database.close();
+    const all = async () => [
+      await run('keys', 'list', '--json'),
+      await run('usage', '--json', '--by', 'day,key,tag:n'),
+      await run('state', 'check'),
+    ];
+    const before = await all();
+    const url = await server.database();
+    folder.env.STATE = url;
+    assert.equal(await run('state', 'copy', 'sqlite', 'postgres'), 'The state was copied from SQLite to Postgres.\n');
+    assert.deepEqual(await all(), before);
+    const again = await svc(folder, ['state', 'copy', 'sqlite', 'postgres']);
+    assert.match(again.err, /The target has keys or usage already/);
+    await run('state', 'copy', url, 'back.db');
+    folder.env.STATE = await server.database();
+    await run('state', 'copy', 'back.db', 'postgres');
+    assert.deepEqual(await all(), before);
+    await query(url, "INSERT INTO svc.replicas VALUES ('r', 'host', now(), NULL)");
+    const running = await svc(folder, ['state', 'copy', url, 'other.db']);
+    assert.match(running.err, /Gateways are running on the database: host/);
   });
 
   it('retention: old rows and sums are removed in batches, and what was spent stays', async () => {

@@ -72,6 +72,26 @@ describe('gateways that share a state in Postgres', () => {
     await consistent();
   });
 
+  it('rates: all replicas together allow what a key may send', async () => {
+    const replicas = await Promise.all([harness.serve(), harness.serve()]);
+    const key = await admin.createKey({ name: 'k', limits: { budgets: [], rates: [{ requests: 20, model: '*' }] } });
+    let allowed = 0;
+    for (const each of replicas) {
+      await until('the key is known', async () => (await status(each, key)) === 200);
+      allowed += 1;
+    }
+    await until('the rate is used up', async () => {
+      const answers = await Promise.all([...replicas, ...replicas].map((each) => status(each, key)));
+      allowed += answers.filter((code) => code === 200).length;
+      return allowed >= 19;
+    });
+    for (let sent = 0; sent < 20; sent += 1) {
+      const answers = await Promise.all(replicas.map((each) => status(each, key)));
+      allowed += answers.filter((code) => code === 200).length;
+    }
+    assert.ok(allowed <= 20, String(allowed));
+  });
+
   it('a replica that was killed: the next process sends its rows, each once', async () => {
     const first = await harness.serve();
     const key = await createKey('k');

@@ -1,0 +1,109 @@
+import { hostname } from 'node:os';
+import type { Log } from '../gateway-deps.ts';
+import type { Outbox, WaitingRows } from './outbox.ts';
+import { type PostgresConnection, SCHEMA, withoutSecrets } from './postgres-connection.ts';
+import { isRowFault, writeRows } from './postgres-rows.ts';
+import type { ServerHealth } from './server-health.ts';
+
+export interface RowSenderInput {
+  readonly url: string;
+  readonly outbox: Outbox;
+  /** Used by nothing else that must not wait, because a batch may be large. */
+  readonly connection: PostgresConnection;
+  readonly health: ServerHealth;
+  readonly log: Log;
+  readonly failed: (thrown: unknown) => void;
+}
+
+/** Maximum number of rows in one statement. */
+const BATCH_ROWS = 1_000;
+/** Milliseconds. A batch may wait for those of other replicas. */
+const ROWS_MS = 5_000;
+const END_MS = 2_000;
+/** Seconds for which the shares of a killed process are held. */
+const HELD_SECONDS = 900;
+
+/** Sends the rows of an outbox to Postgres, also those of processes that used it before. */
+export class RowSender {
+  readonly #input: RowSenderInput;
+  /** Replicas whose end Postgres does not know. */
+  #earlier: readonly string[];
+  #sending: Promise<void> | undefined;
+
+  constructor(input: RowSenderInput) {
+    this.#input = input;
+    this.#earlier = input.outbox.earlier;
+  }
+
+  /** Sends all rows that wait. Does nothing while Postgres is away. */
+  send(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  /** Sends the last rows if Postgres is there, and says that this replica has ended. */
+  async end(): Promise<void> {
+    const { outbox, health, log } = this.#input;
+    await this.send();
+    if (outbox.waiting > 0) log.warn({ rows: outbox.waiting }, 'rows wait on the disk until the gateway starts again');
+    else if (!health.away) await this.#release([outbox.replica], 0).catch(() => undefined);
+  }
+
+  async #sendAll(): Promise<void> {
+    const { outbox, health, failed } = this.#input;
+    try {
+      let waiting = health.away ? undefined : outbox.next(BATCH_ROWS);
+      while (waiting !== undefined) {
+        await this.#sendBatch(waiting);
+        waiting = outbox.next(BATCH_ROWS);
+      }
+      if (this.#earlier.length === 0 || health.away) return;
+      await this.#release(this.#earlier, HELD_SECONDS);
+      this.#earlier = [];
+    } catch (thrown) {
+      failed(thrown);
+    }
+  }
+
+  /**
+   * Says that all rows of these replicas were sent and that they have ended.
+   *
+   * @param seconds for which their shares of budgets are held. Rows of the last moments of a killed process are lost,
+   * and what they cost is spent.
+   */
+  async #release(replicas: readonly string[], seconds: number): Promise<void> {
+    const { connection, outbox } = this.#input;
+    await connection.call(END_MS, (sql) =>
+      sql(
+        `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, released_at)
+          SELECT id, $2, now(), now() + make_interval(secs => $3) FROM unnest($1::text[]) AS id
+          ON CONFLICT (id) DO UPDATE SET released_at = excluded.released_at`,
+        [replicas, hostname(), seconds],
+      ),
+    );
+    for (const replica of replicas) outbox.ended(replica);
+  }
+
+  /** Rows that Postgres can't store are set aside one by one, so that the others are not held up. */
+  async #sendBatch(batch: WaitingRows): Promise<void> {
+    const { connection, outbox, log, url } = this.#input;
+    try {
+      await connection.transaction(ROWS_MS, (sql) => writeRows(sql, batch.rows, batch.replica));
+      outbox.sent(batch);
+    } catch (thrown) {
+      if (!isRowFault(thrown)) throw thrown;
+      if (batch.rows.length > 1) {
+        const half = outbox.next(Math.ceil(batch.rows.length / 2));
+        if (half !== undefined) await this.#sendBatch(half);
+        return;
+      }
+      outbox.sent(batch, true);
+      log.error(
+        { error: withoutSecrets(thrown, url), row: batch.first },
+        'a row of the ledger can’t be stored in Postgres',
+      );
+    }
+  }
+}
