@@ -1,0 +1,182 @@
+import * as z from 'zod';
+import * as schemas from './schemas.ts';
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below `/admin/v1`. `{name}` is one segment of the path. */
+  readonly path: string;
+  readonly summary: string;
+  /** The least scope that may call it; `open` needs no key. */
+  readonly access: 'open' | schemas.Scope;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** Absent: 204 without a body. */
+  readonly answer?: z.ZodType;
+  /** The answer is a stream of server-sent events. */
+  readonly stream?: true;
+}
+
+const none = z.strictObject({});
+
+/** All endpoints of the admin API by name. */
+export const ENDPOINTS = {
+  createSession: {
+    method: 'POST',
+    path: '/session',
+    summary: 'Start a session of a browser with a key or the token of a one-time link; sets the cookie',
+    access: 'open',
+    body: schemas.sessionInput,
+    answer: schemas.session,
+  },
+  getSession: {
+    method: 'GET',
+    path: '/session',
+    summary: 'Name and scope of the caller',
+    access: 'own',
+    answer: schemas.session,
+  },
+  endSession: { method: 'DELETE', path: '/session', summary: 'End the session', access: 'own' },
+  createLink: {
+    method: 'POST',
+    path: '/links',
+    summary: 'Create the token of a one-time link to the page, for a browser on the gateway’s machine',
+    access: 'all',
+    body: none,
+    answer: schemas.link,
+  },
+  listKeys: {
+    method: 'GET',
+    path: '/keys',
+    summary: 'Keys by name',
+    access: 'read',
+    query: schemas.keyQuery,
+    answer: schemas.keyPage,
+  },
+  createKey: {
+    method: 'POST',
+    path: '/keys',
+    summary: 'Create a key. The answer shows it once. An admin key needs the scope `all`',
+    access: 'keys',
+    body: schemas.newKey,
+    answer: schemas.issuedKey,
+  },
+  getKey: { method: 'GET', path: '/keys/{name}', summary: 'One key', access: 'read', answer: schemas.key },
+  changeKey: {
+    method: 'PATCH',
+    path: '/keys/{name}',
+    summary: 'Replace the budgets of a key, its rates or both',
+    access: 'keys',
+    body: schemas.keyChange,
+    answer: schemas.key,
+  },
+  rotateKey: {
+    method: 'POST',
+    path: '/keys/{name}/rotate',
+    summary: 'Replace the secret of a key. The old one stays valid for a time',
+    access: 'keys',
+    body: schemas.rotation,
+    answer: schemas.issuedKey,
+  },
+  revokeKey: {
+    method: 'POST',
+    path: '/keys/{name}/revoke',
+    summary: 'Revoke a key; `cut` also ends its running requests',
+    access: 'keys',
+    body: schemas.revocation,
+    answer: schemas.key,
+  },
+  getUsage: {
+    method: 'GET',
+    path: '/usage',
+    summary: 'Sums of the ledger, as `svc usage` shows them; with `step` as a series, with `format=csv` as CSV',
+    access: 'own',
+    query: schemas.usageQuery,
+    answer: schemas.usageAnswer,
+  },
+  listRequests: {
+    method: 'GET',
+    path: '/requests',
+    summary: 'Requests, newest first',
+    access: 'own',
+    query: schemas.requestQuery,
+    answer: schemas.requestPage,
+  },
+  followRequests: {
+    method: 'GET',
+    path: '/requests/live',
+    summary: 'Requests as they end: events `request`, and `sample` if there are more than are shown',
+    access: 'own',
+    query: schemas.requestQuery.pick({
+      key: true,
+      user: true,
+      organization: true,
+      model: true,
+      provider: true,
+      outcome: true,
+    }),
+    answer: schemas.request,
+    stream: true,
+  },
+  getRequest: {
+    method: 'GET',
+    path: '/requests/{id}',
+    summary: 'One request with its attempts and the sum that made its price',
+    access: 'own',
+    answer: schemas.requestDetail,
+  },
+  listBudgets: {
+    method: 'GET',
+    path: '/budgets',
+    summary: 'Budgets with what was spent of them, the most used first',
+    access: 'own',
+    answer: schemas.budgetList,
+  },
+  listOrganizations: {
+    method: 'GET',
+    path: '/organizations',
+    summary: 'Organizations as configured',
+    access: 'read',
+    answer: schemas.organizationList,
+  },
+  listModels: {
+    method: 'GET',
+    path: '/models',
+    summary: 'Models and pools with price and health',
+    access: 'read',
+    answer: schemas.modelList,
+  },
+  listProviders: {
+    method: 'GET',
+    path: '/providers',
+    summary: 'Providers with health',
+    access: 'read',
+    answer: schemas.providerList,
+  },
+  listReplicas: {
+    method: 'GET',
+    path: '/replicas',
+    summary: 'The processes of the gateway',
+    access: 'read',
+    answer: schemas.replicaList,
+  },
+  listAudit: {
+    method: 'GET',
+    path: '/audit',
+    summary: 'Changes, newest first',
+    access: 'read',
+    query: schemas.auditQuery,
+    answer: schemas.auditPage,
+  },
+} as const satisfies Readonly<Record<string, Endpoint>>;
+
+export type EndpointName = keyof typeof ENDPOINTS;
+
+export type AnswerOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends { answer: infer S extends z.ZodType }
+  ? z.infer<S>
+  : undefined;
+export type QueryOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends { query: infer S extends z.ZodType }
+  ? z.infer<S>
+  : undefined;
+export type BodyOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends { body: infer S extends z.ZodType }
+  ? z.infer<S>
+  : undefined;
