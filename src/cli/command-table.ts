@@ -81,6 +81,16 @@ export const COMMANDS: readonly Command[] = [
     load: () => import('./commands/usage-command.ts'),
   },
   {
+    name: 'admin',
+    usage: 'link',
+    summary: 'Print a one-time link to the admin page of the gateway on this machine.',
+    words: ['link'],
+    options: OPTIONS.admin,
+    examples: ['svc admin link'],
+    needsSqlite: true,
+    load: () => import('./commands/admin-command.ts'),
+  },
+  {
     name: 'state',
     usage: 'check',
     summary: 'Check that the sums of the gateway’s state equal the rows of its ledger.',

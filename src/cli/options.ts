@@ -86,6 +86,12 @@ export const OPTIONS = {
     name: { type: 'string', value: 'NAME', summary: 'The name of the key.' },
     org: { type: 'string', value: 'ID', summary: 'create: the organization of the key.' },
     user: { type: 'string', value: 'NAME', summary: 'create: the person or service that uses the key.' },
+    admin: {
+      type: 'string',
+      value: 'SCOPE',
+      choices: ['read', 'keys', 'all'],
+      summary: 'create: let the key use the admin API: read everything, also change keys, or also admin keys.',
+    },
     budget: {
       type: 'string',
       multiple: true,
@@ -140,6 +146,10 @@ export const OPTIONS = {
     json: { ...JSON_OPTION, summary: 'The same as --format json.' },
   },
   state: { json: JSON_OPTION },
+  admin: {
+    config: { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' },
+    port: { type: 'string', value: 'N', summary: 'The port of the running gateway, if it is not the configured one.' },
+  },
 } as const satisfies Readonly<Record<string, Options>>;
 
 export interface NamedOption extends Option {

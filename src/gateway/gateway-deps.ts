@@ -5,6 +5,9 @@ import type { Transport } from '../provider/transport/transport.ts';
 import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
+import type { UpstreamHealth } from './accounting/upstream-health.ts';
+import type { AdminState } from './admin/admin-state.ts';
+import type { LiveRequests } from './admin/live-requests.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
@@ -41,10 +44,17 @@ export interface GatewayDeps {
   readonly running: RunningRequests;
   readonly ledger: Ledger;
   readonly metrics: Metrics;
+  readonly health: UpstreamHealth;
   readonly transport: Transport;
   /** The connections of `transport`, to forward bytes. */
   readonly dispatcher: Dispatcher;
   readonly log: Log;
+  /** Pages that show requests as they end. */
+  readonly live: LiveRequests;
+  /** What the admin API reads and writes. */
+  readonly admin: AdminState;
+  /** The version of Svc. */
+  readonly version: string;
   /** Absent: nothing is recorded. */
   readonly telemetry?: Telemetry | undefined;
 }

@@ -4,6 +4,9 @@ import { KeyCache } from './access/key-cache.ts';
 import { KeyStore, type StoredGatewayKey } from './access/key-store.ts';
 import { Ledger } from './accounting/ledger.ts';
 import { keepRetention } from './accounting/retention.ts';
+import { UpstreamHealth } from './accounting/upstream-health.ts';
+import { AdminState } from './admin/admin-state.ts';
+import { LiveRequests } from './admin/live-requests.ts';
 import type { Log } from './gateway-deps.ts';
 import { RunningRequests } from './http/running-requests.ts';
 import { alertBody, type BudgetAlert, BudgetAlerts } from './limits/alerts.ts';
@@ -27,7 +30,10 @@ export class GatewayState {
   readonly limits: Limits;
   readonly ledger: Ledger;
   readonly store: KeyStore;
+  readonly admin: AdminState;
   readonly running = new RunningRequests();
+  readonly live = new LiveRequests();
+  readonly health = new UpstreamHealth();
   readonly #input: GatewayStateInput;
   readonly #alerts: BudgetAlerts;
   #stopRetention: (() => void) | undefined;
@@ -49,6 +55,7 @@ export class GatewayState {
       },
       written: () => book.follow(),
     });
+    this.admin = new AdminState(database, () => this.keys.reload());
   }
 
   /** Must be called when the configuration has changed. */

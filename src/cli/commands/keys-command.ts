@@ -3,21 +3,21 @@ import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
 import { toUsd } from '../../base/money.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
-import { KeyStore, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
+import { KeyStore, keyState, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
+import { adminScope, KEY_NAME } from '../../gateway/admin/api/schemas.ts';
 import { BudgetBook } from '../../gateway/limits/budget-book.ts';
 import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
 import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { openContext } from '../cli-context.ts';
 import { changeLimits, type LimitOptions, parseLimits } from '../input/limit-options.ts';
 import { parseMoment } from '../input/option-values.ts';
+import { terminalActor } from '../input/terminal-actor.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
 
 /** How long a rotated key stays valid. */
 const GRACE = '24h';
-/** Names of keys and users. */
-const NAME = /^[\w.@-]{1,100}$/;
 
 /** `svc keys create|list|update|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
 export async function run(args: string[], io: Io): Promise<number> {
@@ -25,7 +25,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   const [action, ...names] = positionals;
   const database = await openState(stateFile(io));
   try {
-    const store = new KeyStore(database);
+    const store = new KeyStore(database, terminalActor(io));
     switch (action) {
       case 'create':
         await create(store, { ...values, name: values.name ?? names[0], limits: parseLimits(values) }, io);
@@ -64,20 +64,23 @@ interface NewKey {
   readonly name?: string | undefined;
   readonly org?: string | undefined;
   readonly user?: string | undefined;
+  readonly admin?: string | undefined;
   readonly expires?: string | undefined;
   readonly limits: Partial<LimitSettings>;
 }
 
-async function create(store: KeyStore, { name, org, user, expires, limits }: NewKey, io: Io): Promise<void> {
-  if (name === undefined || !NAME.test(name) || name === 'operator') {
+async function create(store: KeyStore, { name, org, user, admin, expires, limits }: NewKey, io: Io): Promise<void> {
+  if (name === undefined || !KEY_NAME.test(name) || name === 'operator') {
     throw new UsageError(
       '--name must be 1 to 100 letters, digits, dots, hyphens, underscores or @, and not “operator”.',
     );
   }
-  if (user !== undefined && !NAME.test(user)) {
+  if (user !== undefined && !KEY_NAME.test(user)) {
     throw new UsageError('--user must be 1 to 100 letters, digits, dots, hyphens, underscores or @.');
   }
   if (org !== undefined) await requireOrganization(org, io);
+  const scope = adminScope.optional().safeParse(admin);
+  if (!scope.success) throw new UsageError('--admin must be read, keys or all.');
   const expiresAt = expires === undefined ? undefined : parseMoment(expires);
   if (expires !== undefined && (expiresAt === undefined || expiresAt <= Date.now())) {
     throw new UsageError('--expires must be a date in the future (2027-01-31) or a duration from now (30d).');
@@ -86,6 +89,7 @@ async function create(store: KeyStore, { name, org, user, expires, limits }: New
     name,
     organization: org,
     user,
+    admin: scope.data,
     limits: { budgets: [], rates: [], ...limits },
     expiresAt,
   });
@@ -133,7 +137,7 @@ async function list(database: DatabaseSync, store: KeyStore, json: boolean, io: 
     key.name,
     key.organization ?? '',
     key.user ?? '',
-    describeState(key),
+    keyState(key),
     describeSpent(key, spentOf),
     key.limits.rates.map(describeRate).join(', '),
     day(key.createdAt),
@@ -176,21 +180,14 @@ function describeRate({ requests, tokens, parallel, model }: RateSettings): stri
   return parts.flat().join(' ') + models;
 }
 
-function describeState(key: StoredGatewayKey): string {
-  if (key.revokedAt !== undefined) return 'revoked';
-  if (key.expiresAt !== undefined && key.expiresAt <= Date.now()) return 'expired';
-  // The hashes were deleted when the key expired, and the clock was set back after that.
-  if (key.hashes.length === 0) return 'expired';
-  return key.hashes.length > 1 ? 'rotating' : 'valid';
-}
-
 function described(key: StoredGatewayKey, spentOf: SpentOf) {
   const { name, organization, user, spent, limits, createdAt, expiresAt } = key;
   return {
     name,
     organization: organization ?? null,
     user: user ?? null,
-    state: describeState(key),
+    admin: key.admin ?? null,
+    state: keyState(key),
     spent: toUsd(spent),
     budget: limits.budgets.find(({ period, model }) => period === 'total' && model === '*')?.usd ?? null,
     rpm: limits.rates.find(({ model }) => model === '*')?.requests ?? null,

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { toUsd } from '../../base/money.ts';
 import { PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
-import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
+import { LATENCY_COLUMNS, latencyCounts, percentile } from '../state/latency.ts';
+import { BUCKET_MS, bucketOf, FAILED, OUTPUT_MS } from '../state/usage-tables.ts';
 
 /** Fields of the ledger by which usage can be grouped. */
 const FIELDS = ['model', 'key', 'user', 'organization', 'provider', 'outcome'] as const;
@@ -9,6 +10,10 @@ type Field = (typeof FIELDS)[number];
 
 /** A group: a field, a period of the calendar, or the value of one tag (`tag:project`). */
 export type Group = Field | Period | `tag:${string}`;
+
+/** The length of the parts of a series. */
+export const STEPS = ['quarter', ...PERIODS] as const;
+export type Step = (typeof STEPS)[number];
 
 export interface UsageQuery {
   /** Unix milliseconds. */
@@ -22,12 +27,18 @@ export interface UsageQuery {
   readonly key?: string | undefined;
   readonly user?: string | undefined;
   readonly organization?: string | undefined;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  /** Divides the time: each row then has the `start` of its part. */
+  readonly step?: Step | undefined;
 }
 
 /** Sums of the ledger. Costs are in USD; answers of models without a price count as 0. */
 export interface UsageSums {
   readonly [label: string]: string | number | null;
   readonly requests: number;
+  /** Requests that failed or were refused. */
+  readonly failures: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cache_read_tokens: number;
@@ -40,6 +51,12 @@ export interface UsageSums {
   readonly byok_cost: number;
   /** Requests whose tokens are estimated because the upstream did not report them. */
   readonly estimated_requests: number;
+  /** Null: no answer had a first byte. */
+  readonly first_byte_p50_ms: number | null;
+  readonly first_byte_p95_ms: number | null;
+  readonly first_byte_p99_ms: number | null;
+  /** Of the time in which answers were streamed. */
+  readonly output_tokens_per_second: number | null;
 }
 
 export interface UsageReport {
@@ -55,10 +72,19 @@ export function parseGroup(text: string): Group | undefined {
 /** Columns of the sums, in the order of `NAMES`. */
 const COLUMNS = [
   ...['requests', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
-  ...['cost_nano', 'cost_nano * byok', 'estimated'],
+  ...['cost_nano', 'cost_nano * byok', 'estimated', 'failures', 'output_ms'],
+  ...LATENCY_COLUMNS,
 ];
+const LATENCY = COLUMNS.length - LATENCY_COLUMNS.length;
 /** The same columns for rows of single requests. */
-const ROW_COLUMNS = COLUMNS.map((name) => (name === 'requests' ? '1' : `coalesce(${name}, 0)`));
+const ROW_COLUMNS = [
+  'counted',
+  ...COLUMNS.slice(1, LATENCY).map((name) => {
+    if (name === 'failures') return FAILED;
+    return name === 'output_ms' ? OUTPUT_MS : `coalesce(${name}, 0)`;
+  }),
+  ...latencyCounts('first_byte_ms'),
+];
 
 type Sums = number[];
 
@@ -70,7 +96,7 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
   const { by, zone = new TimeZone('UTC') } = query;
   const groups = new Map<string, { readonly labels: readonly (string | null)[]; readonly sums: Sums }>();
   const total: Sums = COLUMNS.map(() => 0);
-  const label = labeler(by, zone);
+  const label = labeler(query, zone);
   for (const row of readGroups(database, query)) {
     const labels = label(row);
     const id = JSON.stringify(labels);
@@ -82,25 +108,31 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
       total[index] = (total[index] ?? 0) + value;
     }
   }
-  const rows = [...groups.values()].sort(isChronological(by) ? byLabels : byCost);
+  const names = query.step === undefined ? by : ['start', ...by];
+  const chronological = query.step !== undefined || isChronological(by);
+  const rows = [...groups.values()].sort(chronological ? byLabels : byCost);
   return {
     rows: rows.map(({ labels, sums }) => ({
-      ...Object.fromEntries(by.map((name, index) => [name, labels[index] ?? null])),
+      ...Object.fromEntries(names.map((name, index) => [name, labels[index] ?? null])),
       ...describeSums(sums),
     })),
     total: describeSums(total),
   };
 }
 
-function readGroups(database: DatabaseSync, { since, until, by, key, user, organization }: UsageQuery) {
+function readGroups(database: DatabaseSync, query: UsageQuery) {
+  const { since, until, by, step, key, user, organization, model, provider } = query;
   const end = until ?? Number.MAX_SAFE_INTEGER;
   const tags = by.filter((each) => each.startsWith('tag:'));
   // The sums of this range are exact; at its ends, single rows are read.
   const first = tags.length > 0 ? end : Math.min(end, bucketOf(since + BUCKET_MS - 1));
   const last = Math.max(first, until === undefined ? end : bucketOf(end));
   const fields = FIELDS.filter((each) => by.includes(each));
-  const periods = PERIODS.some((each) => by.includes(each));
-  const where = '(?5 IS NULL OR key = ?5) AND (?6 IS NULL OR user = ?6) AND (?7 IS NULL OR organization = ?7)';
+  const periods = step !== undefined || PERIODS.some((each) => by.includes(each));
+  const filters = Object.entries({ key, user, organization, model, provider }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const where = ['TRUE', ...filters.map(([name], index) => `${name} = ?${index + 5}`)].join(' AND ');
   const tagColumns = tags.map((tag, index) => [`tags ->> '$."${tag.slice(4).replaceAll("'", "''")}"'`, `tag_${index}`]);
   const part = (table: string, bucket: string, sums: readonly string[], range: string) => {
     const labels = [
@@ -119,11 +151,11 @@ function readGroups(database: DatabaseSync, { since, until, by, key, user, organ
     ${part('usage_rollup', 'bucket', COLUMNS, 'bucket >= ?2 AND bucket < ?3')} UNION ALL
     ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')})
     ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`}`;
-  return database.prepare(sql).iterate(since, first, last, end, key ?? null, user ?? null, organization ?? null);
+  return database.prepare(sql).iterate(since, first, last, end, ...filters.map(([, value]) => value ?? null));
 }
 
 /** Returns the labels of a row. An empty name is null. */
-function labeler(by: readonly Group[], zone: TimeZone) {
+function labeler({ by, step }: UsageQuery, zone: TimeZone) {
   const known = new Map<string, string>();
   const tags = by.filter((each) => each.startsWith('tag:'));
   const period = (name: Period, bucket: number) => {
@@ -132,13 +164,17 @@ function labeler(by: readonly Group[], zone: TimeZone) {
     known.set(id, found);
     return found;
   };
-  return (row: Readonly<Record<string, unknown>>): (string | null)[] =>
-    by.map((name) => {
+  const start = (bucket: number) =>
+    new Date(step === undefined || step === 'quarter' ? bucket : zone.periodAt(step, bucket).start).toISOString();
+  return (row: Readonly<Record<string, unknown>>): (string | null)[] => [
+    ...(step === undefined ? [] : [start(Number(row.bucket))]),
+    ...by.map((name) => {
       const calendar = PERIODS.find((each) => each === name);
       if (calendar !== undefined) return period(calendar, Number(row.bucket));
       const value = row[name.startsWith('tag:') ? `tag_${tags.indexOf(name)}` : name];
       return value === null || value === undefined || value === '' ? null : String(value);
-    });
+    }),
+  ];
 }
 
 function isChronological(by: readonly Group[]): boolean {
@@ -160,9 +196,11 @@ function byLabels(a: Summed, b: Summed): number {
 
 function describeSums(sums: Sums): UsageSums {
   const [requests = 0, input = 0, output = 0, read = 0, write = 0, hour = 0, reasoning = 0] = sums;
-  const [cost = 0, byok = 0, estimated = 0] = sums.slice(COST);
+  const [cost = 0, byok = 0, estimated = 0, failures = 0, outputMs = 0] = sums.slice(COST);
+  const latency = sums.slice(LATENCY);
   return {
     requests,
+    failures,
     input_tokens: input,
     output_tokens: output,
     cache_read_tokens: read,
@@ -172,5 +210,14 @@ function describeSums(sums: Sums): UsageSums {
     cost: toUsd(cost),
     byok_cost: toUsd(byok),
     estimated_requests: estimated,
+    first_byte_p50_ms: firstByte(latency, 0.5),
+    first_byte_p95_ms: firstByte(latency, 0.95),
+    first_byte_p99_ms: firstByte(latency, 0.99),
+    output_tokens_per_second: outputMs === 0 ? null : Math.round((output / outputMs) * 10_000) / 10,
   };
+}
+
+function firstByte(latency: readonly number[], share: number): number | null {
+  const ms = percentile(latency, share);
+  return ms === undefined ? null : Math.round(ms * 10) / 10;
 }

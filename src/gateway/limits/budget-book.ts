@@ -24,6 +24,10 @@ export class BudgetBook {
     this.#crossed = crossed;
   }
 
+  get budgets(): Iterable<Budget> {
+    return this.#budgets.values();
+  }
+
   get(id: string): Budget | undefined {
     return this.#budgets.get(id);
   }

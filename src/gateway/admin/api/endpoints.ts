@@ -1,26 +1,31 @@
 import * as z from 'zod';
 import * as schemas from './schemas.ts';
 
-export interface Endpoint {
+export interface Endpoint<
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below `/admin/v1`. `{name}` is one segment of the path. */
   readonly path: string;
   readonly summary: string;
   /** The least scope that may call it; `open` needs no key. */
   readonly access: 'open' | schemas.Scope;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  /** Absent: 204 without a body. */
-  readonly answer?: z.ZodType;
+  readonly query: Query;
+  readonly body: Body;
+  /** `undefined`: 204 without a body. */
+  readonly answer: Answer;
   /** The answer is a stream of server-sent events. */
   readonly stream?: true;
 }
 
-const none = z.strictObject({});
+const NOTHING = { query: z.strictObject({}), body: z.strictObject({}), answer: z.undefined() } as const;
 
 /** All endpoints of the admin API by name. */
 export const ENDPOINTS = {
   createSession: {
+    ...NOTHING,
     method: 'POST',
     path: '/session',
     summary: 'Start a session of a browser with a key or the token of a one-time link; sets the cookie',
@@ -29,22 +34,24 @@ export const ENDPOINTS = {
     answer: schemas.session,
   },
   getSession: {
+    ...NOTHING,
     method: 'GET',
     path: '/session',
     summary: 'Name and scope of the caller',
     access: 'own',
     answer: schemas.session,
   },
-  endSession: { method: 'DELETE', path: '/session', summary: 'End the session', access: 'own' },
+  endSession: { ...NOTHING, method: 'DELETE', path: '/session', summary: 'End the session', access: 'own' },
   createLink: {
+    ...NOTHING,
     method: 'POST',
     path: '/links',
     summary: 'Create the token of a one-time link to the page, for a browser on the gateway’s machine',
     access: 'all',
-    body: none,
     answer: schemas.link,
   },
   listKeys: {
+    ...NOTHING,
     method: 'GET',
     path: '/keys',
     summary: 'Keys by name',
@@ -53,6 +60,7 @@ export const ENDPOINTS = {
     answer: schemas.keyPage,
   },
   createKey: {
+    ...NOTHING,
     method: 'POST',
     path: '/keys',
     summary: 'Create a key. The answer shows it once. An admin key needs the scope `all`',
@@ -60,8 +68,9 @@ export const ENDPOINTS = {
     body: schemas.newKey,
     answer: schemas.issuedKey,
   },
-  getKey: { method: 'GET', path: '/keys/{name}', summary: 'One key', access: 'read', answer: schemas.key },
+  getKey: { ...NOTHING, method: 'GET', path: '/keys/{name}', summary: 'One key', access: 'read', answer: schemas.key },
   changeKey: {
+    ...NOTHING,
     method: 'PATCH',
     path: '/keys/{name}',
     summary: 'Replace the budgets of a key, its rates or both',
@@ -70,6 +79,7 @@ export const ENDPOINTS = {
     answer: schemas.key,
   },
   rotateKey: {
+    ...NOTHING,
     method: 'POST',
     path: '/keys/{name}/rotate',
     summary: 'Replace the secret of a key. The old one stays valid for a time',
@@ -78,6 +88,7 @@ export const ENDPOINTS = {
     answer: schemas.issuedKey,
   },
   revokeKey: {
+    ...NOTHING,
     method: 'POST',
     path: '/keys/{name}/revoke',
     summary: 'Revoke a key; `cut` also ends its running requests',
@@ -86,6 +97,7 @@ export const ENDPOINTS = {
     answer: schemas.key,
   },
   getUsage: {
+    ...NOTHING,
     method: 'GET',
     path: '/usage',
     summary: 'Sums of the ledger, as `svc usage` shows them; with `step` as a series, with `format=csv` as CSV',
@@ -94,6 +106,7 @@ export const ENDPOINTS = {
     answer: schemas.usageAnswer,
   },
   listRequests: {
+    ...NOTHING,
     method: 'GET',
     path: '/requests',
     summary: 'Requests, newest first',
@@ -102,6 +115,7 @@ export const ENDPOINTS = {
     answer: schemas.requestPage,
   },
   followRequests: {
+    ...NOTHING,
     method: 'GET',
     path: '/requests/live',
     summary: 'Requests as they end: events `request`, and `sample` if there are more than are shown',
@@ -118,6 +132,7 @@ export const ENDPOINTS = {
     stream: true,
   },
   getRequest: {
+    ...NOTHING,
     method: 'GET',
     path: '/requests/{id}',
     summary: 'One request with its attempts and the sum that made its price',
@@ -125,6 +140,7 @@ export const ENDPOINTS = {
     answer: schemas.requestDetail,
   },
   listBudgets: {
+    ...NOTHING,
     method: 'GET',
     path: '/budgets',
     summary: 'Budgets with what was spent of them, the most used first',
@@ -132,6 +148,7 @@ export const ENDPOINTS = {
     answer: schemas.budgetList,
   },
   listOrganizations: {
+    ...NOTHING,
     method: 'GET',
     path: '/organizations',
     summary: 'Organizations as configured',
@@ -139,6 +156,7 @@ export const ENDPOINTS = {
     answer: schemas.organizationList,
   },
   listModels: {
+    ...NOTHING,
     method: 'GET',
     path: '/models',
     summary: 'Models and pools with price and health',
@@ -146,6 +164,7 @@ export const ENDPOINTS = {
     answer: schemas.modelList,
   },
   listProviders: {
+    ...NOTHING,
     method: 'GET',
     path: '/providers',
     summary: 'Providers with health',
@@ -153,6 +172,7 @@ export const ENDPOINTS = {
     answer: schemas.providerList,
   },
   listReplicas: {
+    ...NOTHING,
     method: 'GET',
     path: '/replicas',
     summary: 'The processes of the gateway',
@@ -160,6 +180,7 @@ export const ENDPOINTS = {
     answer: schemas.replicaList,
   },
   listAudit: {
+    ...NOTHING,
     method: 'GET',
     path: '/audit',
     summary: 'Changes, newest first',
@@ -170,13 +191,3 @@ export const ENDPOINTS = {
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 export type EndpointName = keyof typeof ENDPOINTS;
-
-export type AnswerOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends { answer: infer S extends z.ZodType }
-  ? z.infer<S>
-  : undefined;
-export type QueryOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends { query: infer S extends z.ZodType }
-  ? z.infer<S>
-  : undefined;
-export type BodyOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends { body: infer S extends z.ZodType }
-  ? z.infer<S>
-  : undefined;

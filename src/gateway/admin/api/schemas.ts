@@ -305,10 +305,10 @@ export const requestDetail = request.extend({
     lines: z.array(priceLine),
     total: usd.nullable(),
     /**
-     * `prices`: the lines add up to the total. `changed`: the model's prices changed since, so there are no lines.
-     * `reported`: the provider reported the cost. `none`: no price is known.
+     * `prices`: the lines add up to the total. `reported`: the provider reported the cost. `unknown`: an older release
+     * wrote the request without its prices. `none`: no price is known.
      */
-    basis: z.enum(['prices', 'changed', 'reported', 'none']),
+    basis: z.enum(['prices', 'reported', 'unknown', 'none']),
   }),
 });
 
@@ -436,6 +436,7 @@ export type NewKeyInput = z.infer<typeof newKey>;
 export type KeyPage = z.infer<typeof keyPage>;
 export type KeyQuery = z.infer<typeof keyQuery>;
 export type BudgetInput = z.infer<typeof budgetInput>;
+export type RateInput = z.infer<typeof rate>;
 export type IssuedKey = z.infer<typeof issuedKey>;
 export type UsageQueryInput = z.infer<typeof usageQuery>;
 export type UsageSums = z.infer<typeof usageSums>;
