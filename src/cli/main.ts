@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 
 import { spawn } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -12,6 +12,7 @@ import { type Io, UsageError } from './io.ts';
 import type { Command } from './options.ts';
 import { listOptions } from './options.ts';
 import { drawer, showsStyles, writer } from './output/output.ts';
+import { version } from './version.ts';
 
 /** Runs a command line (without `node` and the script). Resolves with the exit code and never rejects. */
 export async function main(args: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
@@ -173,17 +174,4 @@ function spawnSelf(args: readonly string[]): void {
 const script = process.argv[1];
 if (script !== undefined && import.meta.url === pathToFileURL(realpathSync(script)).href) {
   process.exitCode = await main(process.argv.slice(2), processIo());
-}
-
-/** The version of this package. The sources are one folder deeper than the bundle. */
-export function version(): string {
-  for (const place of ['../package.json', '../../package.json']) {
-    try {
-      const value: unknown = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'));
-      if (typeof value === 'object' && value !== null && 'version' in value) return String(value.version);
-    } catch {
-      // Not found: try the next place.
-    }
-  }
-  return 'unknown';
 }

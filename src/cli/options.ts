@@ -35,6 +35,11 @@ export interface Command {
 }
 
 const JSON_OPTION = { type: 'boolean', summary: 'Print JSON for other programs.' } as const;
+const GATEWAY = {
+  type: 'string',
+  value: 'URL',
+  summary: 'Use the gateway at this address, with the admin key in SVC_ADMIN_KEY.',
+} as const;
 const MODEL = { type: 'string', short: 'm', value: 'MODEL', summary: 'Use this model (PROVIDER/MODEL).' } as const;
 
 /** The options of each command, by name without the dashes. */
@@ -86,6 +91,12 @@ export const OPTIONS = {
     name: { type: 'string', value: 'NAME', summary: 'The name of the key.' },
     org: { type: 'string', value: 'ID', summary: 'create: the organization of the key.' },
     user: { type: 'string', value: 'NAME', summary: 'create: the person or service that uses the key.' },
+    admin: {
+      type: 'string',
+      value: 'SCOPE',
+      choices: ['read', 'keys', 'all'],
+      summary: 'create: let the key use the admin API: read everything, also change keys, or also admin keys.',
+    },
     budget: {
       type: 'string',
       multiple: true,
@@ -116,6 +127,7 @@ export const OPTIONS = {
     expires: { type: 'string', value: 'DATE', summary: 'create: expiry as a date, or a duration such as 30d.' },
     cut: { type: 'boolean', summary: 'revoke: end the running requests of the key too.' },
     grace: { type: 'string', value: 'TIME', summary: 'rotate: how long the old key remains valid (default: 24h).' },
+    gateway: GATEWAY,
     json: JSON_OPTION,
   },
   usage: {
@@ -137,9 +149,14 @@ export const OPTIONS = {
       choices: ['table', 'csv', 'json'],
       summary: 'The form of the output (default: table).',
     },
+    gateway: GATEWAY,
     json: { ...JSON_OPTION, summary: 'The same as --format json.' },
   },
   state: { json: JSON_OPTION },
+  admin: {
+    config: { type: 'string', value: 'FILE', summary: 'Read this configuration file, like SVC_CONFIG.' },
+    port: { type: 'string', value: 'N', summary: 'The port of the running gateway, if it is not the configured one.' },
+  },
 } as const satisfies Readonly<Record<string, Options>>;
 
 export interface NamedOption extends Option {

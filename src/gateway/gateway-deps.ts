@@ -5,10 +5,14 @@ import type { Transport } from '../provider/transport/transport.ts';
 import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
+import type { UpstreamHealth } from './accounting/upstream-health.ts';
+import type { LiveRequests } from './admin/live-requests.ts';
+import type { SignInLimit } from './admin/sign-in-limit.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
 import type { SharedState } from './shared-state.ts';
+import type { StateAdmin } from './state-admin.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,10 +48,18 @@ export interface GatewayDeps {
   /** Absent: the state is local. */
   readonly shared?: Pick<SharedState, 'status'> | undefined;
   readonly metrics: Metrics;
+  readonly health: UpstreamHealth;
   readonly transport: Transport;
   /** The connections of `transport`, to forward bytes. */
   readonly dispatcher: Dispatcher;
   readonly log: Log;
+  /** Pages that show requests as they end. */
+  readonly live: LiveRequests;
+  /** What the admin API reads and writes. */
+  readonly admin: StateAdmin;
+  readonly signIns: SignInLimit;
+  /** The version of Svc. */
+  readonly version: string;
   /** Absent: nothing is recorded. */
   readonly telemetry?: Telemetry | undefined;
 }

@@ -4,6 +4,9 @@ import { KeyCache } from './access/key-cache.ts';
 import { KeyStore, type StoredGatewayKey } from './access/key-store.ts';
 import { Ledger } from './accounting/ledger.ts';
 import { keepRetention } from './accounting/retention.ts';
+import { UpstreamHealth } from './accounting/upstream-health.ts';
+import { LiveRequests } from './admin/live-requests.ts';
+import { SignInLimit } from './admin/sign-in-limit.ts';
 import type { Log } from './gateway-deps.ts';
 import { RunningRequests } from './http/running-requests.ts';
 import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite } from './limits/alerts.ts';
@@ -31,6 +34,9 @@ export class GatewayState {
   readonly limits: Limits;
   readonly ledger: Ledger;
   readonly running = new RunningRequests();
+  readonly live = new LiveRequests();
+  readonly health = new UpstreamHealth();
+  readonly signIns = new SignInLimit();
   /** For the operator's requests. What it changes takes effect in this process at once. */
   readonly admin: StateAdmin;
   readonly #input: GatewayStateInput;

@@ -12,6 +12,7 @@ import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
 import { Router } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
+import { adminRoutes } from './routes/admin-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
 import { countTokensRoutes } from './routes/count-tokens-routes.ts';
@@ -66,6 +67,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     transcriptionRoute(deps),
     ...catalogRoutes(deps),
     ...operationRoutes(deps, () => !draining),
+    ...adminRoutes(deps),
   ]);
   deps.metrics.watchMembers(() => deps.pools.health.report());
   const headersTimeout = listen.headersTimeout ?? 20_000;
@@ -99,6 +101,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     },
     close: (drainMs, cut) => {
       draining = true;
+      deps.live.close();
       return drain(server, deps, drainMs ?? DRAIN_MS, cut);
     },
   };

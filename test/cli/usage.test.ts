@@ -43,13 +43,16 @@ describe('svc usage', () => {
     await record(folder, ...ROWS);
     const { out } = await svc(folder, ['usage', '--by', 'key,model', '--format', 'csv']);
     const [head, ...lines] = out.trimEnd().split('\r\n');
-    assert.match(head ?? '', /^key,model,requests,input_tokens,.*,cost,byok_cost,estimated_requests$/);
+    assert.match(
+      head ?? '',
+      /^key,model,requests,failures,input_tokens,.*,cost,byok_cost,estimated_requests,first_byte_p50_ms,.*$/,
+    );
     assert.deepEqual(
       lines.map((line) =>
         line
           .split(',')
           .slice(0, 2)
-          .concat(line.split(',').at(-3) ?? ''),
+          .concat(line.split(',')[head?.split(',').indexOf('cost') ?? -1] ?? ''),
       ),
       [
         ['bob', 'p/=SUM(A1)', '4.000000000'],

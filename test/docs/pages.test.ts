@@ -78,6 +78,7 @@ describe('documentation pages', () => {
         'invalid_request',
         'invalid_path',
         'method_not_allowed',
+        'permission_denied',
         'origin_not_allowed',
         'client_disconnect',
       ];

@@ -100,6 +100,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       transport,
       dispatcher,
       log,
+      health: state.health,
+      live: state.live,
+      admin: state.admin,
+      signIns: state.signIns,
+      version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },
   );

@@ -28,6 +28,7 @@ export function ledgerRow(more: Partial<UsageRow> = {}): UsageRow {
     provider: 'p',
     byok: false,
     outcome: 'complete',
+    counted: true,
     usage: { input: 1, output: 1 },
     cost: 500_000_000,
     estimated: false,

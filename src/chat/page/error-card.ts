@@ -44,6 +44,7 @@ const CARDS: Readonly<Record<ErrorType, readonly [title: string, action: CardAct
   usage_limit_exceeded: ['No usage left for this model', 'choose-model'],
   insufficient_credits: ['The provider account is out of funds', 'choose-model'],
   model_not_allowed: ['Your organization does not allow this model', 'choose-model'],
+  permission_denied: ['The key may not do this', 'set-key'],
   model_not_found: ['The model was not found', 'choose-model'],
   unsupported_fim_model: ['This model can’t do this', 'choose-model'],
   rate_limit_exceeded: ['Too many requests', 'retry'],

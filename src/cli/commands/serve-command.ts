@@ -16,6 +16,8 @@ import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configu
 import { openGatewayState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { untilParentEnds } from '../parent.ts';
+import { version } from '../version.ts';
+import { adminLink } from './admin-command.ts';
 
 /**
  * Fixed keys from the process that starts the gateway, separated by spaces or commas. Not an argument, because `ps`
@@ -84,10 +86,16 @@ export async function run(args: string[], outer: Io): Promise<number> {
         log,
         telemetry,
         shared: opened.state.shared,
+        health: state.health,
+        live: state.live,
+        admin: state.admin,
+        signIns: state.signIns,
+        version: version(),
       },
       { host, port: port ?? listen.port },
     );
     await io.out(`svc gateway listening on ${gateway.url}\n`);
+    if (upstreams.settings.gateway.admin) await printAdminLink(gateway.url, state, io);
     await reportDiagnostics(upstreams.settings, io);
     if (!hasModels(upstreams)) await io.err(`${NO_PROVIDER}\n`);
     if (keys.size === 0) await io.err('No key is available yet. Create one: svc keys create --name me\n');
@@ -108,6 +116,15 @@ export async function run(args: string[], outer: Io): Promise<number> {
     await log.close();
   }
   return 0;
+}
+
+/** The link works only on this machine, once and for a few minutes. A log of the output can't be used later. */
+async function printAdminLink(url: string, state: GatewayState, io: Io): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const local = /^(localhost|\[::1?\]|127(\.\d{1,3}){3}|0\.0\.0\.0)$/.test(hostname);
+  if (!local || io.styles !== true) return void (await io.out(`admin page: ${url}/admin\n`));
+  const { token } = await state.admin.createLink();
+  await io.out(`admin page: ${adminLink(Number(port), token)}\n`);
 }
 
 const NO_PROVIDER =

@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util';
-import { parseDuration } from '../../base/duration.ts';
 import { TimeZone } from '../../base/time-zone.ts';
-import { type Group, parseGroup, type UsageReport, type UsageSums } from '../../gateway/accounting/usage-report.ts';
-import { parseMoment } from '../input/option-values.ts';
+import { writeUsageCsv } from '../../gateway/accounting/usage-csv.ts';
+import { type Group, parseGroup, type UsageReport } from '../../gateway/accounting/usage-report.ts';
+import { parseUsageTime } from '../../gateway/accounting/usage-times.ts';
 import { type Io, UsageError } from '../io.ts';
-import { withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
-import { csv } from '../output/csv.ts';
 import { table } from '../output/output.ts';
+import { withGateway } from '../remote/gateway-access.ts';
 
 /** `svc usage`: shows the gateway's requests and their cost, by fields of the ledger or periods of the calendar. */
 export async function run(args: string[], io: Io): Promise<number> {
@@ -20,26 +19,16 @@ export async function run(args: string[], io: Io): Promise<number> {
   if (until !== undefined && until < since) throw new UsageError('--until must be after --since.');
   const { key, user, org } = values;
   const query = { since, until, by, zone, key, user, organization: org };
-  const report = await withState(io, (state) => state.usage(query));
+  const report = await withGateway(io, values.gateway, (gateway) => gateway.usage(query));
   await io.out(WRITERS[format](report, by));
   return 0;
 }
 
 const WRITERS = {
   json: (report: UsageReport) => `${JSON.stringify(report, null, 2)}\n`,
-  csv: (report: UsageReport, by: readonly Group[]) => {
-    const columns = [...by, ...Object.keys(report.total)];
-    return csv([columns, ...report.rows.map((row) => columns.map((name) => cell(row, name)))]);
-  },
+  csv: writeUsageCsv,
   table: writeTable,
 } as const;
-
-/** Costs have nine decimals: the ledger's exact value. */
-function cell(row: UsageSums, name: string): string {
-  const value = row[name];
-  if (name === 'cost' || name === 'byok_cost') return Number(value).toFixed(9);
-  return value === null || value === undefined ? '' : String(value);
-}
 
 function writeTable({ rows, total }: UsageReport, by: readonly Group[]): string {
   const [first = 'model', ...rest] = by;
@@ -83,14 +72,8 @@ function parseFormat(text: string): keyof typeof WRITERS {
   throw new UsageError('--format must be table, csv or json.');
 }
 
-/** A date is the start of that day in the time zone. */
 function parseTime(text: string, option: string, zone: TimeZone): number {
-  const duration = parseDuration(text);
-  if (duration !== undefined) return Date.now() - duration;
-  const moment = parseMoment(text);
-  if (moment === undefined) {
-    throw new UsageError(`${option} must be a date (2026-01-31) or a duration before now (24h, 30d).`);
-  }
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  return year === undefined ? moment : zone.dayStart(Number(year), Number(month) - 1, Number(day));
+  const moment = parseUsageTime(text, zone);
+  if (moment !== undefined) return moment;
+  throw new UsageError(`${option} must be a date (2026-01-31) or a duration before now (24h, 30d).`);
 }

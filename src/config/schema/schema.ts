@@ -356,6 +356,21 @@ const gatewaySchema = z.strictObject({
     })
     .optional()
     .describe('Traces and metrics for OpenTelemetry; takes effect when the gateway starts.'),
+  admin: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        session: duration.optional().default('12h').describe('How long a browser stays signed in.'),
+        timeZone: z
+          .string()
+          .refine(isTimeZone)
+          .optional()
+          .describe('Time zone that the page starts with (default: that of the machine).')
+          .meta({ expected: 'a time zone such as Europe/Berlin' }),
+      }),
+    ])
+    .optional()
+    .describe('Turns on the admin API and its page under `/admin`.'),
   metricLabels: z
     .array(z.enum(['organization', 'key']))
     .optional()

@@ -3,6 +3,7 @@ import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../bas
 import { credential, credentials, number, text, texts } from './fields.ts';
 import type { Credential } from './origin.ts';
 import type {
+  AdminSettings,
   GatewaySettings,
   LedgerRetention,
   LimitSettings,
@@ -44,6 +45,7 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     ),
     fallback: byKey(fields.fallback, (refs) => texts(refs) ?? []),
     telemetry: readTelemetry(child(node, 'telemetry')),
+    admin: readAdmin(fields.admin),
     metricLabels: new Set(texts(fields.metricLabels)),
     pools: byKey(fields.pools, readPool),
   };
@@ -104,6 +106,17 @@ function readTelemetry(node: Tree | undefined): TelemetrySettings | undefined {
     headers: credentials(child(node, 'headers')),
     serviceName: text(serviceName) ?? 'svc-gateway',
     sample: number(sample) ?? 1,
+  };
+}
+
+const SESSION_MS = 12 * 3_600_000;
+
+function readAdmin(value: unknown): AdminSettings | undefined {
+  if (value === undefined || value === false) return undefined;
+  const { session, timeZone } = objectOrEmpty(value);
+  return {
+    sessionMs: parseDuration(text(session) ?? '') ?? SESSION_MS,
+    timeZone: text(timeZone) ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
 }
 

@@ -168,10 +168,19 @@ export interface GatewaySettings {
   readonly fallback: ReadonlyMap<string, readonly string[]>;
   /** Absent: nothing is sent. */
   readonly telemetry?: TelemetrySettings | undefined;
+  /** Absent: the admin API and its page are off. */
+  readonly admin?: AdminSettings | undefined;
   /** Labels of the metrics of tokens and cost, in addition to the model. */
   readonly metricLabels: ReadonlySet<string>;
   /** By the name of the pool, in the form of a model reference. */
   readonly pools: ReadonlyMap<string, PoolSettings>;
+}
+
+export interface AdminSettings {
+  /** Milliseconds until the session of a browser ends. */
+  readonly sessionMs: number;
+  /** IANA name. */
+  readonly timeZone: string;
 }
 
 /** The combined settings of all sources. Immutable: rebuilt completely after a change. */

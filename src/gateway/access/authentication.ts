@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import type { AdminScope } from '../admin/api/schemas.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
 /** The owner of the key that a request presents. */
@@ -11,6 +12,8 @@ export interface Principal {
   readonly organization?: string;
   /** The user that the key belongs to. */
   readonly user?: string;
+  /** What the key may do in the admin API, beyond seeing its own usage. */
+  readonly admin?: AdminScope;
   /** A fixed key of the operator. It may act for any organization. */
   readonly operator: boolean;
 }
@@ -67,10 +70,11 @@ export function optionalKey(context: RequestContext, keys: KeyCheck): Principal 
     );
   }
   context.logFields.key = principal.name;
+  context.keyUser = principal.user;
   return principal;
 }
 
-function unauthorized(message: string, action: string): SvcError {
+export function unauthorized(message: string, action: string): SvcError {
   return new SvcError({ errorType: 'authentication_required', message, action });
 }
 

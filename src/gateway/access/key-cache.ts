@@ -123,8 +123,8 @@ export class KeyCache implements KeyCheck {
   replace(keys: readonly StoredGatewayKey[]): void {
     const held = new Map<string, Held>();
     for (const key of keys) {
-      const { name, organization, user } = key;
-      const principal = { name, operator: false, ...defined({ organization, user }) };
+      const { name, organization, user, admin } = key;
+      const principal = { name, operator: false, ...defined({ organization, user, admin }) };
       for (const { hash, validUntil } of key.hashes) {
         const until = Math.min(validUntil ?? Number.POSITIVE_INFINITY, key.expiresAt ?? Number.POSITIVE_INFINITY);
         held.set(hash, { principal, until });

@@ -24,6 +24,9 @@ export interface LedgerOptions {
 const BATCH_ROWS = 500;
 /** Maximum number of rows that wait while the disk can't be written. Beyond it, new requests are refused. */
 const MAX_WAITING = 50_000;
+/** Rows of refused requests that are kept per second; the second is for requests without a valid key. */
+const MAX_REFUSED = 100;
+const MAX_UNKNOWN = 10;
 
 /**
  * Writes usage to the state. Rows are kept in memory when an answer ends and written in batches. Budgets
@@ -40,6 +43,8 @@ export class Ledger {
   #timer: NodeJS.Timeout | undefined;
   #tables: UsageTables | undefined;
   #broken = false;
+  /** Rows of refused requests in a second. */
+  #refused = { second: 0, rows: 0 };
 
   constructor(
     database: DatabaseSync | undefined,
@@ -81,6 +86,24 @@ export class Ledger {
     this.#waiting.push(row);
     if (this.#timer === undefined) this.#schedule(this.#batchMs);
     else if (this.#waiting.length === BATCH_ROWS && !this.#broken) this.#schedule(0);
+  }
+
+  /**
+   * Records a row that cost nothing. Of refused requests, only a part is kept if there are many: a client that repeats
+   * them all the time must not fill the disk.
+   */
+  recordFree(row: UsageRow): void {
+    if (this.#waiting.length >= MAX_WAITING / 2) return;
+    if (row.outcome === 'refused' && !this.#mayKeepRefused(row.key === '' ? MAX_UNKNOWN : MAX_REFUSED)) return;
+    this.record(row);
+  }
+
+  #mayKeepRefused(most: number): boolean {
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#refused.second) this.#refused = { second, rows: 0 };
+    if (this.#refused.rows >= most) return false;
+    this.#refused.rows += 1;
+    return true;
   }
 
   /** Writes all waiting rows. @returns whether they are written. */

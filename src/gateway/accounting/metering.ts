@@ -1,12 +1,15 @@
 import { toNano, toUsd } from '../../base/money.ts';
 import type { Endpoint, Model } from '../../catalog/model.ts';
 import { computePrice } from '../../catalog/price.ts';
+import type { ModelCost } from '../../config/settings/configured-model.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { Caller } from '../dispatch/caller.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { LogFields, RequestContext } from '../http/request-context.ts';
 import type { RelayedAnswer } from '../relay/relay-request.ts';
+import type { UsageRow } from '../state/usage-tables.ts';
 import type { ChosenLabels } from './metrics.ts';
+import { writePrices } from './price-text.ts';
 import { cappedCost, cappedUsage } from './usage-cap.ts';
 
 /** An answer and the requested model. */
@@ -18,6 +21,11 @@ export interface Metered extends RelayedAnswer {
   readonly byok: boolean;
   /** Number of the attempt within its request, from 1. */
   readonly attempt: number;
+  /** Another row ends the request: the attempt failed before anything was sent to the client. */
+  readonly superseded?: true;
+  /** The upstream's, if the client did not get it. */
+  readonly status?: number | undefined;
+  readonly errorType?: string;
   /** Milliseconds of `performance.now()` when the attempt began. */
   readonly sentAt: number;
 }
@@ -31,11 +39,11 @@ const AN_EVENT = 200;
 export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller, metered: Metered): void {
   const { model, byok, outcome, firstByteMs, sentAt } = metered;
   const { usage, estimated } = countUsage(deps, context, metered);
-  const usd = computeCost(deps, context, metered, usage, estimated);
+  const { usd, prices } = computeCost(deps, context, metered, usage, estimated);
   const cost = usd === undefined ? undefined : toNano(usd);
   const { principal, organization } = caller;
   const { labels } = context;
-  deps.ledger.record({
+  const row: UsageRow = {
     at: Date.now(),
     requestId: context.id,
     attempt: metered.attempt,
@@ -48,13 +56,19 @@ export function meter(deps: GatewayDeps, context: RequestContext, caller: Caller
     provider: model.provider,
     byok,
     outcome,
+    counted: metered.superseded !== true,
+    status: metered.status ?? context.response.statusCode,
+    errorType: metered.error?.errorType ?? metered.errorType,
+    prices,
     usage,
     cost,
     estimated,
     waitMs: sentAt - context.startedAt,
     durationMs: performance.now() - context.startedAt,
     firstByteMs,
-  });
+  };
+  deps.ledger.record(row);
+  deps.live.ended({ row, attempts: context.attempts });
   caller.limits?.used(usage.input + usage.output);
   const chosen = metricLabels(deps, principal.name, organization?.id);
   deps.metrics.answer(model.ref, chosen, { usage, cost: usd, firstByteSeconds: firstByteMs / 1000 });
@@ -117,6 +131,13 @@ function estimate({ sent, received, characters }: Metered): Usage {
   return { input: Math.ceil(sent / A_TOKEN), output: Math.ceil(output) };
 }
 
+interface Charged {
+  /** USD; undefined if no price is known. */
+  readonly usd: number | undefined;
+  /** The prices that made it (price-text.ts); undefined if the provider reported the cost. */
+  readonly prices: string | undefined;
+}
+
 /**
  * USD; undefined if no price is known. The cost that OpenRouter reports overrides our prices. Otherwise the price is
  * that of the model, or of the model that answered in its place if that is higher (docs/gateway.md).
@@ -127,7 +148,7 @@ function computeCost(
   { model, answeredBy }: Metered,
   usage: Usage,
   estimated: boolean,
-): number | undefined {
+): Charged {
   const own = model.cost && computePrice(model.cost, usage);
   if (model.endpoint.kind === 'openrouter' && usage.cost !== undefined) {
     const charged = cappedCost(usage.cost, usage);
@@ -135,11 +156,16 @@ function computeCost(
       const fields = { id: context.id, model: model.ref, cost: usage.cost, counted_cost: charged };
       deps.log.warn(fields, 'usage capped: the request cannot cause this cost');
     }
-    return estimated ? Math.max(charged, own ?? 0) : charged;
+    return { usd: estimated ? Math.max(charged, own ?? 0) : charged, prices: undefined };
   }
-  if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return own;
+  if (answeredBy === undefined || isSameModel(model.id, answeredBy)) return priced(model.cost, own);
   const other = deps.registry().findCost(model.provider, answeredBy);
-  return other === undefined ? own : Math.max(own ?? 0, computePrice(other, usage));
+  const higher = other && computePrice(other, usage);
+  return higher === undefined || higher < (own ?? 0) ? priced(model.cost, own) : priced(other, higher);
+}
+
+function priced(cost: ModelCost | undefined, usd: number | undefined): Charged {
+  return { usd, prices: cost && writePrices(cost) };
 }
 
 /** Vendors report the dated name of a model: `gpt-4o-2024-08-06` for `gpt-4o`, `…-2411` for `…-latest`. */

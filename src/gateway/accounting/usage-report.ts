@@ -1,7 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
-import { BUCKET_MS, bucketOf } from '../state/usage-tables.ts';
+import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
+import { divideTime, readSealedDay, type SealedQuery } from '../state/sealed-days.ts';
+import { BUCKET_MS, bucketOf, ROW_SUMS } from '../state/usage-tables.ts';
 
 /** Fields of the ledger by which usage can be grouped. */
 const FIELDS = ['model', 'key', 'user', 'organization', 'provider', 'outcome'] as const;
@@ -9,6 +12,10 @@ type Field = (typeof FIELDS)[number];
 
 /** A group: a field, a period of the calendar, or the value of one tag (`tag:project`). */
 export type Group = Field | Period | `tag:${string}`;
+
+/** The length of the parts of a series. */
+export const STEPS = ['quarter', ...PERIODS] as const;
+export type Step = (typeof STEPS)[number];
 
 export interface UsageQuery {
   /** Unix milliseconds. */
@@ -22,12 +29,18 @@ export interface UsageQuery {
   readonly key?: string | undefined;
   readonly user?: string | undefined;
   readonly organization?: string | undefined;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  /** Divides the time: each row then has the `start` of its part. */
+  readonly step?: Step | undefined;
 }
 
 /** Sums of the ledger. Costs are in USD; answers of models without a price count as 0. */
 export interface UsageSums {
   readonly [label: string]: string | number | null;
   readonly requests: number;
+  /** Requests that failed or were refused. */
+  readonly failures: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cache_read_tokens: number;
@@ -40,6 +53,12 @@ export interface UsageSums {
   readonly byok_cost: number;
   /** Requests whose tokens are estimated because the upstream did not report them. */
   readonly estimated_requests: number;
+  /** Null: no answer had a first byte. */
+  readonly first_byte_p50_ms: number | null;
+  readonly first_byte_p95_ms: number | null;
+  readonly first_byte_p99_ms: number | null;
+  /** Of the time in which answers were streamed. */
+  readonly output_tokens_per_second: number | null;
 }
 
 export interface UsageReport {
@@ -55,10 +74,15 @@ export function parseGroup(text: string): Group | undefined {
 /** Columns of the sums, in the order of `NAMES`. */
 const COLUMNS = [
   ...['requests', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
-  ...['cost_nano', 'cost_nano * byok', 'estimated'],
+  ...['cost_nano', 'cost_nano * byok', 'estimated', 'failures', 'output_ms'],
+  ...LATENCY_COLUMNS,
 ];
+const LATENCY = COLUMNS.length - LATENCY_COLUMNS.length;
 /** The same columns for rows of single requests. */
-const ROW_COLUMNS = COLUMNS.map((name) => (name === 'requests' ? '1' : `coalesce(${name}, 0)`));
+const ROW_COLUMNS = COLUMNS.map((name) => ROW_SUMS.get(name) ?? name);
+
+/** Names of the sums in the rows of the statement. */
+const SUM_NAMES = COLUMNS.map((_, index) => `sum_${index}`);
 
 type Sums = number[];
 
@@ -67,8 +91,35 @@ type Sums = number[];
  * rows only. Without a period, the groups with the highest cost come first.
  */
 export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
-  const { sql, values } = usageSql(query, (name) => `tags ->> '$."${name}"'`);
-  return sumUp(query, database.prepare(sql).iterate(...values));
+  return sumUp(query, readSums(database, query));
+}
+
+/** Days that are sealed are read as a whole, the rest by the statement of `usageSql`. */
+function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Readonly<Record<string, unknown>>> {
+  const { since, until } = query;
+  const whole = [{ since, until, sealed: false }];
+  const tagged = query.by.some((each) => each.startsWith('tag:'));
+  for (const part of tagged ? whole : divideTime(database, since, until)) {
+    if (part.sealed) {
+      yield* readSealedDay(database, part.since, sealedQuery(query)) ?? [];
+      continue;
+    }
+    const { sql, values } = usageSql({ ...query, ...part }, (name) => `tags ->> '$."${name}"'`);
+    yield* database.prepare(sql).iterate(...values);
+  }
+}
+
+function sealedQuery(query: UsageQuery): SealedQuery {
+  const { by, step, zone = new TimeZone('UTC'), key, user, organization, model, provider } = query;
+  // Labels of quarters of an hour are the same if all their periods are.
+  const periods = { by: by.filter((each) => PERIODS.some((name) => name === each)), step };
+  const label = labeler({ since: 0, ...periods }, zone);
+  return {
+    fields: FIELDS.filter((each) => by.includes(each)),
+    filters: defined({ key, user, organization, model, provider }),
+    period: (bucket) => label({ bucket }).join(' '),
+    columns: COLUMNS,
+  };
 }
 
 /** The report of the rows that the statement of `usageSql` returns. */
@@ -76,22 +127,25 @@ export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, 
   const { by, zone = new TimeZone('UTC') } = query;
   const groups = new Map<string, { readonly labels: readonly (string | null)[]; readonly sums: Sums }>();
   const total: Sums = COLUMNS.map(() => 0);
-  const label = labeler(by, zone);
+  const label = labeler(query, zone);
   for (const row of rows) {
     const labels = label(row);
     const id = JSON.stringify(labels);
     const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
     groups.set(id, group);
-    for (const index of COLUMNS.keys()) {
-      const value = Number(row[`sum_${index}`] ?? 0);
+    const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
+    for (let index = 0; index < sums.length; index += 1) {
+      const value = sums[index] ?? 0;
       group.sums[index] = (group.sums[index] ?? 0) + value;
       total[index] = (total[index] ?? 0) + value;
     }
   }
-  const sorted = [...groups.values()].sort(isChronological(by) ? byLabels : byCost);
+  const names = query.step === undefined ? by : ['start', ...by];
+  const chronological = query.step !== undefined || isChronological(by);
+  const sorted = [...groups.values()].sort(chronological ? byLabels : byCost);
   return {
     rows: sorted.map(({ labels, sums }) => ({
-      ...Object.fromEntries(by.map((name, index) => [name, labels[index] ?? null])),
+      ...Object.fromEntries(names.map((name, index) => [name, labels[index] ?? null])),
       ...describeSums(sums),
     })),
     total: describeSums(total),
@@ -104,9 +158,10 @@ export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, 
  * @param tag an expression for the value of a tag, whose name contains no quotation mark that is not doubled.
  */
 export function usageSql(
-  { since, until, by, key, user, organization }: UsageQuery,
+  query: UsageQuery,
   tag: (name: string) => string,
 ): { readonly sql: string; readonly values: readonly (string | number | null)[] } {
+  const { since, until, by, step, key, user, organization, model, provider } = query;
   const end = until ?? Number.MAX_SAFE_INTEGER;
   const tags = by.filter((each) => each.startsWith('tag:'));
   // The sums of this range are exact; at its ends, single rows are read.
@@ -114,10 +169,11 @@ export function usageSql(
   const last = Math.max(first, until === undefined ? end : bucketOf(end));
   // In Postgres, `user` without quotation marks is the name of the role.
   const fields = FIELDS.filter((each) => by.includes(each)).map((name) => `"${name}"`);
-  const periods = PERIODS.some((each) => by.includes(each));
-  const where = ['key', '"user"', 'organization']
-    .map((name, index) => `(CAST(?${index + 5} AS TEXT) IS NULL OR ${name} = ?${index + 5})`)
-    .join(' AND ');
+  const periods = step !== undefined || PERIODS.some((each) => by.includes(each));
+  const filters = Object.entries({ key, user, organization, model, provider }).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name: `"${name}"`, value }],
+  );
+  const where = ['1 = 1', ...filters.map(({ name }, index) => `${name} = ?${index + 5}`)].join(' AND ');
   const tagColumns = tags.map((each, index) => [tag(each.slice(4).replaceAll("'", "''")), `tag_${index}`]);
   const part = (table: string, bucket: string, sums: readonly string[], range: string) => {
     const labels = [
@@ -136,11 +192,11 @@ export function usageSql(
     ${part('usage_rollup', 'bucket', COLUMNS, 'bucket >= ?2 AND bucket < ?3')} UNION ALL
     ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')}) AS parts
     ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`}`;
-  return { sql, values: [since, first, last, end, key ?? null, user ?? null, organization ?? null] };
+  return { sql, values: [since, first, last, end, ...filters.map(({ value }) => value)] };
 }
 
 /** Returns the labels of a row. An empty name is null. */
-function labeler(by: readonly Group[], zone: TimeZone) {
+function labeler({ by, step }: UsageQuery, zone: TimeZone) {
   const known = new Map<string, string>();
   const tags = by.filter((each) => each.startsWith('tag:'));
   const period = (name: Period, bucket: number) => {
@@ -149,13 +205,17 @@ function labeler(by: readonly Group[], zone: TimeZone) {
     known.set(id, found);
     return found;
   };
-  return (row: Readonly<Record<string, unknown>>): (string | null)[] =>
-    by.map((name) => {
+  const start = (bucket: number) =>
+    new Date(step === undefined || step === 'quarter' ? bucket : zone.periodAt(step, bucket).start).toISOString();
+  return (row: Readonly<Record<string, unknown>>): (string | null)[] => [
+    ...(step === undefined ? [] : [start(Number(row.bucket))]),
+    ...by.map((name) => {
       const calendar = PERIODS.find((each) => each === name);
       if (calendar !== undefined) return period(calendar, Number(row.bucket));
       const value = row[name.startsWith('tag:') ? `tag_${tags.indexOf(name)}` : name];
       return value === null || value === undefined || value === '' ? null : String(value);
-    });
+    }),
+  ];
 }
 
 function isChronological(by: readonly Group[]): boolean {
@@ -183,9 +243,11 @@ function byRest(a: Summed['labels'], b: Summed['labels']): number {
 
 function describeSums(sums: Sums): UsageSums {
   const [requests = 0, input = 0, output = 0, read = 0, write = 0, hour = 0, reasoning = 0] = sums;
-  const [cost = 0, byok = 0, estimated = 0] = sums.slice(COST);
+  const [cost = 0, byok = 0, estimated = 0, failures = 0, outputMs = 0] = sums.slice(COST);
+  const latency = sums.slice(LATENCY);
   return {
     requests,
+    failures,
     input_tokens: input,
     output_tokens: output,
     cache_read_tokens: read,
@@ -195,5 +257,14 @@ function describeSums(sums: Sums): UsageSums {
     cost: toUsd(cost),
     byok_cost: toUsd(byok),
     estimated_requests: estimated,
+    first_byte_p50_ms: firstByte(latency, 0.5),
+    first_byte_p95_ms: firstByte(latency, 0.95),
+    first_byte_p99_ms: firstByte(latency, 0.99),
+    output_tokens_per_second: outputMs === 0 ? null : Math.round((output / outputMs) * 10_000) / 10,
   };
+}
+
+function firstByte(latency: readonly number[], share: number): number | null {
+  const ms = percentile(latency, share);
+  return ms === undefined ? null : Math.round(ms * 10) / 10;
 }

@@ -7,6 +7,7 @@ import { asSvcError, type SvcError } from '../../wire/errors/svc-error.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { FormatName } from '../../wire/format-name.ts';
 import { allows, credentialFor, denies, notAllowed, requireAllowed } from '../access/organization.ts';
+import { recordFailedAttempt, recordUnanswered } from '../accounting/failures.ts';
 import { type Metered, meter } from '../accounting/metering.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type JsonBody, parseBody, readBody } from '../http/request-body.ts';
@@ -75,7 +76,14 @@ export function inferenceRoute<M extends ServedModel>(deps: GatewayDeps, route: 
     method: 'POST',
     path,
     ...(format === undefined ? {} : { format }),
-    handle: (context) => serveInference(deps, context, route),
+    handle: async (context) => {
+      try {
+        await serveInference(deps, context, route);
+      } catch (thrown) {
+        recordUnanswered(deps, context, asSvcError(thrown));
+        throw thrown;
+      }
+    },
   };
 }
 
@@ -212,7 +220,12 @@ async function attempt<M extends ServedModel>(
 ): Promise<SvcError | undefined> {
   const { model } = candidate;
   if (candidate.pool) context.logFields.member = model.ref;
-  const ended = candidate.pool && deps.pools.health.begin(healthName(caller, model));
+  const member = candidate.pool && deps.pools.health.begin(healthName(caller, model));
+  const upstream = deps.health.begin(model.ref);
+  const ended = (result: AttemptResult) => {
+    member?.(result);
+    upstream(result);
+  };
   for (let again = request.repeatable; ; again = false) {
     let byok = false;
     let giveBack: (() => void) | undefined;
@@ -226,20 +239,21 @@ async function attempt<M extends ServedModel>(
       byok = credential !== undefined;
       const answer = await request.send(candidate, credential, options);
       record?.end({ answer });
-      ended?.(attemptResult(answer, byok));
+      ended(attemptResult(answer, byok));
       if (answer) account(deps, context, caller, { ...answer, ...sent, byok });
       return undefined;
     } catch (thrown) {
       const error = withContextLimit(asSvcError(thrown), model);
       record?.end({ error });
       if (race?.lost) {
-        ended?.(undefined);
+        ended(undefined);
         return error;
       }
       if (again && isStaleConnection(error) && !context.response.destroyed) continue;
-      ended?.({ error, byok });
+      ended({ error, byok });
       // Errors of an upstream name the provider. Others are refusals of the gateway itself.
-      if (error.usage) accountFailed(deps, context, caller, { ...sent, byok, usage: error.usage });
+      if (error.usage) accountFailed(deps, context, caller, { ...sent, byok, error, usage: error.usage });
+      else if (error.provider !== undefined) recordFailedAttempt(deps, context, caller, { ...sent, byok, error });
       if (error.provider === undefined) context.logFields.errorType = error.errorType;
       else noteFailure(deps, context, model, error, byok);
       return error;
@@ -260,10 +274,18 @@ function accountFailed(
   deps: GatewayDeps,
   context: RequestContext,
   caller: Caller,
-  failed: Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly usage: Usage },
+  failed: Pick<Metered, 'model' | 'byok' | 'attempt' | 'sentAt'> & { readonly usage: Usage; readonly error: SvcError },
 ): void {
   const nothing = { firstByteMs: 0, sent: 0, received: 0, characters: 0, answeredBy: undefined };
-  meter(deps, context, caller, { ...nothing, ...failed, outcome: 'failed', estimate: failed.usage });
+  const status = failed.error.upstreamStatus;
+  meter(deps, context, caller, {
+    ...nothing,
+    ...failed,
+    status,
+    superseded: true,
+    outcome: 'failed',
+    estimate: failed.usage,
+  });
 }
 
 /** Adds the model's context window to an error that does not state it. */

@@ -29,6 +29,7 @@ export function checkOrigin(context: RequestContext, settings: GatewaySettings):
     ALLOWED.set(socket, { host, settings });
   }
   const origin = context.header('origin');
+  if (isAdminPath(context.path)) return checkAdminOrigin(context, origin, host);
   if (origin !== undefined && !settings.allowedOrigins.includes(origin)) {
     throw refused(`Requests from web pages at ${quoted(origin)} are refused.`, 'gateway.allowedOrigins');
   }
@@ -37,6 +38,29 @@ export function checkOrigin(context: RequestContext, settings: GatewaySettings):
   if (origin === undefined && site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw refused('Requests that web pages of other sites make without CORS are refused.', 'gateway.allowedOrigins');
   }
+}
+
+/** The page and the API under `/admin`. */
+export function isAdminPath(path: string): boolean {
+  return path === '/admin' || path.startsWith('/admin/');
+}
+
+/** Only the gateway's own page may use the admin API, also if other pages may send requests to models. */
+function checkAdminOrigin(context: RequestContext, origin: string | undefined, host: string): void {
+  const { headers, method } = context.request;
+  // A proxy in front of the gateway may add TLS.
+  const own = origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+  const site = headers['sec-fetch-site'];
+  const sameSite = site === undefined || site === 'same-origin' || site === 'none';
+  // A link on another page may open the page. That navigation sends no cookie.
+  const opens =
+    method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  if (own && (sameSite || (opens && !context.path.startsWith('/admin/v1')))) return;
+  throw new SvcError({
+    errorType: 'origin_not_allowed',
+    message: 'Only the page of this gateway may use the admin API.',
+    action: 'Open /admin at the address of the gateway.',
+  });
 }
 
 /** The CORS headers for an allowed page. A request without Origin gets none. */

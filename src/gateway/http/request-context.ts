@@ -78,6 +78,8 @@ export class RequestContext {
   readonly logFields: LogFields = {};
   /** The record of the request for telemetry; absent: nothing is recorded. */
   record: RequestRecord | undefined;
+  /** The user of the key. */
+  keyUser: string | undefined;
   /** Requests to upstreams so far. */
   attempts = 0;
   /** Set when a JSON body was read. */

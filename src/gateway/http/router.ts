@@ -5,26 +5,28 @@ import type { RequestContext } from './request-context.ts';
 export type RouteParams = Readonly<Record<string, string | undefined>>;
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: (typeof METHODS)[number];
   /** Path with or without `/v1` in front (spec 9). A `*` at the end matches a name that may contain slashes. */
   readonly path: string;
+  /** The path does not exist with `/v1` in front. */
+  readonly withoutVersion?: true;
   /** The format of error bodies that clients of the route expect. */
   readonly format?: FormatName;
   readonly handle: (context: RequestContext, params: RouteParams) => void | Promise<void>;
 }
 
 const NO_PARAMS: RouteParams = {};
-const METHODS = ['GET', 'POST'] as const;
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 /** Finds the route of a request. A path that needs decoding or normalising matches no route. */
 export class Router {
-  readonly #exact = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
+  readonly #exact = byMethod();
   /** Routes that end with `*`, by the path before it. */
-  readonly #prefixes = { GET: new Map<string, Route>(), POST: new Map<string, Route>() };
+  readonly #prefixes = byMethod();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
-      for (const path of [route.path, `/v1${route.path}`]) {
+      for (const path of route.withoutVersion ? [route.path] : [route.path, `/v1${route.path}`]) {
         if (path.endsWith('/*')) this.#prefixes[route.method].set(path.slice(0, -1), route);
         else this.#exact[route.method].set(path, route);
       }
@@ -62,6 +64,10 @@ export class Router {
   }
 }
 
+function byMethod(): Record<Route['method'], Map<string, Route>> {
+  return { GET: new Map(), POST: new Map(), PATCH: new Map(), DELETE: new Map() };
+}
+
 /** False for paths that servers and proxies interpret differently: `//`, `\`, `.` and `..` segments, also encoded. */
 function isPlain(path: string): boolean {
   return !/\/\/|\\|;|\/\.{1,2}(\/|$)|%(?:2e|5c|00|25)/i.test(path);
@@ -76,7 +82,7 @@ function decodeName(name: string, path: string): string {
   }
 }
 
-function unknownPath(path: string): SvcError {
+export function unknownPath(path: string): SvcError {
   return new SvcError({
     errorType: 'invalid_path',
     message: `There is no ${path.slice(0, 200)} at this gateway.`,

@@ -30,6 +30,7 @@ export class Limits {
   #settings: GatewaySettings;
   #keys: readonly LimitedKey[] = [];
   #rates = new Map<string, Rate>();
+  #users: ReadonlyMap<string, string> = new Map();
   /** By the name of the key, then by organization. */
   #callers = new Map<string, ReadonlyMap<string | undefined, CallerLimits>>();
 
@@ -57,6 +58,21 @@ export class Limits {
   /** Undefined if nothing limits these requests. */
   of(key: string, organization: string | undefined): CallerLimits | undefined {
     return this.#callers.get(key)?.get(organization);
+  }
+
+  /** All budgets, with what was spent of them. */
+  get budgets(): Iterable<Budget> {
+    return this.#book.all.values();
+  }
+
+  /** @param id as `budgetId` makes it. */
+  budget(id: string): Budget | undefined {
+    return this.#book.get(id);
+  }
+
+  /** The user of a stored key. */
+  userOf(key: string): string | undefined {
+    return this.#users.get(key);
   }
 
   configure(settings: GatewaySettings): void {
@@ -93,7 +109,8 @@ export class Limits {
     }
     this.#rates = rates;
     const users = this.#keys.flatMap(({ key, user }) => (user === undefined ? [] : [[key, user] as const]));
-    this.#book.update(budgets, new Map(users), this.#waiting());
+    this.#users = new Map(users);
+    this.#book.update(budgets, this.#users, this.#waiting());
     const callers = new Map<string, Map<string | undefined, CallerLimits>>();
     for (const { subject, ...found } of rules) {
       if (found.budgets.length === 0 && found.rates.length === 0) continue;

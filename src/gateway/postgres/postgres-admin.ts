@@ -2,14 +2,30 @@ import { toNano } from '../../base/money.ts';
 import type { LimitSettings } from '../../config/settings/settings.ts';
 import { hashKey } from '../access/authentication.ts';
 import {
+  type FoundKeys,
+  KEYS_WITH_USE,
+  type KeySearch,
+  keyChanged,
+  keyCreated,
   keyExists,
+  keyRevocation,
   keyRevoked,
+  keyRotated,
   type NewKey,
   newKey,
   readKeys,
   type StoredGatewayKey,
+  searchSql,
   unknownKey,
 } from '../access/key-store.ts';
+import {
+  REQUEST_ROWS,
+  type RequestHistoryPage,
+  type RequestHistoryQuery,
+  readRequestPage,
+  readRow,
+  requestPageSql,
+} from '../accounting/request-history.ts';
 import {
   BUCKET_DIFFERENCES,
   describeCheck,
@@ -18,9 +34,21 @@ import {
   TOTALS,
 } from '../accounting/state-check.ts';
 import { sumUp, type UsageQuery, type UsageReport, usageSql } from '../accounting/usage-report.ts';
+import { SqlSessions } from '../admin/sessions.ts';
 import { Budget } from '../limits/budget.ts';
 import { addUp, spentSql } from '../limits/budget-book.ts';
 import { type BudgetRule, budgetId } from '../limits/limit-rules.ts';
+import {
+  type Actor,
+  type AuditFilter,
+  type AuditRow,
+  auditSql,
+  auditValues,
+  type Change,
+  INSERT_AUDIT,
+  readAuditRow,
+} from '../state/audit-log.ts';
+import type { UsageRow } from '../state/usage-tables.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
@@ -30,33 +58,36 @@ const CHANGE_MS = 5_000;
 const REPORT_MS = 60_000;
 
 /** The state in Postgres. A change of a key is announced to all replicas. */
-export class PostgresAdmin implements StateAdmin {
+export class PostgresAdmin extends SqlSessions implements StateAdmin {
   readonly #connection: PostgresConnection;
 
   constructor(connection: PostgresConnection) {
+    super((text, values) => connection.transaction(CHANGE_MS, (sql) => sql(toPostgres(text), values)));
     this.#connection = connection;
   }
 
-  createKey({ name, organization, user, limits, expiresAt }: NewKey): Promise<string> {
-    return this.#change(name, async (sql, found) => {
+  createKey(actor: Actor, key: NewKey): Promise<string> {
+    const { name, organization, user, admin, limits, expiresAt } = key;
+    return this.#change(actor, keyCreated(key), async (sql, found) => {
       if (found !== undefined) throw keyExists(name);
-      await sql('INSERT INTO keys (name, organization, "user", created_at, expires_at) VALUES ($1, $2, $3, $4, $5)', [
-        ...[name, organization ?? null, user ?? null, Date.now(), expiresAt ?? null],
-      ]);
+      await sql(
+        'INSERT INTO keys (name, organization, "user", admin, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)',
+        [...[name, organization ?? null, user ?? null, admin ?? null, Date.now(), expiresAt ?? null]],
+      );
       await setLimits(sql, name, limits ?? {});
       return issue(sql, name);
     });
   }
 
-  updateKey(name: string, limits: Partial<LimitSettings>): Promise<void> {
-    return this.#change(name, async (sql, found) => {
+  updateKey(actor: Actor, name: string, limits: Partial<LimitSettings>): Promise<void> {
+    return this.#change(actor, keyChanged(name, limits), async (sql, found) => {
       if (found === undefined) throw unknownKey(name);
       await setLimits(sql, name, limits);
     });
   }
 
-  rotateKey(name: string, graceMs: number): Promise<string> {
-    return this.#change(name, async (sql, found) => {
+  rotateKey(actor: Actor, name: string, graceMs: number): Promise<string> {
+    return this.#change(actor, keyRotated(name, graceMs), async (sql, found) => {
       if (found === undefined) throw unknownKey(name);
       if (found.revoked_at !== null) throw keyRevoked(name);
       await sql('UPDATE key_hashes SET valid_until = least(coalesce(valid_until, $1), $1) WHERE name = $2', [
@@ -66,8 +97,8 @@ export class PostgresAdmin implements StateAdmin {
     });
   }
 
-  revokeKey(name: string, cut = false): Promise<void> {
-    return this.#change(name, async (sql, found) => {
+  revokeKey(actor: Actor, name: string, cut = false): Promise<void> {
+    return this.#change(actor, keyRevocation(name, cut), async (sql, found) => {
       if (found === undefined) throw unknownKey(name);
       await sql('UPDATE keys SET revoked_at = coalesce(revoked_at, $1), cut = greatest(cut, $2) WHERE name = $3', [
         ...[Date.now(), cut ? 1 : 0, name],
@@ -78,6 +109,48 @@ export class PostgresAdmin implements StateAdmin {
 
   listKeys(): Promise<readonly StoredGatewayKey[]> {
     return this.#connection.transaction(CHANGE_MS, listKeys);
+  }
+
+  async findKey(name: string): Promise<StoredGatewayKey | undefined> {
+    return this.#connection.transaction(CHANGE_MS, async (sql) => {
+      const [key] = await readFound(sql, await sql(`${KEYS_WITH_USE} WHERE name = $1`, [name]));
+      return key;
+    });
+  }
+
+  searchKeys(query: KeySearch): Promise<FoundKeys> {
+    const { where, values, page, pageValues } = searchSql(query, Date.now());
+    return this.#connection.transaction(CHANGE_MS, async (sql) => {
+      const [count] = await sql(toPostgres(`SELECT count(*) AS total FROM keys WHERE ${where}`), values);
+      const rows = await sql(toPostgres(`${KEYS_WITH_USE} WHERE ${where} ${page}`), pageValues);
+      return { keys: await readFound(sql, rows), total: Number(count?.total) };
+    });
+  }
+
+  requests(query: RequestHistoryQuery): Promise<RequestHistoryPage> {
+    const { page, end } = requestPageSql(query);
+    return this.#connection.transaction(REPORT_MS, async (sql) => {
+      const rows = await sql(toPostgres(page.sql), page.values);
+      const last = rows.length > query.limit ? [] : await sql(toPostgres(end.sql), end.values);
+      return readRequestPage(query, rows, () => last);
+    });
+  }
+
+  async request(id: string): Promise<readonly UsageRow[]> {
+    return (await this.#read(REQUEST_ROWS, [id])).map(readRow);
+  }
+
+  async audit(filter: AuditFilter): Promise<readonly AuditRow[]> {
+    const { sql, values } = auditSql(filter);
+    return (await this.#read(sql, values)).map(readAuditRow);
+  }
+
+  async record(actor: Actor, change: Change): Promise<void> {
+    await this.#read(INSERT_AUDIT, auditValues(actor, change));
+  }
+
+  #read(text: string, values: readonly (string | number)[]): Promise<readonly Row[]> {
+    return this.#connection.transaction(CHANGE_MS, (sql) => sql(toPostgres(text), values));
   }
 
   async usage(query: UsageQuery): Promise<UsageReport> {
@@ -122,12 +195,13 @@ export class PostgresAdmin implements StateAdmin {
    * The lock makes the numbers of changes follow the order of commits: a replica that asks for newer numbers would
    * otherwise miss one that was committed late.
    */
-  #change<T>(name: string, work: (sql: Sql, found: Row | undefined) => Promise<T>): Promise<T> {
+  #change<T>(actor: Actor, change: Change, work: (sql: Sql, found: Row | undefined) => Promise<T>): Promise<T> {
     return this.#connection.transaction(CHANGE_MS, async (sql) => {
       await lock(sql, 'changes');
-      const [found] = await sql('SELECT * FROM keys WHERE name = $1', [name]);
+      const [found] = await sql('SELECT * FROM keys WHERE name = $1', [change.target]);
       const result = await work(sql, found);
-      await announce(sql, 'key', name);
+      await sql(toPostgres(INSERT_AUDIT), auditValues(actor, change));
+      await announce(sql, 'key', change.target);
       return result;
     });
   }
@@ -149,6 +223,17 @@ export async function listKeys(sql: Sql): Promise<readonly StoredGatewayKey[]> {
     hashes: await sql('SELECT hash, name, valid_until FROM key_hashes ORDER BY created_at DESC, number DESC'),
     budgets: await sql('SELECT * FROM budgets'),
     rates: await sql('SELECT * FROM rates'),
+  });
+}
+
+/** @param keys rows of `KEYS_WITH_USE`. */
+async function readFound(sql: Sql, keys: readonly Row[]): Promise<readonly StoredGatewayKey[]> {
+  const names = [keys.map(({ name }) => name)];
+  return readKeys({
+    keys,
+    hashes: await sql('SELECT * FROM key_hashes WHERE name = ANY ($1) ORDER BY created_at DESC, number DESC', names),
+    budgets: await sql('SELECT * FROM budgets WHERE key = ANY ($1)', names),
+    rates: await sql('SELECT * FROM rates WHERE key = ANY ($1)', names),
   });
 }
 
@@ -179,5 +264,5 @@ async function issue(sql: Sql, name: string): Promise<string> {
 
 /** Names the parameters as Postgres does. */
 export function toPostgres(sql: string): string {
-  return sql.replaceAll(/\?(\d)/g, '$$$1');
+  return sql.replaceAll(/\?(\d+)/g, '$$$1');
 }

@@ -1,4 +1,4 @@
-import { BUCKET_MS, type UsageRow } from '../state/usage-tables.ts';
+import { BUCKET_MS, ROW_SUMS, SUMS, type UsageRow } from '../state/usage-tables.ts';
 import { type Row, type Sql, sqlState } from './postgres-connection.ts';
 import { lock } from './postgres-tables.ts';
 
@@ -29,6 +29,10 @@ export function rowToJson(row: UsageRow): string {
     wait_ms: Math.round(row.waitMs),
     first_byte_ms: Math.round(row.firstByteMs),
     duration_ms: Math.round(row.durationMs),
+    counted: row.counted ? 1 : 0,
+    status: integer(row.status),
+    error_type: row.errorType ?? null,
+    prices: row.prices ?? null,
   });
 }
 
@@ -43,18 +47,30 @@ function integer(value: number | undefined): number | null {
   return Number.isSafeInteger(value) ? (value ?? null) : null;
 }
 
-const TEXTS = ['request_id', 'key', 'organization', '"user"', 'tags', 'endpoint', 'model', 'provider', 'outcome'];
+const TEXTS = [
+  'request_id',
+  'key',
+  'organization',
+  '"user"',
+  'tags',
+  'endpoint',
+  'model',
+  'provider',
+  'outcome',
+  'error_type',
+  'prices',
+];
 const NUMBERS = [
   ...['attempt', 'at', 'byok', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
   ...['cost_nano', 'estimated', 'wait_ms', 'first_byte_ms', 'duration_ms'],
+  ...['counted', 'status'],
 ];
 const COLUMNS = [...TEXTS, ...NUMBERS].join(', ');
 const TYPES = [...TEXTS.map((name) => `${name} TEXT`), ...NUMBERS.map((name) => `${name} BIGINT`)].join(', ');
 
 const GROUP = 'key, organization, "user", model';
 const DIMENSIONS = `bucket, ${GROUP}, provider, byok, outcome`;
-const SUMS = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning', 'cost_nano'];
-const ADD = ['requests', 'estimated', ...SUMS].map((name) => `${name} = r.${name} + excluded.${name}`).join(', ');
+const ADD = SUMS.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ');
 
 /** Whether a row counts for a window of a budget. The user is that of the key. */
 export const COUNTS = `w.key IN ('', row.key) AND w.organization IN ('', row.organization)
@@ -69,9 +85,9 @@ const WRITE = `WITH inserted AS (
     INSERT INTO usage (${COLUMNS}) SELECT ${COLUMNS} FROM json_to_recordset($1::json) AS r (${TYPES})
     ON CONFLICT (at, request_id, attempt) DO NOTHING RETURNING *),
   rolled AS (
-    INSERT INTO usage_rollup AS r (${DIMENSIONS}, requests, estimated, ${SUMS.join(', ')})
-    SELECT at - at % ${BUCKET_MS} AS bucket, ${GROUP}, provider, byok, outcome, count(*), sum(estimated),
-      ${SUMS.map((name) => `coalesce(sum(${name}), 0)`).join(', ')}
+    INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
+    SELECT at - at % ${BUCKET_MS} AS bucket, ${GROUP}, provider, byok, outcome,
+      ${SUMS.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
     FROM inserted GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS}
     ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}),
   paid AS (SELECT * FROM inserted WHERE byok = 0 AND cost_nano <> 0),

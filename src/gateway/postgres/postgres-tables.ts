@@ -1,3 +1,4 @@
+import { LATENCY_COLUMNS } from '../state/latency.ts';
 import { unreadable } from '../state/migrations.ts';
 import { type PostgresConnection, SCHEMA, type Sql } from './postgres-connection.ts';
 
@@ -14,7 +15,7 @@ interface Migration {
 /** The tables have the names, columns and values of the state in SQLite (`state/migrations.ts`). */
 const TABLES = `
 CREATE TABLE keys (
-  number BIGINT GENERATED ALWAYS AS IDENTITY, name TEXT PRIMARY KEY, organization TEXT, "user" TEXT,
+  number BIGINT GENERATED ALWAYS AS IDENTITY, name TEXT PRIMARY KEY, organization TEXT, "user" TEXT, admin TEXT,
   created_at BIGINT NOT NULL, expires_at BIGINT, revoked_at BIGINT, cut INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE key_hashes (
@@ -32,6 +33,12 @@ CREATE TABLE rates (
   requests BIGINT, tokens BIGINT, parallel BIGINT,
   PRIMARY KEY (key, model)
 );
+CREATE TABLE admin_sessions (hash TEXT PRIMARY KEY, key_hash TEXT NOT NULL, expires_at BIGINT NOT NULL);
+CREATE TABLE admin_links (hash TEXT PRIMARY KEY, expires_at BIGINT NOT NULL);
+CREATE TABLE audit (
+  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at BIGINT NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
+  target TEXT NOT NULL, source TEXT NOT NULL, details TEXT NOT NULL
+);
 CREATE TABLE changes (
   seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL,
   at TIMESTAMPTZ NOT NULL DEFAULT now()
@@ -43,14 +50,19 @@ CREATE TABLE usage (
   input BIGINT, output BIGINT, cache_read BIGINT, cache_write BIGINT, cache_write_1h BIGINT, reasoning BIGINT,
   cost_nano BIGINT, estimated INTEGER NOT NULL,
   wait_ms BIGINT NOT NULL, first_byte_ms BIGINT NOT NULL, duration_ms BIGINT NOT NULL,
+  counted INTEGER NOT NULL, status BIGINT, error_type TEXT, prices TEXT,
   PRIMARY KEY (at, request_id, attempt)
 );
+CREATE INDEX ON usage (request_id);
+CREATE INDEX ON usage (key, at);
+CREATE INDEX ON usage (at) WHERE outcome IN ('failed', 'refused');
 CREATE TABLE usage_rollup (
   bucket BIGINT NOT NULL, key TEXT NOT NULL, organization TEXT NOT NULL, "user" TEXT NOT NULL, model TEXT NOT NULL,
   provider TEXT NOT NULL, byok INTEGER NOT NULL, outcome TEXT NOT NULL,
   requests BIGINT NOT NULL, estimated BIGINT NOT NULL, input BIGINT NOT NULL, output BIGINT NOT NULL,
   cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL, cache_write_1h BIGINT NOT NULL,
-  reasoning BIGINT NOT NULL, cost_nano BIGINT NOT NULL,
+  reasoning BIGINT NOT NULL, cost_nano BIGINT NOT NULL, failures BIGINT NOT NULL, output_ms BIGINT NOT NULL,
+  ${LATENCY_COLUMNS.map((name) => `${name} BIGINT NOT NULL`).join(', ')},
   PRIMARY KEY (bucket, key, organization, "user", model, provider, byok, outcome)
 );
 CREATE TABLE spent (

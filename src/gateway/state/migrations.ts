@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
+import { LATENCY_COLUMNS } from './latency.ts';
 import { transaction } from './transaction.ts';
+import { ROW_SUMS } from './usage-tables.ts';
 
 /** The version of the state that this release writes. */
-const VERSION = 2;
+const VERSION = 3;
 
 interface Migration {
   readonly version: number;
@@ -111,9 +113,49 @@ ALTER TABLE keys ADD COLUMN user TEXT;
 ALTER TABLE keys ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;
 `;
 
+const MEASURED = ['output_ms', ...LATENCY_COLUMNS];
+
+/**
+ * The admin API: keys with a scope, sessions of browsers, changes, requests that failed or were refused, counts of
+ * times to the first byte, and the sums of days that are over (sealed-days.ts).
+ */
+const ADMIN_TABLES = `
+ALTER TABLE keys ADD COLUMN admin TEXT;
+CREATE TABLE admin_sessions (
+  hash TEXT PRIMARY KEY, key_hash TEXT NOT NULL, expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE admin_links (hash TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX key_hashes_name ON key_hashes (name);
+CREATE TABLE usage_days (day INTEGER PRIMARY KEY, sums BLOB NOT NULL) STRICT;
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
+  target TEXT NOT NULL, source TEXT NOT NULL, details TEXT NOT NULL
+) STRICT;
+
+ALTER TABLE usage ADD COLUMN counted INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE usage ADD COLUMN status INTEGER;
+ALTER TABLE usage ADD COLUMN error_type TEXT;
+ALTER TABLE usage ADD COLUMN prices TEXT;
+CREATE INDEX usage_request ON usage (request_id);
+CREATE INDEX usage_key ON usage (key, at);
+CREATE INDEX usage_failures ON usage (at) WHERE outcome IN ('failed', 'refused');
+
+ALTER TABLE usage_rollup ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage_rollup ADD COLUMN output_ms INTEGER NOT NULL DEFAULT 0;
+${LATENCY_COLUMNS.map((name) => `ALTER TABLE usage_rollup ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0;`).join('\n')}
+UPDATE usage_rollup SET failures = requests WHERE outcome = 'failed';
+UPDATE usage_rollup AS sums SET (${MEASURED.join(', ')}) = (
+  SELECT ${MEASURED.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
+  FROM usage WHERE at >= bucket AND at < bucket + 900000 AND usage.key = sums.key
+    AND usage.organization = sums.organization AND usage.user = sums.user AND usage.model = sums.model
+    AND usage.provider = sums.provider AND usage.byok = sums.byok AND usage.outcome = sums.outcome
+) WHERE bucket > 0;
+`;
+
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: FIRST_TABLES },
-  { version: VERSION, minReader: VERSION, sql: LEDGER_TABLES },
+  { version: 2, minReader: 2, sql: LEDGER_TABLES },
+  { version: VERSION, minReader: VERSION, sql: ADMIN_TABLES },
 ];
 
 /**

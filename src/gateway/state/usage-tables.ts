@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Usage } from '../../wire/event.ts';
+import { LATENCY_COLUMNS, latencyCount, latencySlot } from './latency.ts';
 
 /** Milliseconds of a bucket. Days of every time zone consist of whole buckets. */
 export const BUCKET_MS = 15 * 60_000;
@@ -12,10 +13,12 @@ export interface Spender {
   readonly model: string;
 }
 
-/** One attempt that was answered or cost money. Contains numbers and names, no content. */
+/**
+ * One attempt, or the end of a request that no attempt answered (attempt 0). Contains numbers and names, no content.
+ */
 export interface UsageRow extends Spender {
   readonly requestId: string;
-  /** 1 for the first upstream request of a request. */
+  /** 1 for the first upstream request of a request; 0 for a request that failed or was refused. */
   readonly attempt: number;
   /** Unix milliseconds. */
   readonly at: number;
@@ -26,6 +29,13 @@ export interface UsageRow extends Spender {
   /** The organization paid with its own credential. */
   readonly byok: boolean;
   readonly outcome: string;
+  /** The row ends its request. One row of a request does, so these rows are the requests. */
+  readonly counted: boolean;
+  /** HTTP status that the client got, or that the upstream sent for an attempt that failed. */
+  readonly status?: number | undefined;
+  readonly errorType?: string | undefined;
+  /** The prices that made the cost (price-text.ts). */
+  readonly prices?: string | undefined;
   readonly usage: Usage | undefined;
   /** Nano-USD; undefined if the model's prices are not known. */
   readonly cost: number | undefined;
@@ -39,20 +49,40 @@ export interface UsageRow extends Spender {
 
 const INSERT = `INSERT INTO usage (request_id, attempt, at, key, organization, user, tags, endpoint, model, provider,
   byok, outcome, input, output, cache_read, cache_write, cache_write_1h, reasoning, cost_nano, estimated,
-  wait_ms, first_byte_ms, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  wait_ms, first_byte_ms, duration_ms, counted, status, error_type, prices)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (at, request_id, attempt) DO NOTHING`;
 
 /** Columns of `usage_rollup` that identify a sum, and those that are added up. */
 const DIMENSIONS = 'bucket, key, organization, "user", model, provider, byok, outcome';
-const SUMS = [
+export const SUMS = [
   ...['requests', 'estimated', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
-  'cost_nano',
+  ...['cost_nano', 'failures', 'output_ms'],
+  ...LATENCY_COLUMNS,
 ];
+const FIRST_LATENCY = SUMS.indexOf('latency_0');
+
+/** For each sum, the SQL expression for a row of `usage`, as `addTo` computes it. For SQLite and Postgres. */
+export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
+  ...SUMS.map((name) => [name, `coalesce(${name}, 0)`] as const),
+  ['requests', 'counted'],
+  ['cost_nano * byok', 'coalesce(cost_nano, 0) * byok'],
+  ['failures', "CASE WHEN counted = 1 AND outcome IN ('failed', 'refused') THEN 1 ELSE 0 END"],
+  [
+    'output_ms',
+    `CASE WHEN counted = 1 AND output > 0 AND first_byte_ms > 0 AND duration_ms > wait_ms + first_byte_ms
+      THEN duration_ms - wait_ms - first_byte_ms ELSE 0 END`,
+  ],
+  ...LATENCY_COLUMNS.map((name, slot) => [name, latencyCount('first_byte_ms', slot)] as const),
+]);
 const ADD = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 const ROLL_UP = `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${SUMS.map(() => '?').join(', ')}) ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`;
 const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (key, organization, user, model) DO UPDATE SET nano = nano + excluded.nano`;
+
+/** Removes the sealed day of a bucket (sealed-days.ts). */
+const UNSEAL = 'DELETE FROM usage_days WHERE day = ?1 - ?1 % 86400000';
 
 /** Statements for SQLite and Postgres that make the bucket `?1` a part of the first one. */
 export const MERGE_BUCKET = [
@@ -72,11 +102,13 @@ export class UsageTables {
   readonly #insert: StatementSync;
   readonly #rollUp: StatementSync;
   readonly #spend: StatementSync;
+  readonly #unseal: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(INSERT);
     this.#rollUp = database.prepare(ROLL_UP);
     this.#spend = database.prepare(SPEND);
+    this.#unseal = database.prepare(UNSEAL);
   }
 
   /**
@@ -97,6 +129,8 @@ export class UsageTables {
       if (found === undefined) spent.set(spender, { row, nano: row.cost });
       else found.nano += row.cost;
     }
+    // A day that gets a late row is sealed again.
+    for (const bucket of new Set([...sums.values()].map(({ row }) => bucketOf(row.at)))) this.#unseal.run(bucket);
     for (const { row, values } of sums.values()) {
       const { key, organization, user, model, provider, byok, outcome } = row;
       this.#rollUp.run(bucketOf(row.at), key, organization, user, model, provider, byok ? 1 : 0, outcome, ...values);
@@ -122,6 +156,7 @@ export class UsageTables {
 /** Makes a bucket a part of the first one, which has no time of its own. Must run in a transaction. */
 export function mergeBucket(database: DatabaseSync, bucket: number): void {
   for (const statement of MERGE_BUCKET) database.prepare(statement).run(bucket);
+  database.prepare(UNSEAL).run(bucket);
 }
 
 export function bucketOf(at: number): number {
@@ -141,7 +176,7 @@ function addTo(sums: Map<string, Sum>, row: UsageRow): void {
   const add = (index: number, value: number) => {
     values[index] = (values[index] ?? 0) + value;
   };
-  add(0, 1);
+  add(0, row.counted ? 1 : 0);
   add(1, row.estimated ? 1 : 0);
   add(2, usage?.input ?? 0);
   add(3, usage?.output ?? 0);
@@ -150,6 +185,12 @@ function addTo(sums: Map<string, Sum>, row: UsageRow): void {
   add(6, usage?.cacheWrite1h ?? 0);
   add(7, usage?.reasoning ?? 0);
   add(8, row.cost ?? 0);
+  add(9, row.counted && (row.outcome === 'failed' || row.outcome === 'refused') ? 1 : 0);
+  // As the row has them, so that sums and rows are equal.
+  const [wait, firstByte, duration] = [row.waitMs, row.firstByteMs, row.durationMs].map(Math.round);
+  if (!firstByte) return;
+  if (row.counted && usage?.output) add(10, Math.max(0, (duration ?? 0) - (wait ?? 0) - firstByte));
+  add(FIRST_LATENCY + latencySlot(firstByte), 1);
 }
 
 const SQLITE_CONSTRAINT = 19;
@@ -187,6 +228,10 @@ function runInsert(insert: StatementSync, row: UsageRow): boolean {
     Math.round(row.waitMs),
     Math.round(row.firstByteMs),
     Math.round(row.durationMs),
+    row.counted ? 1 : 0,
+    row.status ?? null,
+    row.errorType ?? null,
+    row.prices ?? null,
   );
   return changes > 0;
 }

@@ -1,0 +1,460 @@
+import * as z from 'zod';
+
+/** Times are ISO 8601 in UTC, money is USD, durations are milliseconds. */
+const time = z.string().meta({ format: 'date-time' });
+const usd = z.number();
+const count = z.number().int();
+const milliseconds = z.number();
+const name = z.string();
+const nameOrNull = z.string().nullable();
+
+/**
+ * What a caller may do. `own`: see the usage, the requests and the budgets of its own key. `read`: see everything.
+ * `keys`: also change the keys of others. `all`: also create and change admin keys.
+ */
+export const SCOPES = ['own', 'read', 'keys', 'all'] as const;
+export const scope = z.enum(SCOPES);
+/** The scopes that a key can be created with. */
+export const adminScope = z.enum(['read', 'keys', 'all']);
+
+export const session = z.object({
+  /** Name of the key; `local` for a one-time link. */
+  name,
+  scope,
+  version: z.string(),
+  /** IANA name of the time zone of the gateway's machine. */
+  time_zone: z.string(),
+  /** Changes through the cookie need this value in `X-CSRF-Token`. Null for a request with a key. */
+  csrf: nameOrNull,
+  /** When the session ends. Null for a request with a key. */
+  expires_at: time.nullable(),
+});
+
+export const sessionInput = z.union([
+  z.strictObject({ key: z.string().min(1).max(500) }),
+  z.strictObject({ token: z.string().min(1).max(500) }),
+]);
+
+export const link = z.object({ token: z.string(), path: z.string(), expires_at: time });
+
+const PERIODS = ['total', 'day', 'week', 'month'] as const;
+const modelPattern = z.string().min(1).max(300).default('*');
+
+export const budgetInput = z.strictObject({
+  usd: z.number().min(0).max(1_000_000),
+  period: z.enum(PERIODS).default('total'),
+  time_zone: z.string().max(100).default('UTC'),
+  mode: z.enum(['soft', 'hard']).default('soft'),
+  /** Models that count: `*`, `vendor/*` or one model. */
+  model: modelPattern,
+});
+
+const limitNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional();
+export const rate = z.strictObject({
+  /** Per minute. */
+  requests: limitNumber,
+  /** Per minute. */
+  tokens: limitNumber,
+  /** At a time. */
+  parallel: limitNumber,
+  model: modelPattern,
+});
+
+export const KEY_STATES = ['valid', 'rotating', 'expired', 'revoked'] as const;
+
+export const key = z.object({
+  name,
+  organization: nameOrNull,
+  user: nameOrNull,
+  /** Null: the key has no access to the admin API beyond its own usage. */
+  admin: adminScope.nullable(),
+  state: z.enum(KEY_STATES),
+  /** Of all time. */
+  spent: usd,
+  budgets: z.array(
+    z.object({
+      usd,
+      /** In the current window. */
+      spent: usd,
+      period: z.enum(PERIODS),
+      time_zone: z.string(),
+      mode: z.enum(['soft', 'hard']),
+      model: z.string(),
+      window_start: time.nullable(),
+      window_end: time.nullable(),
+    }),
+  ),
+  rates: z.array(rate),
+  created_at: time,
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+  /** Of the last quarter of an hour with a request, to within 15 minutes. */
+  last_used_at: time.nullable(),
+});
+
+/** Names of keys and users. */
+export const KEY_NAME = /^[\w.@-]{1,100}$/;
+const newName = z
+  .string()
+  .regex(KEY_NAME)
+  .meta({ expected: '1 to 100 letters, digits, dots, hyphens, underscores or @' });
+
+export const newKey = z.strictObject({
+  name: newName.refine((text) => text !== 'operator' && text !== 'local'),
+  organization: z.string().max(200).optional(),
+  user: newName.optional(),
+  admin: adminScope.optional(),
+  budgets: z.array(budgetInput).max(50).default([]),
+  rates: z.array(rate).max(50).default([]),
+  expires_at: time.optional(),
+});
+
+/** Absent: unchanged. */
+export const keyChange = z.strictObject({
+  budgets: z.array(budgetInput).max(50).optional(),
+  rates: z.array(rate).max(50).optional(),
+});
+
+export const rotation = z.strictObject({
+  /** How long the old key stays valid, such as `24h`; `0` ends it at once. */
+  grace: z.string().max(20).default('24h'),
+});
+
+export const revocation = z.strictObject({
+  /** Ends the running requests of the key. */
+  cut: z.boolean().default(false),
+});
+
+/** The only answer that contains a key. It can't be read again. */
+export const issuedKey = z.object({ key, secret: z.string() });
+
+const limit = z.coerce.number().int().min(1).max(200).default(50);
+const cursor = z.string().max(200).optional();
+const filter = z.string().max(300).optional();
+/** ISO 8601, a date in `tz`, or a duration before now such as `7d`. */
+const moment = z.string().max(40).optional();
+
+export const keyQuery = z.strictObject({
+  /** Part of the name, the user or the organization. */
+  search: z.string().max(200).optional(),
+  state: z.enum(KEY_STATES).optional(),
+  organization: filter,
+  user: filter,
+  limit,
+  cursor,
+});
+
+export const keyPage = z.object({
+  data: z.array(key),
+  /** `cursor` of the next page. */
+  next: nameOrNull,
+  /** Number of keys on all pages. */
+  total: count,
+});
+
+export const usageQuery = z.strictObject({
+  since: moment,
+  /** Not included. */
+  until: moment,
+  /** Comma-separated: model, key, user, organization, provider, outcome, hour, day, week, month, tag:NAME. */
+  by: z.string().max(300).default(''),
+  tz: z.string().max(100).default('UTC'),
+  /** Divides the period: each row then has `start`. */
+  step: z.enum(['quarter', 'hour', 'day', 'week', 'month']).optional(),
+  key: filter,
+  user: filter,
+  organization: filter,
+  model: filter,
+  provider: filter,
+  /** `previous` adds the total of the period of the same length before `since`. */
+  compare: z.enum(['previous']).optional(),
+  format: z.enum(['json', 'csv']).default('json'),
+});
+
+/** Sums of the ledger. A row also has a member for each name in `by`, with null for no name. */
+export const usageSums = z.object({
+  /** Requests that ended, with those that failed. */
+  requests: count,
+  /** Requests that failed or were refused. */
+  failures: count,
+  input_tokens: count,
+  output_tokens: count,
+  /** Part of `input_tokens`. */
+  cache_read_tokens: count,
+  /** Part of `input_tokens`. */
+  cache_write_tokens: count,
+  /** Part of `cache_write_tokens` that is kept for an hour. */
+  cache_write_1h_tokens: count,
+  reasoning_tokens: count,
+  cost: usd,
+  /** Part of the cost that organizations paid with their own credentials. */
+  byok_cost: usd,
+  /** Requests whose tokens are estimated because the upstream did not report them. */
+  estimated_requests: count,
+  /** Time to the first byte of an answer, to within 15 %. Null: no answer, or grouped by tag. */
+  first_byte_p50_ms: milliseconds.nullable(),
+  first_byte_p95_ms: milliseconds.nullable(),
+  first_byte_p99_ms: milliseconds.nullable(),
+  /** Output tokens per second of the time in which answers were streamed. */
+  output_tokens_per_second: z.number().nullable(),
+});
+
+/** `start` is a time if `step` was given. */
+export const usageRow = usageSums.catchall(z.union([z.string(), z.number(), z.null()]));
+
+export const usageAnswer = z.object({
+  /** Null: from the beginning. */
+  since: time.nullable(),
+  until: time,
+  time_zone: z.string(),
+  by: z.array(z.string()),
+  step: z.string().nullable(),
+  rows: z.array(usageRow),
+  total: usageSums,
+  /** With `compare`. */
+  previous: usageSums.nullable(),
+});
+
+export const OUTCOMES = ['complete', 'client-gone', 'failed', 'refused'] as const;
+
+const tokens = z.object({
+  input: count.nullable(),
+  output: count.nullable(),
+  cache_read: count.nullable(),
+  cache_write: count.nullable(),
+  cache_write_1h: count.nullable(),
+  reasoning: count.nullable(),
+});
+
+/** A request without its contents, which the gateway never stores. */
+export const request = z.object({
+  id: z.string(),
+  /** When it ended. */
+  at: time,
+  key: name,
+  organization: nameOrNull,
+  user: nameOrNull,
+  endpoint: z.string(),
+  /** The model that answered, or the requested one. Null: not known when it was refused. */
+  model: nameOrNull,
+  provider: nameOrNull,
+  outcome: z.string(),
+  /** HTTP status. Null for requests of older releases. */
+  status: count.nullable(),
+  error_type: nameOrNull,
+  /** Requests to upstreams. */
+  attempts: count,
+  tokens,
+  /** Null: no price is known. */
+  cost: usd.nullable(),
+  byok: z.boolean(),
+  estimated: z.boolean(),
+  first_byte_ms: milliseconds.nullable(),
+  duration_ms: milliseconds,
+});
+
+export const requestQuery = z.strictObject({
+  key: filter,
+  user: filter,
+  organization: filter,
+  model: filter,
+  provider: filter,
+  /** `failures`: failed and refused. */
+  outcome: z.enum([...OUTCOMES, 'failures']).optional(),
+  since: moment,
+  until: moment,
+  tz: z.string().max(100).default('UTC'),
+  limit,
+  cursor,
+});
+
+export const requestPage = z.object({ data: z.array(request), next: nameOrNull });
+
+export const attempt = z.object({
+  /** From 1. */
+  attempt: count,
+  model: name,
+  provider: name,
+  outcome: z.string(),
+  status: count.nullable(),
+  error_type: nameOrNull,
+  byok: z.boolean(),
+  estimated: z.boolean(),
+  tokens,
+  cost: usd.nullable(),
+  /** From the arrival of the request to the start of the attempt. */
+  wait_ms: milliseconds,
+  /** From the start of the attempt to the first byte. Null: there was none. */
+  first_byte_ms: milliseconds.nullable(),
+  /** From the arrival of the request to the end of the attempt. */
+  end_ms: milliseconds,
+});
+
+export const priceLine = z.object({
+  kind: z.enum(['input', 'cache_read', 'cache_write', 'cache_write_1h', 'output']),
+  tokens: count,
+  usd_per_million: usd,
+  cost: usd,
+});
+
+export const requestDetail = request.extend({
+  tags: z.record(z.string(), z.string()),
+  tries: z.array(attempt),
+  /** The sum that made the price. */
+  price: z.object({
+    lines: z.array(priceLine),
+    total: usd.nullable(),
+    /**
+     * `prices`: the lines add up to the total. `reported`: the provider reported the cost. `unknown`: an older release
+     * wrote the request without its prices. `none`: no price is known.
+     */
+    basis: z.enum(['prices', 'reported', 'unknown', 'none']),
+  }),
+});
+
+/** Data of the event `sample`, once a second while not all requests are shown. */
+export const liveSample = z.object({ shown: count, total: count });
+
+export const budget = z.object({
+  scope: z.object({ key: nameOrNull, user: nameOrNull, organization: nameOrNull }),
+  model: z.string(),
+  period: z.enum(PERIODS),
+  time_zone: z.string(),
+  mode: z.enum(['soft', 'hard']),
+  usd,
+  spent: usd,
+  /** Null: a budget for all time. */
+  window_start: time.nullable(),
+  window_end: time.nullable(),
+  /** At the rate of the window so far, for `total` of the last 7 days. Null: not within the window, or never. */
+  runs_out_at: time.nullable(),
+});
+export const budgetList = z.object({ data: z.array(budget) });
+
+export const organization = z.object({
+  id: z.string(),
+  name,
+  allow: z.array(z.string()).nullable(),
+  deny: z.array(z.string()),
+  /** Providers for which the organization has its own credential. */
+  byok: z.array(z.string()),
+  rates: z.array(rate),
+  keys: count,
+});
+export const organizationList = z.object({ data: z.array(organization) });
+
+/** What the gateway knows about an upstream since it started. */
+const health = z.object({
+  /** `unknown`: no request yet. `cooling`: gets no requests until `cooling_until`. */
+  state: z.enum(['ok', 'failing', 'cooling', 'unknown']),
+  cooling_until: time.nullable(),
+  last_error: nameOrNull,
+  last_error_at: time.nullable(),
+  in_flight: count,
+  first_byte_ms: milliseconds.nullable(),
+});
+
+const price = z.object({
+  /** USD per million tokens. */
+  input: usd,
+  output: usd,
+  cache_read: usd.nullable(),
+  cache_write: usd.nullable(),
+  cache_write_1h: usd.nullable(),
+});
+
+export const model = z.object({
+  id: z.string(),
+  name,
+  provider: z.string(),
+  price: price.nullable(),
+  context: count,
+  health,
+  /** Only of a pool. */
+  pool: z
+    .object({
+      strategy: z.string(),
+      affinity: z.boolean(),
+      members: z.array(z.object({ model: z.string(), weight: z.number(), health })),
+    })
+    .nullable(),
+});
+export const modelList = z.object({ data: z.array(model) });
+
+export const provider = z.object({
+  id: z.string(),
+  name,
+  models: count,
+  formats: z.array(z.string()),
+  /** Why the provider can't be called. */
+  problem: nameOrNull,
+  health,
+});
+export const providerList = z.object({ data: z.array(provider) });
+
+export const replica = z.object({
+  id: z.string(),
+  /** This process. */
+  self: z.boolean(),
+  version: z.string(),
+  host: z.string(),
+  pid: count,
+  started_at: time,
+  seen_at: time,
+  /** Of the effective configuration, so that differences show. */
+  config_hash: z.string(),
+  active_requests: count,
+  ledger_rows_waiting: count,
+  ledger: z.enum(['ok', 'failing']),
+  memory_bytes: count,
+});
+export const replicaList = z.object({ data: z.array(replica) });
+
+export const auditEntry = z.object({
+  id: count,
+  at: time,
+  /** Name of the key, `local` for a one-time link, or `cli:USER`. */
+  who: z.string(),
+  /** Such as `key.create`. */
+  action: z.string(),
+  /** What was changed, such as the name of a key. */
+  target: z.string(),
+  /** Address of the client, or `terminal`. */
+  source: z.string(),
+  details: z.record(z.string(), z.unknown()),
+});
+export const auditQuery = z.strictObject({ who: filter, action: filter, target: filter, limit, cursor });
+export const auditPage = z.object({ data: z.array(auditEntry), next: nameOrNull });
+
+export type Scope = z.infer<typeof scope>;
+export type AdminScope = z.infer<typeof adminScope>;
+export type Session = z.infer<typeof session>;
+export type Link = z.infer<typeof link>;
+export type Key = z.infer<typeof key>;
+export type KeyState = Key['state'];
+export type NewKeyInput = z.infer<typeof newKey>;
+export type KeyPage = z.infer<typeof keyPage>;
+export type KeyQuery = z.infer<typeof keyQuery>;
+export type BudgetInput = z.infer<typeof budgetInput>;
+export type RateInput = z.infer<typeof rate>;
+export type IssuedKey = z.infer<typeof issuedKey>;
+export type UsageQueryInput = z.infer<typeof usageQuery>;
+export type UsageSums = z.infer<typeof usageSums>;
+export type UsageRow = z.infer<typeof usageRow>;
+export type UsageAnswer = z.infer<typeof usageAnswer>;
+export type Request = z.infer<typeof request>;
+export type RequestQuery = z.infer<typeof requestQuery>;
+export type RequestPage = z.infer<typeof requestPage>;
+export type RequestDetail = z.infer<typeof requestDetail>;
+export type Attempt = z.infer<typeof attempt>;
+export type PriceLine = z.infer<typeof priceLine>;
+export type LiveSample = z.infer<typeof liveSample>;
+export type Budget = z.infer<typeof budget>;
+export type Organization = z.infer<typeof organization>;
+export type Health = z.infer<typeof health>;
+export type Model = z.infer<typeof model>;
+export type Provider = z.infer<typeof provider>;
+export type Replica = z.infer<typeof replica>;
+export type AuditEntry = z.infer<typeof auditEntry>;
+export type AuditQuery = z.infer<typeof auditQuery>;
+export type AuditPage = z.infer<typeof auditPage>;

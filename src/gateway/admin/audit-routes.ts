@@ -1,0 +1,31 @@
+import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import { type AdminRoute, readCursor, route, writeCursor } from './call.ts';
+
+/** What was changed, by whom and from where. */
+export function auditRoutes(): AdminRoute[] {
+  return [
+    route(ENDPOINTS.listAudit, async ({ deps, query }) => {
+      const { cursor, limit, ...filter } = query;
+      const rows = await deps.admin.audit({ ...filter, before: readNumber(cursor), limit: limit + 1 });
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        data: page.map(({ at, details, ...row }) => ({
+          ...row,
+          at: new Date(at).toISOString(),
+          details: { ...details },
+        })),
+        next: rows.length > limit && last ? writeCursor(String(last.id)) : null,
+      };
+    }),
+  ];
+}
+
+function readNumber(cursor: string | undefined): number | undefined {
+  const text = readCursor(cursor);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (Number.isSafeInteger(number)) return number;
+  throw invalidRequest('cursor', 'The cursor is not one of this gateway.');
+}

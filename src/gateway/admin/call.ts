@@ -1,0 +1,91 @@
+import type * as z from 'zod';
+import { invalidRequest, SvcError } from '../../wire/errors/svc-error.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { parseBody, readBody } from '../http/request-body.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Endpoint } from './api/endpoints.ts';
+import { identifyViewer, requireScope, type Viewer } from './viewer.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** A checked request to an endpoint. */
+export interface Call<Query, Body> {
+  readonly deps: GatewayDeps;
+  readonly context: RequestContext;
+  /** Absent for an endpoint that needs no key. */
+  readonly viewer: Viewer;
+  readonly query: Query;
+  readonly body: Body;
+  /** The value of `{name}` in the path. */
+  readonly name: string;
+}
+
+/** The handler has sent the answer itself. */
+export const SENT = Symbol('sent');
+
+/** An endpoint with its handler. */
+export interface AdminRoute {
+  readonly endpoint: Endpoint;
+  readonly handle: (deps: GatewayDeps, context: RequestContext, name: string) => Promise<void>;
+}
+
+/** Nobody in particular: the endpoint needs no key. */
+const ANYONE: Viewer = { name: '', scope: 'own' };
+
+/** All steps of a request: access, query, body, handler, answer. */
+export function route<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  endpoint: Endpoint<Query, Body, Answer>,
+  handler: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.output<Answer> | typeof SENT>,
+): AdminRoute {
+  const { method, access, query, body } = endpoint;
+  return {
+    endpoint,
+    handle: async (deps, context, name) => {
+      const viewer = access === 'open' ? ANYONE : await identifyViewer(deps, context);
+      if (access !== 'open') requireScope(viewer, access);
+      const read = method === 'POST' || method === 'PATCH';
+      const call = {
+        ...{ deps, context, viewer, name },
+        query: check(query, Object.fromEntries(context.query)),
+        body: check(body, read ? await readJson(context) : {}),
+      };
+      const answer = await handler(call);
+      if (answer === SENT) return;
+      if (answer === undefined) context.writeHead(204, {}).end();
+      else context.sendJson(200, answer);
+    },
+  };
+}
+
+async function readJson(context: RequestContext): Promise<unknown> {
+  const bytes = await readBody(context, MAX_BODY_BYTES);
+  return bytes.length === 0 ? {} : parseBody(bytes).value;
+}
+
+/** @throws SvcError 400 that names the first invalid member. */
+function check<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.map(String).join('.') ?? '';
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  if (unknown !== undefined) throw invalidRequest(unknown, `There is no parameter “${unknown.slice(0, 100)}” here.`);
+  throw invalidRequest(path, `${path === '' ? 'The body' : `“${path}”`} is not valid: ${issue?.message ?? 'unknown'}.`);
+}
+
+/** @throws SvcError 404. */
+export function notFound(message: string): SvcError {
+  return new SvcError({ status: 404, errorType: 'invalid_request', message });
+}
+
+/** A cursor as a client sends it back. @throws SvcError 400. */
+export function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (text !== '' && writeCursor(text) === cursor) return text;
+  throw invalidRequest('cursor', 'The cursor is not one of this gateway.');
+}
+
+export function writeCursor(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}

@@ -1,0 +1,94 @@
+import { parseDuration } from '../../base/duration.ts';
+import { defined } from '../../base/json.ts';
+import { isTimeZone } from '../../base/time-zone.ts';
+import type { LimitSettings } from '../../config/settings/settings.ts';
+import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { type StoredGatewayKey, unknownKey } from '../access/key-store.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import type { BudgetInput, Key, RateInput } from './api/schemas.ts';
+import { type AdminRoute, readCursor, route, writeCursor } from './call.ts';
+import { describeKey } from './key-view.ts';
+import { actorOf, requireScope, type Viewer } from './viewer.ts';
+
+/** Keys: list, create, change, rotate, revoke. */
+export function keyRoutes(): AdminRoute[] {
+  return [
+    route(ENDPOINTS.listKeys, async ({ deps, query }) => {
+      const { cursor, limit, ...filter } = query;
+      const { keys, total } = await deps.admin.searchKeys({ ...filter, after: readCursor(cursor), limit: limit + 1 });
+      const page = keys.slice(0, limit);
+      const last = page.at(-1);
+      const next = keys.length > limit && last ? writeCursor(last.name) : null;
+      return { data: describeKeys(deps, page), next, total };
+    }),
+    route(ENDPOINTS.getKey, ({ deps, name }) => findDescribed(deps, name)),
+    route(ENDPOINTS.createKey, async ({ deps, context, viewer, body }) => {
+      const { name, organization, user, admin, expires_at } = body;
+      if (admin !== undefined) requireScope(viewer, 'all');
+      if (organization !== undefined && !deps.settings().gateway.organizations.has(organization)) {
+        throw invalidRequest('organization', `There is no organization “${organization}” at this gateway.`);
+      }
+      const secret = await deps.admin.createKey(actorOf(viewer, context), {
+        ...defined({ name, organization, user, admin }),
+        name,
+        limits: { budgets: [], rates: [], ...readLimits(body) },
+        expiresAt: expires_at === undefined ? undefined : readExpiry(expires_at),
+      });
+      return { key: await findDescribed(deps, name), secret };
+    }),
+    route(ENDPOINTS.changeKey, async ({ deps, context, viewer, body, name }) => {
+      await requireChange(deps, viewer, name);
+      await deps.admin.updateKey(actorOf(viewer, context), name, readLimits(body));
+      return findDescribed(deps, name);
+    }),
+    route(ENDPOINTS.rotateKey, async ({ deps, context, viewer, body, name }) => {
+      const graceMs = parseDuration(body.grace);
+      if (graceMs === undefined) throw invalidRequest('grace', '“grace” must be a duration such as 0, 30m, 24h or 7d.');
+      await requireChange(deps, viewer, name);
+      const secret = await deps.admin.rotateKey(actorOf(viewer, context), name, graceMs);
+      return { key: await findDescribed(deps, name), secret };
+    }),
+    route(ENDPOINTS.revokeKey, async ({ deps, context, viewer, body, name }) => {
+      await requireChange(deps, viewer, name);
+      await deps.admin.revokeKey(actorOf(viewer, context), name, body.cut);
+      return findDescribed(deps, name);
+    }),
+  ];
+}
+
+/** Only the scope `all` may change admin keys: another scope could otherwise raise itself. @throws SvcError 403, 404. */
+async function requireChange(deps: GatewayDeps, viewer: Viewer, name: string): Promise<void> {
+  const key = await deps.admin.findKey(name);
+  if (key === undefined) throw unknownKey(name);
+  if (key.admin !== undefined) requireScope(viewer, 'all');
+}
+
+async function findDescribed(deps: GatewayDeps, name: string): Promise<Key> {
+  const key = await deps.admin.findKey(name);
+  const [described] = key ? describeKeys(deps, [key]) : [];
+  if (described) return described;
+  throw unknownKey(name);
+}
+
+function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]): Key[] {
+  return keys.map((key) => describeKey(key, (id) => deps.limits.budget(id)?.spent() ?? 0));
+}
+
+function readLimits(body: {
+  readonly budgets?: readonly BudgetInput[] | undefined;
+  readonly rates?: readonly RateInput[] | undefined;
+}): Partial<LimitSettings> {
+  const budgets = body.budgets?.map(({ time_zone, ...budget }) => {
+    if (!isTimeZone(time_zone)) throw invalidRequest('time_zone', `The time zone “${time_zone}” is unknown.`);
+    return { ...budget, timeZone: time_zone };
+  });
+  const rates = body.rates?.map(({ model, ...numbers }) => ({ ...defined(numbers), model }));
+  return defined({ budgets, rates });
+}
+
+function readExpiry(text: string): number {
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (at > Date.now()) return at;
+  throw invalidRequest('expires_at', '“expires_at” must be a time in the future, such as 2027-01-31T00:00:00Z.');
+}

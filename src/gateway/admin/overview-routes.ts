@@ -1,0 +1,124 @@
+import { hostname } from 'node:os';
+import { toUsd } from '../../base/money.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Budget } from '../limits/budget.ts';
+import { bucketOf } from '../state/usage-tables.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import type * as api from './api/schemas.ts';
+import { type AdminRoute, route } from './call.ts';
+import { configHash } from './config-hash.ts';
+import { describeRate, isoTime } from './key-view.ts';
+import { describeModels, describeProviders } from './model-health.ts';
+
+/** Budgets, organizations, models, providers and replicas. */
+export function overviewRoutes(): AdminRoute[] {
+  return [
+    route(ENDPOINTS.listBudgets, async ({ deps, viewer }) => {
+      const own = viewer.scope === 'own' ? await deps.admin.findKey(viewer.name) : undefined;
+      const visible =
+        viewer.scope === 'own' ? (deps.limits.of(viewer.name, own?.organization)?.budgets ?? []) : deps.limits.budgets;
+      return { data: await describeBudgets(deps, [...visible]) };
+    }),
+    route(ENDPOINTS.listOrganizations, async ({ deps }) => ({ data: await describeOrganizations(deps) })),
+    route(ENDPOINTS.listModels, async ({ deps }) => {
+      await deps.listing.whenListed();
+      return { data: describeModels(deps) };
+    }),
+    route(ENDPOINTS.listProviders, async ({ deps }) => {
+      await deps.listing.whenListed();
+      return { data: describeProviders(deps) };
+    }),
+    route(ENDPOINTS.listReplicas, async ({ deps }) => ({ data: [describeThisReplica(deps)] })),
+  ];
+}
+
+const WEEK_MS = 7 * 86_400_000;
+/** Budgets on one page: teams have fewer, and a list of all keys has its own pages. */
+const MAX_BUDGETS = 1_000;
+
+async function describeBudgets(deps: GatewayDeps, budgets: readonly Budget[], now = Date.now()): Promise<api.Budget[]> {
+  const share = (budget: Budget) => (budget.rule.nano === 0 ? 1 : budget.spent() / budget.rule.nano);
+  const most = [...budgets].sort((a, b) => share(b) - share(a)).slice(0, MAX_BUDGETS);
+  const lastWeek = await spentLastWeek(deps, most, now);
+  return most.map((budget) => {
+    const { rule } = budget;
+    const { start, end } = budget.window();
+    const spent = budget.spent();
+    const perMs = rule.period === 'total' ? (lastWeek.get(budget) ?? 0) / WEEK_MS : spent / Math.max(1, now - start);
+    const runsOut = now + (rule.nano - spent) / perMs;
+    const { key, user, organization } = rule.scope;
+    return {
+      scope: { key: key ?? null, user: user ?? null, organization: organization ?? null },
+      model: rule.model,
+      period: rule.period,
+      time_zone: rule.timeZone,
+      mode: rule.hard ? 'hard' : 'soft',
+      usd: toUsd(rule.nano),
+      spent: toUsd(spent),
+      window_start: isoTime(start),
+      window_end: isoTime(end),
+      runs_out_at: spent < rule.nano && runsOut < Math.min(end, LATEST) ? isoTime(runsOut) : null,
+    };
+  });
+}
+
+/** Dates beyond it mean nothing. */
+const LATEST = Date.UTC(2200, 0, 1);
+
+/** Nano-USD of the last 7 days, for budgets without a window. */
+async function spentLastWeek(
+  deps: GatewayDeps,
+  budgets: readonly Budget[],
+  now: number,
+): Promise<ReadonlyMap<Budget, number>> {
+  const totals = budgets.filter(({ rule }) => rule.period === 'total');
+  const sums = new Map<Budget, number>();
+  if (totals.length === 0) return sums;
+  const since = bucketOf(now - WEEK_MS);
+  const { rows } = await deps.admin.usage({ since, by: ['key', 'organization', 'model'] });
+  for (const row of rows) {
+    const spend = {
+      key: String(row.key ?? ''),
+      organization: String(row.organization ?? ''),
+      model: String(row.model),
+    };
+    const nano = Math.round((row.cost - row.byok_cost) * 1e9);
+    const user = deps.limits.userOf(spend.key);
+    for (const budget of totals) {
+      if (nano > 0 && budget.counts(spend, user)) sums.set(budget, (sums.get(budget) ?? 0) + nano);
+    }
+  }
+  return sums;
+}
+
+async function describeOrganizations(deps: GatewayDeps): Promise<api.Organization[]> {
+  const organizations = [...deps.settings().gateway.organizations.values()];
+  return Promise.all(
+    organizations.map(async ({ id, name, policy, byok, limits }) => ({
+      id,
+      name,
+      allow: policy.allow === undefined ? null : [...policy.allow],
+      deny: [...policy.deny],
+      byok: [...byok.keys()],
+      rates: limits.rates.map(describeRate),
+      keys: (await deps.admin.searchKeys({ organization: id, limit: 0 })).total,
+    })),
+  );
+}
+
+function describeThisReplica(deps: GatewayDeps): api.Replica {
+  return {
+    id: `${hostname()}:${process.pid}`,
+    self: true,
+    version: deps.version,
+    host: hostname(),
+    pid: process.pid,
+    started_at: new Date(Math.round(performance.timeOrigin)).toISOString(),
+    seen_at: new Date().toISOString(),
+    config_hash: configHash(deps.settings()),
+    active_requests: deps.metrics.active,
+    ledger_rows_waiting: deps.ledger.waiting,
+    ledger: deps.ledger.broken ? 'failing' : 'ok',
+    memory_bytes: process.memoryUsage.rss(),
+  };
+}

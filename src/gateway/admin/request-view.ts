@@ -1,0 +1,88 @@
+import { toNano, toUsd } from '../../base/money.ts';
+import type { ModelCost } from '../../config/settings/configured-model.ts';
+import type { Usage } from '../../wire/event.ts';
+import { readPrices } from '../accounting/price-text.ts';
+import type { EndedRequest } from '../accounting/request-history.ts';
+import type { UsageRow } from '../state/usage-tables.ts';
+import type * as api from './api/schemas.ts';
+
+/** A request as the admin API shows it. */
+export function describeRequest({ row, attempts }: EndedRequest): api.Request {
+  return {
+    id: row.requestId,
+    at: new Date(row.at).toISOString(),
+    key: row.key,
+    organization: row.organization || null,
+    user: row.user || null,
+    endpoint: row.endpoint,
+    model: row.model || null,
+    provider: row.provider || null,
+    attempts,
+    ...describeEnd(row),
+    duration_ms: Math.round(row.durationMs),
+  };
+}
+
+/** @param rows all rows of a request, in the order of its attempts. */
+export function describeDetail(rows: readonly UsageRow[], last: UsageRow): api.RequestDetail {
+  const tries = rows.filter(({ attempt }) => attempt > 0);
+  return {
+    ...describeRequest({ row: last, attempts: tries.length }),
+    tags: { ...last.tags },
+    tries: tries.map((row) => ({
+      attempt: row.attempt,
+      model: row.model,
+      provider: row.provider,
+      ...describeEnd(row),
+      wait_ms: Math.round(row.waitMs),
+      end_ms: Math.round(row.durationMs),
+    })),
+    price: describePrice(last),
+  };
+}
+
+function describeEnd(row: UsageRow) {
+  return {
+    outcome: row.outcome,
+    status: row.status ?? null,
+    error_type: row.errorType ?? null,
+    tokens: describeTokens(row.usage),
+    cost: row.cost === undefined ? null : toUsd(row.cost),
+    byok: row.byok,
+    estimated: row.estimated,
+    first_byte_ms: row.firstByteMs > 0 ? Math.round(row.firstByteMs) : null,
+  };
+}
+
+function describeTokens(usage: Usage | undefined): api.Request['tokens'] {
+  return {
+    input: usage?.input ?? null,
+    output: usage?.output ?? null,
+    cache_read: usage?.cacheRead ?? null,
+    cache_write: usage?.cacheWrite ?? null,
+    cache_write_1h: usage?.cacheWrite1h ?? null,
+    reasoning: usage?.reasoning ?? null,
+  };
+}
+
+function describePrice({ usage, cost, prices, status }: UsageRow): api.RequestDetail['price'] {
+  if (cost === undefined || usage === undefined) return { lines: [], total: null, basis: 'none' };
+  const total = toUsd(cost);
+  const known = prices === undefined ? undefined : readPrices(prices);
+  if (known === undefined) return { lines: [], total, basis: status === undefined ? 'unknown' : 'reported' };
+  return { lines: priceLines(known, usage), total, basis: 'prices' };
+}
+
+/** The sum that `computePrice` computes, as its terms. */
+function priceLines(cost: ModelCost, usage: Usage): api.PriceLine[] {
+  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage;
+  const line = (kind: api.PriceLine['kind'], tokens: number, price: number): api.PriceLine[] =>
+    tokens === 0 ? [] : [{ kind, tokens, usd_per_million: price, cost: toUsd(toNano((tokens * price) / 1_000_000)) }];
+  return [
+    ...line('input', Math.max(0, usage.input - cacheRead - cacheWrite), cost.input),
+    ...line('cache_read', cacheRead, cost.cacheRead ?? cost.input),
+    ...line('cache_write', cacheWrite - cacheWrite1h, cost.cacheWrite ?? cost.input),
+    ...line('cache_write_1h', cacheWrite1h, cost.cacheWrite1h ?? 2 * cost.input),
+    ...line('output', usage.output, cost.output),
+  ];
+}

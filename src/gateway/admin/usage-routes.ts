@@ -1,0 +1,76 @@
+import { TimeZone } from '../../base/time-zone.ts';
+import { invalidRequest } from '../../wire/errors/svc-error.ts';
+import { writeUsageCsv } from '../accounting/usage-csv.ts';
+import { type Group, parseGroup, type UsageQuery } from '../accounting/usage-report.ts';
+import { parseUsageTime } from '../accounting/usage-times.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import { type AdminRoute, route, SENT } from './call.ts';
+import { isoTime } from './key-view.ts';
+import { ownFilter } from './viewer.ts';
+
+/** Sums of the ledger: the same function as `svc usage`. */
+export function usageRoutes(): AdminRoute[] {
+  return [
+    route(ENDPOINTS.getUsage, async ({ deps, context, viewer, query: input }) => {
+      const { step, organization, model, provider, user } = input;
+      const zone = readZone(input.tz);
+      const by = readGroups(input.by);
+      const since = readTime('since', input.since, zone) ?? 0;
+      const until = readTime('until', input.until, zone);
+      if (until !== undefined && until < since) throw invalidRequest('until', '“until” must be after “since”.');
+      const key = ownFilter(viewer, input.key);
+      const query: UsageQuery = { since, until, by, step, zone, key, user, organization, model, provider };
+      const report = await deps.admin.usage(query);
+      const labels = step === undefined ? by : ['start', ...by];
+      if (input.format === 'csv') {
+        const name = `usage-${new Date().toISOString().slice(0, 10)}.csv`;
+        const headers = {
+          'content-type': 'text/csv; charset=utf-8',
+          'content-disposition': `attachment; filename="${name}"`,
+        };
+        context.sendBytes(200, Buffer.from(writeUsageCsv(report, labels)), headers);
+        return SENT;
+      }
+      const end = until ?? Date.now();
+      const compared = input.compare === 'previous' && since > 0;
+      const before = { ...query, step: undefined, by: [], since: Math.max(0, since - (end - since)), until: since };
+      return {
+        since: isoTime(since),
+        until: new Date(end).toISOString(),
+        time_zone: zone.name,
+        by,
+        step: step ?? null,
+        rows: report.rows.map((row) => ({ ...row })),
+        total: { ...report.total },
+        previous: compared ? { ...(await deps.admin.usage(before)).total } : null,
+      };
+    }),
+  ];
+}
+
+export function readZone(name: string): TimeZone {
+  try {
+    return new TimeZone(name);
+  } catch {
+    throw invalidRequest('tz', `The time zone “${name}” is unknown.`);
+  }
+}
+
+export function readTime(param: string, text: string | undefined, zone: TimeZone): number | undefined {
+  if (text === undefined) return undefined;
+  const at = parseUsageTime(text, zone);
+  if (at !== undefined) return at;
+  throw invalidRequest(param, `“${param}” must be a date (2026-01-31), a time or a duration before now (24h, 30d).`);
+}
+
+function readGroups(text: string): Group[] {
+  if (text === '') return [];
+  return text.split(',').map((name) => {
+    const group = parseGroup(name.trim());
+    if (group !== undefined) return group;
+    throw invalidRequest(
+      'by',
+      '“by” must be model, key, user, organization, provider, outcome, hour, day, week, month or tag:NAME, or several of them with commas.',
+    );
+  });
+}
