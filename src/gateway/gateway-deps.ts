@@ -53,6 +53,8 @@ export interface GatewayDeps {
   readonly live: LiveRequests;
   /** What the admin API reads and writes. */
   readonly admin: AdminState;
+  /** Folder of the admin page. Absent: there is no page. */
+  readonly adminPage?: string | undefined;
   /** The version of Svc. */
   readonly version: string;
   /** Absent: nothing is recorded. */

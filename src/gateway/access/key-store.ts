@@ -154,6 +154,18 @@ export class KeyStore {
     return { keys: this.#describe(rows, now), total: Number(total) };
   }
 
+  /** Valid keys that expire before a moment, the first to expire first. */
+  expiring(
+    before: number,
+    limit: number,
+    now = Date.now(),
+  ): readonly { readonly name: string; readonly expiresAt: number }[] {
+    const sql = `SELECT name, expires_at FROM keys WHERE revoked_at IS NULL AND expires_at > ? AND expires_at < ?
+      ORDER BY expires_at LIMIT ?`;
+    const rows = this.#database.prepare(sql).all(now, before, limit);
+    return rows.map(({ name, expires_at }) => ({ name: String(name), expiresAt: Number(expires_at) }));
+  }
+
   /** When each of some keys was used last, as far as the ledger still has the rows. Unix milliseconds. */
   lastUsed(names: readonly string[]): ReadonlyMap<string, number> {
     const last = this.#database.prepare('SELECT max(at) AS at FROM usage WHERE key = ?');

@@ -57,11 +57,15 @@ export interface UsageSums {
   readonly first_byte_p99_ms: number | null;
   /** Of the time in which answers were streamed. */
   readonly output_tokens_per_second: number | null;
+  /** Milliseconds in which answers were streamed, of all requests together. */
+  readonly output_ms: number;
 }
 
 export interface UsageReport {
   readonly rows: readonly UsageSums[];
   readonly total: UsageSums;
+  /** The sums of each part of the time over all groups, with its `start`. Empty without `step`. */
+  readonly steps: readonly UsageSums[];
 }
 
 export function parseGroup(text: string): Group | undefined {
@@ -94,30 +98,40 @@ type Sums = number[];
  */
 export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
   const { by, zone = new TimeZone('UTC') } = query;
-  const groups = new Map<string, { readonly labels: readonly (string | null)[]; readonly sums: Sums }>();
+  const groups = new Map<string, Summed>();
+  const steps = new Map<string, Summed>();
   const total: Sums = COLUMNS.map(() => 0);
   const label = labeler(query, zone);
   for (const row of readGroups(database, query)) {
     const labels = label(row);
-    const id = JSON.stringify(labels);
-    const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
-    groups.set(id, group);
+    const sums = [
+      total,
+      sumsOf(groups, labels),
+      ...(query.step === undefined ? [] : [sumsOf(steps, labels.slice(0, 1))]),
+    ];
     for (const index of COLUMNS.keys()) {
       const value = Number(row[`sum_${index}`] ?? 0);
-      group.sums[index] = (group.sums[index] ?? 0) + value;
-      total[index] = (total[index] ?? 0) + value;
+      for (const each of sums) each[index] = (each[index] ?? 0) + value;
     }
   }
   const names = query.step === undefined ? by : ['start', ...by];
   const chronological = query.step !== undefined || isChronological(by);
-  const rows = [...groups.values()].sort(chronological ? byLabels : byCost);
+  const describe = ({ labels, sums }: Summed) => ({
+    ...Object.fromEntries(labels.map((label, index) => [names[index] ?? '', label])),
+    ...describeSums(sums),
+  });
   return {
-    rows: rows.map(({ labels, sums }) => ({
-      ...Object.fromEntries(names.map((name, index) => [name, labels[index] ?? null])),
-      ...describeSums(sums),
-    })),
+    rows: [...groups.values()].sort(chronological ? byLabels : byCost).map(describe),
     total: describeSums(total),
+    steps: [...steps.values()].sort(byLabels).map(describe),
   };
+}
+
+function sumsOf(groups: Map<string, Summed>, labels: readonly (string | null)[]): Sums {
+  const id = JSON.stringify(labels);
+  const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
+  groups.set(id, group);
+  return group.sums;
 }
 
 function readGroups(database: DatabaseSync, query: UsageQuery) {
@@ -213,6 +227,7 @@ function describeSums(sums: Sums): UsageSums {
     first_byte_p50_ms: firstByte(latency, 0.5),
     first_byte_p95_ms: firstByte(latency, 0.95),
     first_byte_p99_ms: firstByte(latency, 0.99),
+    output_ms: outputMs,
     output_tokens_per_second: outputMs === 0 ? null : Math.round((output / outputMs) * 10_000) / 10,
   };
 }

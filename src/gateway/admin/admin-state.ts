@@ -37,6 +37,10 @@ export class AdminState {
     return this.#keys.get(name);
   }
 
+  async expiringKeys(before: number, limit: number): Promise<ReturnType<KeyStore['expiring']>> {
+    return this.#keys.expiring(before, limit);
+  }
+
   async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return this.#keys.lastUsed(names);
   }

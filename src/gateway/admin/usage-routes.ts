@@ -40,6 +40,7 @@ export function usageRoutes(): AdminRoute[] {
         by,
         step: step ?? null,
         rows: report.rows.map((row) => ({ ...row })),
+        steps: report.steps.map((row) => ({ ...row })),
         total: { ...report.total },
         previous: compared ? { ...(await deps.admin.usage(before)).total } : null,
       };
