@@ -6,11 +6,13 @@ import type { KeyCheck } from './access/authentication.ts';
 import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
 import type { UpstreamHealth } from './accounting/upstream-health.ts';
-import type { AdminState } from './admin/admin-state.ts';
 import type { LiveRequests } from './admin/live-requests.ts';
+import type { SignInLimit } from './admin/sign-in-limit.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Pools } from './pools/pools.ts';
+import type { SharedState } from './shared-state.ts';
+import type { StateAdmin } from './state-admin.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,6 +45,8 @@ export interface GatewayDeps {
   readonly limits: Limits;
   readonly running: RunningRequests;
   readonly ledger: Ledger;
+  /** Absent: the state is local. */
+  readonly shared?: Pick<SharedState, 'status'> | undefined;
   readonly metrics: Metrics;
   readonly health: UpstreamHealth;
   readonly transport: Transport;
@@ -52,7 +56,8 @@ export interface GatewayDeps {
   /** Pages that show requests as they end. */
   readonly live: LiveRequests;
   /** What the admin API reads and writes. */
-  readonly admin: AdminState;
+  readonly admin: StateAdmin;
+  readonly signIns: SignInLimit;
   /** Folder of the admin page. Absent: there is no page. */
   readonly adminPage?: string | undefined;
   /** The version of Svc. */

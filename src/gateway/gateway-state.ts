@@ -5,17 +5,21 @@ import { KeyStore, type StoredGatewayKey } from './access/key-store.ts';
 import { Ledger } from './accounting/ledger.ts';
 import { keepRetention } from './accounting/retention.ts';
 import { UpstreamHealth } from './accounting/upstream-health.ts';
-import { AdminState } from './admin/admin-state.ts';
 import { LiveRequests } from './admin/live-requests.ts';
+import { SignInLimit } from './admin/sign-in-limit.ts';
 import type { Log } from './gateway-deps.ts';
 import { RunningRequests } from './http/running-requests.ts';
-import { alertBody, type BudgetAlert, BudgetAlerts } from './limits/alerts.ts';
+import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite } from './limits/alerts.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
+import type { SharedState } from './shared-state.ts';
+import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
 
 export interface GatewayStateInput {
-  readonly database: DatabaseSync;
+  /** The local state. Absent if `shared` is there. */
+  readonly database?: DatabaseSync;
+  readonly shared?: SharedState;
   readonly settings: () => GatewaySettings;
   /** Keys from the process that starts the gateway. */
   readonly fixedKeys: readonly string[];
@@ -24,38 +28,45 @@ export interface GatewayStateInput {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** Keys, limits and ledger of a gateway over one database. */
+/** Keys, limits and ledger of a gateway over one state. */
 export class GatewayState {
   readonly keys: KeyCache;
   readonly limits: Limits;
   readonly ledger: Ledger;
-  readonly store: KeyStore;
-  readonly admin: AdminState;
   readonly running = new RunningRequests();
   readonly live = new LiveRequests();
   readonly health = new UpstreamHealth();
+  readonly signIns = new SignInLimit();
+  /** For the operator's requests. What it changes takes effect in this process at once. */
+  readonly admin: StateAdmin;
   readonly #input: GatewayStateInput;
   readonly #alerts: BudgetAlerts;
   #stopRetention: (() => void) | undefined;
 
   constructor(input: GatewayStateInput) {
-    const { database, settings, fixedKeys, log } = input;
+    const { database, shared, settings, fixedKeys, log } = input;
     this.#input = input;
-    this.#alerts = new BudgetAlerts(database, (alert) => void this.#report(alert), this.#failed('budget alerts'));
+    this.#alerts = new BudgetAlerts(
+      shared?.claimAlert ?? (database === undefined ? () => true : claimInSqlite(database)),
+      (alert) => void this.#report(alert),
+      this.#failed('budget alerts'),
+    );
     const book = new BudgetBook(database, (budget) => this.#alerts.note(budget));
     this.ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'), {
       book,
+      store: shared?.rows,
     });
     this.limits = new Limits(book, settings(), () => this.ledger.unwritten);
-    this.store = new KeyStore(database);
-    this.keys = new KeyCache(this.store, fixedKeys, {
+    this.keys = new KeyCache(database === undefined ? undefined : new KeyStore(database), fixedKeys, {
       reloaded: (keys) => {
         this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name })));
         this.#cut(keys);
       },
       written: () => book.follow(),
+      stale: () => shared?.stale === true,
     });
-    this.admin = new AdminState(database, () => this.keys.reload());
+    shared?.onKeys((keys) => this.keys.replace(keys));
+    this.admin = shared?.admin ?? new SqliteAdmin(requireDatabase(database), () => this.keys.reload());
   }
 
   /** Must be called when the configuration has changed. */
@@ -65,8 +76,10 @@ export class GatewayState {
 
   /** Follows changes by other processes, and removes old rows. */
   follow(): void {
-    const { database, settings } = this.#input;
+    const { database, shared, settings } = this.#input;
     this.keys.follow(this.#failed('could not reload the keys'));
+    shared?.follow();
+    if (database === undefined) return;
     this.#stopRetention = keepRetention(
       database,
       () => settings().retention,
@@ -100,6 +113,11 @@ export class GatewayState {
   #failed(what: string): (thrown: unknown) => void {
     return (thrown) => this.#input.log.error({ error: reason(thrown) }, what);
   }
+}
+
+function requireDatabase(database: DatabaseSync | undefined): DatabaseSync {
+  if (database === undefined) throw new TypeError('A gateway needs a state.');
+  return database;
 }
 
 function reason(thrown: unknown): string {

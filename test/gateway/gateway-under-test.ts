@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { EMPTY_CATALOG } from '../../src/catalog/public/catalog.ts';
 import { buildRegistry } from '../../src/catalog/registry/registry.ts';
 import { loadSettings } from '../../src/config/load/load.ts';
-import type { KeyStore } from '../../src/gateway/access/key-store.ts';
+import { KeyStore } from '../../src/gateway/access/key-store.ts';
 import type { Ledger } from '../../src/gateway/accounting/ledger.ts';
 import { Metrics } from '../../src/gateway/accounting/metrics.ts';
 import { readUsageReport, type UsageReport } from '../../src/gateway/accounting/usage-report.ts';
@@ -79,7 +79,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { dispatcher, fetch: send } = transport;
   const input = { database, settings: () => settings.gateway, fixedKeys: [KEY], log, fetch: send };
   const state = new GatewayState(input);
-  const { keys, limits, ledger, running, store } = state;
+  const { keys, limits, ledger, running } = state;
   const metrics = new Metrics(() => ledger.waiting);
   const listing = { listed: true, whenListed: async () => undefined, refreshListings: async () => undefined };
   const gateway = await startGateway(
@@ -103,6 +103,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       health: state.health,
       live: state.live,
       admin: state.admin,
+      signIns: state.signIns,
       version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },
@@ -111,7 +112,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   return {
     url: gateway.url,
     upstream,
-    store,
+    store: new KeyStore(database),
     metrics,
     ledger,
     database,

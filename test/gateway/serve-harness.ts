@@ -92,9 +92,10 @@ export class ServeHarness {
     return { child, url, logged };
   }
 
-  /** Runs another command in the same folder. */
+  /** Runs another command in the same folder, with the same configuration. */
   svc(...args: string[]): Promise<{ readonly stdout: string }> {
-    return promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.folder, env: this.#env() });
+    const env = { ...this.#env(), SVC_CONFIG: path.join(this.folder, 'svc.jsonc') };
+    return promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.folder, env });
   }
 
   /** A request for `up/m` unless `more` says otherwise. */

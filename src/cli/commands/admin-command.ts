@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
-import { Sessions } from '../../gateway/admin/sessions.ts';
-import { writeAudit } from '../../gateway/state/audit-log.ts';
-import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
 import { openContext } from '../cli-context.ts';
 import { terminalActor } from '../input/terminal-actor.ts';
 import { type Io, UsageError } from '../io.ts';
+import { withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 
 /** `svc admin link`: prints a link that signs a browser of this machine in once. */
@@ -22,15 +20,12 @@ export async function run(args: string[], outer: Io): Promise<number> {
       action: 'Set "admin": true in the gateway section of svc.jsonc.',
     });
   }
-  const database = await openState(stateFile(io));
-  try {
-    const { token } = new Sessions(database).createLink();
-    writeAudit(database, terminalActor(io), { action: 'link.create', target: 'local' });
-    await io.out(`${adminLink(Number(values.port ?? listen.port), token)}\n`);
-    return 0;
-  } finally {
-    database.close();
-  }
+  const { token } = await withState(io, async (state) => {
+    await state.record(terminalActor(io), { action: 'link.create', target: 'local' });
+    return state.createLink();
+  });
+  await io.out(`${adminLink(Number(values.port ?? listen.port), token)}\n`);
+  return 0;
 }
 
 /** The token is in the fragment, which browsers do not send to the server: no log contains it. */

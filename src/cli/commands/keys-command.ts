@@ -1,18 +1,17 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../base/duration.ts';
 import { toUsd } from '../../base/money.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
-import { KeyStore, keyState, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
+import { keyState, type StoredGatewayKey } from '../../gateway/access/key-store.ts';
 import { adminScope, KEY_NAME } from '../../gateway/admin/api/schemas.ts';
-import { BudgetBook } from '../../gateway/limits/budget-book.ts';
 import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
-import { openState, stateFile } from '../../gateway/state/state-database.ts';
+import type { StateAdmin } from '../../gateway/state-admin.ts';
 import { openContext } from '../cli-context.ts';
 import { changeLimits, type LimitOptions, parseLimits } from '../input/limit-options.ts';
 import { parseMoment } from '../input/option-values.ts';
 import { terminalActor } from '../input/terminal-actor.ts';
 import { type Io, UsageError } from '../io.ts';
+import { withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
 
@@ -21,42 +20,52 @@ const GRACE = '24h';
 
 /** `svc keys create|list|update|rotate|revoke`: manages the gateway's keys. A key is shown once and stored as a hash. */
 export async function run(args: string[], io: Io): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
+  const parsed = parseArgs({ args, allowPositionals: true, options: OPTIONS.keys });
+  return withState(io, (state) => runAction(state, parsed, io));
+}
+
+interface Parsed {
+  readonly values: LimitOptions & {
+    readonly name?: string;
+    readonly org?: string;
+    readonly user?: string;
+    readonly admin?: string;
+    readonly expires?: string;
+    readonly grace?: string;
+    readonly cut?: boolean;
+    readonly json?: boolean;
+  };
+  readonly positionals: readonly string[];
+}
+
+async function runAction(state: StateAdmin, { values, positionals }: Parsed, io: Io): Promise<number> {
   const [action, ...names] = positionals;
-  const database = await openState(stateFile(io));
-  try {
-    const store = new KeyStore(database, terminalActor(io));
-    switch (action) {
-      case 'create':
-        await create(store, { ...values, name: values.name ?? names[0], limits: parseLimits(values) }, io);
-        return 0;
-      case 'list':
-        await list(database, store, values.json === true, io);
-        return 0;
-      case 'update':
-        await update(store, requireName(names, values.name), values, io);
-        return 0;
-      case 'rotate': {
-        const grace = parseDuration(values.grace ?? GRACE);
-        if (grace === undefined) throw new UsageError('--grace must be a duration such as 0, 30m, 24h or 7d.');
-        const key = store.rotate(requireName(names, values.name), grace);
-        await io.out(
-          `The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`,
-        );
-        return 0;
-      }
-      case 'revoke': {
-        const name = requireName(names, values.name);
-        store.revoke(name, values.cut);
-        const running = values.cut ? ' and ends its running requests' : '';
-        await io.out(`${name} is revoked. A running gateway rejects it${running} within a second.\n`);
-        return 0;
-      }
-      default:
-        throw new UsageError('Use svc keys create, list, update NAME, rotate NAME or revoke NAME.');
+  switch (action) {
+    case 'create':
+      await create(state, { ...values, name: values.name ?? names[0], limits: parseLimits(values) }, io);
+      return 0;
+    case 'list':
+      await list(state, values.json === true, io);
+      return 0;
+    case 'update':
+      await update(state, requireName(names, values.name), values, io);
+      return 0;
+    case 'rotate': {
+      const grace = parseDuration(values.grace ?? GRACE);
+      if (grace === undefined) throw new UsageError('--grace must be a duration such as 0, 30m, 24h or 7d.');
+      const key = await state.rotateKey(terminalActor(io), requireName(names, values.name), grace);
+      await io.out(`The old key remains valid for ${values.grace ?? GRACE}. The new key is shown only once:\n${key}\n`);
+      return 0;
     }
-  } finally {
-    database.close();
+    case 'revoke': {
+      const name = requireName(names, values.name);
+      await state.revokeKey(terminalActor(io), name, values.cut);
+      const running = values.cut ? ' and ends its running requests' : '';
+      await io.out(`${name} is revoked. A running gateway rejects it${running} within a second.\n`);
+      return 0;
+    }
+    default:
+      throw new UsageError('Use svc keys create, list, update NAME, rotate NAME or revoke NAME.');
   }
 }
 
@@ -69,7 +78,7 @@ interface NewKey {
   readonly limits: Partial<LimitSettings>;
 }
 
-async function create(store: KeyStore, { name, org, user, admin, expires, limits }: NewKey, io: Io): Promise<void> {
+async function create(state: StateAdmin, { name, org, user, admin, expires, limits }: NewKey, io: Io): Promise<void> {
   if (name === undefined || !KEY_NAME.test(name) || name === 'operator') {
     throw new UsageError(
       '--name must be 1 to 100 letters, digits, dots, hyphens, underscores or @, and not “operator”.',
@@ -85,7 +94,7 @@ async function create(store: KeyStore, { name, org, user, admin, expires, limits
   if (expires !== undefined && (expiresAt === undefined || expiresAt <= Date.now())) {
     throw new UsageError('--expires must be a date in the future (2027-01-31) or a duration from now (30d).');
   }
-  const key = store.create({
+  const key = await state.createKey(terminalActor(io), {
     name,
     organization: org,
     user,
@@ -104,13 +113,13 @@ async function requireOrganization(org: string, io: Io): Promise<void> {
   throw new UsageError(`The organization ${org} is not in gateway.organizations of svc.jsonc (configured: ${known}).`);
 }
 
-async function update(store: KeyStore, name: string, options: LimitOptions, io: Io): Promise<void> {
-  const before = store.list().find((key) => key.name === name)?.limits ?? { budgets: [], rates: [] };
+async function update(state: StateAdmin, name: string, options: LimitOptions, io: Io): Promise<void> {
+  const before = (await state.listKeys()).find((key) => key.name === name)?.limits ?? { budgets: [], rates: [] };
   const limits = changeLimits(before, options);
   if (limits.budgets === undefined && limits.rates === undefined) {
     throw new UsageError('Specify what to change: --budget, --rpm, --tpm or --parallel. “none” removes it.');
   }
-  store.update(name, limits);
+  await state.updateKey(terminalActor(io), name, limits);
   await io.out(`The limits of ${name} are changed. A running gateway uses them within a second.\n`);
 }
 
@@ -120,9 +129,9 @@ function requireName(names: readonly string[], option: string | undefined): stri
   return name;
 }
 
-async function list(database: DatabaseSync, store: KeyStore, json: boolean, io: Io): Promise<void> {
-  const keys = store.list();
-  const spentOf = readSpent(database, keys);
+async function list(state: StateAdmin, json: boolean, io: Io): Promise<void> {
+  const keys = await state.listKeys();
+  const spentOf = await readSpent(state, keys);
   if (json) {
     await io.out(
       `${JSON.stringify(
@@ -149,12 +158,10 @@ async function list(database: DatabaseSync, store: KeyStore, json: boolean, io: 
 /** What was spent of a budget of a key in its current window, in USD. */
 type SpentOf = (key: StoredGatewayKey, budget: BudgetSettings) => number;
 
-function readSpent(database: DatabaseSync, keys: readonly StoredGatewayKey[]): SpentOf {
+async function readSpent(state: StateAdmin, keys: readonly StoredGatewayKey[]): Promise<SpentOf> {
   const ruleOf = (key: StoredGatewayKey, budget: BudgetSettings) => budgetRule(budget, { key: key.name });
-  const rules = keys.flatMap((key) => key.limits.budgets.map((budget) => ruleOf(key, budget)));
-  const book = new BudgetBook(database);
-  book.update(new Map(rules.map((rule) => [budgetId(rule), rule])), new Map(), []);
-  return (key, budget) => toUsd(book.get(budgetId(ruleOf(key, budget)))?.spent() ?? 0);
+  const spent = await state.spent(keys.flatMap((key) => key.limits.budgets.map((budget) => ruleOf(key, budget))));
+  return (key, budget) => toUsd(spent.get(budgetId(ruleOf(key, budget))) ?? 0);
 }
 
 function describeSpent(key: StoredGatewayKey, spentOf: SpentOf): string {

@@ -8,7 +8,6 @@ import { Metrics } from '../../gateway/accounting/metrics.ts';
 import { GatewayState } from '../../gateway/gateway-state.ts';
 import { Pools } from '../../gateway/pools/pools.ts';
 import { type Gateway, startGateway } from '../../gateway/server.ts';
-import { openState, stateFile, waitForOthers, watchState } from '../../gateway/state/state-database.ts';
 import { openTelemetry } from '../../gateway/telemetry/telemetry.ts';
 import { undiciTransport } from '../../provider/transport/undici-transport.ts';
 import { SvcError } from '../../wire/errors/svc-error.ts';
@@ -16,6 +15,7 @@ import { reportDiagnostics, terminalInput } from '../cli-context.ts';
 import { parseDecimal } from '../input/option-values.ts';
 import { type Io, UsageError } from '../io.ts';
 import { LiveConfiguration, type LiveConfigurationEvents } from '../live-configuration.ts';
+import { openGatewayState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { untilParentEnds } from '../parent.ts';
 import { version } from '../version.ts';
@@ -31,8 +31,6 @@ const DRAIN_SECONDS = 10;
 const ADMIN_PAGE = ['../admin-page/', '../../../dist/admin-page/'].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-const STATE_REPLACED =
-  'the state was removed or replaced: its keys and usage take effect when the gateway is restarted';
 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
@@ -47,8 +45,6 @@ export async function run(args: string[], outer: Io): Promise<number> {
   });
   const log = openLog(2, parseLevel(values['log-level'] ?? io.env.SVC_LOG_LEVEL));
   const transport = undiciTransport();
-  const database = await openState(stateFile(io));
-  const unwatch = watchState(stateFile(io), () => log.error({ alert: 'state-replaced' }, STATE_REPLACED));
   const events: LiveConfigurationEvents = {
     changed: (settings) => {
       log.info({ providers: settings.providers.size }, 'the configuration was reloaded');
@@ -60,8 +56,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
   const upstreams = await LiveConfiguration.open(io, transport, events, input);
   const telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
+  const opened = await openGatewayState(io, upstreams.settings.gateway, log);
   const state = new GatewayState({
-    database,
+    ...opened.state,
     settings: () => upstreams.settings.gateway,
     fixedKeys: fixedKeys(io),
     log,
@@ -72,7 +69,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     const { listen } = upstreams.settings.gateway;
     const host = values.host ?? listen.host;
     requireStoredKey(host, keys);
-    waitForOthers(database, true);
+    opened.serving(true);
     const metrics = new Metrics(() => ledger.waiting);
     const gateway = await startGateway(
       {
@@ -93,9 +90,11 @@ export async function run(args: string[], outer: Io): Promise<number> {
         dispatcher: transport.dispatcher,
         log,
         telemetry,
+        shared: opened.state.shared,
         health: state.health,
         live: state.live,
         admin: state.admin,
+        signIns: state.signIns,
         version: version(),
         adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
       },
@@ -115,10 +114,9 @@ export async function run(args: string[], outer: Io): Promise<number> {
   } finally {
     upstreams.dispose();
     state.dispose();
-    unwatch();
-    waitForOthers(database, false);
+    opened.serving(false);
     if (!ledger.flush()) await io.err(`svc: ${ledger.waiting} rows of the usage ledger could not be written.\n`);
-    database.close();
+    await opened.close();
     await telemetry?.close();
     await Promise.race([transport.close(), sleep(1_000, undefined, { ref: false })]);
     await log.close();

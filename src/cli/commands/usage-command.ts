@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { TimeZone } from '../../base/time-zone.ts';
 import { writeUsageCsv } from '../../gateway/accounting/usage-csv.ts';
-import { type Group, parseGroup, readUsageReport, type UsageReport } from '../../gateway/accounting/usage-report.ts';
+import { type Group, parseGroup, type UsageReport } from '../../gateway/accounting/usage-report.ts';
 import { parseUsageTime } from '../../gateway/accounting/usage-times.ts';
-import { openState, stateFile } from '../../gateway/state/state-database.ts';
 import { type Io, UsageError } from '../io.ts';
+import { withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
 
@@ -18,14 +18,10 @@ export async function run(args: string[], io: Io): Promise<number> {
   const until = values.until === undefined ? undefined : parseTime(values.until, '--until', zone);
   if (until !== undefined && until < since) throw new UsageError('--until must be after --since.');
   const { key, user, org } = values;
-  const database = await openState(stateFile(io));
-  try {
-    const report = readUsageReport(database, { since, until, by, zone, key, user, organization: org });
-    await io.out(WRITERS[format](report, by));
-    return 0;
-  } finally {
-    database.close();
-  }
+  const query = { since, until, by, zone, key, user, organization: org };
+  const report = await withState(io, (state) => state.usage(query));
+  await io.out(WRITERS[format](report, by));
+  return 0;
 }
 
 const WRITERS = {

@@ -310,6 +310,18 @@ const gatewaySchema = z.strictObject({
     })
     .optional()
     .describe('How long the usage ledger is kept.'),
+  state: z
+    .string()
+    .min(1)
+    .optional()
+    .default('sqlite')
+    .describe(
+      'Where keys and the usage ledger are: `sqlite`, or the address of a Postgres database that several gateways share, such as `postgres://svc:{env:PGPASSWORD}@db/svc`; takes effect when the gateway starts.',
+    ),
+  maxStale: duration
+    .optional()
+    .default('15m')
+    .describe('How long keys are used while the Postgres database of `state` is away.'),
   embeddingModels: z
     .record(
       z.string(),

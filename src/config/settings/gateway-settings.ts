@@ -1,6 +1,7 @@
 import { parseDuration } from '../../base/duration.ts';
 import { arrayOrEmpty, defined, type JsonObject, objectOrEmpty } from '../../base/json.ts';
 import { credential, credentials, number, text, texts } from './fields.ts';
+import type { Credential } from './origin.ts';
 import type {
   AdminSettings,
   GatewaySettings,
@@ -32,6 +33,8 @@ export function readGateway(node: Tree | undefined): GatewaySettings {
     users: byKey(fields.users, (user) => readLimits(objectOrEmpty(user))),
     alertWebhook: credential(child(child(node, 'alerts'), 'webhook')),
     retention: readRetention(fields.retention),
+    state: readState(child(node, 'state')),
+    maxStale: parseDuration(text(fields.maxStale) ?? '') ?? 15 * 60_000,
     embeddingModels: byKey(fields.embeddingModels, (model) => {
       const { name, dimensions, context } = objectOrEmpty(model);
       return defined({ name: text(name), dimensions: number(dimensions), context: number(context) });
@@ -67,6 +70,11 @@ function readLimits({ budgets, rates }: JsonObject): LimitSettings {
 
 function list(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map(objectOrEmpty) : [];
+}
+
+function readState(node: Tree | undefined): Credential | undefined {
+  const found = credential(node);
+  return found?.secret.reveal() === 'sqlite' ? undefined : found;
 }
 
 function readRetention(value: unknown): LedgerRetention {

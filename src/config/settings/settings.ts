@@ -153,6 +153,10 @@ export interface GatewaySettings {
   /** Receives a POST request when a share of a budget is spent. */
   readonly alertWebhook?: Credential | undefined;
   readonly retention: LedgerRetention;
+  /** Address of the Postgres database that several gateways share. Absent: a local SQLite file. */
+  readonly state?: Credential | undefined;
+  /** Milliseconds for which keys are used while that database is away. */
+  readonly maxStale: number;
   readonly embeddingModels: ReadonlyMap<
     string,
     { readonly dimensions?: number; readonly name?: string; readonly context?: number }

@@ -24,6 +24,8 @@ export const OPERATOR = 'operator';
 /** Looks up a key by its SHA-256 (hex). The time to compare hashes of random keys reveals nothing about a key. */
 export interface KeyCheck {
   find(hash: string): Principal | undefined;
+  /** Whether the stored keys are too old to be used, because their server was away for long. */
+  readonly stale?: boolean;
 }
 
 export function hashKey(key: string): string {
@@ -60,6 +62,7 @@ export function optionalKey(context: RequestContext, keys: KeyCheck): Principal 
   const presented = presentedHash(context);
   if (presented === undefined) return undefined;
   const principal = keys.find(presented);
+  if (keys.stale === true && principal?.operator !== true) throw staleKeys();
   if (principal === undefined) {
     throw unauthorized(
       'The API key is unknown to this gateway, or it has expired.',
@@ -73,4 +76,13 @@ export function optionalKey(context: RequestContext, keys: KeyCheck): Principal 
 
 export function unauthorized(message: string, action: string): SvcError {
   return new SvcError({ errorType: 'authentication_required', message, action });
+}
+
+function staleKeys(): SvcError {
+  return new SvcError({
+    errorType: 'temporarily_unavailable',
+    message: 'The gateway can’t check keys, because the database of its state has been away for too long.',
+    action: 'If you run this gateway, check the database that gateway.state names.',
+    retryable: true,
+  });
 }

@@ -12,6 +12,8 @@ interface Held {
 const FOLLOW_MS = 1_000;
 
 export interface KeyCacheEvents {
+  /** Whether the stored keys are too old to be used. */
+  readonly stale?: () => boolean;
   /** All keys of the store, when one may have changed. */
   readonly reloaded?: (keys: readonly StoredGatewayKey[]) => void;
   /** Another process has written something else. */
@@ -28,6 +30,7 @@ export class KeyCache implements KeyCheck {
   readonly #fixed: readonly string[];
   readonly #reloaded: (keys: readonly StoredGatewayKey[]) => void;
   readonly #written: () => void;
+  readonly #stale: () => boolean;
   readonly #store: KeyStore | undefined;
   #version = -1;
   #changes = -1;
@@ -36,8 +39,9 @@ export class KeyCache implements KeyCheck {
   constructor(
     store: KeyStore | undefined,
     fixed: readonly string[],
-    { reloaded = () => undefined, written = () => undefined }: KeyCacheEvents = {},
+    { reloaded = () => undefined, written = () => undefined, stale = () => false }: KeyCacheEvents = {},
   ) {
+    this.#stale = stale;
     this.#reloaded = reloaded;
     this.#written = written;
     this.#store = store;
@@ -47,6 +51,10 @@ export class KeyCache implements KeyCheck {
 
   dispose(): void {
     clearInterval(this.#timer);
+  }
+
+  get stale(): boolean {
+    return this.#stale();
   }
 
   /** Number of valid keys of the store. */
@@ -104,12 +112,16 @@ export class KeyCache implements KeyCheck {
 
   /** Reads the store again. */
   reload(): void {
-    const held = new Map<string, Held>();
     if (this.#store) {
       this.#version = this.#store.version();
       this.#changes = this.#store.changes();
     }
-    const keys = this.#store?.list() ?? [];
+    this.replace(this.#store?.list() ?? []);
+  }
+
+  /** Replaces the stored keys. */
+  replace(keys: readonly StoredGatewayKey[]): void {
+    const held = new Map<string, Held>();
     for (const key of keys) {
       const { name, organization, user, admin } = key;
       const principal = { name, operator: false, ...defined({ organization, user, admin }) };

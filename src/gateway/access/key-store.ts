@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { defined } from '../../base/json.ts';
 import { toNano, toUsd } from '../../base/money.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
@@ -24,6 +24,8 @@ export interface StoredGatewayKey {
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
+  /** The last row of the ledger that is still kept. */
+  readonly usedAt?: number;
   /** Its running requests were ended when it was revoked. */
   readonly cut?: boolean;
   /** Valid hashes, newest first. More than one while the previous key of a rotation is still valid. */
@@ -45,15 +47,55 @@ export interface KeySearch {
   readonly state?: KeyState | undefined;
   readonly organization?: string | undefined;
   readonly user?: string | undefined;
+  /** Only keys that are still valid and expire before this time. */
+  readonly expiresBefore?: number | undefined;
   /** Only names after this one. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** The state of a key at ?5, as `keyState` computes it. */
-const STATE = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= ?5 THEN 'expired'
-  ELSE (SELECT CASE count(*) WHEN 0 THEN 'expired' WHEN 1 THEN 'valid' ELSE 'rotating' END FROM key_hashes
-    WHERE key_hashes.name = keys.name AND (valid_until IS NULL OR valid_until > ?5)) END`;
+/** Keys in the order of their names. */
+export interface FoundKeys {
+  readonly keys: readonly StoredGatewayKey[];
+  /** Number of all keys that match. */
+  readonly total: number;
+}
+
+/** Each key with what it spent. For SQLite and Postgres. */
+const SPENT = '(SELECT coalesce(sum(nano), 0) FROM spent WHERE spent.key = keys.name) AS spent';
+export const KEYS = `SELECT keys.*, ${SPENT} FROM keys`;
+export const KEYS_WITH_USE = `SELECT keys.*, ${SPENT},
+  (SELECT max(at) FROM usage WHERE usage.key = keys.name) AS used_at FROM keys`;
+
+/** Conditions for a search and its page, for SQLite and Postgres, with the values of their parameters `?1` and so on. */
+export function searchSql(query: KeySearch, now: number) {
+  const { search, state, organization, user, expiresBefore, after, limit } = query;
+  const values: (string | number | null)[] = [];
+  const parameter = (value: string | number) => `?${values.push(value)}`;
+  const conditions = ['1 = 1'];
+  if (organization !== undefined) conditions.push(`organization = ${parameter(organization)}`);
+  if (user !== undefined) conditions.push(`"user" = ${parameter(user)}`);
+  if (search !== undefined) {
+    // A pattern without special characters: every character of the search means itself.
+    const pattern = parameter(`%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`);
+    const text = `lower(name || ' ' || coalesce("user", '') || ' ' || coalesce(organization, ''))`;
+    conditions.push(`${text} LIKE ${pattern} ESCAPE '\\'`);
+  }
+  if (state !== undefined) conditions.push(`${stateSql(now)} = ${parameter(state)}`);
+  if (expiresBefore !== undefined) {
+    conditions.push(`revoked_at IS NULL AND expires_at > ${now} AND expires_at < ${parameter(expiresBefore)}`);
+  }
+  const where = conditions.join(' AND ');
+  const page = `AND name > ?${values.length + 1} ORDER BY name LIMIT ${limit}`;
+  return { where, values, page, pageValues: [...values, after ?? ''] };
+}
+
+/** The state of a key, as `keyState` computes it. */
+function stateSql(now: number): string {
+  return `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= ${now} THEN 'expired'
+    ELSE (SELECT CASE count(*) WHEN 0 THEN 'expired' WHEN 1 THEN 'valid' ELSE 'rotating' END FROM key_hashes
+      WHERE key_hashes.name = keys.name AND (valid_until IS NULL OR valid_until > ${now})) END`;
+}
 
 export function keyState({ revokedAt, expiresAt, hashes }: StoredGatewayKey, now = Date.now()): KeyState {
   if (revokedAt !== undefined) return 'revoked';
@@ -75,10 +117,10 @@ export class KeyStore {
   }
 
   /** Creates a key and returns it. It can't be read again later. @throws SvcError when the name is taken. */
-  create({ name, organization, user, admin, limits, expiresAt }: NewKey, now = Date.now()): string {
-    if (this.#find(name)) throw refused(`A key named “${name}” already exists.`, 409);
-    const details = defined({ organization, user, admin, expires_at: dateOrNothing(expiresAt), ...limits });
-    return this.#change({ action: 'key.create', target: name, details }, () => {
+  create(key: NewKey, now = Date.now()): string {
+    const { name, organization, user, admin, limits, expiresAt } = key;
+    if (this.#find(name)) throw keyExists(name);
+    return this.#change(keyCreated(key), () => {
       this.#database
         .prepare('INSERT INTO keys (name, organization, user, admin, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)')
         .run(name, organization ?? null, user ?? null, admin ?? null, now, expiresAt ?? null);
@@ -90,7 +132,7 @@ export class KeyStore {
   /** Replaces the budgets of a key, its rates or both. @throws SvcError for an unknown name. */
   update(name: string, limits: Partial<LimitSettings>): void {
     if (!this.#find(name)) throw unknownKey(name);
-    this.#change({ action: 'key.change', target: name, details: defined({ ...limits }) }, () => {
+    this.#change(keyChanged(name, limits), () => {
       if (limits.budgets) this.#database.prepare('DELETE FROM budgets WHERE key = ?').run(name);
       if (limits.rates) this.#database.prepare('DELETE FROM rates WHERE key = ?').run(name);
       this.#setLimits(name, limits);
@@ -101,8 +143,8 @@ export class KeyStore {
   rotate(name: string, graceMs: number, now = Date.now()): string {
     const found = this.#find(name);
     if (!found) throw unknownKey(name);
-    if (found.revoked_at !== null) throw refused(`The key “${name}” is revoked.`);
-    return this.#change({ action: 'key.rotate', target: name, details: { grace_ms: graceMs } }, () => {
+    if (found.revoked_at !== null) throw keyRevoked(name);
+    return this.#change(keyRotated(name, graceMs), () => {
       this.#database
         .prepare('UPDATE key_hashes SET valid_until = min(coalesce(valid_until, ?1), ?1) WHERE name = ?2')
         .run(now + graceMs, name);
@@ -113,7 +155,7 @@ export class KeyStore {
   /** Revokes a key immediately. @param cut whether its running requests end. @throws SvcError for an unknown name. */
   revoke(name: string, cut = false, now = Date.now()): void {
     if (!this.#find(name)) throw unknownKey(name);
-    this.#change({ action: 'key.revoke', target: name, details: { cut } }, () => {
+    this.#change(keyRevocation(name, cut), () => {
       this.#database
         .prepare('UPDATE keys SET revoked_at = coalesce(revoked_at, ?), cut = max(cut, ?) WHERE name = ?')
         .run(now, cut ? 1 : 0, name);
@@ -132,85 +174,33 @@ export class KeyStore {
   }
 
   list(now = Date.now()): readonly StoredGatewayKey[] {
-    return this.#describe(this.#database.prepare('SELECT * FROM keys ORDER BY created_at, rowid').all(), now);
+    return this.#read(`${KEYS} ORDER BY created_at, rowid`, [], now);
   }
 
   get(name: string, now = Date.now()): StoredGatewayKey | undefined {
-    return this.#describe(this.#database.prepare('SELECT * FROM keys WHERE name = ?').all(name), now)[0];
+    return this.#read(`${KEYS_WITH_USE} WHERE name = ?`, [name], now)[0];
   }
 
-  /** Keys in the order of their names. @returns also the number of all keys that match. */
-  search(query: KeySearch, now = Date.now()): { readonly keys: readonly StoredGatewayKey[]; readonly total: number } {
-    const { search, state, organization, user, after, limit } = query;
-    const where = `(?1 IS NULL OR instr(lower(name || ' ' || coalesce(user, '') || ' ' || coalesce(organization, '')), lower(?1)))
-      AND (?2 IS NULL OR organization = ?2) AND (?3 IS NULL OR user = ?3)
-      AND (?4 IS NULL OR ?4 = ${STATE})`;
-    const values = [search ?? null, organization ?? null, user ?? null, state ?? null, now] as const;
-    const { total } =
-      this.#database.prepare(`SELECT count(*) AS total FROM keys WHERE ${where} AND ?5 > 0`).get(...values) ?? {};
-    const rows = this.#database
-      .prepare(`SELECT * FROM keys WHERE ${where} AND name > ?6 ORDER BY name LIMIT ?7`)
-      .all(...values, after ?? '', limit);
-    return { keys: this.#describe(rows, now), total: Number(total) };
+  search(query: KeySearch, now = Date.now()): FoundKeys {
+    const { where, values, page, pageValues } = searchSql(query, now);
+    const total = this.#database.prepare(`SELECT count(*) AS total FROM keys WHERE ${where}`).get(...values)?.total;
+    return { keys: this.#read(`${KEYS_WITH_USE} WHERE ${where} ${page}`, pageValues, now), total: Number(total) };
   }
 
-  /** Valid keys that expire before a moment, the first to expire first. */
-  expiring(
-    before: number,
-    limit: number,
-    now = Date.now(),
-  ): readonly { readonly name: string; readonly expiresAt: number }[] {
-    const sql = `SELECT name, expires_at FROM keys WHERE revoked_at IS NULL AND expires_at > ? AND expires_at < ?
-      ORDER BY expires_at LIMIT ?`;
-    const rows = this.#database.prepare(sql).all(now, before, limit);
-    return rows.map(({ name, expires_at }) => ({ name: String(name), expiresAt: Number(expires_at) }));
-  }
-
-  /** When each of some keys was used last, as far as the ledger still has the rows. Unix milliseconds. */
-  lastUsed(names: readonly string[]): ReadonlyMap<string, number> {
-    const last = this.#database.prepare('SELECT max(at) AS at FROM usage WHERE key = ?');
-    return new Map(
-      names.flatMap((name) => {
-        const at = last.get(name)?.at;
-        return typeof at === 'number' ? [[name, at] as const] : [];
-      }),
+  #read(sql: string, values: readonly (string | number | null)[], now: number): readonly StoredGatewayKey[] {
+    const keys = this.#database.prepare(sql).all(...values);
+    const names = JSON.stringify(keys.map(({ name }) => name));
+    const of = (select: string) =>
+      this.#database.prepare(select.replace('NAMES', '(SELECT value FROM json_each(?))')).all(names);
+    return readKeys(
+      {
+        keys,
+        hashes: of('SELECT * FROM key_hashes WHERE name IN NAMES ORDER BY created_at DESC, rowid DESC'),
+        budgets: of('SELECT * FROM budgets WHERE key IN NAMES'),
+        rates: of('SELECT * FROM rates WHERE key IN NAMES'),
+      },
+      now,
     );
-  }
-
-  #describe(rows: readonly Readonly<Record<string, SQLOutputValue>>[], now: number): readonly StoredGatewayKey[] {
-    const names = JSON.stringify(rows.map(({ name }) => name));
-    const related = (columns: string, table: string, key: string, order = '') =>
-      Map.groupBy(
-        this.#database
-          .prepare(`SELECT ${columns} FROM ${table} WHERE ${key} IN (SELECT value FROM json_each(?)) ${order}`)
-          .all(names),
-        (row) => String(row[key]),
-      );
-    const hashes = related('hash, name, valid_until', 'key_hashes', 'name', 'ORDER BY created_at DESC, rowid DESC');
-    const budgets = related('*', 'budgets', 'key');
-    const rates = related('*', 'rates', 'key');
-    const spent = related('key, nano', 'spent', 'key');
-    return rows.map((row) => {
-      const name = String(row.name);
-      return {
-        name,
-        spent: (spent.get(name) ?? []).reduce((sum, { nano }) => sum + Number(nano), 0),
-        createdAt: Number(row.created_at),
-        ...(row.organization === null ? {} : { organization: String(row.organization) }),
-        ...(row.user === null ? {} : { user: String(row.user) }),
-        ...defined({ admin: adminScope.safeParse(row.admin).data }),
-        limits: { budgets: (budgets.get(name) ?? []).map(readBudget), rates: (rates.get(name) ?? []).map(readRate) },
-        ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
-        ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
-        ...(row.cut === 1 ? { cut: true } : {}),
-        hashes: (hashes.get(name) ?? [])
-          .filter(({ valid_until }) => valid_until === null || Number(valid_until) > now)
-          .map(({ hash, valid_until }) => ({
-            hash: String(hash),
-            ...(valid_until === null ? {} : { validUntil: Number(valid_until) }),
-          })),
-      };
-    });
   }
 
   /** A number that changes when a key has changed. */
@@ -248,7 +238,7 @@ export class KeyStore {
   }
 
   #issue(name: string, now: number): string {
-    const key = `svc_${randomBytes(32).toString('base64url')}`;
+    const key = newKey();
     this.#database
       .prepare('INSERT INTO key_hashes (hash, name, created_at) VALUES (?, ?, ?)')
       .run(hashKey(key), name, now);
@@ -256,7 +246,52 @@ export class KeyStore {
   }
 }
 
-function readBudget(row: Readonly<Record<string, SQLOutputValue>>): BudgetSettings {
+/** A new random key. */
+export function newKey(): string {
+  return `svc_${randomBytes(32).toString('base64url')}`;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Rows of the tables of a state. */
+export interface KeyRows {
+  /** With what each key spent. */
+  readonly keys: readonly Row[];
+  /** Newest first. */
+  readonly hashes: readonly Row[];
+  readonly budgets: readonly Row[];
+  readonly rates: readonly Row[];
+}
+
+/** @param now hashes that are valid only before are left out. */
+export function readKeys({ keys, hashes, budgets, rates }: KeyRows, now = Date.now()): readonly StoredGatewayKey[] {
+  const valid = hashes.filter((row) => row.valid_until === null || Number(row.valid_until) > now);
+  const hashesOf = Map.groupBy(valid, (row) => String(row.name));
+  const budgetsOf = Map.groupBy(budgets, ({ key }) => String(key));
+  const ratesOf = Map.groupBy(rates, ({ key }) => String(key));
+  return keys.map((row) => ({
+    name: String(row.name),
+    spent: Number(row.spent),
+    createdAt: Number(row.created_at),
+    ...(row.organization === null ? {} : { organization: String(row.organization) }),
+    ...(row.user === null ? {} : { user: String(row.user) }),
+    ...defined({ admin: adminScope.safeParse(row.admin).data }),
+    limits: {
+      budgets: (budgetsOf.get(String(row.name)) ?? []).map(readBudget),
+      rates: (ratesOf.get(String(row.name)) ?? []).map(readRate),
+    },
+    ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
+    ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
+    ...(row.used_at === null || row.used_at === undefined ? {} : { usedAt: Number(row.used_at) }),
+    ...(row.cut === 1 ? { cut: true } : {}),
+    hashes: (hashesOf.get(String(row.name)) ?? []).map(({ hash, valid_until }) => ({
+      hash: String(hash),
+      ...(valid_until === null ? {} : { validUntil: Number(valid_until) }),
+    })),
+  }));
+}
+
+function readBudget(row: Row): BudgetSettings {
   return {
     usd: toUsd(Number(row.nano)),
     period: BUDGET_PERIODS.find((period) => period === row.period) ?? 'total',
@@ -266,20 +301,41 @@ function readBudget(row: Readonly<Record<string, SQLOutputValue>>): BudgetSettin
   };
 }
 
-function readRate({ requests, tokens, parallel, model }: Readonly<Record<string, SQLOutputValue>>): RateSettings {
-  const number = (value: SQLOutputValue | undefined) => (typeof value === 'number' ? value : undefined);
+function readRate({ requests, tokens, parallel, model }: Row): RateSettings {
+  const number = (value: unknown) => (value === null ? undefined : Number(value));
   return {
     ...defined({ requests: number(requests), tokens: number(tokens), parallel: number(parallel) }),
     model: String(model),
   };
 }
 
-function dateOrNothing(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
+export function keyCreated({ name, organization, user, admin, limits, expiresAt }: NewKey): Change {
+  const expires_at = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
+  return { action: 'key.create', target: name, details: defined({ organization, user, admin, expires_at, ...limits }) };
+}
+
+export function keyChanged(name: string, limits: Partial<LimitSettings>): Change {
+  return { action: 'key.change', target: name, details: { ...limits } };
+}
+
+export function keyRotated(name: string, graceMs: number): Change {
+  return { action: 'key.rotate', target: name, details: { grace_ms: graceMs } };
+}
+
+export function keyRevocation(name: string, cut: boolean): Change {
+  return { action: 'key.revoke', target: name, details: { cut } };
+}
+
+export function keyExists(name: string): SvcError {
+  return refused(`A key named “${name}” already exists.`, 409);
 }
 
 export function unknownKey(name: string): SvcError {
   return refused(`There is no key named “${name.slice(0, 100)}”.`, 404);
+}
+
+export function keyRevoked(name: string): SvcError {
+  return refused(`The key “${name}” is revoked.`);
 }
 
 function refused(message: string, status = 400): SvcError {

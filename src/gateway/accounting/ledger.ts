@@ -4,7 +4,14 @@ import { BudgetBook } from '../limits/budget-book.ts';
 import { transaction } from '../state/transaction.ts';
 import { type UsageRow, UsageTables } from '../state/usage-tables.ts';
 
+/** Where rows are written instead of the tables of a state. */
+export interface RowStore {
+  /** @throws an error if the rows are not stored. */
+  write(rows: readonly UsageRow[]): void;
+}
+
 export interface LedgerOptions {
+  readonly store?: RowStore | undefined;
   /** Counts what is spent. */
   readonly book?: BudgetBook;
   /** Milliseconds for which rows are collected before a write, default 250. */
@@ -27,6 +34,7 @@ const MAX_UNKNOWN = 10;
  */
 export class Ledger {
   readonly #database: DatabaseSync | undefined;
+  readonly #store: RowStore | undefined;
   readonly #book: BudgetBook;
   readonly #batchMs: number;
   readonly #retryMs: number;
@@ -41,9 +49,10 @@ export class Ledger {
   constructor(
     database: DatabaseSync | undefined,
     failed: (thrown: unknown, waiting: number) => void,
-    { book = new BudgetBook(undefined), batchMs = 250, retryMs = 2_000 }: LedgerOptions = {},
+    { book = new BudgetBook(undefined), batchMs = 250, retryMs = 2_000, store }: LedgerOptions = {},
   ) {
     this.#database = database;
+    this.#store = store;
     this.#failed = failed;
     this.#book = book;
     this.#batchMs = batchMs;
@@ -73,7 +82,7 @@ export class Ledger {
   record(row: UsageRow): void {
     const spend = spendOf(row);
     if (spend !== undefined) this.#book.spend(spend);
-    if (this.#database === undefined) return;
+    if (this.#database === undefined && this.#store === undefined) return;
     this.#waiting.push(row);
     if (this.#timer === undefined) this.#schedule(this.#batchMs);
     else if (this.#waiting.length === BATCH_ROWS && !this.#broken) this.#schedule(0);
@@ -115,18 +124,11 @@ export class Ledger {
   }
 
   #write(most: number): boolean {
-    const database = this.#database;
     const batch = this.#waiting.slice(0, most);
-    if (database === undefined || batch.length === 0) return true;
+    if (batch.length === 0) return true;
     try {
-      const last = transaction(database, () => {
-        this.#tables ??= new UsageTables(database);
-        // The rows of other processes must not be taken for those of this batch.
-        this.#book.follow();
-        this.#tables.write(batch, (error) => this.#failed(error, this.#waiting.length));
-        return this.#book.stored();
-      });
-      this.#book.committed(last);
+      if (this.#store !== undefined) this.#store.write(batch);
+      else if (this.#database !== undefined) this.#writeTables(this.#database, batch);
     } catch (thrown) {
       this.#broken = true;
       this.#failed(thrown, this.#waiting.length);
@@ -135,6 +137,17 @@ export class Ledger {
     this.#broken = false;
     this.#waiting = this.#waiting.slice(batch.length);
     return true;
+  }
+
+  #writeTables(database: DatabaseSync, batch: readonly UsageRow[]): void {
+    const last = transaction(database, () => {
+      this.#tables ??= new UsageTables(database);
+      // The rows of other processes must not be taken for those of this batch.
+      this.#book.follow();
+      this.#tables.write(batch, (error) => this.#failed(error, this.#waiting.length));
+      return this.#book.stored();
+    });
+    this.#book.committed(last);
   }
 }
 

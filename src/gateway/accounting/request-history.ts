@@ -1,5 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { isObject } from '../../base/json.ts';
+import { defined, isObject } from '../../base/json.ts';
 import type { Usage } from '../../wire/event.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
 
@@ -45,66 +44,56 @@ export interface RequestHistoryPage {
 /** Rows that one page may read. With a rare filter, a page may have fewer requests and the next one continues. */
 const MAX_ROWS = 20_000;
 
-const CONDITIONS: Readonly<Record<keyof RequestFilter, string>> = {
-  key: 'key = ',
-  user: 'user = ',
-  organization: 'organization = ',
-  model: 'model = ',
-  provider: 'provider = ',
-  outcome: 'outcome = ',
-};
 const FAILURES = "outcome IN ('failed', 'refused')";
-
-/** A page of requests, the newest first. Reads them by the index of their times. */
-export function readRequests(database: DatabaseSync, query: RequestHistoryQuery): RequestHistoryPage {
-  const { since, until, after, limit } = query;
-  const { outer, indexed, values } = conditions(query);
-  const range = `at >= ?1 AND at < ?2 AND (at, request_id) < (?3, ?4) AND ${indexed.join(' AND ')}`;
-  const ordered = `FROM usage WHERE ${range} ORDER BY at DESC, request_id DESC`;
-  const position = [since, until, after?.at ?? Number.MAX_SAFE_INTEGER, after?.requestId ?? ''];
-  const rows = database
-    .prepare(
-      `SELECT *, (SELECT count(*) FROM usage AS tries WHERE tries.request_id = found.request_id AND tries.attempt > 0) AS tries
-        FROM (SELECT * ${ordered} LIMIT ${MAX_ROWS}) AS found WHERE ${outer.join(' AND ')} LIMIT ${limit + 1}`,
-    )
-    .all(...position, ...values);
-  const requests = rows.slice(0, limit).map((row) => ({ row: readRow(row), attempts: Number(row.tries) }));
-  const last = requests.at(-1)?.row;
-  if (rows.length > limit) return { requests, next: last };
-  const end = database
-    .prepare(`SELECT at, request_id ${ordered} LIMIT 1 OFFSET ${MAX_ROWS - 1}`)
-    .get(...position, ...values.slice(0, indexedValues(query)));
-  return { requests, next: end && { at: Number(end.at), requestId: String(end.request_id) } };
-}
-
-/** Conditions that an index answers are part of the inner query, which limits the rows that are read. */
-function conditions(query: RequestFilter) {
-  const outer = ['counted = 1'];
-  const indexed = ['TRUE'];
-  const values: string[] = [];
-  for (const name of FILTERS) {
-    const value = query[name];
-    if (value === undefined) continue;
-    const failures = name === 'outcome' && (value === 'failures' || value === 'failed' || value === 'refused');
-    if (failures) indexed.push(FAILURES);
-    if (failures && value === 'failures') continue;
-    (name === 'key' ? indexed : outer).push(`${CONDITIONS[name]}?${values.length + 5}`);
-    values.push(value);
-  }
-  return { outer, indexed, values };
-}
-
-/** The key comes first: it is the only one with a value in the inner query. */
 const FILTERS = ['key', 'user', 'organization', 'model', 'provider', 'outcome'] as const;
 
-function indexedValues({ key }: RequestFilter): number {
-  return key === undefined ? 0 : 1;
+interface Statement {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
 }
 
-/** All rows of a request in the order of its attempts; empty if the ledger does not have it. */
-export function readRequest(database: DatabaseSync, requestId: string): UsageRow[] {
-  return database.prepare('SELECT * FROM usage WHERE request_id = ? ORDER BY attempt').all(requestId).map(readRow);
+/**
+ * Statements for SQLite and Postgres: a page of requests, the newest first, and the last row that the page may have
+ * read. Both read the rows by the index of their times.
+ */
+export function requestPageSql(query: RequestHistoryQuery): { readonly page: Statement; readonly end: Statement } {
+  const { since, until, after, limit } = query;
+  const values = [since, until, after?.at ?? Number.MAX_SAFE_INTEGER, after?.requestId ?? ''];
+  // Conditions that an index answers are part of the inner query, which limits the rows that are read.
+  const inner = ['at >= ?1', 'at < ?2', '(at, request_id) < (?3, ?4)'];
+  if (query.key !== undefined) inner.push(`key = ?${values.push(query.key)}`);
+  if (FAILED.has(query.outcome ?? '')) inner.push(FAILURES);
+  const ordered = `FROM usage WHERE ${inner.join(' AND ')} ORDER BY at DESC, request_id DESC`;
+  const end = { sql: `SELECT at, request_id ${ordered} LIMIT 1 OFFSET ${MAX_ROWS - 1}`, values: [...values] };
+  const outer = ['counted = 1'];
+  for (const name of FILTERS) {
+    const value = query[name];
+    if (name === 'key' || value === undefined || value === 'failures') continue;
+    outer.push(`"${name}" = ?${values.push(value)}`);
+  }
+  const tries = 'SELECT count(*) FROM usage AS t WHERE t.request_id = found.request_id AND t.attempt > 0';
+  const sql = `SELECT *, (${tries}) AS tries FROM (SELECT * ${ordered} LIMIT ${MAX_ROWS}) AS found
+    WHERE ${outer.join(' AND ')} LIMIT ${limit + 1}`;
+  return { page: { sql, values }, end };
 }
+
+/** Outcomes of the index of failures. */
+const FAILED: ReadonlySet<string> = new Set(['failures', 'failed', 'refused']);
+
+/** @param rows of the page. @param end reads the last row that the page may have read. */
+export function readRequestPage(
+  { limit }: Pick<RequestHistoryQuery, 'limit'>,
+  rows: readonly Row[],
+  end: () => readonly Row[],
+): RequestHistoryPage {
+  const requests = rows.slice(0, limit).map((row) => ({ row: readRow(row), attempts: Number(row.tries) }));
+  if (rows.length > limit) return { requests, next: requests.at(-1)?.row };
+  const [last] = end();
+  return { requests, next: last && { at: Number(last.at), requestId: String(last.request_id) } };
+}
+
+/** All rows of the request `?1` in the order of its attempts. */
+export const REQUEST_ROWS = 'SELECT * FROM usage WHERE request_id = ?1 ORDER BY attempt';
 
 /** Whether a request that has ended matches a filter, as the query does. */
 export function matchesFilter(row: UsageRow, filter: RequestFilter): boolean {
@@ -116,10 +105,10 @@ export function matchesFilter(row: UsageRow, filter: RequestFilter): boolean {
   });
 }
 
-type Row = Readonly<Record<string, SQLOutputValue>>;
+type Row = Readonly<Record<string, unknown>>;
 
-function readRow(row: Row): UsageRow {
-  const number = (name: string) => (typeof row[name] === 'number' ? row[name] : undefined);
+export function readRow(row: Row): UsageRow {
+  const number = (name: string) => amount(row[name]);
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '');
   return {
     requestId: text('request_id'),
@@ -147,15 +136,22 @@ function readRow(row: Row): UsageRow {
   };
 }
 
+/** Postgres' driver passes 64-bit integers as text. */
+function amount(value: unknown): number | undefined {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : undefined;
+}
+
 function readUsage(row: Row): Usage | undefined {
-  const { input, output, cache_read, cache_write, cache_write_1h, reasoning } = row;
-  if (typeof input !== 'number' || typeof output !== 'number') return undefined;
+  const [input, output] = [amount(row.input), amount(row.output)];
+  if (input === undefined || output === undefined) return undefined;
   return {
     ...{ input, output },
-    ...(typeof cache_read === 'number' ? { cacheRead: cache_read } : {}),
-    ...(typeof cache_write === 'number' ? { cacheWrite: cache_write } : {}),
-    ...(typeof cache_write_1h === 'number' ? { cacheWrite1h: cache_write_1h } : {}),
-    ...(typeof reasoning === 'number' ? { reasoning } : {}),
+    ...defined({
+      cacheRead: amount(row.cache_read),
+      cacheWrite: amount(row.cache_write),
+      cacheWrite1h: amount(row.cache_write_1h),
+      reasoning: amount(row.reasoning),
+    }),
   };
 }
 

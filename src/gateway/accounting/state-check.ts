@@ -17,37 +17,50 @@ export interface StateCheck {
   readonly differences: readonly Difference[];
 }
 
-/**
- * Compares each sum with the rows that it was made from: the sums of each quarter of an hour with the rows of the
- * ledger that are still kept, and what each key, user and organization spent on each model with all those sums.
- */
+/** Sums of quarters of an hour that differ from the rows of the ledger that are still kept, from `?1` on. */
+export const BUCKET_DIFFERENCES = `SELECT bucket, key, sum(stored) AS stored, sum(counted) AS counted FROM (
+    SELECT bucket, key, cost_nano AS stored, 0 AS counted FROM usage_rollup WHERE bucket >= ?1
+    UNION ALL SELECT at - at % ${BUCKET_MS}, key, 0, coalesce(cost_nano, 0) FROM usage WHERE at >= ?1) AS parts
+  GROUP BY bucket, key HAVING sum(stored) <> sum(counted)`;
+/** What each key, user and organization spent on each model, if it differs from all those sums. */
+export const SPENT_DIFFERENCES = `SELECT key, organization, "user", model, sum(stored) AS stored,
+    sum(counted) AS counted FROM (
+    SELECT key, organization, "user", model, nano AS stored, 0 AS counted FROM spent
+    UNION ALL SELECT key, organization, "user", model, 0, cost_nano FROM usage_rollup WHERE byok = 0) AS parts
+  GROUP BY key, organization, "user", model HAVING sum(stored) <> sum(counted)`;
+export const TOTALS = `SELECT (SELECT count(*) FROM usage) AS rows,
+  (SELECT coalesce(sum(nano), 0) FROM spent) AS spent`;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Compares each sum with the rows that it was made from. */
 export function checkState(database: DatabaseSync): StateCheck {
-  const differences: Difference[] = [];
-  const since = retainedSince(database);
-  const compare = (sql: string, ...values: number[]) => {
-    for (const row of database.prepare(sql).iterate(...values)) {
-      const difference = { what: String(row.what), stored: Number(row.stored), rows: Number(row.counted) };
-      if (differences.length < MAX_DIFFERENCES) differences.push(difference);
-    }
+  return describeCheck(
+    database.prepare(BUCKET_DIFFERENCES).all(retainedSince(database)),
+    database.prepare(SPENT_DIFFERENCES).all(),
+    database.prepare(TOTALS).get(),
+  );
+}
+
+/** @param totals the row of `TOTALS`. */
+export function describeCheck(buckets: readonly Row[], spent: readonly Row[], totals: Row | undefined): StateCheck {
+  const bucketName = ({ bucket, key }: Row) =>
+    `quarter of an hour from ${new Date(Number(bucket)).toISOString().slice(0, 16)} UTC, key ${key}`;
+  const spentName = ({ key, organization, user, model }: Row) =>
+    `key ${key}, organization ${organization}, user ${user}, model ${model}`;
+  const differences = [
+    ...buckets.map((row) => difference(bucketName(row), row)),
+    ...spent.map((row) => difference(spentName(row), row)),
+  ];
+  return {
+    rows: Number(totals?.rows),
+    spent: Number(totals?.spent),
+    differences: differences.slice(0, MAX_DIFFERENCES),
   };
-  compare(
-    `SELECT 'quarter of an hour from ' || datetime(bucket / 1000, 'unixepoch') || ' UTC, key ' || key AS what,
-      sum(stored) AS stored, sum(counted) AS counted FROM (
-        SELECT bucket, key, cost_nano AS stored, 0 AS counted FROM usage_rollup WHERE bucket >= ?1
-        UNION ALL SELECT at - at % ${BUCKET_MS}, key, 0, coalesce(cost_nano, 0) FROM usage WHERE at >= ?1)
-      GROUP BY bucket, key HAVING sum(stored) <> sum(counted)`,
-    since,
-  );
-  compare(
-    `SELECT 'key ' || key || ', organization ' || organization || ', user ' || user || ', model ' || model AS what,
-      sum(stored) AS stored, sum(counted) AS counted FROM (
-        SELECT key, organization, user, model, nano AS stored, 0 AS counted FROM spent
-        UNION ALL SELECT key, organization, user, model, 0, cost_nano FROM usage_rollup WHERE byok = 0)
-      GROUP BY key, organization, user, model HAVING sum(stored) <> sum(counted)`,
-  );
-  const { rows } = database.prepare('SELECT count(*) AS rows FROM usage').get() ?? {};
-  const { spent } = database.prepare('SELECT coalesce(sum(nano), 0) AS spent FROM spent').get() ?? {};
-  return { rows: Number(rows), spent: Number(spent), differences };
+}
+
+function difference(what: string, { stored, counted }: Row): Difference {
+  return { what, stored: Number(stored), rows: Number(counted) };
 }
 
 const MAX_DIFFERENCES = 100;

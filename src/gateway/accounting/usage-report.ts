@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { toUsd } from '../../base/money.ts';
 import { PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
-import { LATENCY_COLUMNS, latencyCounts, percentile } from '../state/latency.ts';
-import { BUCKET_MS, bucketOf, FAILED, OUTPUT_MS } from '../state/usage-tables.ts';
+import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
+import { BUCKET_MS, bucketOf, ROW_SUMS } from '../state/usage-tables.ts';
 
 /** Fields of the ledger by which usage can be grouped. */
 const FIELDS = ['model', 'key', 'user', 'organization', 'provider', 'outcome'] as const;
@@ -81,14 +81,7 @@ const COLUMNS = [
 ];
 const LATENCY = COLUMNS.length - LATENCY_COLUMNS.length;
 /** The same columns for rows of single requests. */
-const ROW_COLUMNS = [
-  'counted',
-  ...COLUMNS.slice(1, LATENCY).map((name) => {
-    if (name === 'failures') return FAILED;
-    return name === 'output_ms' ? OUTPUT_MS : `coalesce(${name}, 0)`;
-  }),
-  ...latencyCounts('first_byte_ms'),
-];
+const ROW_COLUMNS = COLUMNS.map((name) => ROW_SUMS.get(name) ?? name);
 
 type Sums = number[];
 
@@ -97,12 +90,18 @@ type Sums = number[];
  * rows only. Without a period, the groups with the highest cost come first.
  */
 export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
+  const { sql, values } = usageSql(query, (name) => `tags ->> '$."${name}"'`);
+  return sumUp(query, database.prepare(sql).iterate(...values));
+}
+
+/** The report of the rows that the statement of `usageSql` returns. */
+export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, unknown>>>): UsageReport {
   const { by, zone = new TimeZone('UTC') } = query;
   const groups = new Map<string, Summed>();
   const steps = new Map<string, Summed>();
   const total: Sums = COLUMNS.map(() => 0);
   const label = labeler(query, zone);
-  for (const row of readGroups(database, query)) {
+  for (const row of rows) {
     const labels = label(row);
     const sums = [
       total,
@@ -134,26 +133,35 @@ function sumsOf(groups: Map<string, Summed>, labels: readonly (string | null)[])
   return group.sums;
 }
 
-function readGroups(database: DatabaseSync, query: UsageQuery) {
+/**
+ * A statement for SQLite and Postgres, and the values of its parameters `?1`, `?2` and so on.
+ *
+ * @param tag an expression for the value of a tag, whose name contains no quotation mark that is not doubled.
+ */
+export function usageSql(
+  query: UsageQuery,
+  tag: (name: string) => string,
+): { readonly sql: string; readonly values: readonly (string | number | null)[] } {
   const { since, until, by, step, key, user, organization, model, provider } = query;
   const end = until ?? Number.MAX_SAFE_INTEGER;
   const tags = by.filter((each) => each.startsWith('tag:'));
   // The sums of this range are exact; at its ends, single rows are read.
   const first = tags.length > 0 ? end : Math.min(end, bucketOf(since + BUCKET_MS - 1));
   const last = Math.max(first, until === undefined ? end : bucketOf(end));
-  const fields = FIELDS.filter((each) => by.includes(each));
+  // In Postgres, `user` without quotation marks is the name of the role.
+  const fields = FIELDS.filter((each) => by.includes(each)).map((name) => `"${name}"`);
   const periods = step !== undefined || PERIODS.some((each) => by.includes(each));
-  const filters = Object.entries({ key, user, organization, model, provider }).filter(
-    ([, value]) => value !== undefined,
+  const filters = Object.entries({ key, user, organization, model, provider }).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name: `"${name}"`, value }],
   );
-  const where = ['TRUE', ...filters.map(([name], index) => `${name} = ?${index + 5}`)].join(' AND ');
-  const tagColumns = tags.map((tag, index) => [`tags ->> '$."${tag.slice(4).replaceAll("'", "''")}"'`, `tag_${index}`]);
+  const where = ['1 = 1', ...filters.map(({ name }, index) => `${name} = ?${index + 5}`)].join(' AND ');
+  const tagColumns = tags.map((each, index) => [tag(each.slice(4).replaceAll("'", "''")), `tag_${index}`]);
   const part = (table: string, bucket: string, sums: readonly string[], range: string) => {
     const labels = [
       ...fields,
       ...(periods ? [`${bucket} AS bucket`] : []),
       ...tagColumns.map(([value, name]) =>
-        table === 'usage' ? `iif(tags = '', NULL, ${value}) AS ${name}` : `NULL AS ${name}`,
+        table === 'usage' ? `CASE WHEN tags <> '' THEN ${value} END AS ${name}` : `NULL AS ${name}`,
       ),
     ];
     const summed = sums.map((name, index) => `${name} AS sum_${index}`);
@@ -163,9 +171,9 @@ function readGroups(database: DatabaseSync, query: UsageQuery) {
   const sums = COLUMNS.map((_, index) => `sum(sum_${index}) AS sum_${index}`);
   const sql = `SELECT ${[...names, ...sums].join(', ')} FROM (
     ${part('usage_rollup', 'bucket', COLUMNS, 'bucket >= ?2 AND bucket < ?3')} UNION ALL
-    ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')})
+    ${part('usage', `at - at % ${BUCKET_MS}`, ROW_COLUMNS, '(at >= ?1 AND at < ?2 OR at >= ?3 AND at < ?4)')}) AS parts
     ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`}`;
-  return database.prepare(sql).iterate(since, first, last, end, ...filters.map(([, value]) => value ?? null));
+  return { sql, values: [since, first, last, end, ...filters.map(({ value }) => value)] };
 }
 
 /** Returns the labels of a row. An empty name is null. */

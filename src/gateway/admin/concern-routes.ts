@@ -45,6 +45,6 @@ function ledgerConcerns({ ledger }: GatewayDeps): api.Concern[] {
 }
 
 async function keyConcerns(deps: GatewayDeps, now = Date.now()): Promise<api.Concern[]> {
-  const keys = await deps.admin.expiringKeys(now + SOON_MS, MAX_CONCERNS);
+  const { keys } = await deps.admin.searchKeys({ expiresBefore: now + SOON_MS, limit: MAX_CONCERNS });
   return keys.map(({ name, expiresAt }) => ({ kind: 'key', name, expires_at: isoTime(expiresAt) ?? '' }));
 }

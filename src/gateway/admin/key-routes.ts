@@ -21,7 +21,7 @@ export function keyRoutes(): AdminRoute[] {
       const page = keys.slice(0, limit);
       const last = page.at(-1);
       const next = keys.length > limit && last ? writeCursor(last.name) : null;
-      return { data: await describeKeys(deps, page), next, total };
+      return { data: describeKeys(deps, page), next, total };
     }),
     route(ENDPOINTS.getKey, ({ deps, name }) => findDescribed(deps, name)),
     route(ENDPOINTS.createKey, async ({ deps, context, viewer, body }) => {
@@ -40,7 +40,7 @@ export function keyRoutes(): AdminRoute[] {
     }),
     route(ENDPOINTS.changeKey, async ({ deps, context, viewer, body, name }) => {
       await requireChange(deps, viewer, name);
-      await deps.admin.changeKey(actorOf(viewer, context), name, readLimits(body));
+      await deps.admin.updateKey(actorOf(viewer, context), name, readLimits(body));
       return findDescribed(deps, name);
     }),
     route(ENDPOINTS.rotateKey, async ({ deps, context, viewer, body, name }) => {
@@ -67,13 +67,12 @@ async function requireChange(deps: GatewayDeps, viewer: Viewer, name: string): P
 
 async function findDescribed(deps: GatewayDeps, name: string): Promise<Key> {
   const key = await deps.admin.findKey(name);
-  const [described] = key ? await describeKeys(deps, [key]) : [];
+  const [described] = key ? describeKeys(deps, [key]) : [];
   if (described) return described;
   throw unknownKey(name);
 }
 
-async function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]): Promise<Key[]> {
-  const lastUsed = await deps.admin.lastUsed(keys.map(({ name }) => name));
+function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]): Key[] {
   return keys.map((key) => ({
     name: key.name,
     organization: key.organization ?? null,
@@ -86,7 +85,7 @@ async function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]
     created_at: new Date(key.createdAt).toISOString(),
     expires_at: isoTime(key.expiresAt),
     revoked_at: isoTime(key.revokedAt),
-    last_used_at: isoTime(lastUsed.get(key.name)),
+    last_used_at: isoTime(key.usedAt),
   }));
 }
 

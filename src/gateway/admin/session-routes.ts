@@ -10,11 +10,11 @@ export function sessionRoutes(): AdminRoute[] {
   return [
     route(ENDPOINTS.createSession, async ({ deps, context, body }) => {
       const address = context.request.socket.remoteAddress ?? '';
-      deps.admin.signIns.check(address);
+      deps.signIns.check(address);
       const { sessionMs } = adminSettings(deps);
       const viewer = await signIn(deps, context, body, Date.now() + sessionMs);
       if (viewer?.session === undefined) {
-        deps.admin.signIns.failed(address);
+        deps.signIns.failed(address);
         const what = 'key' in body ? 'The key is not valid.' : 'The link was used already, or it has expired.';
         throw unauthorized(what, 'Sign in with a valid key, or open a new link.');
       }

@@ -12,47 +12,69 @@ export interface StoredSession {
   readonly expiresAt: number;
 }
 
-/** Sessions of browsers and tokens of one-time links, in the state. Only hashes are stored. */
-export class Sessions {
-  readonly #database: DatabaseSync;
+export interface CreatedLink {
+  readonly token: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
 
-  constructor(database: DatabaseSync) {
-    this.#database = database;
+/** Sessions of browsers and tokens of one-time links, in the state. Only hashes are stored. */
+export interface SessionStore {
+  /** Starts a session. @returns its token, for the cookie. */
+  startSession(keyHash: string, expiresAt: number): Promise<string>;
+  findSession(token: string): Promise<StoredSession | undefined>;
+  endSession(token: string): Promise<void>;
+  /** Creates a token that starts one session. */
+  createLink(): Promise<CreatedLink>;
+  /** Uses up a token. @returns whether it was valid. */
+  useLink(token: string): Promise<boolean>;
+}
+
+/** Runs a statement with parameters `?1`, `?2` and so on. @returns the rows that it reads. */
+type Run = (sql: string, values: readonly (string | number)[]) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** The statements are for SQLite and Postgres. */
+export class SqlSessions implements SessionStore {
+  readonly #run: Run;
+
+  constructor(run: Run) {
+    this.#run = run;
   }
 
-  /** Starts a session. @returns its token, for the cookie. */
-  start(keyHash: string, expiresAt: number, now = Date.now()): string {
+  async startSession(keyHash: string, expiresAt: number): Promise<string> {
     const token = randomToken();
-    this.#database.prepare('DELETE FROM admin_sessions WHERE expires_at <= ?').run(now);
-    this.#database.prepare('INSERT INTO admin_sessions VALUES (?, ?, ?)').run(sha256(token), keyHash, expiresAt);
+    await this.#run('DELETE FROM admin_sessions WHERE expires_at <= ?1', [Date.now()]);
+    await this.#run('INSERT INTO admin_sessions VALUES (?1, ?2, ?3)', [sha256(token), keyHash, expiresAt]);
     return token;
   }
 
-  find(token: string, now = Date.now()): StoredSession | undefined {
-    const row = this.#database
-      .prepare('SELECT key_hash, expires_at FROM admin_sessions WHERE hash = ? AND expires_at > ?')
-      .get(sha256(token), now);
+  async findSession(token: string): Promise<StoredSession | undefined> {
+    const sql = 'SELECT key_hash, expires_at FROM admin_sessions WHERE hash = ?1 AND expires_at > ?2';
+    const [row] = await this.#run(sql, [sha256(token), Date.now()]);
     return row && { keyHash: String(row.key_hash), expiresAt: Number(row.expires_at) };
   }
 
-  end(token: string): void {
-    this.#database.prepare('DELETE FROM admin_sessions WHERE hash = ?').run(sha256(token));
+  async endSession(token: string): Promise<void> {
+    await this.#run('DELETE FROM admin_sessions WHERE hash = ?1', [sha256(token)]);
   }
 
-  /** Creates a token that starts one session. */
-  createLink(now = Date.now()): { readonly token: string; readonly expiresAt: number } {
+  async createLink(): Promise<CreatedLink> {
     const token = randomToken();
-    this.#database.prepare('DELETE FROM admin_links WHERE expires_at <= ?').run(now);
-    this.#database.prepare('INSERT INTO admin_links VALUES (?, ?)').run(sha256(token), now + LINK_MS);
+    const now = Date.now();
+    await this.#run('DELETE FROM admin_links WHERE expires_at <= ?1', [now]);
+    await this.#run('INSERT INTO admin_links VALUES (?1, ?2)', [sha256(token), now + LINK_MS]);
     return { token, expiresAt: now + LINK_MS };
   }
 
-  /** Uses up a token. @returns whether it was valid. */
-  useLink(token: string, now = Date.now()): boolean {
-    const { changes } = this.#database
-      .prepare('DELETE FROM admin_links WHERE hash = ? AND expires_at > ?')
-      .run(sha256(token), now);
-    return changes > 0;
+  async useLink(token: string): Promise<boolean> {
+    const sql = 'DELETE FROM admin_links WHERE hash = ?1 AND expires_at > ?2 RETURNING hash';
+    return (await this.#run(sql, [sha256(token), Date.now()])).length > 0;
+  }
+}
+
+export class SqliteSessions extends SqlSessions {
+  constructor(database: DatabaseSync) {
+    super(async (sql, values) => database.prepare(sql).all(...values));
   }
 }
 

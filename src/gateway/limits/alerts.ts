@@ -17,23 +17,35 @@ export interface BudgetAlert {
   readonly spent: number;
 }
 
+/** Notes that an alert is reported. @returns false if it was reported before, by any process. */
+export type ClaimAlert = (budget: string, windowStart: number, percent: number) => boolean | Promise<boolean>;
+
+export function claimInSqlite(database: DatabaseSync): ClaimAlert {
+  return (budget, windowStart, percent) => {
+    const insert = database.prepare('INSERT INTO alerts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING');
+    return insert.run(budget, windowStart, percent, Date.now()).changes > 0;
+  };
+}
+
 /** Reports each share of each budget once in a window. The state knows which were reported, also by other processes. */
 export class BudgetAlerts {
-  readonly #database: DatabaseSync;
+  readonly #claim: ClaimAlert;
   readonly #send: (alert: BudgetAlert) => void;
   readonly #failed: (thrown: unknown) => void;
   /** The start of the window, the amount and the largest percentage that were queued for a budget. */
   readonly #queued = new WeakMap<Budget, { start: number; nano: number; percent: number }>();
   #waiting: BudgetAlert[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #disposed = false;
 
-  constructor(database: DatabaseSync, send: (alert: BudgetAlert) => void, failed: (thrown: unknown) => void) {
-    this.#database = database;
+  constructor(claim: ClaimAlert, send: (alert: BudgetAlert) => void, failed: (thrown: unknown) => void) {
+    this.#claim = claim;
     this.#send = send;
     this.#failed = failed;
   }
 
   dispose(): void {
+    this.#disposed = true;
     clearTimeout(this.#timer);
   }
 
@@ -50,24 +62,23 @@ export class BudgetAlerts {
     if (highest === undefined) return;
     this.#queued.set(budget, { start: window.start, nano: rule.nano, percent: highest });
     this.#waiting.push(...reached.map((percent) => ({ percent, rule, window, spent })));
-    this.#timer ??= setTimeout(() => this.#report(), DELAY_MS).unref();
+    this.#timer ??= setTimeout(() => void this.#report(), DELAY_MS).unref();
   }
 
-  #report(): void {
-    this.#timer = undefined;
-    const insert = 'INSERT INTO alerts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+  async #report(): Promise<void> {
+    const failed: BudgetAlert[] = [];
     for (const alert of this.#waiting.splice(0)) {
       const { rule, window, percent } = alert;
       try {
-        const id = `${budgetId(rule)} ${rule.nano}`;
-        const { changes } = this.#database.prepare(insert).run(id, window.start, percent, Date.now());
-        if (changes > 0) this.#send(alert);
+        if (await this.#claim(`${budgetId(rule)} ${rule.nano}`, window.start, percent)) this.#send(alert);
       } catch (thrown) {
         this.#failed(thrown);
-        this.#waiting.push(alert);
+        failed.push(alert);
       }
     }
-    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#report(), DELAY_MS * 4).unref();
+    this.#waiting.push(...failed);
+    const waits = this.#waiting.length > 0 && !this.#disposed;
+    this.#timer = waits ? setTimeout(() => void this.#report(), DELAY_MS * 4).unref() : undefined;
   }
 }
 

@@ -121,7 +121,8 @@ export class BudgetBook {
         // Rows that were stored since `follow` are part of the sums of new budgets; the others still need them.
         this.follow();
         for (const [start, group] of Map.groupBy(budgets, (budget) => budget.window().start)) {
-          restoreWindow(group, start, spentSince(database, start), this.#users);
+          const sums = addUp(group, start, database.prepare(spentSql(start)).iterate(start), this.#users);
+          for (const [budget, nano] of sums) budget.restore(nano);
         }
       } finally {
         database.exec('COMMIT');
@@ -149,25 +150,23 @@ function byScope(budgets: readonly Budget[]) {
   };
 }
 
-function spentSince(database: DatabaseSync, start: number): Iterable<Record<string, unknown>> {
+/** A statement for SQLite and Postgres: what was spent since a time, which is the parameter `?1`. */
+export function spentSql(start: number): string {
   const groups = 'key, organization, model';
-  if (start === 0) {
-    return database.prepare(`SELECT ${groups}, sum(nano) AS nano FROM spent GROUP BY ${groups}`).iterate();
-  }
-  return database
-    .prepare(
-      `SELECT ${groups}, sum(cost_nano) AS nano FROM usage_rollup
-        WHERE bucket >= ? AND byok = 0 AND cost_nano > 0 GROUP BY ${groups}`,
-    )
-    .iterate(start);
+  // The sums of buckets may be merged when they are old.
+  return start === 0
+    ? `SELECT ${groups}, sum(nano) AS nano FROM spent WHERE ?1 = 0 GROUP BY ${groups}`
+    : `SELECT ${groups}, sum(cost_nano) AS nano FROM usage_rollup
+        WHERE bucket >= ?1 AND byok = 0 AND cost_nano > 0 GROUP BY ${groups}`;
 }
 
-function restoreWindow(
+/** Nano-USD of each budget. @param rows those of `spentSql`. @param users the users of the keys. */
+export function addUp(
   budgets: readonly Budget[],
   start: number,
-  rows: Iterable<Record<string, unknown>>,
+  rows: Iterable<Readonly<Record<string, unknown>>>,
   users: ReadonlyMap<string, string>,
-): void {
+): ReadonlyMap<Budget, number> {
   const sums = new Map(budgets.map((budget) => [budget, 0]));
   for (const row of rows) {
     const spend = readSpend(row, start);
@@ -176,7 +175,7 @@ function restoreWindow(
       if (budget.counts(spend, user)) sums.set(budget, (sums.get(budget) ?? 0) + spend.nano);
     }
   }
-  for (const [budget, nano] of sums) budget.restore(nano);
+  return sums;
 }
 
 function readSpend(row: Readonly<Record<string, unknown>>, at: number): Spend {

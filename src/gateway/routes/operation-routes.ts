@@ -14,11 +14,13 @@ export function operationRoutes(deps: GatewayDeps, accepting: () => boolean): Ro
       path: '/readyz',
       handle: (context) => {
         const strict = context.request.url?.endsWith('?strict') === true;
-        const written = strict ? !deps.ledger.broken : !deps.ledger.full;
+        const state = deps.shared?.status ?? 'ok';
+        // All replicas lose their database at once, so it must not take them out of the balancer.
+        const written = strict ? !deps.ledger.broken && state === 'ok' : !deps.ledger.full;
         const ready = accepting() && written && deps.listing.listed;
         const ledger = deps.ledger.broken ? 'failing' : 'ok';
         const models = deps.listing.listed ? 'ok' : 'listing';
-        context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models });
+        context.sendJson(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', ledger, models, state });
       },
     },
     {

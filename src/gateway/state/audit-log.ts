@@ -34,22 +34,32 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Adds a change to the audit log. Must run in the transaction of the change. */
-export function writeAudit(database: DatabaseSync, { who, source }: Actor, change: Change, now = Date.now()): void {
-  database
-    .prepare('INSERT INTO audit (at, who, action, target, source, details) VALUES (?, ?, ?, ?, ?, ?)')
-    .run(now, who, change.action, change.target, source, JSON.stringify(change.details ?? {}));
+const COLUMNS = 'at, who, action, target, source, details';
+/** For SQLite and Postgres, like all statements here. */
+export const INSERT_AUDIT = `INSERT INTO audit (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`;
+
+/** The values of `INSERT_AUDIT`. */
+export function auditValues({ who, source }: Actor, change: Change, now = Date.now()): (string | number)[] {
+  return [now, who, change.action, change.target, source, JSON.stringify(change.details ?? {})];
 }
 
-/** The newest rows first. */
-export function readAudit(database: DatabaseSync, { who, action, target, before, limit }: AuditFilter): AuditRow[] {
-  const rows = database
-    .prepare(
-      `SELECT * FROM audit WHERE id < ?1 AND (?2 IS NULL OR who = ?2) AND (?3 IS NULL OR action = ?3)
-        AND (?4 IS NULL OR target = ?4) ORDER BY id DESC LIMIT ?5`,
-    )
-    .all(before ?? Number.MAX_SAFE_INTEGER, who ?? null, action ?? null, target ?? null, limit);
-  return rows.map((row) => ({
+/** Adds a change to the audit log. Must run in the transaction of the change. */
+export function writeAudit(database: DatabaseSync, actor: Actor, change: Change): void {
+  database.prepare(INSERT_AUDIT).run(...auditValues(actor, change));
+}
+
+/** A statement that reads the newest rows first. */
+export function auditSql({ who, action, target, before, limit }: AuditFilter) {
+  const values: (string | number)[] = [before ?? Number.MAX_SAFE_INTEGER];
+  const equal = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [`${name} = ?${values.push(value)}`];
+  const conditions = ['id < ?1', ...equal('who', who), ...equal('action', action), ...equal('target', target)];
+  const sql = `SELECT id, ${COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${limit}`;
+  return { sql, values };
+}
+
+export function readAuditRow(row: Readonly<Record<string, unknown>>): AuditRow {
+  return {
     id: Number(row.id),
     at: Number(row.at),
     who: String(row.who),
@@ -57,5 +67,5 @@ export function readAudit(database: DatabaseSync, { who, action, target, before,
     target: String(row.target),
     source: String(row.source),
     details: objectOrEmpty(JSON.parse(String(row.details))),
-  }));
+  };
 }

@@ -19,13 +19,11 @@ export function latencySlot(ms: number): number {
   return Math.min(SLOTS - 1, 1 + Math.floor(Math.log(ms / FIRST_MS) / Math.log(FACTOR)));
 }
 
-/** Expressions of SQL that are 1 in the slot of a row and 0 in the others. A row without a first byte has no slot. */
-export function latencyCounts(column: string): string[] {
-  return BOUNDS.map((from, slot) => {
-    const to = BOUNDS[slot + 1];
-    const below = to === undefined ? '' : ` AND ${column} < ${to}`;
-    return `(${column} > 0 AND ${column} >= ${from}${below})`;
-  });
+/** An expression of SQL that is 1 if a time is in a slot. An answer without a first byte has no slot. */
+export function latencyCount(column: string, slot: number): string {
+  const to = BOUNDS[slot + 1];
+  const below = to === undefined ? '' : ` AND ${column} < ${to}`;
+  return `CASE WHEN ${column} > 0 AND ${column} >= ${BOUNDS[slot]}${below} THEN 1 ELSE 0 END`;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import { LATENCY_COLUMNS, latencyCounts } from './latency.ts';
+import { LATENCY_COLUMNS } from './latency.ts';
 import { transaction } from './transaction.ts';
-import { OUTPUT_MS } from './usage-tables.ts';
+import { ROW_SUMS } from './usage-tables.ts';
 
 /** The version of the state that this release writes. */
 const VERSION = 3;
@@ -113,6 +113,8 @@ ALTER TABLE keys ADD COLUMN user TEXT;
 ALTER TABLE keys ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;
 `;
 
+const MEASURED = ['output_ms', ...LATENCY_COLUMNS];
+
 /**
  * The admin API: keys with a scope, sessions of browsers, changes, requests that failed or were refused, and counts of
  * times to the first byte. Older releases can still use the state.
@@ -141,10 +143,8 @@ ALTER TABLE usage_rollup ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE usage_rollup ADD COLUMN output_ms INTEGER NOT NULL DEFAULT 0;
 ${LATENCY_COLUMNS.map((name) => `ALTER TABLE usage_rollup ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0;`).join('\n')}
 UPDATE usage_rollup SET failures = requests WHERE outcome = 'failed';
-UPDATE usage_rollup AS sums SET (output_ms, ${LATENCY_COLUMNS.join(', ')}) = (
-  SELECT coalesce(sum(${OUTPUT_MS}), 0), ${latencyCounts('first_byte_ms')
-    .map((each) => `coalesce(sum(${each}), 0)`)
-    .join(', ')}
+UPDATE usage_rollup AS sums SET (${MEASURED.join(', ')}) = (
+  SELECT ${MEASURED.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
   FROM usage WHERE at >= bucket AND at < bucket + 900000 AND usage.key = sums.key
     AND usage.organization = sums.organization AND usage.user = sums.user AND usage.model = sums.model
     AND usage.provider = sums.provider AND usage.byok = sums.byok AND usage.outcome = sums.outcome
@@ -185,9 +185,14 @@ function readVersion(database: DatabaseSync): number {
   const row = database.prepare('SELECT version, min_reader FROM schema').get();
   const [version, minReader] = [Number(row?.version ?? 0), Number(row?.min_reader ?? 0)];
   if (minReader <= VERSION) return version;
-  throw new SvcError({
+  throw unreadable(version, VERSION);
+}
+
+/** The error about a state that only newer releases can read. */
+export function unreadable(version: number, known: number): SvcError {
+  return new SvcError({
     errorType: 'configuration_error',
-    message: `A newer release of Svc wrote the gateway’s state (version ${version}); this one reads up to ${VERSION}.`,
+    message: `A newer release of Svc wrote the gateway’s state (version ${version}); this one reads up to ${known}.`,
     action: 'Update Svc. The state was not changed.',
   });
 }

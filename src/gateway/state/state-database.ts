@@ -8,8 +8,8 @@ import { SvcError } from '../../wire/errors/svc-error.ts';
 import { migrate } from './migrations.ts';
 
 /** The file for keys and the usage ledger, in the platform's data folder. */
-export function stateFile(place: UserPlace): string {
-  return platformPath(place.platform).join(svcFolder('data', place), 'gateway.db');
+export function stateFile(place: UserPlace, name = 'gateway.db'): string {
+  return platformPath(place.platform).join(svcFolder('data', place), name);
 }
 
 /** `O_NONBLOCK` prevents waiting forever for the other end of a FIFO. Windows does not define it. */
@@ -42,14 +42,23 @@ export function waitForOthers(database: DatabaseSync, serving: boolean): void {
  * @throws SvcError configuration_error when it can't be opened.
  */
 export async function openState(file: string): Promise<DatabaseSync> {
-  const { DatabaseSync } = await import('node:sqlite');
-  try {
-    if (file !== ':memory:') restrictToOwner(file);
-    const database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
+  return openDatabase(file, (database) => {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
     migrate(database);
+  });
+}
+
+/** Opens a database that only its owner can read. @throws SvcError configuration_error when it can't be opened. */
+export async function openDatabase(file: string, prepare: (database: DatabaseSync) => void): Promise<DatabaseSync> {
+  const { DatabaseSync } = await import('node:sqlite');
+  let database: DatabaseSync | undefined;
+  try {
+    if (file !== ':memory:') restrictToOwner(file);
+    database = new DatabaseSync(file, { timeout: COMMAND_WAIT_MS });
+    prepare(database);
     return database;
   } catch (thrown) {
+    database?.close();
     if (thrown instanceof SvcError) throw thrown;
     throw new SvcError({
       errorType: 'configuration_error',

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Usage } from '../../wire/event.ts';
-import { LATENCY_COLUMNS, latencySlot } from './latency.ts';
+import { LATENCY_COLUMNS, latencyCount, latencySlot } from './latency.ts';
 
 /** Milliseconds of a bucket. Days of every time zone consist of whole buckets. */
 export const BUCKET_MS = 15 * 60_000;
@@ -55,17 +55,26 @@ const INSERT = `INSERT INTO usage (request_id, attempt, at, key, organization, u
 
 /** Columns of `usage_rollup` that identify a sum, and those that are added up. */
 const DIMENSIONS = 'bucket, key, organization, user, model, provider, byok, outcome';
-const SUMS = [
+export const SUMS = [
   ...['requests', 'estimated', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
   ...['cost_nano', 'failures', 'output_ms'],
   ...LATENCY_COLUMNS,
 ];
 const FIRST_LATENCY = SUMS.indexOf('latency_0');
 
-/** Expressions of SQL for a row of `usage`: as `addTo` computes them. */
-export const FAILED = "(counted AND outcome IN ('failed', 'refused'))";
-export const OUTPUT_MS =
-  'iif(counted AND output > 0 AND first_byte_ms > 0, max(duration_ms - wait_ms - first_byte_ms, 0), 0)';
+/** For each sum, the SQL expression for a row of `usage`, as `addTo` computes it. For SQLite and Postgres. */
+export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
+  ...SUMS.map((name) => [name, `coalesce(${name}, 0)`] as const),
+  ['requests', 'counted'],
+  ['cost_nano * byok', 'coalesce(cost_nano, 0) * byok'],
+  ['failures', "CASE WHEN counted = 1 AND outcome IN ('failed', 'refused') THEN 1 ELSE 0 END"],
+  [
+    'output_ms',
+    `CASE WHEN counted = 1 AND output > 0 AND first_byte_ms > 0 AND duration_ms > wait_ms + first_byte_ms
+      THEN duration_ms - wait_ms - first_byte_ms ELSE 0 END`,
+  ],
+  ...LATENCY_COLUMNS.map((name, slot) => [name, latencyCount('first_byte_ms', slot)] as const),
+]);
 const ADD = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 const ROLL_UP = `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${SUMS.map(() => '?').join(', ')}) ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`;

@@ -1,0 +1,59 @@
+import { SvcError } from '../../wire/errors/svc-error.ts';
+import type { Log } from '../gateway-deps.ts';
+import type { SharedState } from '../shared-state.ts';
+import type { StateAdmin } from '../state-admin.ts';
+import { Outbox } from './outbox.ts';
+import { PostgresAdmin } from './postgres-admin.ts';
+import { describeServer, PostgresConnection, Unavailable, withoutSecrets } from './postgres-connection.ts';
+import { migratePostgres } from './postgres-tables.ts';
+import { Replica } from './replica.ts';
+
+/** Milliseconds until the first answer of the server. */
+const OPEN_MS = 5_000;
+
+/** Opens the state in Postgres for commands. @throws SvcError configuration_error if it can't be used. */
+export async function openPostgres(url: string): Promise<StateAdmin> {
+  const connection = new PostgresConnection(url, { connectMs: OPEN_MS });
+  try {
+    await migratePostgres(connection, OPEN_MS);
+  } catch (thrown) {
+    connection.close();
+    throw unusable(url, thrown);
+  }
+  return new PostgresAdmin(connection);
+}
+
+export interface SharedStateInput {
+  readonly url: string;
+  /** The path of the outbox with this number. */
+  readonly outbox: (number: number) => string;
+  readonly log: Log;
+  readonly maxStaleMs: number;
+}
+
+/** Opens the state in Postgres for a gateway. @throws SvcError configuration_error if it can't be used. */
+export async function openReplica({ url, outbox: fileOf, log, maxStaleMs }: SharedStateInput): Promise<SharedState> {
+  // An address that can't be read must not create files.
+  describeServer(url);
+  const outbox = await Outbox.open(fileOf);
+  const replica = new Replica({ url, outbox, log, maxStaleMs });
+  try {
+    await replica.open();
+  } catch (thrown) {
+    outbox.close();
+    throw unusable(url, thrown);
+  }
+  return replica;
+}
+
+/** The error about a state that can't be opened. It contains no credential. */
+export function unusable(url: string, thrown: unknown): SvcError {
+  if (thrown instanceof SvcError && !(thrown instanceof Unavailable)) return thrown;
+  const reason = thrown instanceof Unavailable ? thrown.reason : withoutSecrets(thrown, url);
+  return new SvcError({
+    errorType: 'configuration_error',
+    message: `The gateway’s state at ${describeServer(url)} can’t be opened: ${reason}.`,
+    action: 'Check gateway.state in svc.jsonc, and whether the database is running and accepts this user.',
+    cause: reason,
+  });
+}

@@ -1,0 +1,204 @@
+import { Socket } from 'node:net';
+import type { Client, QueryResultRow } from 'pg';
+import { SvcError } from '../../wire/errors/svc-error.ts';
+
+/** A row. 64-bit integers and sums are text. */
+export type Row = Readonly<QueryResultRow>;
+/** Runs a statement. */
+export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** The server did not answer, refused the connection, or can't be written. The call may be repeated. */
+export class Unavailable extends SvcError {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super({
+      errorType: 'temporarily_unavailable',
+      message: `The database of the gateway’s state can’t be used: ${reason}.`,
+      retryable: true,
+    });
+    this.reason = reason;
+  }
+}
+
+export interface ConnectionOptions {
+  /** Milliseconds for a connection and its login, default 3,000. */
+  readonly connectMs?: number;
+  /** A notification has arrived on the channel of changes. */
+  readonly notified?: () => void;
+}
+
+/** Name of the schema. Nothing outside of it is read or changed. */
+export const SCHEMA = 'svc';
+/** Each transaction begins with it. The settings end with the transaction, so that a pooler may share connections. */
+const BEGIN = `BEGIN; SET LOCAL search_path TO ${SCHEMA}; SET LOCAL idle_in_transaction_session_timeout = 5000`;
+
+/**
+ * One connection to Postgres. It is opened by the first call and again after a failure. Calls run one after another.
+ * Each has a deadline, so a server that is frozen is one that is away.
+ */
+export class PostgresConnection {
+  readonly #url: string;
+  readonly #options: ConnectionOptions;
+  #open: { readonly client: Client; readonly socket: Socket } | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  /** @throws SvcError configuration_error for an address that can't be read. */
+  constructor(url: string, options: ConnectionOptions = {}) {
+    describeServer(url);
+    this.#url = url;
+    this.#options = options;
+  }
+
+  /** Runs statements in one transaction. @throws Unavailable if the server does not answer before the deadline. */
+  transaction<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.call(deadlineMs, async (sql) => {
+      await sql(BEGIN);
+      try {
+        const result = await work(sql);
+        await sql('COMMIT');
+        return result;
+      } catch (thrown) {
+        await sql('ROLLBACK').catch(() => undefined);
+        throw thrown;
+      }
+    });
+  }
+
+  /** Runs single statements; tables need the name of the schema. @throws Unavailable as `transaction`. */
+  call<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(() => this.#attempt(deadlineMs, work));
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Does not wait for running calls. */
+  close(): void {
+    this.#closed = true;
+    this.#drop();
+  }
+
+  async #attempt<T>(deadlineMs: number, work: (sql: Sql) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Unavailable('the connection is closed');
+    try {
+      const client = this.#open?.client ?? (await this.#connect());
+      const sql: Sql = async (text, values = []) => {
+        if (values.length === 0) return (await client.query(text)).rows;
+        return (await client.query(text, [...values])).rows;
+      };
+      return await within(deadlineMs, work(sql));
+    } catch (thrown) {
+      if (!isUnavailable(thrown)) throw thrown;
+      this.#drop();
+      throw thrown instanceof Unavailable ? thrown : new Unavailable(withoutSecrets(thrown, this.#url));
+    }
+  }
+
+  async #connect(): Promise<Client> {
+    const { Client } = await import('pg');
+    const { connectMs = 3_000, notified } = this.#options;
+    const socket = new Socket();
+    const client = new Client({
+      connectionString: this.#url,
+      application_name: 'svc',
+      stream: () => socket,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    });
+    // Calls report failures; this one would end the process.
+    client.on('error', () => this.#drop(client));
+    if (notified !== undefined) client.on('notification', notified);
+    try {
+      await within(connectMs, client.connect());
+      if (notified !== undefined) await within(connectMs, client.query(`LISTEN ${SCHEMA}`));
+    } catch (thrown) {
+      socket.destroy();
+      throw thrown;
+    }
+    this.#open = { client, socket };
+    return client;
+  }
+
+  /** Closes the socket, because a frozen server does not answer to a polite end. */
+  #drop(client = this.#open?.client): void {
+    if (this.#open === undefined || this.#open.client !== client) return;
+    this.#open.socket.destroy();
+    this.#open = undefined;
+  }
+}
+
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Unavailable(`no answer within ${milliseconds} ms`)), milliseconds);
+  });
+  // When the socket is closed after the deadline, the work fails too.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Connection failures (08), shutdown and start of the server (57P), too many connections (53), a server that became a
+ * standby (25006), deadlocks (40), lock timeouts (55P03). See postgresql.org/docs/current/errcodes-appendix.html.
+ */
+const UNAVAILABLE = /^(08|53|57P|40|25006|25P03|55P03)/;
+
+function isUnavailable(thrown: unknown): boolean {
+  if (thrown instanceof Unavailable) return true;
+  if (!(thrown instanceof Error)) return false;
+  const code = sqlState(thrown);
+  if (code !== undefined) return UNAVAILABLE.test(code);
+  // Node's network errors, and errors of pg about a connection that ended.
+  return !(thrown instanceof SvcError) && !(thrown instanceof TypeError) && !(thrown instanceof RangeError);
+}
+
+/** The five characters of an error of the server. */
+export function sqlState(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
+  const { code } = thrown;
+  return typeof code === 'string' && 'severity' in thrown ? code : undefined;
+}
+
+/** `host:5432/database`. @throws SvcError configuration_error for an address that can't be read. */
+export function describeServer(url: string): string {
+  const parsed = parseAddress(url);
+  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+    throw new SvcError({
+      errorType: 'configuration_error',
+      message: '“gateway.state” is no address of a Postgres database.',
+      action: 'Use “sqlite” or “postgres://user@host:5432/database”. Encode special characters of the password.',
+    });
+  }
+  const host = parsed.searchParams.get('host') ?? parsed.hostname;
+  return `${host === '' ? 'localhost' : host}:${parsed.port === '' ? '5432' : parsed.port}${parsed.pathname}`;
+}
+
+/** A host is not required: the one in the parameter `host` may be the folder of a socket. */
+function parseAddress(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The message of an error without the password. */
+export function withoutSecrets(thrown: unknown, url: string): string {
+  const raw = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+  const parsed = parseAddress(url);
+  const secrets = [parsed?.password, decoded(parsed?.password), parsed?.searchParams.get('password'), url];
+  return secrets.reduce((text: string, secret) => (secret ? text.replaceAll(secret, '[secret]') : text), raw);
+}
+
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

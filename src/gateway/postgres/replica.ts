@@ -1,0 +1,297 @@
+import { hostname } from 'node:os';
+import type { StoredGatewayKey } from '../access/key-store.ts';
+import type { RowStore } from '../accounting/ledger.ts';
+import type { Log } from '../gateway-deps.ts';
+import type { ClaimAlert } from '../limits/alerts.ts';
+import type { SharedState } from '../shared-state.ts';
+import type { StateAdmin } from '../state-admin.ts';
+import type { Outbox, WaitingRows } from './outbox.ts';
+import { listKeys, PostgresAdmin } from './postgres-admin.ts';
+import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets } from './postgres-connection.ts';
+import { isRowFault, writeRows } from './postgres-rows.ts';
+import { migratePostgres } from './postgres-tables.ts';
+import { ServerHealth } from './server-health.ts';
+
+export interface ReplicaInput {
+  /** Address of the database, with its password. */
+  readonly url: string;
+  readonly outbox: Outbox;
+  readonly log: Log;
+  /** Milliseconds without an answer of Postgres after which keys are no longer known. */
+  readonly maxStaleMs: number;
+}
+
+/** Milliseconds between two looks for changes. A notification may get lost. */
+const POLL_MS = 1_000;
+/** Milliseconds after which a look for changes has failed. `maxStale: 0` means that this is not tolerated. */
+const LATE_MS = 3_000;
+/** Milliseconds in which rows are collected before they are sent. */
+const SEND_MS = 500;
+/** Maximum number of rows in one statement. */
+const BATCH_ROWS = 1_000;
+/** Milliseconds after which all keys are read again, and the snapshot is dated. */
+const RELOAD_MS = 300_000;
+const CONFIRM_MS = 10_000;
+/** Deadlines in milliseconds. A poll is small; a batch of rows may wait for those of other replicas. */
+const DEADLINE = { poll: 1_000, keys: 5_000, rows: 5_000, end: 2_000 } as const;
+/** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
+const OPEN_MS = { withKeys: 700, withoutKeys: 5_000 } as const;
+
+/**
+ * One of several gateways on a Postgres database. Keys are copied to memory, and rows are sent from the outbox. It runs
+ * in the background: no request waits for it.
+ */
+export class Replica implements SharedState {
+  readonly admin: StateAdmin;
+  readonly #outbox: Outbox;
+  readonly #input: ReplicaInput;
+  readonly #server: string;
+  readonly #health: ServerHealth;
+  /** For changes and leases, and for rows, so that a large batch delays no change. */
+  readonly #control: PostgresConnection;
+  readonly #rows: PostgresConnection;
+  readonly #adminConnection: PostgresConnection;
+  #keysChanged: (keys: readonly StoredGatewayKey[]) => void = () => undefined;
+  #keys: readonly StoredGatewayKey[] = [];
+  /** Number of the last change that the keys contain. */
+  #seen = -1;
+  /** When the keys were last known to be those of Postgres; of the monotonic clock. */
+  #confirmed = Number.NEGATIVE_INFINITY;
+  #loaded = 0;
+  #dated = 0;
+  #stale = false;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #sendTimer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | undefined;
+  #again = false;
+  #sending: Promise<void> | undefined;
+  /** Replicas whose end Postgres does not know. */
+  #earlier: readonly string[];
+  #disposed = false;
+
+  constructor(input: ReplicaInput) {
+    this.#input = input;
+    this.#outbox = input.outbox;
+    this.#earlier = input.outbox.earlier;
+    this.#server = describeServer(input.url);
+    this.#health = new ServerHealth(input.log, this.#server, 'state-away');
+    this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
+    this.#rows = new PostgresConnection(input.url);
+    this.#adminConnection = new PostgresConnection(input.url);
+    this.admin = new PostgresAdmin(this.#adminConnection);
+  }
+
+  /** @throws SvcError configuration_error if neither Postgres nor a copy of its keys can be read. */
+  async open(): Promise<void> {
+    const { url, log } = this.#input;
+    const snapshot = this.#outbox.readKeys(this.#server);
+    const connectMs = snapshot === undefined ? OPEN_MS.withoutKeys : OPEN_MS.withKeys;
+    const first = new PostgresConnection(url, { connectMs });
+    try {
+      await migratePostgres(first, connectMs);
+      await this.#load(first);
+    } catch (thrown) {
+      if (snapshot === undefined || !(thrown instanceof Unavailable)) throw thrown;
+      this.#health.failed(thrown.reason);
+      const ageMs = Math.max(0, Date.now() - snapshot.at);
+      log.warn({ ageSeconds: Math.round(ageMs / 1000) }, 'starting with the last known keys');
+      this.#keys = snapshot.keys;
+      this.#confirmed = performance.now() - ageMs;
+    } finally {
+      first.close();
+    }
+  }
+
+  get rows(): RowStore {
+    return this.#outbox;
+  }
+
+  readonly claimAlert: ClaimAlert = async (budget, windowStart, percent) => {
+    const rows = await this.#control.call(DEADLINE.poll, (sql) =>
+      sql(`INSERT INTO ${SCHEMA}.alerts VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING percent`, [
+        ...[budget, windowStart, percent, Date.now()],
+      ]),
+    );
+    return rows.length > 0;
+  };
+
+  /** Keys with which requests are checked, now and after each change. */
+  onKeys(changed: (keys: readonly StoredGatewayKey[]) => void): void {
+    this.#keysChanged = changed;
+    changed(this.#keys);
+  }
+
+  /** Whether the keys are so old that they must not be used. */
+  get stale(): boolean {
+    return performance.now() - this.#confirmed > Math.max(this.#input.maxStaleMs, LATE_MS);
+  }
+
+  get status(): 'ok' | 'away' | 'stale' {
+    return this.stale ? 'stale' : this.#health.away ? 'away' : 'ok';
+  }
+
+  /** Begins to follow changes and to send rows. */
+  follow(): void {
+    this.look();
+    this.#pollTimer = setInterval(() => this.look(), POLL_MS).unref();
+    this.#sendTimer = setInterval(() => void this.send(), SEND_MS).unref();
+  }
+
+  /** Looks for changes now, or once more if it is looking. */
+  look(): void {
+    if (this.#disposed) return;
+    if (this.#polling !== undefined) {
+      this.#again = true;
+      return;
+    }
+    this.#polling = this.#poll().finally(() => {
+      this.#polling = undefined;
+      if (!this.#again) return;
+      this.#again = false;
+      this.look();
+    });
+  }
+
+  /** Sends all rows that wait. Does nothing while Postgres is away. */
+  send(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  /** Sends the last rows if Postgres is there, and says that this replica has ended. */
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    clearInterval(this.#pollTimer);
+    clearInterval(this.#sendTimer);
+    await this.send();
+    if (!this.#health.away) await this.#end([this.#outbox.replica]).catch(() => undefined);
+    for (const each of [this.#control, this.#rows, this.#adminConnection]) each.close();
+    if (this.#outbox.waiting > 0) {
+      this.#input.log.warn({ rows: this.#outbox.waiting }, 'rows wait on the disk until the gateway starts again');
+    }
+    this.#outbox.close();
+  }
+
+  async #poll(): Promise<void> {
+    const asked = performance.now();
+    try {
+      const changes = await this.#beat();
+      if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
+        await this.#load(this.#control);
+        this.#keysChanged(this.#keys);
+      }
+      this.#confirm(asked);
+      this.#health.answered();
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  }
+
+  /** Says that this replica lives. @returns the number of the last change. */
+  async #beat(): Promise<number> {
+    const [row] = await this.#control.call(DEADLINE.poll, (sql) =>
+      sql(
+        `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at) VALUES ($1, $2, now())
+          ON CONFLICT (id) DO UPDATE SET seen_at = now())
+        SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
+          (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
+          (SELECT system_identifier FROM pg_control_system()) AS server`,
+        [this.#outbox.replica, hostname()],
+      ),
+    );
+    this.#noticeFailover(`${row?.server} ${row?.timeline}`);
+    return Number(row?.changes);
+  }
+
+  async #load(connection: PostgresConnection): Promise<void> {
+    const asked = performance.now();
+    const { seen, keys } = await connection.transaction(DEADLINE.keys, async (sql) => {
+      // A change that is committed after this statement is read next time.
+      const [last] = await sql('SELECT coalesce(max(seq), 0) AS seq FROM changes');
+      return { seen: Number(last?.seq), keys: await listKeys(sql) };
+    });
+    this.#seen = seen;
+    this.#loaded = asked;
+    this.#keys = keys;
+    this.#confirmed = asked;
+    this.#dated = asked;
+    this.#outbox.saveKeys(keys, this.#server);
+  }
+
+  #confirm(asked: number): void {
+    this.#confirmed = asked;
+    if (this.#stale) this.#input.log.info({}, 'the keys are current again');
+    this.#stale = false;
+    if (asked - this.#dated < CONFIRM_MS) return;
+    this.#dated = asked;
+    this.#outbox.keysConfirmed();
+    this.#outbox.dropOld();
+  }
+
+  #failed(thrown: unknown): void {
+    if (thrown instanceof Unavailable) this.#health.failed(thrown.reason);
+    else this.#input.log.error({ error: withoutSecrets(thrown, this.#input.url) }, 'state in Postgres');
+    if (!this.stale || this.#stale) return;
+    this.#stale = true;
+    this.#input.log.error({ alert: 'state-stale' }, 'the keys are too old: requests with stored keys are refused');
+  }
+
+  async #sendAll(): Promise<void> {
+    try {
+      let waiting = this.#health.away ? undefined : this.#outbox.next(BATCH_ROWS);
+      while (waiting !== undefined) {
+        await this.#sendBatch(waiting);
+        waiting = this.#outbox.next(BATCH_ROWS);
+      }
+      if (this.#earlier.length > 0 && !this.#health.away) {
+        await this.#end(this.#earlier);
+        this.#earlier = [];
+      }
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  }
+
+  /** Says that all rows of these replicas were sent and that they have ended. */
+  async #end(replicas: readonly string[]): Promise<void> {
+    await this.#rows.call(DEADLINE.end, (sql) =>
+      sql(
+        `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, ended_at)
+          SELECT id, $2, now(), now() FROM unnest($1::text[]) AS id
+          ON CONFLICT (id) DO UPDATE SET ended_at = now()`,
+        [replicas, hostname()],
+      ),
+    );
+    for (const replica of replicas) this.#outbox.ended(replica);
+  }
+
+  /** Rows that Postgres can't store are set aside one by one, so that the others are not held up. */
+  async #sendBatch(batch: WaitingRows): Promise<void> {
+    try {
+      await this.#rows.transaction(DEADLINE.rows, (sql) => writeRows(sql, batch.rows, batch.replica));
+      this.#outbox.sent(batch);
+    } catch (thrown) {
+      if (!isRowFault(thrown)) throw thrown;
+      if (batch.rows.length > 1) {
+        const half = this.#outbox.next(Math.ceil(batch.rows.length / 2));
+        if (half !== undefined) await this.#sendBatch(half);
+        return;
+      }
+      this.#outbox.sent(batch, true);
+      const error = withoutSecrets(thrown, this.#input.url);
+      this.#input.log.error({ error, row: batch.first }, 'a row of the ledger can’t be stored in Postgres');
+    }
+  }
+
+  /** A standby that took over may lack the last rows. */
+  #noticeFailover(timeline: string): void {
+    const before = this.#outbox.timeline;
+    if (before === timeline) return;
+    this.#outbox.timeline = timeline;
+    if (before === undefined) return;
+    this.#input.log.warn({}, 'another server has taken over: the last rows are sent again');
+    this.#outbox.sendAgain();
+  }
+}

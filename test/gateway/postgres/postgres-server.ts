@@ -1,0 +1,129 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { programPath } from '../../host/debian.ts';
+
+export const PASSWORD = 'pw-canary/%';
+
+export interface PostgresServer {
+  /** Address of a new, empty database. */
+  database(): Promise<string>;
+  /** SIGSTOP or SIGCONT for the server and its processes. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Ends it as if the machine had failed. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Debian's Postgres with an empty cluster in a temporary folder. It refuses to run as root. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const postgres = programPath({
+    name: 'Postgres',
+    paths: [15, 16, 17].map((version) => `/usr/lib/postgresql/${version}/bin/postgres`),
+    debianPackage: 'postgresql',
+    variable: 'SVC_TEST_POSTGRES',
+  });
+  const folder = mkdtempSync(path.join(tmpdir(), 'svc-postgres-'));
+  const asUser = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
+  const [first = '', ...rest] = [...asUser, path.join(path.dirname(postgres), 'initdb')];
+  const passwordFile = path.join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD);
+  chmodSync(folder, 0o700);
+  if (asUser.length > 0) execFileSync('chown', ['-R', 'postgres', folder]);
+  const data = path.join(folder, 'data');
+  const options = ['-D', data, '-U', 'svc', '-A', 'scram-sha-256', '--no-sync', '--pwfile', passwordFile];
+  execFileSync(first, [...rest, ...options], { cwd: folder });
+  const port = await freePort();
+  const url = (database: string) => `postgres://svc:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+  const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
+  const [program = '', ...args] = [...asUser, postgres, '-D', data, '-p', String(port)];
+  const run = () => spawn(program, [...args, ...settings.flatMap((each) => ['-c', each])], { stdio: 'ignore' });
+  let child = run();
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of serverProcesses(data)) killIfAlive(pid, name);
+    // `runuser` stops itself when the server is stopped.
+    child.kill('SIGCONT');
+  };
+  const kill = async () => {
+    if (ended()) return;
+    const exit = once(child, 'exit');
+    signal('SIGKILL');
+    await exit;
+  };
+  const start = async () => {
+    const until = performance.now() + 20_000;
+    for (;;) {
+      if (ended()) child = run();
+      try {
+        await query(url('postgres'), 'SELECT 1');
+        return;
+      } catch (thrown) {
+        if (performance.now() > until) throw thrown;
+        await sleep(50);
+      }
+    }
+  };
+  await start();
+  let databases = 0;
+  return {
+    signal,
+    kill,
+    start,
+    database: async () => {
+      databases += 1;
+      await query(url('postgres'), `CREATE DATABASE state_${databases}`);
+      return url(`state_${databases}`);
+    },
+    close: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs a statement on a connection of its own. */
+export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The server and its children, which are groups of their own. */
+function serverProcesses(data: string): number[] {
+  try {
+    const main = Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').trim().split(' ');
+    return [main, ...children.map(Number).filter((pid) => pid > 0)];
+  } catch {
+    return [];
+  }
+}
+
+function killIfAlive(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended in the meantime.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

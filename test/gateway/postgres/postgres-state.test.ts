@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
+import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
+import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
+import type { UsageRow } from '../../../src/gateway/state/usage-tables.ts';
+import { svc } from '../../cli/run-svc.ts';
+import { ProjectFolder } from '../../config/project-folder.ts';
+import { ledgerRow } from '../ledger-row.ts';
+import { PASSWORD, type PostgresServer, query, startPostgres } from './postgres-server.ts';
+
+/** A folder whose configuration names a state. */
+function folderWith(state: string): ProjectFolder {
+  const folder = new ProjectFolder();
+  folder.env.SVC_CONFIG_CONTENT = JSON.stringify({ gateway: { state: '{env:STATE}' } });
+  folder.env.STATE = state;
+  return folder;
+}
+
+async function write(url: string, rows: readonly UsageRow[]): Promise<void> {
+  const connection = new PostgresConnection(url);
+  await migratePostgres(connection, 5_000);
+  await connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'one'));
+  connection.close();
+}
+
+describe('the state in Postgres', () => {
+  let server: PostgresServer;
+
+  before(async () => {
+    server = await startPostgres();
+  });
+
+  after(() => server?.close());
+
+  it('svc keys: creates, lists, changes, rotates and revokes keys in Postgres', async () => {
+    using folder = folderWith(await server.database());
+    const run = async (...args: string[]) => {
+      const { code, out, err } = await svc(folder, ['keys', ...args]);
+      assert.equal(code, 0, err);
+      return out;
+    };
+    const listed = async () => JSON.parse(await run('list', '--json'));
+    assert.match(
+      await run('create', 'k', '--user', 'ann', '--budget', '20/month', '--rpm', '60'),
+      /\nsvc_[\w-]{43}\n$/,
+    );
+    const [key] = await listed();
+    assert.deepEqual([key.name, key.user, key.state, key.rpm, key.budgets[0].usd], ['k', 'ann', 'valid', 60, 20]);
+    await run('update', 'k', '--budget', '30/week', '--rpm', 'none');
+    const [changed] = await listed();
+    assert.deepEqual([changed.budgets.map(({ usd }: { usd: number }) => usd), changed.rpm], [[30], null]);
+    await run('rotate', 'k', '--grace', '1h');
+    assert.equal((await listed())[0].state, 'rotating');
+    await run('revoke', 'k');
+    assert.equal((await listed())[0].state, 'revoked');
+    const again = await svc(folder, ['keys', 'create', 'k']);
+    assert.equal(again.code, 2);
+    assert.match(again.err, /already exists/);
+  });
+
+  it('svc usage: reports the rows in Postgres by every field, period and tag, also if rows were sent twice', async () => {
+    const url = await server.database();
+    using folder = folderWith(url);
+    const at = Date.UTC(2026, 0, 31, 23, 50);
+    const rows = [
+      ledgerRow({ at, user: 'ann', tags: { team: 'it’s "a"' } }),
+      ledgerRow({ at: at + 900_000, user: 'bob', model: 'p/n' }),
+      ledgerRow({ at, byok: true }),
+    ];
+    await write(url, rows.slice(0, 2));
+    await write(url, rows);
+    const by = async (...fields: string[]) => {
+      const { out, err } = await svc(folder, ['usage', '--json', '--by', fields.join(',')]);
+      assert.notEqual(out, '', err);
+      return JSON.parse(out).rows.map((row: Record<string, unknown>) => [...fields.map((name) => row[name]), row.cost]);
+    };
+    assert.deepEqual(await by('user'), [
+      [null, 0.5],
+      ['ann', 0.5],
+      ['bob', 0.5],
+    ]);
+    assert.deepEqual(await by('month', 'model'), [
+      ['2026-01', 'p/m', 1],
+      ['2026-02', 'p/n', 0.5],
+    ]);
+    assert.deepEqual(await by('tag:team'), [
+      [null, 1],
+      ['it’s "a"', 0.5],
+    ]);
+    const { out, code } = await svc(folder, ['state', 'check']);
+    assert.deepEqual([code, out], [0, 'The state is consistent: 3 rows, 1 USD spent, equal to the sum of the rows.\n']);
+    await query(url, 'UPDATE svc.spent SET nano = nano + 1');
+    assert.equal((await svc(folder, ['state', 'check'])).code, 1);
+  });
+
+  it('rows: text that Postgres can’t store and numbers that are too large do not stop the ledger', async () => {
+    const url = await server.database();
+    const hostile = 'a\0b\ud800\\u0000';
+    const row = { user: hostile, model: hostile, tags: { [hostile]: hostile }, usage: { input: 1e300, output: 1 } };
+    await write(url, [ledgerRow(row), ledgerRow()]);
+    const rows = await query(url, 'SELECT input, output, cost_nano FROM svc.usage ORDER BY seq');
+    assert.deepEqual(rows, [
+      { input: null, output: '1', cost_nano: '500000000' },
+      { input: '1', output: '1', cost_nano: '500000000' },
+    ]);
+  });
+
+  it('migrations: ten processes that start at once migrate once, and a newer state is refused', async () => {
+    const url = await server.database();
+    const connections = Array.from({ length: 10 }, () => new PostgresConnection(url));
+    await Promise.all(connections.map((each) => migratePostgres(each, 5_000)));
+    for (const each of connections) each.close();
+    assert.deepEqual(await query(url, 'SELECT * FROM svc.schema'), [{ version: 1, min_reader: 1 }]);
+    await query(url, 'UPDATE svc.schema SET version = 99, min_reader = 99');
+    using folder = folderWith(url);
+    const { code, err } = await svc(folder, ['keys', 'list']);
+    assert.equal(code, 1);
+    assert.match(err, /A newer release of Svc wrote the gateway’s state \(version 99\)/);
+  });
+
+  const cases: readonly (readonly [name: string, url: (right: string) => string, shown: RegExp])[] = [
+    ['a wrong password', (url) => url.replace(/:[^:@]*@/, ':wrong-canary@'), /password authentication failed/],
+    ['a port without a server', (url) => url.replace(/:\d+\//, ':1/'), /127\.0\.0\.1:1\/state_\d+ can’t be opened/],
+    ['an unknown database', (url) => `${url}_canary`, /does not exist/],
+    ['an address that is none', () => 'postgres://svc:canary@[bad/x', /is no address of a Postgres database/],
+    ['another protocol', () => 'mysql://svc:canary@host/x', /is no address of a Postgres database/],
+  ];
+  for (const [name, wrong, shown] of cases) {
+    it(`errors: ${name} is explained without the password`, async () => {
+      using folder = folderWith(wrong(await server.database()));
+      const { code, out, err } = await svc(folder, ['keys', 'list']);
+      assert.equal(code, 1);
+      assert.match(err, shown);
+      for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'wrong-canary', 'svc:canary']) {
+        assert.ok(!`${out}${err}`.includes(secret), err);
+      }
+    });
+  }
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
+import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
+
+/** Calls `look` until it returns true. */
+async function until(what: string, look: () => Promise<boolean> | boolean, milliseconds = 15_000): Promise<number> {
+  const start = performance.now();
+  while (!(await look())) {
+    if (performance.now() - start > milliseconds) assert.fail(`not within ${milliseconds} ms: ${what}`);
+    await sleep(10);
+  }
+  return performance.now() - start;
+}
+
+describe('gateways that share a state in Postgres', () => {
+  let server: PostgresServer;
+  let harness: ServeHarness;
+  let url: string;
+
+  before(async () => {
+    server = await startPostgres();
+  });
+
+  after(() => server?.close());
+
+  beforeEach(async () => {
+    url = await server.database();
+    harness = await ServeHarness.start();
+    await configure();
+  });
+
+  afterEach(() => harness?.close());
+
+  const configure = (gateway: Record<string, unknown> = {}) =>
+    harness.configure({ m: { cost: { input: 1, output: 2 } } }, { state: url, ...gateway });
+  const createKey = async (...args: string[]) => {
+    const { stdout } = await harness.svc('keys', 'create', ...args);
+    return stdout.trim().split('\n').at(-1) ?? '';
+  };
+  const status = async (replica: ServeProcess, key: string) => {
+    const response = await harness.send(replica.url, {}, key);
+    await response.text();
+    return response.status;
+  };
+  const ready = async ({ url: at }: ServeProcess, path = '/readyz') => {
+    const response = await fetch(at + path);
+    return [response.status, await response.json()] as const;
+  };
+  const stored = async () => Number((await query(url, 'SELECT count(*) AS n FROM svc.usage'))[0]?.n);
+  const consistent = async () => assert.match((await harness.svc('state', 'check')).stdout, /^The state is consistent/);
+
+  it('keys: one that is created or revoked is known to all replicas within a second, rows of all are in one ledger', async () => {
+    const replicas = [await harness.serve(), await harness.serve()];
+    const key = await createKey('k');
+    for (const each of replicas) {
+      assert.ok((await until('the key is known', async () => (await status(each, key)) === 200)) < 1_000);
+    }
+    await until('all rows are stored', async () => (await stored()) === 2);
+    await harness.svc('keys', 'revoke', 'k');
+    for (const each of replicas) {
+      assert.ok((await until('the key is refused', async () => (await status(each, key)) === 401)) < 1_000);
+    }
+    await consistent();
+  });
+
+  it('a replica that was killed: the next process sends its rows, each once', async () => {
+    const first = await harness.serve();
+    const key = await createKey('k');
+    await until('the key is known', async () => (await status(first, key)) === 200);
+    await server.kill();
+    for (let sent = 0; sent < 20; sent += 1) assert.equal(await status(first, key), 200);
+    // The ledger is on the disk a quarter of a second later.
+    await sleep(600);
+    const exit = once(first.child, 'exit');
+    first.child.kill('SIGKILL');
+    await exit;
+    await server.start();
+    await harness.serve();
+    await until('all rows are stored', async () => (await stored()) === 21);
+    await consistent();
+    const rows = await query(url, 'SELECT count(*) AS n FROM svc.replicas WHERE ended_at IS NOT NULL');
+    assert.equal(Number(rows[0]?.n), 1, 'the killed replica has ended');
+  });
+
+  for (const failure of ['killed', 'frozen'] as const) {
+    it(`Postgres ${failure}: requests go on without a delay, rows wait on the disk, readiness says so`, async () => {
+      const replica = await harness.serve();
+      const key = await createKey('k');
+      await until('the key is known', async () => (await status(replica, key)) === 200);
+      if (failure === 'killed') await server.kill();
+      else server.signal('SIGSTOP');
+      const away = replica.logged('state-away');
+      let slowest = 0;
+      let sent = 1;
+      const from = performance.now();
+      while (performance.now() - from < 3_500) {
+        const start = performance.now();
+        assert.equal(await status(replica, key), 200);
+        slowest = Math.max(slowest, performance.now() - start);
+        sent += 1;
+        await sleep(5);
+      }
+      await away;
+      assert.ok(slowest < 500, `${slowest} ms`);
+      assert.deepEqual((await ready(replica)).slice(0, 1), [200]);
+      const [code, body] = await ready(replica, '/readyz?strict');
+      assert.deepEqual([code, body.state], [503, 'away']);
+      if (failure === 'killed') await server.start();
+      else server.signal('SIGCONT');
+      await until('all rows are stored', async () => (await stored()) === sent);
+      await until('ready', async () => (await ready(replica, '/readyz?strict'))[0] === 200);
+      await consistent();
+    });
+  }
+
+  it('a start while Postgres is away: works with the last known keys, and without them it is refused', async () => {
+    const first = await harness.serve();
+    const key = await createKey('k');
+    await until('the key is known', async () => (await status(first, key)) === 200);
+    const exit = once(first.child, 'exit');
+    first.child.kill('SIGTERM');
+    await exit;
+    server.signal('SIGSTOP');
+    try {
+      const again = await harness.serve();
+      assert.equal(await status(again, key), 200);
+      await assert.rejects(harness.serve(), /can’t be opened: no answer within/, 'the second outbox has no keys');
+    } finally {
+      server.signal('SIGCONT');
+    }
+  });
+
+  it('maxStale: stored keys are refused with 503 when Postgres was away for longer, and work again afterwards', async () => {
+    await configure({ maxStale: '4s' });
+    const replica = await harness.serve();
+    const key = await createKey('k');
+    await until('the key is known', async () => (await status(replica, key)) === 200);
+    await server.kill();
+    assert.equal(await status(replica, key), 200);
+    await until('the key is refused', async () => (await status(replica, key)) === 503);
+    assert.equal(await status(replica, 'svc_key_of_the_parent'), 200, 'keys of the operator are not stored');
+    await replica.logged('state-stale');
+    await server.start();
+    await until('the key is known again', async () => (await status(replica, key)) === 200);
+  });
+});
