@@ -62,6 +62,31 @@ describe('admin page', function () {
     await close();
   });
 
+  it('admin page: its files are kept by the browser, and the document is checked each time', async () => {
+    const document = await fetch(`${site.url}/admin/keys`);
+    const html = await document.text();
+    assert.match(document.headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self';/);
+    assert.equal(document.headers.get('cache-control'), 'no-cache');
+    const tag = document.headers.get('etag') ?? '';
+    assert.equal((await fetch(`${site.url}/admin`, { headers: { 'if-none-match': tag } })).status, 304);
+    for (const [, path] of html.matchAll(/(?:src|href)="(\/admin\/files\/[\w.-]+)"/g)) {
+      const file = await fetch(site.url + path);
+      assert.equal(file.headers.get('cache-control'), 'public, max-age=31536000, immutable', path);
+      assert.equal(file.headers.get('content-encoding'), 'gzip');
+    }
+    for (const path of ['/admin/files/none.js', '/admin/files/../admin.en.html', '/admin/files/%2e%2e/x', '/v1/admin'])
+      assert.equal((await fetch(site.url + path)).status, 404, path);
+    const german = await fetch(`${site.url}/admin`, { headers: { 'accept-language': 'fr, de-AT;q=0.9, en;q=0.8' } });
+    assert.match(await german.text(), /<html lang="de">/);
+  });
+
+  it('admin page: is off unless it is switched on', async () => {
+    const off = await AdminSite.start([], { admin: false });
+    const status = async (path: string) => (await fetch(off.url + path)).status;
+    assert.deepEqual([await status('/admin'), await status('/admin/v1/session')], [404, 404]);
+    await off.close();
+  });
+
   for (const zone of ZONES) {
     it(`admin page: its numbers equal those of svc usage in ${zone}`, async () => {
       const day = (add: number) =>
