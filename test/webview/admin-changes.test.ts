@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createAdminLink } from '../../src/extension/gateway/admin-link.ts';
+import { KEY } from '../gateway/serve-harness.ts';
 import { AdminSite } from './admin-site.ts';
 
 /** Keys, live requests, sessions and a lost connection. Each test uses names of its own. */
@@ -156,8 +158,9 @@ describe('changes on the admin page', function () {
     await close();
   });
 
-  it('admin page: a one-time link signs in once, and leaves no token in the address', async () => {
-    const path = await site.createLink();
+  it('admin page: the one-time link of VS Code signs in once, and leaves no token in the address', async () => {
+    const link = await createAdminLink(site.url, KEY);
+    const path = link.kind === 'link' ? link.path : assert.fail(link.kind);
     const first = await site.open(path, { key: null });
     await first.page.getByRole('heading', { name: 'Overview' }).waitFor();
     assert.equal(first.page.url(), `${site.url}/admin`);
@@ -165,6 +168,7 @@ describe('changes on the admin page', function () {
     const second = await site.open(path, { key: null });
     await second.page.getByText('This link is no longer valid.').waitFor();
     await second.close();
+    assert.equal((await createAdminLink(site.url, 'svc_wrong')).kind, 'failed');
   });
 
   it('admin page: a lost connection is shown, and mended without a reload', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { adminPage } from '../../scripts/admin-page.ts';
-import { type JsonObject, objectOrEmpty } from '../../src/base/json.ts';
+import { objectOrEmpty } from '../../src/base/json.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { transaction } from '../../src/gateway/state/transaction.ts';
 import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
@@ -82,14 +82,14 @@ export class AdminSite {
 
   /** Creates a key through the API, and returns its secret. */
   async createKey(key: Readonly<Record<string, unknown>>): Promise<string> {
-    const { secret, message } = await this.#post('/keys', key);
+    const response = await fetch(`${this.url}/admin/v1/keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(key),
+    });
+    const { secret, message } = objectOrEmpty(await response.json());
     if (typeof secret !== 'string') throw new Error(String(message));
     return secret;
-  }
-
-  /** Path of a one-time link. */
-  async createLink(): Promise<string> {
-    return String((await this.#post('/links', {})).path);
   }
 
   async stop(): Promise<void> {
@@ -101,15 +101,6 @@ export class AdminSite {
   /** Starts the gateway again at the same port. */
   async restart(): Promise<void> {
     this.server = await this.harness.serve(['--port', new URL(this.url).port]);
-  }
-
-  async #post(path: string, body: unknown): Promise<JsonObject> {
-    const response = await fetch(`${this.url}/admin/v1${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return objectOrEmpty(await response.json());
   }
 
   async close(): Promise<void> {
