@@ -67,6 +67,7 @@ export const COMMANDS: readonly Command[] = [
       'svc keys create --name ci --budget 20/month --rpm 60',
       'svc keys update ci --budget 30/month --mode hard',
       'svc keys revoke ci',
+      'svc keys list --gateway https://ai.example.com  # SVC_ADMIN_KEY has an admin key',
     ],
     needsSqlite: true,
     load: () => import('./commands/keys-command.ts'),

@@ -35,6 +35,11 @@ export interface Command {
 }
 
 const JSON_OPTION = { type: 'boolean', summary: 'Print JSON for other programs.' } as const;
+const GATEWAY = {
+  type: 'string',
+  value: 'URL',
+  summary: 'Use the gateway at this address, with the admin key in SVC_ADMIN_KEY.',
+} as const;
 const MODEL = { type: 'string', short: 'm', value: 'MODEL', summary: 'Use this model (PROVIDER/MODEL).' } as const;
 
 /** The options of each command, by name without the dashes. */
@@ -122,6 +127,7 @@ export const OPTIONS = {
     expires: { type: 'string', value: 'DATE', summary: 'create: expiry as a date, or a duration such as 30d.' },
     cut: { type: 'boolean', summary: 'revoke: end the running requests of the key too.' },
     grace: { type: 'string', value: 'TIME', summary: 'rotate: how long the old key remains valid (default: 24h).' },
+    gateway: GATEWAY,
     json: JSON_OPTION,
   },
   usage: {
@@ -143,6 +149,7 @@ export const OPTIONS = {
       choices: ['table', 'csv', 'json'],
       summary: 'The form of the output (default: table).',
     },
+    gateway: GATEWAY,
     json: { ...JSON_OPTION, summary: 'The same as --format json.' },
   },
   state: { json: JSON_OPTION },

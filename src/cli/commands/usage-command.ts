@@ -4,9 +4,9 @@ import { writeUsageCsv } from '../../gateway/accounting/usage-csv.ts';
 import { type Group, parseGroup, type UsageReport } from '../../gateway/accounting/usage-report.ts';
 import { parseUsageTime } from '../../gateway/accounting/usage-times.ts';
 import { type Io, UsageError } from '../io.ts';
-import { withState } from '../open-state.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';
+import { withGateway } from '../remote/gateway-access.ts';
 
 /** `svc usage`: shows the gateway's requests and their cost, by fields of the ledger or periods of the calendar. */
 export async function run(args: string[], io: Io): Promise<number> {
@@ -19,7 +19,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   if (until !== undefined && until < since) throw new UsageError('--until must be after --since.');
   const { key, user, org } = values;
   const query = { since, until, by, zone, key, user, organization: org };
-  const report = await withState(io, (state) => state.usage(query));
+  const report = await withGateway(io, values.gateway, (gateway) => gateway.usage(query));
   await io.out(WRITERS[format](report, by));
   return 0;
 }

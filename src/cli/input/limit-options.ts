@@ -2,6 +2,7 @@ import { defined } from '../../base/json.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
 import { BUDGET_PERIODS } from '../../config/settings/gateway-settings.ts';
 import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
+import type { RateInput } from '../../gateway/admin/api/schemas.ts';
 import { UsageError } from '../io.ts';
 import { parseDecimal } from './option-values.ts';
 
@@ -33,12 +34,12 @@ function given(values: readonly string[] = []): readonly string[] {
 }
 
 /** The limits of a key after an update: budgets are replaced as a whole, of the rates only the kinds that are given. */
-export function changeLimits(before: LimitSettings, options: LimitOptions): Partial<LimitSettings> {
+export function changeLimits(before: readonly RateInput[], options: LimitOptions): Partial<LimitSettings> {
   const { rates: changed, budgets } = parseLimits(options);
   if (changed === undefined) return budgets === undefined ? {} : { budgets };
   const { rpm, tpm, parallel } = options;
   const byModel = new Map<string, Numbers>();
-  for (const { model, ...rate } of before.rates) {
+  for (const { model, ...rate } of before) {
     byModel.set(
       model,
       defined({

@@ -89,8 +89,3 @@ export function readCursor(cursor: string | undefined): string | undefined {
 export function writeCursor(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
-
-/** A time for an answer; null for none or one without an end. */
-export function isoTime(at: number | undefined): string | null {
-  return at === undefined || at <= 0 || !Number.isFinite(at) ? null : new Date(at).toISOString();
-}

@@ -1,15 +1,14 @@
 import { parseDuration } from '../../base/duration.ts';
 import { defined } from '../../base/json.ts';
-import { toUsd } from '../../base/money.ts';
 import { isTimeZone } from '../../base/time-zone.ts';
-import type { BudgetSettings, LimitSettings, RateSettings } from '../../config/settings/settings.ts';
+import type { LimitSettings } from '../../config/settings/settings.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
-import { keyState, type StoredGatewayKey, unknownKey } from '../access/key-store.ts';
+import { type StoredGatewayKey, unknownKey } from '../access/key-store.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import { budgetRule } from '../limits/limit-rules.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { BudgetInput, Key, RateInput } from './api/schemas.ts';
-import { type AdminRoute, isoTime, readCursor, route, writeCursor } from './call.ts';
+import { type AdminRoute, readCursor, route, writeCursor } from './call.ts';
+import { describeKey } from './key-view.ts';
 import { actorOf, requireScope, type Viewer } from './viewer.ts';
 
 /** Keys: list, create, change, rotate, revoke. */
@@ -73,35 +72,7 @@ async function findDescribed(deps: GatewayDeps, name: string): Promise<Key> {
 }
 
 function describeKeys(deps: GatewayDeps, keys: readonly StoredGatewayKey[]): Key[] {
-  return keys.map((key) => ({
-    name: key.name,
-    organization: key.organization ?? null,
-    user: key.user ?? null,
-    admin: key.admin ?? null,
-    state: keyState(key),
-    spent: toUsd(key.spent),
-    budgets: key.limits.budgets.map((budget) => describeBudget(deps, key.name, budget)),
-    rates: key.limits.rates.map(describeRate),
-    created_at: new Date(key.createdAt).toISOString(),
-    expires_at: isoTime(key.expiresAt),
-    revoked_at: isoTime(key.revokedAt),
-    last_used_at: isoTime(key.usedAt),
-  }));
-}
-
-function describeBudget(deps: GatewayDeps, key: string, settings: BudgetSettings): Key['budgets'][number] {
-  const { usd, period, timeZone, mode, model } = settings;
-  const budget = deps.limits.budget(budgetRule(settings, { key }));
-  const window = budget?.window();
-  return {
-    ...{ usd, spent: toUsd(budget?.spent() ?? 0), period, time_zone: timeZone, mode, model },
-    window_start: isoTime(window?.start),
-    window_end: isoTime(window?.end),
-  };
-}
-
-export function describeRate({ requests, tokens, parallel, model }: RateSettings): RateInput {
-  return { ...defined({ requests, tokens, parallel }), model };
+  return keys.map((key) => describeKey(key, (id) => deps.limits.budget(id)?.spent() ?? 0));
 }
 
 function readLimits(body: {

@@ -3,7 +3,7 @@ import type { UpstreamReport } from '../accounting/upstream-health.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { MemberReport } from '../pools/member-health.ts';
 import type * as api from './api/schemas.ts';
-import { isoTime } from './call.ts';
+import { isoTime } from './key-view.ts';
 
 /** All models that can be called, the pools first, with price and health. */
 export function describeModels(deps: GatewayDeps): api.Model[] {

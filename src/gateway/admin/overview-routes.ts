@@ -5,9 +5,9 @@ import type { Budget } from '../limits/budget.ts';
 import { bucketOf } from '../state/usage-tables.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, isoTime, route } from './call.ts';
+import { type AdminRoute, route } from './call.ts';
 import { configHash } from './config-hash.ts';
-import { describeRate } from './key-routes.ts';
+import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
 import type { Viewer } from './viewer.ts';
 

@@ -2,7 +2,8 @@ import { unauthorized } from '../access/authentication.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { Session } from './api/schemas.ts';
-import { type AdminRoute, isoTime, route } from './call.ts';
+import { type AdminRoute, route } from './call.ts';
+import { isoTime } from './key-view.ts';
 import { actorOf, LOCAL, setCookie, signIn, type Viewer } from './viewer.ts';
 
 /** Sign in, sign out, and who is signed in. */

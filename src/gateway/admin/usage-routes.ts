@@ -4,7 +4,8 @@ import { writeUsageCsv } from '../accounting/usage-csv.ts';
 import { type Group, parseGroup, type UsageQuery } from '../accounting/usage-report.ts';
 import { parseUsageTime } from '../accounting/usage-times.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { type AdminRoute, isoTime, route, SENT } from './call.ts';
+import { type AdminRoute, route, SENT } from './call.ts';
+import { isoTime } from './key-view.ts';
 import { ownFilter } from './viewer.ts';
 
 /** Sums of the ledger: the same function as `svc usage`. */

@@ -49,9 +49,9 @@ export class Limits {
     return this.#book.budgets;
   }
 
-  /** The budget that a rule describes. */
-  budget(rule: BudgetRule): Budget | undefined {
-    return this.#book.get(budgetId(rule));
+  /** @param id as `budgetId` makes it. */
+  budget(id: string): Budget | undefined {
+    return this.#book.get(id);
   }
 
   /** The user of a stored key. */

@@ -1,0 +1,77 @@
+import type { LimitSettings } from '../../config/settings/settings.ts';
+import type { NewKey } from '../../gateway/access/key-store.ts';
+import type { UsageQuery, UsageReport } from '../../gateway/accounting/usage-report.ts';
+import type { Key } from '../../gateway/admin/api/schemas.ts';
+import { describeKey } from '../../gateway/admin/key-view.ts';
+import { budgetId, budgetRule } from '../../gateway/limits/limit-rules.ts';
+import type { Actor } from '../../gateway/state/audit-log.ts';
+import type { StateAdmin } from '../../gateway/state-admin.ts';
+import { terminalActor } from '../input/terminal-actor.ts';
+import type { Io } from '../io.ts';
+import { withState } from '../open-state.ts';
+import { AdminClient } from './admin-client.ts';
+
+/** What commands do with the keys and the usage of a gateway. */
+export interface GatewayAccess {
+  listKeys(): Promise<readonly Key[]>;
+  /** @returns the key, which can't be read again. */
+  createKey(key: NewKey): Promise<string>;
+  updateKey(name: string, limits: Partial<LimitSettings>): Promise<void>;
+  /** @returns the new key. */
+  rotateKey(name: string, graceMs: number): Promise<string>;
+  revokeKey(name: string, cut: boolean): Promise<void>;
+  usage(query: UsageQuery): Promise<UsageReport>;
+}
+
+/** Calls `work` with the gateway at an address, or with the state of this machine. */
+export async function withGateway<T>(
+  io: Io,
+  address: string | undefined,
+  work: (gateway: GatewayAccess) => Promise<T>,
+): Promise<T> {
+  if (address === undefined) return withState(io, (state) => work(new LocalGateway(state, terminalActor(io))));
+  const client = new AdminClient(address, io);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+class LocalGateway implements GatewayAccess {
+  readonly #state: StateAdmin;
+  readonly #actor: Actor;
+
+  constructor(state: StateAdmin, actor: Actor) {
+    this.#state = state;
+    this.#actor = actor;
+  }
+
+  async listKeys(): Promise<readonly Key[]> {
+    const keys = await this.#state.listKeys();
+    const rules = keys.flatMap(({ name, limits }) => limits.budgets.map((budget) => budgetRule(budget, { key: name })));
+    const spent = rules.length === 0 ? new Map<string, number>() : await this.#state.spent(rules);
+    const known = new Map(rules.map((rule) => [budgetId(rule), spent.get(budgetId(rule)) ?? 0]));
+    return keys.map((key) => describeKey(key, (id) => known.get(id) ?? 0));
+  }
+
+  createKey(key: NewKey): Promise<string> {
+    return this.#state.createKey(this.#actor, key);
+  }
+
+  updateKey(name: string, limits: Partial<LimitSettings>): Promise<void> {
+    return this.#state.updateKey(this.#actor, name, limits);
+  }
+
+  rotateKey(name: string, graceMs: number): Promise<string> {
+    return this.#state.rotateKey(this.#actor, name, graceMs);
+  }
+
+  revokeKey(name: string, cut: boolean): Promise<void> {
+    return this.#state.revokeKey(this.#actor, name, cut);
+  }
+
+  usage(query: UsageQuery): Promise<UsageReport> {
+    return this.#state.usage(query);
+  }
+}
