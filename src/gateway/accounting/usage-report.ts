@@ -31,6 +31,8 @@ export interface UsageQuery {
   readonly provider?: string | undefined;
   /** Divides the time: each row then has the `start` of its part. */
   readonly step?: Step | undefined;
+  /** With `step`: rows only of this many groups, those with the highest cost. */
+  readonly top?: number | undefined;
 }
 
 /** Sums of the ledger. Costs are in USD; answers of models without a price count as 0. */
@@ -64,8 +66,15 @@ export interface UsageSums {
 export interface UsageReport {
   readonly rows: readonly UsageSums[];
   readonly total: UsageSums;
-  /** The sums of each part of the time over all groups, with its `start`. Empty without `step`. */
+  /** Only with `step`. */
+  readonly series?: UsageSeries;
+}
+
+export interface UsageSeries {
+  /** The sums of each part of the time over all groups, with its `start`. */
   readonly steps: readonly UsageSums[];
+  /** The sums of each group over the whole time, the highest cost first. */
+  readonly groups: readonly UsageSums[];
 }
 
 export function parseGroup(text: string): Group | undefined {
@@ -96,33 +105,40 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
 
 /** The report of the rows that the statement of `usageSql` returns. */
 export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, unknown>>>): UsageReport {
-  const { by, zone = new TimeZone('UTC') } = query;
-  const groups = new Map<string, Summed>();
-  const steps = new Map<string, Summed>();
+  const { by, step, zone = new TimeZone('UTC') } = query;
+  const [cells, steps, groups] = [new Map<string, Summed>(), new Map<string, Summed>(), new Map<string, Summed>()];
   const total: Sums = COLUMNS.map(() => 0);
   const label = labeler(query, zone);
   for (const row of rows) {
     const labels = label(row);
-    const sums = [
-      total,
-      sumsOf(groups, labels),
-      ...(query.step === undefined ? [] : [sumsOf(steps, labels.slice(0, 1))]),
-    ];
+    const sums = [total, sumsOf(cells, labels)];
+    if (step !== undefined) sums.push(sumsOf(steps, labels.slice(0, 1)), sumsOf(groups, labels.slice(1)));
     for (const index of COLUMNS.keys()) {
       const value = Number(row[`sum_${index}`] ?? 0);
       for (const each of sums) each[index] = (each[index] ?? 0) + value;
     }
   }
-  const names = query.step === undefined ? by : ['start', ...by];
-  const chronological = query.step !== undefined || isChronological(by);
-  const describe = ({ labels, sums }: Summed) => ({
-    ...Object.fromEntries(labels.map((label, index) => [names[index] ?? '', label])),
-    ...describeSums(sums),
-  });
+  if (step === undefined) {
+    const sorted = [...cells.values()].sort(isChronological(by) ? byLabels : byCost);
+    return { rows: sorted.map((each) => describeGroup(by, each)), total: describeSums(total) };
+  }
+  const largest = [...groups.values()].sort(byCost);
+  const top = new Set(largest.slice(0, query.top).map(({ labels }) => JSON.stringify(labels)));
+  const shown = [...cells.values()].filter(({ labels }) => top.has(JSON.stringify(labels.slice(1)))).sort(byLabels);
   return {
-    rows: [...groups.values()].sort(chronological ? byLabels : byCost).map(describe),
+    rows: shown.map((each) => describeGroup(['start', ...by], each)),
     total: describeSums(total),
-    steps: [...steps.values()].sort(byLabels).map(describe),
+    series: {
+      steps: [...steps.values()].sort(byLabels).map((each) => describeGroup(['start'], each)),
+      groups: largest.map((each) => describeGroup(by, each)),
+    },
+  };
+}
+
+function describeGroup(names: readonly string[], { labels, sums }: Summed): UsageSums {
+  return {
+    ...Object.fromEntries(names.map((name, index) => [name, labels[index] ?? null])),
+    ...describeSums(sums),
   };
 }
 
@@ -235,8 +251,8 @@ function describeSums(sums: Sums): UsageSums {
     first_byte_p50_ms: firstByte(latency, 0.5),
     first_byte_p95_ms: firstByte(latency, 0.95),
     first_byte_p99_ms: firstByte(latency, 0.99),
-    output_ms: outputMs,
     output_tokens_per_second: outputMs === 0 ? null : Math.round((output / outputMs) * 10_000) / 10,
+    output_ms: outputMs,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
-import { type AdminRoute, isoTime, route } from './call.ts';
+import { type AdminRoute, route } from './call.ts';
+import { isoTime } from './key-view.ts';
 import { describeProviders } from './model-health.ts';
 import { describeVisibleBudgets } from './overview-routes.ts';
 import { requireScope, type Viewer } from './viewer.ts';

@@ -166,6 +166,8 @@ export const usageQuery = z.strictObject({
   organization: filter,
   model: filter,
   provider: filter,
+  /** With `step`: rows only of this many groups, the most expensive ones. */
+  top: z.coerce.number().int().min(1).max(50).optional(),
   /** `previous` adds the total of the period of the same length before `since`. */
   compare: z.enum(['previous']).optional(),
   format: z.enum(['json', 'csv']).default('json'),
@@ -213,8 +215,12 @@ export const usageAnswer = z.object({
   step: z.string().nullable(),
   rows: z.array(usageRow),
   total: usageSums,
-  /** With `step` and `by`: the sums of each step over all groups. */
+  /** With `step`: the sums of each step over all groups. */
   steps: z.array(usageRow),
+  /** With `step`: the sums of each group over the whole period, the most expensive ones. */
+  groups: z.array(usageRow),
+  /** Number of all groups. */
+  group_count: count,
   /** With `compare`. */
   previous: usageSums.nullable(),
 });

@@ -11,6 +11,7 @@ import { Attention } from './attention.tsx';
 import { GroupTable } from './group-table.tsx';
 import { Numbers } from './numbers.tsx';
 import { UsagePlots } from './usage-plots.tsx';
+import { GROUPS_SHOWN } from './usage-series.ts';
 
 const GROUPS = ['model', 'key', 'user', 'organization'] as const;
 type GroupName = (typeof GROUPS)[number];
@@ -27,6 +28,7 @@ export function Overview({ session }: { session: Session }) {
     tz: admin.clock.value.zone.name,
     step: period.step,
     by,
+    top: GROUPS_SHOWN,
     compare: 'previous',
   };
   const usage = useAnswer(ENDPOINTS.getUsage, { query });

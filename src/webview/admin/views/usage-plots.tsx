@@ -13,7 +13,7 @@ import {
 } from '../data/format.ts';
 import type { Range } from '../data/period.ts';
 import { Plot, type PlotProps } from '../parts/plot.tsx';
-import { costSeries, groupsOf, seriesOf } from './usage-series.ts';
+import { costSeries, seriesOf } from './usage-series.ts';
 
 type PlotOf = Omit<PlotProps, 'buckets' | 'cursor'>;
 
@@ -39,7 +39,7 @@ function spend(answer: UsageAnswer, buckets: readonly Range[]): PlotOf {
   return {
     title: t('Spend'),
     kind: 'stacked',
-    series: costSeries(answer, groupsOf(answer, words.unnamed), buckets, words),
+    series: costSeries(answer, buckets, words),
     format: formatFineUsd,
     short: formatShortUsd,
     file: 'spend',
