@@ -51,7 +51,7 @@ export class GatewayState {
       (alert) => void this.#report(alert),
       this.#failed('budget alerts'),
     );
-    const book = new BudgetBook(database, (budget) => this.#alerts.note(budget));
+    const book = new BudgetBook(database, (budget) => this.#alerts.note(budget), shared?.budgets);
     this.ledger = new Ledger(database, (thrown, waiting) => log.error({ error: reason(thrown), waiting }, 'ledger'), {
       book,
       store: shared?.rows,
@@ -59,14 +59,23 @@ export class GatewayState {
     this.limits = new Limits(book, settings(), () => this.ledger.unwritten);
     this.keys = new KeyCache(database === undefined ? undefined : new KeyStore(database), fixedKeys, {
       reloaded: (keys) => {
-        this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name })));
+        this.#limit(keys);
         this.#cut(keys);
       },
       written: () => book.follow(),
       stale: () => shared?.stale === true,
     });
-    shared?.onKeys((keys) => this.keys.replace(keys));
+    shared?.attach({
+      keys: (keys) => this.keys.replace(keys),
+      limits: (keys) => this.#limit(keys),
+      budgets: () => book.all,
+      spent: (budget) => this.#alerts.note(budget),
+    });
     this.admin = shared?.admin ?? new SqliteAdmin(requireDatabase(database), () => this.keys.reload());
+  }
+
+  #limit(keys: readonly StoredGatewayKey[]): void {
+    this.limits.setKeys(keys.map(({ name, ...rest }) => ({ ...rest, key: name })));
   }
 
   /** Must be called when the configuration has changed. */

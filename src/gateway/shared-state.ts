@@ -1,6 +1,8 @@
 import type { StoredGatewayKey } from './access/key-store.ts';
 import type { RowStore } from './accounting/ledger.ts';
 import type { ClaimAlert } from './limits/alerts.ts';
+import type { Budget } from './limits/budget.ts';
+import type { SharedBudgets } from './limits/budget-share.ts';
 import type { StateAdmin } from './state-admin.ts';
 
 /** A state on a server that several gateways share. It works in the background: no request waits for it. */
@@ -12,8 +14,24 @@ export interface SharedState {
   /** The server does not answer; or it has not for so long that keys must not be used. */
   readonly status: 'ok' | 'away' | 'stale';
   readonly stale: boolean;
-  /** Passes the keys to `changed`, now and after each change. */
-  onKeys(changed: (keys: readonly StoredGatewayKey[]) => void): void;
+  /** Shares of budgets, which are subtracted in the shared state before they are spent. */
+  readonly budgets: SharedBudgets;
+  /** Passes the keys to the gateway, now and after each change. */
+  attach(gateway: SharingGateway): void;
+  /** Resolves when the gateway has its first shares of budgets, or the server does not answer. */
+  ready(): Promise<void>;
   follow(): void;
   dispose(): Promise<void>;
+}
+
+/** What a shared state uses of its gateway. */
+export interface SharingGateway {
+  /** Replaces the keys that requests may use. */
+  keys(keys: readonly StoredGatewayKey[]): void;
+  /** Creates the limits of keys, before requests may use them. */
+  limits(keys: readonly StoredGatewayKey[]): void;
+  /** All budgets, by id. */
+  budgets(): ReadonlyMap<string, Budget>;
+  /** It is known how much was spent of a budget. */
+  spent(budget: Budget): void;
 }

@@ -70,6 +70,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     const host = values.host ?? listen.host;
     requireStoredKey(host, keys);
     opened.serving(true);
+    await opened.state.shared?.ready();
     const metrics = new Metrics(() => ledger.waiting);
     const gateway = await startGateway(
       {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { TimeZone } from '../../base/time-zone.ts';
 import { Budget, type Spend } from './budget.ts';
+import type { SharedBudgets } from './budget-share.ts';
 import type { BudgetRule } from './limit-rules.ts';
 
 /**
@@ -10,6 +11,7 @@ import type { BudgetRule } from './limit-rules.ts';
 export class BudgetBook {
   readonly #database: DatabaseSync | undefined;
   readonly #crossed: (budget: Budget) => void;
+  readonly #shared: SharedBudgets | undefined;
   #budgets = new Map<string, Budget>();
   /** The budgets by the narrowest member of their scope. */
   #byScope = byScope([]);
@@ -18,18 +20,26 @@ export class BudgetBook {
   /** All rows up to this number are counted. */
   #seen = 0;
 
-  /** @param crossed is called when what was spent of a budget has changed. */
-  constructor(database: DatabaseSync | undefined, crossed: (budget: Budget) => void = () => undefined) {
+  /**
+   * @param crossed is called when what was spent of a budget has changed.
+   * @param shared if several processes spend without knowing of each other.
+   */
+  constructor(
+    database: DatabaseSync | undefined,
+    crossed: (budget: Budget) => void = () => undefined,
+    shared?: SharedBudgets,
+  ) {
+    this.#shared = shared;
     this.#database = database;
     this.#crossed = crossed;
   }
 
-  get budgets(): Iterable<Budget> {
-    return this.#budgets.values();
-  }
-
   get(id: string): Budget | undefined {
     return this.#budgets.get(id);
+  }
+
+  get all(): ReadonlyMap<string, Budget> {
+    return this.#budgets;
   }
 
   /**
@@ -45,7 +55,7 @@ export class BudgetBook {
     const fresh: Budget[] = [];
     for (const [id, rule] of rules) {
       const known = this.#budgets.get(id);
-      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone));
+      const budget = known ?? new Budget(rule, this.#zone(rule.timeZone), this.#shared?.share(id));
       budget.rule = rule;
       budgets.set(id, budget);
       if (known === undefined) fresh.push(budget);

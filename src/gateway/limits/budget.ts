@@ -1,5 +1,6 @@
 import { TimeZone } from '../../base/time-zone.ts';
 import { matchesModelPattern } from '../../catalog/model-pattern.ts';
+import type { BudgetShare } from './budget-share.ts';
 import type { BudgetRule } from './limit-rules.ts';
 
 /** The time in which a budget can be spent: from `start`, before `end`. Unix milliseconds. */
@@ -24,15 +25,23 @@ export interface Spend {
  */
 export class Budget {
   readonly #zone: TimeZone;
+  /** Absent: all processes that spend know what is spent. */
+  readonly share: BudgetShare | undefined;
   rule: BudgetRule;
   #window: BudgetWindow = { start: 0, end: 0 };
   #spent = 0;
   /** Nano-USD of requests that are running. */
   reserved = 0;
 
-  constructor(rule: BudgetRule, zone: TimeZone = new TimeZone(rule.timeZone)) {
+  constructor(rule: BudgetRule, zone: TimeZone = new TimeZone(rule.timeZone), share?: BudgetShare) {
     this.rule = rule;
     this.#zone = zone;
+    this.share = share;
+  }
+
+  /** The window at another time. */
+  windowAt(at: number): BudgetWindow {
+    return windowAt(this.rule, this.#zone, at);
   }
 
   window(now = Date.now()): BudgetWindow {
@@ -71,11 +80,18 @@ export class Budget {
 
   /** Adds a cost of the current window. */
   add({ at, nano }: Pick<Spend, 'at' | 'nano'>): void {
-    if (at >= this.window(Math.max(at, this.#window.start)).start) this.#spent += nano;
+    const { start } = this.window(Math.max(at, this.#window.start));
+    if (at < start) return;
+    this.#spent += nano;
+    this.share?.spend(start, nano);
   }
 
   /** Whether a request may start that will probably cost `nano`. */
   allows(nano: number, now = Date.now()): boolean {
+    if (this.share !== undefined) {
+      const left = this.share.left(this.window(now).start);
+      return this.rule.hard ? this.reserved + nano <= left : left > 0;
+    }
     const spent = this.spent(now);
     return this.rule.hard ? spent + this.reserved + nano <= this.rule.nano : spent < this.rule.nano;
   }

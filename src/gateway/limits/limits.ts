@@ -46,7 +46,7 @@ export class Limits {
 
   /** All budgets, with what was spent of them. */
   get budgets(): Iterable<Budget> {
-    return this.#book.budgets;
+    return this.#book.all.values();
   }
 
   /** @param id as `budgetId` makes it. */

@@ -16,6 +16,9 @@ export interface Estimate {
 /** Seconds after which a running request of an average length has ended. */
 const RESERVED_WAIT_MS = 2_000;
 
+/** Milliseconds after which more of a shared budget was granted if the database answers. */
+const SHARE_WAIT_MS = 1_000;
+
 /** The limits of one request: what it takes of them, and gives back when it ends. */
 export class RequestLimits {
   readonly #limits: CallerLimits;
@@ -132,8 +135,14 @@ function usedUp(budget: Budget, nano: number): SvcError {
   const { end } = budget.window();
   const left = rule.nano - budget.spent();
   const name = `${capitalized(describeBudget(rule))},`;
-  // What running requests have reserved and do not spend is free again when they end.
-  const waits = rule.hard && reserved > 0 && nano <= left;
+  const share = budget.share?.window(budget.window().start);
+  const enough = left > 0 && (!rule.hard || nano <= left);
+  if (budget.share !== undefined) {
+    budget.share.need(nano);
+    if (enough && (!budget.share.usable || share === undefined || share.free > 0)) return shareSpent(name);
+  }
+  // What running requests have reserved and do not spend is free again when they end; also those of other gateways.
+  const waits = enough && ((rule.hard && reserved > 0) || (share !== undefined && share.others > 0));
   const small = rule.hard && left > 0 && !waits;
   const retryAfterMs = waits ? RESERVED_WAIT_MS : end - Date.now();
   return new SvcError({
@@ -147,6 +156,16 @@ function usedUp(budget: Budget, nano: number): SvcError {
       ? 'Send less, set a lower max_tokens, or request a larger budget.'
       : 'Use a free model, or request a larger budget.',
     ...(Number.isFinite(retryAfterMs) ? { retryAfterMs } : {}),
+  });
+}
+
+/** The budget is not used up, but this gateway's share of it is. */
+function shareSpent(name: string): SvcError {
+  return new SvcError({
+    errorType: 'temporarily_unavailable',
+    message: `${name} is not used up, but this gateway’s share of it is, and the database has not granted more.`,
+    retryable: true,
+    retryAfterMs: SHARE_WAIT_MS,
   });
 }
 

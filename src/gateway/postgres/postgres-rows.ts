@@ -98,8 +98,9 @@ const WRITE = `WITH inserted AS (
     SELECT w.id, sum(row.cost_nano) AS nano FROM paid row JOIN budget_windows w ON ${COUNTS} GROUP BY w.id),
   windows AS (
     UPDATE budget_windows w SET spent_nano = w.spent_nano + c.nano FROM counted c WHERE w.id = c.id)
-  UPDATE leases l SET settled_nano = l.settled_nano + c.nano FROM counted c
-    WHERE l.budget_window = c.id AND l.replica = $2`;
+  INSERT INTO leases AS l (budget_window, replica, granted_nano, settled_nano)
+    SELECT id, $2, 0, nano FROM counted
+    ON CONFLICT (budget_window, replica) DO UPDATE SET settled_nano = l.settled_nano + excluded.settled_nano`;
 
 /**
  * Writes rows of a replica. Each row counts once, by its id, so rows may be sent again. Must run in a transaction.

@@ -75,7 +75,9 @@ CREATE TABLE alerts (
 );
 CREATE TABLE retained (since BIGINT NOT NULL);
 INSERT INTO retained VALUES (0);
-CREATE TABLE replicas (id TEXT PRIMARY KEY, name TEXT NOT NULL, seen_at TIMESTAMPTZ NOT NULL, ended_at TIMESTAMPTZ);
+CREATE TABLE replicas (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, seen_at TIMESTAMPTZ NOT NULL, released_at TIMESTAMPTZ
+);
 CREATE TABLE budget_windows (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, budget TEXT NOT NULL, start_at BIGINT NOT NULL, end_at BIGINT,
   key TEXT NOT NULL, "user" TEXT NOT NULL, organization TEXT NOT NULL, model TEXT NOT NULL,
@@ -83,6 +85,7 @@ CREATE TABLE budget_windows (
   UNIQUE (budget, start_at)
 );
 CREATE INDEX ON budget_windows (key, "user", organization);
+CREATE INDEX ON budget_windows (wanted_at) WHERE wanted_at IS NOT NULL;
 CREATE TABLE leases (
   budget_window BIGINT NOT NULL REFERENCES budget_windows (id) ON DELETE CASCADE, replica TEXT NOT NULL,
   granted_nano BIGINT NOT NULL, settled_nano BIGINT NOT NULL,

@@ -3,8 +3,10 @@ import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
-import type { SharedState } from '../shared-state.ts';
+import type { SharedBudgets } from '../limits/budget-share.ts';
+import type { SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
+import { Leases, windowId } from './leases.ts';
 import type { Outbox, WaitingRows } from './outbox.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
 import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets } from './postgres-connection.ts';
@@ -27,11 +29,15 @@ const POLL_MS = 1_000;
 const LATE_MS = 3_000;
 /** Milliseconds in which rows are collected before they are sent. */
 const SEND_MS = 500;
+/** Milliseconds in which questions about budgets are collected. */
+const ASK_MS = 100;
 /** Maximum number of rows in one statement. */
 const BATCH_ROWS = 1_000;
 /** Milliseconds after which all keys are read again, and the snapshot is dated. */
 const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
+/** Seconds for which the shares of a killed process are held. */
+const HELD_SECONDS = 900;
 /** Deadlines in milliseconds. A poll is small; a batch of rows may wait for those of other replicas. */
 const DEADLINE = { poll: 1_000, keys: 5_000, rows: 5_000, end: 2_000 } as const;
 /** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
@@ -51,7 +57,8 @@ export class Replica implements SharedState {
   readonly #control: PostgresConnection;
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
-  #keysChanged: (keys: readonly StoredGatewayKey[]) => void = () => undefined;
+  readonly #leases: Leases;
+  #gateway: SharingGateway | undefined;
   #keys: readonly StoredGatewayKey[] = [];
   /** Number of the last change that the keys contain. */
   #seen = -1;
@@ -61,6 +68,7 @@ export class Replica implements SharedState {
   #dated = 0;
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
+  #askTimer: NodeJS.Timeout | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
   #again = false;
@@ -77,6 +85,7 @@ export class Replica implements SharedState {
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
+    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon());
     this.#adminConnection = new PostgresConnection(input.url);
     this.admin = new PostgresAdmin(this.#adminConnection);
   }
@@ -115,10 +124,17 @@ export class Replica implements SharedState {
     return rows.length > 0;
   };
 
-  /** Keys with which requests are checked, now and after each change. */
-  onKeys(changed: (keys: readonly StoredGatewayKey[]) => void): void {
-    this.#keysChanged = changed;
-    changed(this.#keys);
+  get budgets(): SharedBudgets {
+    return this.#leases;
+  }
+
+  attach(gateway: SharingGateway): void {
+    this.#gateway = gateway;
+    gateway.keys(this.#keys);
+  }
+
+  ready(): Promise<void> {
+    return this.#health.away ? Promise.resolve() : this.#askForShares(true);
   }
 
   /** Whether the keys are so old that they must not be used. */
@@ -152,6 +168,26 @@ export class Replica implements SharedState {
     });
   }
 
+  #askSoon(): void {
+    if (this.#disposed || this.#gateway === undefined) return;
+    this.#askTimer ??= setTimeout(() => {
+      this.#askTimer = undefined;
+      if (!this.#health.away) void this.#askForShares(false);
+    }, ASK_MS).unref();
+  }
+
+  /** @param all whether to look at all budgets, and not only at those that have changed. */
+  async #askForShares(all: boolean): Promise<void> {
+    const gateway = this.#gateway;
+    if (gateway === undefined) return;
+    try {
+      await this.#leases.ask(gateway.budgets(), all, (budget) => gateway.spent(budget));
+      this.#health.answered();
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  }
+
   /** Sends all rows that wait. Does nothing while Postgres is away. */
   send(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
@@ -164,9 +200,12 @@ export class Replica implements SharedState {
   async dispose(): Promise<void> {
     this.#disposed = true;
     clearInterval(this.#pollTimer);
+    clearTimeout(this.#askTimer);
     clearInterval(this.#sendTimer);
     await this.send();
-    if (!this.#health.away) await this.#end([this.#outbox.replica]).catch(() => undefined);
+    if (!this.#health.away && this.#outbox.waiting === 0) {
+      await this.#end([this.#outbox.replica], 0).catch(() => undefined);
+    }
     for (const each of [this.#control, this.#rows, this.#adminConnection]) each.close();
     if (this.#outbox.waiting > 0) {
       this.#input.log.warn({ rows: this.#outbox.waiting }, 'rows wait on the disk until the gateway starts again');
@@ -180,10 +219,15 @@ export class Replica implements SharedState {
       const changes = await this.#beat();
       if (changes !== this.#seen || asked - this.#loaded > RELOAD_MS) {
         await this.#load(this.#control);
-        this.#keysChanged(this.#keys);
+        // A new key has its share of budgets before a request may use it.
+        this.#gateway?.limits(this.#keys);
+        await this.#askForShares(true);
+        this.#gateway?.keys(this.#keys);
       }
       this.#confirm(asked);
       this.#health.answered();
+      this.#leases.answeredAt = asked;
+      await this.#askForShares(true);
     } catch (thrown) {
       this.#failed(thrown);
     }
@@ -196,12 +240,15 @@ export class Replica implements SharedState {
         `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at) VALUES ($1, $2, now())
           ON CONFLICT (id) DO UPDATE SET seen_at = now())
         SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
+          (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
+            WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
           (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
           (SELECT system_identifier FROM pg_control_system()) AS server`,
         [this.#outbox.replica, hostname()],
       ),
     );
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);
+    this.#leases.wanted = readWanted(row?.wanted);
     return Number(row?.changes);
   }
 
@@ -246,7 +293,7 @@ export class Replica implements SharedState {
         waiting = this.#outbox.next(BATCH_ROWS);
       }
       if (this.#earlier.length > 0 && !this.#health.away) {
-        await this.#end(this.#earlier);
+        await this.#end(this.#earlier, HELD_SECONDS);
         this.#earlier = [];
       }
     } catch (thrown) {
@@ -254,14 +301,19 @@ export class Replica implements SharedState {
     }
   }
 
-  /** Says that all rows of these replicas were sent and that they have ended. */
-  async #end(replicas: readonly string[]): Promise<void> {
+  /**
+   * Says that all rows of these replicas were sent and that they have ended.
+   *
+   * @param seconds for which their shares of budgets are held. Rows of the last moments of a killed process are lost,
+   * and what they cost is spent.
+   */
+  async #end(replicas: readonly string[], seconds: number): Promise<void> {
     await this.#rows.call(DEADLINE.end, (sql) =>
       sql(
-        `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, ended_at)
-          SELECT id, $2, now(), now() FROM unnest($1::text[]) AS id
-          ON CONFLICT (id) DO UPDATE SET ended_at = now()`,
-        [replicas, hostname()],
+        `INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, released_at)
+          SELECT id, $2, now(), now() + make_interval(secs => $3) FROM unnest($1::text[]) AS id
+          ON CONFLICT (id) DO UPDATE SET released_at = excluded.released_at`,
+        [replicas, hostname(), seconds],
       ),
     );
     for (const replica of replicas) this.#outbox.ended(replica);
@@ -294,4 +346,10 @@ export class Replica implements SharedState {
     this.#input.log.warn({}, 'another server has taken over: the last rows are sent again');
     this.#outbox.sendAgain();
   }
+}
+
+/** The windows of budgets of which another replica needs more, by `windowId`. */
+function readWanted(value: unknown): ReadonlySet<string> {
+  const pairs = Array.isArray(value) ? value : [];
+  return new Set(pairs.flatMap((pair) => (Array.isArray(pair) ? windowId(String(pair[0]), Number(pair[1])) : [])));
 }

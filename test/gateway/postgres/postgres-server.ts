@@ -49,8 +49,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   const signal = (name: NodeJS.Signals) => {
     for (const pid of serverProcesses(data)) killIfAlive(pid, name);
-    // `runuser` stops itself when the server is stopped.
-    child.kill('SIGCONT');
+    // `runuser` stops itself when the server is stopped, and continues the server when it is continued.
+    if (name !== 'SIGSTOP') child.kill('SIGCONT');
   };
   const kill = async () => {
     if (ended()) return;

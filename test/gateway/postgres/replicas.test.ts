@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BudgetSettings } from '../../../src/config/settings/settings.ts';
+import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
+import type { StateAdmin } from '../../../src/gateway/state-admin.ts';
 import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
 import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
 
@@ -14,10 +17,13 @@ async function until(what: string, look: () => Promise<boolean> | boolean, milli
   return performance.now() - start;
 }
 
+const ACTOR = { who: 'test', source: 'test' };
+
 describe('gateways that share a state in Postgres', () => {
   let server: PostgresServer;
   let harness: ServeHarness;
   let url: string;
+  let admin: StateAdmin;
 
   before(async () => {
     server = await startPostgres();
@@ -27,18 +33,20 @@ describe('gateways that share a state in Postgres', () => {
 
   beforeEach(async () => {
     url = await server.database();
+    admin = await openPostgres(url);
     harness = await ServeHarness.start();
     await configure();
   });
 
-  afterEach(() => harness?.close());
+  afterEach(async () => {
+    await admin?.close();
+    await harness?.close();
+  });
 
   const configure = (gateway: Record<string, unknown> = {}) =>
     harness.configure({ m: { cost: { input: 1, output: 2 } } }, { state: url, ...gateway });
-  const createKey = async (...args: string[]) => {
-    const { stdout } = await harness.svc('keys', 'create', ...args);
-    return stdout.trim().split('\n').at(-1) ?? '';
-  };
+  const createKey = (name: string, budgets: readonly BudgetSettings[] = []) =>
+    admin.createKey(ACTOR, { name, limits: { budgets, rates: [] } });
   const status = async (replica: ServeProcess, key: string) => {
     const response = await harness.send(replica.url, {}, key);
     await response.text();
@@ -49,16 +57,17 @@ describe('gateways that share a state in Postgres', () => {
     return [response.status, await response.json()] as const;
   };
   const stored = async () => Number((await query(url, 'SELECT count(*) AS n FROM svc.usage WHERE attempt > 0'))[0]?.n);
-  const consistent = async () => assert.match((await harness.svc('state', 'check')).stdout, /^The state is consistent/);
+  const consistent = async () => assert.deepEqual((await admin.check()).differences, []);
 
-  it('keys: one that is created or revoked is known to all replicas within a second, rows of all are in one ledger', async () => {
-    const replicas = [await harness.serve(), await harness.serve()];
-    const key = await createKey('k');
+  it('keys: a change is known to all replicas within a second, and rows of all are in one ledger', async () => {
+    const replicas = await Promise.all([harness.serve(), harness.serve()]);
+    const { stdout } = await harness.svc('keys', 'create', 'k');
+    const key = stdout.trim().split('\n').at(-1) ?? '';
     for (const each of replicas) {
       assert.ok((await until('the key is known', async () => (await status(each, key)) === 200)) < 1_000);
     }
     await until('all rows are stored', async () => (await stored()) === 2);
-    await harness.svc('keys', 'revoke', 'k');
+    await admin.revokeKey(ACTOR, 'k');
     for (const each of replicas) {
       assert.ok((await until('the key is refused', async () => (await status(each, key)) === 401)) < 1_000);
     }
@@ -80,7 +89,7 @@ describe('gateways that share a state in Postgres', () => {
     await harness.serve();
     await until('all rows are stored', async () => (await stored()) === 21);
     await consistent();
-    const rows = await query(url, 'SELECT count(*) AS n FROM svc.replicas WHERE ended_at IS NOT NULL');
+    const rows = await query(url, 'SELECT count(*) AS n FROM svc.replicas WHERE released_at IS NOT NULL');
     assert.equal(Number(rows[0]?.n), 1, 'the killed replica has ended');
   });
 
@@ -114,6 +123,38 @@ describe('gateways that share a state in Postgres', () => {
       await consistent();
     });
   }
+
+  it('budgets: all replicas spend one budget; while Postgres is away its shares are spent, other requests go on', async () => {
+    const replicas = await Promise.all([harness.serve(), harness.serve()]);
+    // A request costs 13 / 1,000,000 USD at most: 1 USD for a million tokens of input, 2 for output.
+    const price = { max_tokens: 1_000_000 };
+    const budget = { usd: 20, period: 'total', timeZone: 'UTC', mode: 'hard', model: '*' } as const;
+    const limited = await createKey('limited', [budget]);
+    const free = await createKey('free');
+    const [one, two] = replicas;
+    assert.ok(one && two);
+    const send = async (replica: ServeProcess, key = limited) => {
+      const response = await harness.send(replica.url, price, key);
+      await response.text();
+      return response.status;
+    };
+    for (const each of replicas) await until('the key is known', async () => (await send(each)) !== 401);
+    for (const each of replicas) await until('a share is granted', async () => (await send(each)) === 200);
+    await server.kill();
+    await until('the share is spent', async () => (await Promise.all([send(one), send(one), send(one)])).includes(503));
+    assert.equal(await send(one, free), 200, 'a key without a budget');
+    await server.start();
+    await until('a share is granted again', async () => (await send(one)) === 200);
+    await until('all rows are stored', async () => {
+      const [row] = await query(
+        url,
+        `SELECT spent_nano = (SELECT sum(nano) FROM svc.spent WHERE key = 'limited') AS same,
+        (SELECT count(*) FROM svc.leases) AS leases FROM svc.budget_windows`,
+      );
+      return row?.same === true && Number(row.leases) === 2;
+    });
+    await consistent();
+  });
 
   it('a start while Postgres is away: works with the last known keys, and without them it is refused', async () => {
     const first = await harness.serve();

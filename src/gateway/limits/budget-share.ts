@@ -1,0 +1,94 @@
+/** What one process may spend of a window of a budget that several processes spend. Nano-USD. */
+export interface WindowShare {
+  /** Subtracted for this process in the shared state, in total. */
+  granted: number;
+  /** What this process spent, in total. */
+  used: number;
+  /** What no process holds; of the last answer. */
+  free: number;
+  /** What other processes hold; of the last answer. */
+  others: number;
+}
+
+/**
+ * The shares of a process in a budget. They are subtracted from the budget before they are spent, so processes that
+ * know nothing of each other can't exceed the budget together.
+ */
+export class BudgetShare {
+  readonly #windows = new Map<number, WindowShare>();
+  /** Spent before the first answer about a window. */
+  readonly #early = new Map<number, number>();
+  readonly #changed: () => void;
+  readonly #usable: () => boolean;
+  /** The largest amount that a request needed. */
+  largest = 0;
+  /** The largest amount that was refused since the last question. */
+  needed = 0;
+  /** Spent since a time of the monotonic clock. */
+  recent = { nano: 0, since: performance.now() };
+  /** When something was spent or needed; of the monotonic clock. */
+  usedAt = 0;
+
+  /**
+   * @param usable whether the shared state answered not long ago.
+   * @param changed is called when more may be needed.
+   */
+  constructor(usable: () => boolean, changed: () => void) {
+    this.#usable = usable;
+    this.#changed = changed;
+  }
+
+  /** Undefined before the first answer about the window. */
+  window(start: number): WindowShare | undefined {
+    return this.#windows.get(start);
+  }
+
+  /** Whether more can be granted now. */
+  get usable(): boolean {
+    return this.#usable();
+  }
+
+  left(start: number): number {
+    const found = this.#windows.get(start);
+    return found === undefined || !this.#usable() ? 0 : found.granted - found.used;
+  }
+
+  spend(start: number, nano: number): void {
+    const found = this.#windows.get(start);
+    if (found !== undefined) found.used += nano;
+    else this.#early.set(start, (this.#early.get(start) ?? 0) + nano);
+    this.recent.nano += nano;
+    this.#note(nano);
+  }
+
+  /** A request was refused because less is left. */
+  need(nano: number): void {
+    this.needed = Math.max(this.needed, nano);
+    this.#note(nano);
+  }
+
+  /** @param spent what the shared state has counted for this process; also of budgets that were removed meanwhile. */
+  answer(start: number, { spent, ...share }: Omit<WindowShare, 'used'> & { readonly spent: number }): void {
+    const used = Math.max(this.#windows.get(start)?.used ?? this.#early.get(start) ?? 0, spent);
+    this.#early.delete(start);
+    this.#windows.set(start, { ...share, used });
+    for (const old of [...this.#windows.keys()].sort((a, b) => b - a).slice(3)) this.#windows.delete(old);
+  }
+
+  /** Must be called when this share was asked for. */
+  asked(): void {
+    this.needed = 0;
+    this.recent = { nano: 0, since: performance.now() };
+  }
+
+  #note(nano: number): void {
+    this.largest = Math.max(this.largest, nano);
+    this.usedAt = performance.now();
+    this.#changed();
+  }
+}
+
+/** Gives the processes that share a state their shares of budgets. */
+export interface SharedBudgets {
+  share(id: string): BudgetShare;
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { toNano } from '../../../src/base/money.ts';
+import { BudgetBook } from '../../../src/gateway/limits/budget-book.ts';
+import type { CallerLimits } from '../../../src/gateway/limits/limits.ts';
+import { RequestLimits } from '../../../src/gateway/limits/request-limits.ts';
+import { Leases } from '../../../src/gateway/postgres/leases.ts';
+import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
+import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
+import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
+import type { UsageRow } from '../../../src/gateway/state/usage-tables.ts';
+import { SvcError } from '../../../src/wire/errors/svc-error.ts';
+import { ledgerRow } from '../ledger-row.ts';
+import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
+
+const CENT = 10_000_000;
+
+/** One replica with one budget. Nothing happens in the background. */
+class TestReplica {
+  readonly id = randomUUID();
+  readonly connection: PostgresConnection;
+  readonly leases: Leases;
+  readonly book: BudgetBook;
+  readonly #rows: UsageRow[] = [];
+  #refused: SvcError | undefined;
+
+  constructor(url: string, usd: number, hard: boolean, period: 'total' | 'day') {
+    this.connection = new PostgresConnection(url);
+    this.leases = new Leases(this.connection, this.id, () => undefined);
+    this.book = new BudgetBook(undefined, undefined, this.leases);
+    const rule = { scope: { key: 'k' }, model: '*', period, timeZone: 'UTC', nano: toNano(usd), hard };
+    this.book.update(new Map([['b', rule]]), new Map(), []);
+  }
+
+  /** Starts a request. @returns a function that ends it, or undefined if it is refused. */
+  begin(estimate = CENT): ((cost?: number) => void) | undefined {
+    const budget = this.book.get('b');
+    const limits: CallerLimits = { budgets: budget === undefined ? [] : [budget], general: [], ofModels: [] };
+    const request = new RequestLimits(limits, () => undefined);
+    try {
+      request.reserve('p/m', estimate);
+    } catch (thrown) {
+      assert.ok(thrown instanceof SvcError);
+      this.#refused = thrown;
+      return undefined;
+    }
+    return (cost = estimate) => {
+      const row = ledgerRow({ cost, at: Date.now(), requestId: randomUUID() });
+      this.#rows.push(row);
+      this.book.spend({ at: row.at, key: 'k', organization: '', model: 'p/m', nano: cost });
+      request.release();
+    };
+  }
+
+  /** Status and `Retry-After` of the last refusal. */
+  get refusal() {
+    return [this.#refused?.status, this.#refused?.retryAfterMs];
+  }
+
+  ask(): Promise<void> {
+    this.leases.answeredAt = performance.now();
+    return this.leases.ask(this.book.all, true, () => undefined);
+  }
+
+  /** Stores the rows of ended requests, also twice. */
+  async store(): Promise<void> {
+    const rows = this.#rows.splice(0).map(rowToJson);
+    for (let times = 0; times < 2; times += 1) {
+      await this.connection.transaction(5_000, (sql) => writeRows(sql, rows, this.id));
+    }
+  }
+
+  /** What a look for changes finds. */
+  async look(): Promise<void> {
+    const rows = await this.connection.transaction(5_000, (sql) =>
+      sql("SELECT start_at FROM budget_windows WHERE wanted_at > now() - interval '3 seconds'"),
+    );
+    this.leases.wanted = new Set(rows.map(({ start_at }) => `${start_at} b`));
+    await this.ask();
+  }
+}
+
+describe('budgets of several gateways on one Postgres', () => {
+  let server: PostgresServer;
+  let url: string;
+  let replicas: TestReplica[] = [];
+
+  before(async () => {
+    server = await startPostgres();
+  });
+
+  after(() => server?.close());
+
+  beforeEach(async () => {
+    url = await server.database();
+    const connection = new PostgresConnection(url);
+    await migratePostgres(connection, 5_000);
+    connection.close();
+  });
+
+  afterEach(() => {
+    for (const each of replicas) each.connection.close();
+    replicas = [];
+  });
+
+  async function start(count: number, { usd = 1, hard = true, period = 'total' as 'total' | 'day' } = {}) {
+    replicas = Array.from({ length: count }, () => new TestReplica(url, usd, hard, period));
+    for (const { id } of replicas) {
+      await query(url, `INSERT INTO svc.replicas VALUES ('${id}', 'test', now(), NULL)`);
+    }
+    for (const each of replicas) await each.ask();
+    return replicas;
+  }
+
+  const spent = async () => Number((await query(url, 'SELECT sum(nano) AS nano FROM svc.spent'))[0]?.nano ?? 0);
+  const windows = async () =>
+    (await query(url, 'SELECT spent_nano FROM svc.budget_windows')).map(({ spent_nano }) => Number(spent_nano));
+
+  const loads: readonly (readonly [name: string, of: (request: number) => number])[] = [
+    ['spread evenly', (request) => request % 3],
+    ['all at one of them', () => 0],
+    ['alternating', (request) => Math.floor(request / 30) % 3],
+  ];
+  for (const [name, of] of loads) {
+    it(`a hard budget of three gateways: is never exceeded and at least 97 % can be spent; load ${name}`, async () => {
+      const all = await start(3);
+      let waiting = 300;
+      let idle = 0;
+      // Money that others give back arrives with the next answer.
+      while (idle < 6) {
+        const ends: (() => void)[] = [];
+        for (let request = 0; request < waiting; request += 1) {
+          const end = all[of(request)]?.begin();
+          if (end !== undefined) ends.push(end);
+        }
+        waiting -= ends.length;
+        idle = ends.length === 0 ? idle + 1 : 0;
+        for (const end of ends) end();
+        for (const each of all) await each.look();
+        for (const each of all) await each.store();
+      }
+      const nano = await spent();
+      assert.ok(nano <= 100 * CENT && nano >= 97 * CENT, `${nano / 1e9} USD`);
+      assert.deepEqual(await windows(), [nano], 'each row is settled once');
+      all[0]?.begin();
+      assert.equal(all[0]?.refusal[0], 402);
+    });
+  }
+
+  it('a gateway that is cut off: spends its share only, and the others can’t spend it', async () => {
+    const [cut, other] = await start(2, { usd: 1 });
+    assert.ok(cut && other);
+    let spentCut = 0;
+    for (let end = cut.begin(); end !== undefined; end = cut.begin()) {
+      end();
+      spentCut += CENT;
+    }
+    assert.deepEqual(cut.refusal, [503, 1_000]);
+    for (let round = 0; round < 20; round += 1) {
+      for (let end = other.begin(); end !== undefined; end = other.begin()) end();
+      await other.store();
+      await other.ask();
+    }
+    assert.ok((await spent()) + spentCut <= 100 * CENT);
+    assert.deepEqual(other.refusal, [402, 2_000], 'the other may give some back');
+    await cut.store();
+    assert.ok((await spent()) <= 100 * CENT && (await spent()) >= 97 * CENT, `${await spent()}`);
+  });
+
+  it('a soft budget: is exceeded at most by the requests that run', async () => {
+    const all = await start(3, { hard: false });
+    let running: (() => void)[] = [];
+    for (let round = 0; round < 25; round += 1) {
+      for (const each of all) {
+        for (let request = 0; request < 5; request += 1) {
+          const end = each.begin();
+          if (end !== undefined) running.push(end);
+        }
+      }
+      for (const end of running) end();
+      running = [];
+      for (const each of all) await each.look();
+      for (const each of all) await each.store();
+    }
+    const nano = await spent();
+    assert.ok(nano >= 97 * CENT && nano <= 115 * CENT, `${nano / 1e9} USD`);
+  });
+
+  it('a request that costs more than a share: the budget grants it at the next attempt if it is left', async () => {
+    const [one] = await start(3, { usd: 5 });
+    assert.equal(one?.begin(150 * CENT), undefined);
+    assert.deepEqual(one?.refusal, [503, 1_000]);
+    await one?.ask();
+    assert.ok(one?.begin(150 * CENT));
+    assert.equal(one?.begin(600 * CENT), undefined);
+    assert.equal(one?.refusal[0], 402, 'more than the whole budget');
+  });
+
+  it('the share of a killed gateway: is held, and free again when its successor’s time is over', async () => {
+    const [killed, other] = await start(2, { usd: 0.1 });
+    assert.ok(killed && other);
+    assert.ok(killed.begin());
+    const spend = async () => {
+      for (let round = 0; round < 20; round += 1) {
+        for (let end = other.begin(); end !== undefined; end = other.begin()) end();
+        await other.store();
+        await other.ask();
+      }
+      return (await spent()) / CENT;
+    };
+    const before = await spend();
+    assert.ok(before < 10, String(before));
+    await query(url, `UPDATE svc.replicas SET released_at = now() WHERE id = '${killed.id}'`);
+    assert.equal(await spend(), 10);
+  });
+
+  it('a window: has what was spent before the budget was created, and the next one begins with the whole budget', async () => {
+    const connection = new PostgresConnection(url);
+    const rows = [
+      ledgerRow({ at: Date.now(), cost: 30 * CENT }),
+      ledgerRow({ at: Date.now() - 2 * 86_400_000, cost: 40 * CENT }),
+      ledgerRow({ at: Date.now(), cost: 50 * CENT, key: 'other' }),
+    ];
+    await connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'before'));
+    connection.close();
+    const [one] = await start(1, { period: 'day' });
+    assert.deepEqual(await windows(), [30 * CENT]);
+    assert.equal(one?.book.get('b')?.spent(), 30 * CENT);
+  });
+});
