@@ -10,8 +10,10 @@ import { requireScope, type Viewer } from './viewer.ts';
 const SOON_MS = 14 * 86_400_000;
 /** Concerns of one kind. */
 const MAX_CONCERNS = 20;
-/** Share of a budget. */
+/** Share of a budget that concerns a person. */
 const MUCH = 0.8;
+/** Share of a budget that runs out in its window. At the start of a window, a few requests say little about the rate. */
+const SOME = 0.2;
 
 /** What needs a person. */
 export function concernRoutes(): AdminRoute[] {
@@ -28,7 +30,7 @@ export function concernRoutes(): AdminRoute[] {
 async function budgetConcerns(deps: GatewayDeps, viewer: Viewer): Promise<api.Concern[]> {
   const budgets = await describeVisibleBudgets(deps, viewer);
   return budgets
-    .filter(({ usd, spent, runs_out_at }) => spent >= usd * MUCH || runs_out_at !== null)
+    .filter(({ usd, spent, runs_out_at }) => spent >= usd * (runs_out_at === null ? MUCH : SOME))
     .slice(0, MAX_CONCERNS)
     .map((budget) => ({ kind: 'budget', budget }));
 }

@@ -8,7 +8,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { Route } from '../http/router.ts';
 
 /** The views of the page. Each has an address of its own. */
-const VIEWS = ['', '/overview', '/keys', '/requests', '/models', '/budgets', '/replicas', '/audit'];
+const VIEWS = ['', '/', '/overview', '/keys', '/requests', '/models', '/budgets', '/replicas', '/audit'];
 
 /** Only the page's own files, and only calls of its own gateway. No other page can show it in a frame. */
 const POLICY = [

@@ -343,7 +343,7 @@ export const budgetList = z.object({ data: z.array(budget) });
 
 /** Something that needs a person. */
 export const concern = z.discriminatedUnion('kind', [
-  /** Used by 80 % or more, or runs out in its window. */
+  /** Used by 80 % or more, or by 20 % and runs out in its window. */
   z.object({ kind: z.literal('budget'), budget }),
   /** Fails, or gets no requests until a time. */
   z.object({ kind: z.literal('provider'), id: z.string(), problem: z.string(), until: time.nullable() }),

@@ -16,11 +16,14 @@ export class LiveRequests {
   readonly sample: Signal<{ readonly shown: number; readonly total: number } | undefined> = signal(undefined);
   readonly connected = signal(false);
   readonly #url: string;
+  readonly #closed: () => void;
   #source: EventSource | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #sampleEnds: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(query: NonNullable<Call['query']>) {
+  /** @param closed is called when the gateway has ended the stream: the session may have ended, too. */
+  constructor(query: NonNullable<Call['query']>, closed: () => void) {
+    this.#closed = closed;
     this.#url = endpointUrl(ENDPOINTS.followRequests, { query });
     this.#open();
   }
@@ -49,7 +52,9 @@ export class LiveRequests {
     source.addEventListener('error', () => {
       this.connected.value = false;
       // After some failures the browser does not try again by itself.
-      if (source.readyState === EventSource.CLOSED) this.#retry = setTimeout(() => this.#open(), RETRY_MS);
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.#retry = setTimeout(() => this.#open(), RETRY_MS);
+      this.#closed();
     });
   }
 

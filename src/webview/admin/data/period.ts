@@ -54,8 +54,9 @@ function readRange(name: PeriodName, query: PeriodQuery, zone: TimeZone, now: nu
       return { since: zone.periodAt('month', until - 1).start, until };
     }
     case 'custom': {
-      const since = startOfDay(query.since, zone, 0);
-      const until = startOfDay(query.until || query.since, zone, 1);
+      const [first = '', last = first] = [query.since, query.until].filter((day) => day !== '').sort();
+      const since = startOfDay(first, zone, 0);
+      const until = startOfDay(last, zone, 1);
       return since !== undefined && until !== undefined && since < until ? { since, until } : undefined;
     }
   }

@@ -1,5 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
+import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
 import { t } from '../../shared/words.ts';
+import { useAdmin } from '../data/admin-context.ts';
 import { formatCount } from '../data/format.ts';
 import { LiveRequests } from '../data/live-requests.ts';
 import { Empty } from '../parts/answer-view.tsx';
@@ -7,8 +9,12 @@ import { RequestTable } from './request-table.tsx';
 
 /** Requests as they end. */
 export function LiveView({ query }: { query: Readonly<Record<string, string | undefined>> }) {
+  const { api } = useAdmin();
   // For another query, the parent creates another view.
-  const live = useMemo(() => new LiveRequests(query), []);
+  const live = useMemo(
+    () => new LiveRequests(query, () => void api.call(ENDPOINTS.getSession).catch(() => undefined)),
+    [],
+  );
   useEffect(() => () => live.close(), [live]);
   const list = live.list.value;
   const sample = live.sample.value;
