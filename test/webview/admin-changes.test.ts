@@ -23,7 +23,8 @@ describe('changes on the admin page', function () {
     const { page, faults, close } = await site.open('/admin/keys');
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Create Key…' }).click();
-    await dialog.getByLabel('Name').fill('dev');
+    assert.equal(await page.evaluate(() => document.activeElement?.previousElementSibling?.textContent), 'Name');
+    await page.keyboard.type('dev');
     await dialog.getByLabel('User (optional)').fill('dora');
     await dialog.getByRole('button', { name: 'Add Budget' }).click();
     await dialog.getByLabel('USD').fill('3');

@@ -44,7 +44,8 @@ describe('admin page', function () {
 
   it('admin page: a key opens a session, no storage of the browser has it, and signing out ends it', async () => {
     const { page, faults, close } = await site.open('/admin', { key: null });
-    await page.getByLabel('Key', { exact: true }).fill('svc_wrong');
+    await page.getByLabel('Key', { exact: true }).waitFor();
+    await page.keyboard.type('svc_wrong');
     await page.getByRole('button', { name: 'Sign In' }).click();
     await page.getByRole('alert').getByText('The key is not valid.').waitFor();
     await signIn(page, KEY);

@@ -19,6 +19,8 @@ export function Dialog({ title, onClose, locked = false, large = false, children
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
+    // The browser would choose the button that closes the dialog.
+    dialog.current?.querySelector<HTMLElement>('form :is(input, select)')?.focus();
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };

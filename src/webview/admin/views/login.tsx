@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Session } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { useAdmin } from '../data/admin-context.ts';
@@ -12,6 +13,8 @@ export function Login(props: { reason: 'ended' | 'link' | undefined; onOpen: (se
   const key = useSignal('');
   const problem = useSignal('');
   const busy = useSignal(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const submit = async () => {
     if (key.value.trim() === '') {
       problem.value = t('Enter a key.');
@@ -47,13 +50,12 @@ export function Login(props: { reason: 'ended' | 'link' | undefined; onOpen: (se
         <label for="key">{t('Key')}</label>
         <input
           id="key"
+          ref={field}
           type="password"
           autocomplete="current-password"
           value={key.value}
           aria-invalid={problem.value !== ''}
           aria-describedby="key-problem key-hint"
-          // biome-ignore lint/a11y/noAutofocus: the only field of the page
-          autoFocus
           onInput={(event) => {
             key.value = event.currentTarget.value;
             problem.value = '';
