@@ -92,6 +92,9 @@ const LATENCY = COLUMNS.length - LATENCY_COLUMNS.length;
 /** The same columns for rows of single requests. */
 const ROW_COLUMNS = COLUMNS.map((name) => ROW_SUMS.get(name) ?? name);
 
+/** The names of the sums in the rows of `usageSql`. */
+const SUM_NAMES = COLUMNS.map((_, index) => `sum_${index}`);
+
 type Sums = number[];
 
 /**
@@ -113,8 +116,9 @@ export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, 
     const labels = label(row);
     const sums = [total, sumsOf(cells, labels)];
     if (step !== undefined) sums.push(sumsOf(steps, labels.slice(0, 1)), sumsOf(groups, labels.slice(1)));
-    for (const index of COLUMNS.keys()) {
-      const value = Number(row[`sum_${index}`] ?? 0);
+    for (const [index, name] of SUM_NAMES.entries()) {
+      const value = Number(row[name] ?? 0);
+      if (value === 0) continue;
       for (const each of sums) each[index] = (each[index] ?? 0) + value;
     }
   }
@@ -123,8 +127,8 @@ export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, 
     return { rows: sorted.map((each) => describeGroup(by, each)), total: describeSums(total) };
   }
   const largest = [...groups.values()].sort(byCost);
-  const top = new Set(largest.slice(0, query.top).map(({ labels }) => JSON.stringify(labels)));
-  const shown = [...cells.values()].filter(({ labels }) => top.has(JSON.stringify(labels.slice(1)))).sort(byLabels);
+  const top = new Set(largest.slice(0, query.top).map(({ labels }) => labels.join('\0')));
+  const shown = [...cells.values()].filter(({ labels }) => top.has(labels.slice(1).join('\0'))).sort(byLabels);
   return {
     rows: shown.map((each) => describeGroup(['start', ...by], each)),
     total: describeSums(total),
@@ -143,7 +147,8 @@ function describeGroup(names: readonly string[], { labels, sums }: Summed): Usag
 }
 
 function sumsOf(groups: Map<string, Summed>, labels: readonly (string | null)[]): Sums {
-  const id = JSON.stringify(labels);
+  // No label is an empty text, so that null has an id of its own.
+  const id = labels.join('\0');
   const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
   groups.set(id, group);
   return group.sums;

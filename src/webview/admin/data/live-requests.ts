@@ -6,6 +6,8 @@ import { type Call, endpointUrl } from './admin-api.ts';
 /** Requests in the list. Older ones are in the history. */
 const SHOWN = 200;
 const RETRY_MS = 2_000;
+/** With many requests a second, the list is drawn this often, in milliseconds. */
+const DRAW_MS = 200;
 
 /** Requests as they end, newest first. While it is paused, new ones wait. */
 export class LiveRequests {
@@ -18,6 +20,9 @@ export class LiveRequests {
   readonly #url: string;
   readonly #closed: () => void;
   #source: EventSource | undefined;
+  /** Not drawn yet. */
+  #arrived: readonly Request[] = [];
+  #drawing: ReturnType<typeof setTimeout> | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #sampleEnds: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,6 +42,7 @@ export class LiveRequests {
 
   close(): void {
     clearTimeout(this.#retry);
+    clearTimeout(this.#drawing);
     clearTimeout(this.#sampleEnds);
     this.#source?.close();
   }
@@ -61,8 +67,15 @@ export class LiveRequests {
   #add(data: string): void {
     const parsed = request.safeParse(JSON.parse(data));
     if (!parsed.success) return;
+    this.#arrived = [parsed.data, ...this.#arrived].slice(0, SHOWN);
+    this.#drawing ??= setTimeout(() => this.#draw(), DRAW_MS);
+  }
+
+  #draw(): void {
+    this.#drawing = undefined;
     const target = this.paused.value ? this.waiting : this.list;
-    target.value = [parsed.data, ...target.value].slice(0, SHOWN);
+    target.value = [...this.#arrived, ...target.value].slice(0, SHOWN);
+    this.#arrived = [];
   }
 
   #showSample(data: string): void {
