@@ -23,6 +23,8 @@ export function Shell({ session }: { session: Session }) {
   const view = views.find((each) => each === address.view.value) ?? 'overview';
   useEffect(() => {
     document.title = `${viewTitle(view)} – ${t('Svc Gateway')}`;
+    // On a narrow screen, the navigation scrolls.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [view]);
   return (
     <>
