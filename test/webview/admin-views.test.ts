@@ -27,6 +27,11 @@ async function violations(page: Page): Promise<string[]> {
 async function go(page: Page, view: string): Promise<void> {
   await page.locator(`.bar nav a[href^="/admin/${view}"]`).click();
   await page.locator(`.bar nav a[href^="/admin/${view}"][aria-current=page]`).waitFor();
+  await settled(page);
+}
+
+/** Resolves when all answers are shown. */
+async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('main [aria-busy="true"], main .loading') === null);
 }
 
@@ -41,14 +46,15 @@ describe('views of the admin page', function () {
   });
   after(() => site.close());
 
-  for (const [colorScheme, viewport] of [
-    ['dark', WIDE],
-    ['light', WIDE],
-    ['dark', NARROW],
-    ['light', NARROW],
+  for (const [colorScheme, viewport, locale] of [
+    ['dark', WIDE, 'en-US'],
+    ['light', WIDE, 'en-US'],
+    ['dark', NARROW, 'en-US'],
+    ['light', NARROW, 'de-DE'],
   ] as const) {
-    it(`admin page: axe finds nothing and no view is wider than the window: ${colorScheme}, ${viewport.width} px`, async () => {
-      const { page, faults, close } = await site.open('/admin?period=7d', { colorScheme, viewport });
+    const look = `${colorScheme}, ${viewport.width} px, ${locale}`;
+    it(`admin page: axe finds nothing and no view is wider than the window: ${look}`, async () => {
+      const { page, faults, close } = await site.open('/admin?period=7d', { colorScheme, viewport, locale });
       for (const view of VIEWS) {
         await go(page, view);
         assert.deepEqual(await violations(page), [], view);
@@ -83,6 +89,10 @@ describe('views of the admin page', function () {
       await go(page, view);
       const made = calls.slice(before);
       assert.ok(made.length <= 2 && made.length > 0, `${view}: ${made.join(' ')}`);
+      const shown = calls.length;
+      await Promise.all([page.waitForResponse(/\/admin\/v1\//), page.getByRole('button', { name: 'Refresh' }).click()]);
+      await settled(page);
+      assert.equal(calls.length - shown, made.length, `${view}: ${calls.slice(shown).join(' ')}`);
     }
     await close();
   });

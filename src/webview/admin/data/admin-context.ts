@@ -1,4 +1,4 @@
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { isTimeZone, TimeZone } from '../../../base/time-zone.ts';
@@ -27,8 +27,10 @@ export class Admin {
   }
 
   refresh(): void {
-    this.now.value = Date.now();
-    this.api.revision.value += 1;
+    batch(() => {
+      this.now.value = Date.now();
+      this.api.revision.value += 1;
+    });
   }
 }
 
