@@ -6,6 +6,7 @@ import { type Period, TimeZone } from '../../src/base/time-zone.ts';
 import { removeOld } from '../../src/gateway/accounting/retention.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
 import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
+import { sealNextDay } from '../../src/gateway/state/sealed-days.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { transaction } from '../../src/gateway/state/transaction.ts';
 import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
@@ -40,6 +41,61 @@ describe('usage tables', () => {
       ],
       [2, 2, 1e9],
     );
+  });
+
+  it('usage tables: reports are the same when the days that are over are sealed, also after a late row and retention', () => {
+    const from = Date.parse('2026-10-20T00:00:00Z');
+    const end = from + 9 * DAY;
+    const sample = (n: number) =>
+      row({
+        at: from + ((n * 7_919_000) % (8 * DAY)),
+        key: `k${n % 3}`,
+        user: n % 2 ? 'ann' : '',
+        model: `p/m${n % 5}`,
+        outcome: n % 11 ? 'complete' : 'refused',
+        cost: n * 1_000_000_001,
+        byok: n % 7 === 0,
+        tags: n % 3 ? undefined : { team: 'a' },
+        firstByteMs: n % 400,
+        durationMs: 400 + n,
+      });
+    write(...Array.from({ length: 500 }, (_, n) => sample(n)));
+    const queries = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu'].flatMap((name) => {
+      const zone = new TimeZone(name);
+      return [
+        { zone, since: 0, by: [] },
+        { zone, since: from + 5_000_000, until: end - DAY - 7_000_000, by: ['model', 'user'] as const },
+        { zone, since: from, until: end, by: ['day', 'key'] as const },
+        { zone, since: from, by: ['week', 'outcome'] as const, key: 'k1' },
+        { zone, since: from + 1, by: ['provider'] as const, step: 'hour' as const, user: 'ann', model: 'p/m2' },
+        { zone, since: from, by: [], step: 'quarter' as const },
+        { zone, since: from, by: ['tag:team'] as const },
+        { zone, since: from, by: [], key: 'nobody' },
+      ];
+    });
+    const reports = () => queries.map((query) => readUsageReport(database, query));
+    const sealed = () => Number(stored('SELECT count(*) FROM usage_days'));
+    const sealAll = () => {
+      while (sealNextDay(database, end));
+    };
+    const before = reports();
+    sealAll();
+    assert.equal(sealed(), 8);
+    assert.deepEqual(reports(), before);
+
+    write(sample(501));
+    assert.equal(sealed(), 7, 'the day of a late row is not sealed any more');
+    const late = reports();
+    assert.notDeepEqual(late, before);
+    sealAll();
+    assert.equal(sealed(), 8);
+    assert.deepEqual(reports(), late);
+
+    const total = readUsageReport(database, { since: 0, by: ['model'] });
+    const age = 40 * DAY;
+    while (removeOld(database, { usage: age, rollup: age }, from + age + 3 * DAY));
+    assert.equal(sealed(), 5);
+    assert.deepEqual(readUsageReport(database, { since: 0, by: ['model'] }), total);
   });
 
   it('usage tables: sums of amounts that floating point rounds are exact', () => {

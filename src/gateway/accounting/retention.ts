@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
+import { sealNextDay } from '../state/sealed-days.ts';
 import { transaction } from '../state/transaction.ts';
 import { BUCKET_MS, bucketOf, mergeBucket } from '../state/usage-tables.ts';
 
@@ -37,7 +38,7 @@ export function retainedSince(database: DatabaseSync): number {
 const PAUSE_MS = 100;
 const CHECK_MS = 3_600_000;
 
-/** Removes what is too old, now and every hour. @returns a function that stops it. */
+/** Removes what is too old and seals days that are over, now and every hour. @returns a function that stops it. */
 export function keepRetention(
   database: DatabaseSync,
   retention: () => LedgerRetention,
@@ -47,7 +48,7 @@ export function keepRetention(
   const next = () => {
     let more = false;
     try {
-      more = removeOld(database, retention());
+      more = removeOld(database, retention()) || sealNextDay(database);
     } catch (thrown) {
       failed(thrown);
     }

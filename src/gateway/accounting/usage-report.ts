@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { defined } from '../../base/json.ts';
 import { toUsd } from '../../base/money.ts';
 import { PERIODS, type Period, TimeZone } from '../../base/time-zone.ts';
 import { LATENCY_COLUMNS, percentile } from '../state/latency.ts';
+import { divideTime, readSealedDay, type SealedQuery } from '../state/sealed-days.ts';
 import { BUCKET_MS, bucketOf, ROW_SUMS } from '../state/usage-tables.ts';
 
 /** Fields of the ledger by which usage can be grouped. */
@@ -92,7 +94,7 @@ const LATENCY = COLUMNS.length - LATENCY_COLUMNS.length;
 /** The same columns for rows of single requests. */
 const ROW_COLUMNS = COLUMNS.map((name) => ROW_SUMS.get(name) ?? name);
 
-/** The names of the sums in the rows of `usageSql`. */
+/** Names of the sums in the rows of the statement. */
 const SUM_NAMES = COLUMNS.map((_, index) => `sum_${index}`);
 
 type Sums = number[];
@@ -102,8 +104,35 @@ type Sums = number[];
  * rows only. Without a period, the groups with the highest cost come first.
  */
 export function readUsageReport(database: DatabaseSync, query: UsageQuery): UsageReport {
-  const { sql, values } = usageSql(query, (name) => `tags ->> '$."${name}"'`);
-  return sumUp(query, database.prepare(sql).iterate(...values));
+  return sumUp(query, readSums(database, query));
+}
+
+/** Days that are sealed are read as a whole, the rest by the statement of `usageSql`. */
+function* readSums(database: DatabaseSync, query: UsageQuery): Generator<Readonly<Record<string, unknown>>> {
+  const { since, until } = query;
+  const whole = [{ since, until, sealed: false }];
+  const tagged = query.by.some((each) => each.startsWith('tag:'));
+  for (const part of tagged ? whole : divideTime(database, since, until)) {
+    if (part.sealed) {
+      yield* readSealedDay(database, part.since, sealedQuery(query)) ?? [];
+      continue;
+    }
+    const { sql, values } = usageSql({ ...query, ...part }, (name) => `tags ->> '$."${name}"'`);
+    yield* database.prepare(sql).iterate(...values);
+  }
+}
+
+function sealedQuery(query: UsageQuery): SealedQuery {
+  const { by, step, zone = new TimeZone('UTC'), key, user, organization, model, provider } = query;
+  // Labels of quarters of an hour are the same if all their periods are.
+  const periods = { by: by.filter((each) => PERIODS.some((name) => name === each)), step };
+  const label = labeler({ since: 0, ...periods }, zone);
+  return {
+    fields: FIELDS.filter((each) => by.includes(each)),
+    filters: defined({ key, user, organization, model, provider }),
+    period: (bucket) => label({ bucket }).join(' '),
+    columns: COLUMNS,
+  };
 }
 
 /** The report of the rows that the statement of `usageSql` returns. */
@@ -114,13 +143,14 @@ export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, 
   const label = labeler(query, zone);
   for (const row of rows) {
     const labels = label(row);
-    const sums = [total, sumsOf(cells, labels)];
-    if (step !== undefined) sums.push(sumsOf(steps, labels.slice(0, 1)), sumsOf(groups, labels.slice(1)));
-    for (const [index, name] of SUM_NAMES.entries()) {
-      const value = Number(row[name] ?? 0);
-      if (value === 0) continue;
-      for (const each of sums) each[index] = (each[index] ?? 0) + value;
-    }
+    const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
+    addSums(sumsOf(cells, labels), sums);
+  }
+  for (const { labels, sums } of cells.values()) {
+    addSums(total, sums);
+    if (step === undefined) continue;
+    addSums(sumsOf(steps, labels.slice(0, 1)), sums);
+    addSums(sumsOf(groups, labels.slice(1)), sums);
   }
   if (step === undefined) {
     const sorted = [...cells.values()].sort(isChronological(by) ? byLabels : byCost);
@@ -137,6 +167,10 @@ export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, 
       groups: largest.map((each) => describeGroup(by, each)),
     },
   };
+}
+
+function addSums(to: Sums, sums: ArrayLike<number>): void {
+  for (let index = 0; index < sums.length; index += 1) to[index] = (to[index] ?? 0) + (sums[index] ?? 0);
 }
 
 function describeGroup(names: readonly string[], { labels, sums }: Summed): UsageSums {

@@ -116,8 +116,8 @@ ALTER TABLE keys ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;
 const MEASURED = ['output_ms', ...LATENCY_COLUMNS];
 
 /**
- * The admin API: keys with a scope, sessions of browsers, changes, requests that failed or were refused, and counts of
- * times to the first byte. Older releases can still use the state.
+ * The admin API: keys with a scope, sessions of browsers, changes, requests that failed or were refused, counts of
+ * times to the first byte, and the sums of days that are over (sealed-days.ts).
  */
 const ADMIN_TABLES = `
 ALTER TABLE keys ADD COLUMN admin TEXT;
@@ -126,6 +126,7 @@ CREATE TABLE admin_sessions (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE admin_links (hash TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX key_hashes_name ON key_hashes (name);
+CREATE TABLE usage_days (day INTEGER PRIMARY KEY, sums BLOB NOT NULL) STRICT;
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
   target TEXT NOT NULL, source TEXT NOT NULL, details TEXT NOT NULL
@@ -154,7 +155,7 @@ UPDATE usage_rollup AS sums SET (${MEASURED.join(', ')}) = (
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: FIRST_TABLES },
   { version: 2, minReader: 2, sql: LEDGER_TABLES },
-  { version: VERSION, minReader: 2, sql: ADMIN_TABLES },
+  { version: VERSION, minReader: VERSION, sql: ADMIN_TABLES },
 ];
 
 /**

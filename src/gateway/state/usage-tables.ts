@@ -81,6 +81,9 @@ const ROLL_UP = `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
 const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (key, organization, user, model) DO UPDATE SET nano = nano + excluded.nano`;
 
+/** Removes the sealed day of a bucket (sealed-days.ts). */
+const UNSEAL = 'DELETE FROM usage_days WHERE day = ?1 - ?1 % 86400000';
+
 interface Sum {
   readonly row: UsageRow;
   readonly values: number[];
@@ -91,11 +94,13 @@ export class UsageTables {
   readonly #insert: StatementSync;
   readonly #rollUp: StatementSync;
   readonly #spend: StatementSync;
+  readonly #unseal: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#insert = database.prepare(INSERT);
     this.#rollUp = database.prepare(ROLL_UP);
     this.#spend = database.prepare(SPEND);
+    this.#unseal = database.prepare(UNSEAL);
   }
 
   /**
@@ -116,6 +121,8 @@ export class UsageTables {
       if (found === undefined) spent.set(spender, { row, nano: row.cost });
       else found.nano += row.cost;
     }
+    // A day that gets a late row is sealed again.
+    for (const bucket of new Set([...sums.values()].map(({ row }) => bucketOf(row.at)))) this.#unseal.run(bucket);
     for (const { row, values } of sums.values()) {
       const { key, organization, user, model, provider, byok, outcome } = row;
       this.#rollUp.run(bucketOf(row.at), key, organization, user, model, provider, byok ? 1 : 0, outcome, ...values);
@@ -149,6 +156,7 @@ export function mergeBucket(database: DatabaseSync, bucket: number): void {
     )
     .run(bucket);
   database.prepare('DELETE FROM usage_rollup WHERE bucket = ?').run(bucket);
+  database.prepare(UNSEAL).run(bucket);
 }
 
 export function bucketOf(at: number): number {

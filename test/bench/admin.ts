@@ -1,0 +1,146 @@
+/**
+ * The time of the admin API's reports about 10 million requests in 30 days: `npm run bench:admin`.
+ * Fills the sums of a state directly, and a day of rows. Writes the table of docs/performance.md between its markers.
+ */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { TimeZone } from '../../src/base/time-zone.ts';
+import type { UsageQuery } from '../../src/gateway/accounting/usage-report.ts';
+import { sealNextDay } from '../../src/gateway/state/sealed-days.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
+import { BUCKET_MS, type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { SqliteAdmin } from '../../src/gateway/state-admin.ts';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+const REQUESTS = 10_000_000;
+/** Keys of a team, and how many of them send requests in a quarter of an hour of the day and of the night. */
+const KEYS = 200;
+const ACTIVE = { day: 100, night: 20 };
+const MODELS = ['mistral/large', 'anthropic/sonnet', 'openai/mini', 'mistral/codestral'];
+const WANTED_MS = 200;
+const ROUNDS = 5;
+
+const START = Date.UTC(2026, 9, 1);
+const END = START + DAYS * DAY_MS;
+
+/** The same numbers in each run. */
+let seed = 1;
+function random(): number {
+  seed = (seed * 48_271) % 2_147_483_647;
+  return seed / 2_147_483_647;
+}
+
+function row(at: number, key: number, id: string): UsageRow {
+  const model = MODELS[Math.floor(random() * 2 + (key % 3))] ?? 'mistral/large';
+  const firstByteMs = Math.exp(5 + random() * 3);
+  return {
+    ...{ requestId: id, attempt: 1, at, key: `key-${key}`, organization: `org-${key % 5}`, user: `user-${key % 150}` },
+    ...{ tags: undefined, endpoint: '/chat/completions', model, provider: model.slice(0, model.indexOf('/')) },
+    ...{ byok: false, outcome: random() < 0.98 ? 'complete' : 'failed', counted: true, status: 200, prices: '1,2,,,' },
+    usage: { input: Math.floor(random() * 20_000), output: Math.floor(random() * 800), cacheRead: 100 },
+    cost: Math.floor(random() * 50_000_000),
+    estimated: false,
+    ...{ waitMs: 1, firstByteMs, durationMs: firstByteMs + random() * 8_000 },
+  };
+}
+
+/** Writes the sums of all requests and the rows of the last day. Other rows would not be read. */
+function fill(database: DatabaseSync): { sums: number; rows: number } {
+  const tables = new UsageTables(database);
+  const buckets = (DAYS * DAY_MS) / BUCKET_MS;
+  const perBucket = REQUESTS / buckets;
+  for (let bucket = 0; bucket < buckets; bucket += 1) {
+    const at = START + bucket * BUCKET_MS;
+    const hour = Math.floor((at % DAY_MS) / 3_600_000);
+    const active = hour >= 8 && hour < 20 ? ACTIVE.day : ACTIVE.night;
+    const rows = Array.from({ length: active * 4 }, (_, index) =>
+      row(at + index, Math.floor(random() * active) + (bucket % 2) * (KEYS - active), `${bucket}-${index}`),
+    );
+    const weight = Math.max(1, Math.round(perBucket / rows.length));
+    database.exec('BEGIN');
+    tables.write(rows, (error) => {
+      throw error;
+    });
+    // Each row stands for many: the sums are those of all, and their number is what a report reads.
+    database.exec(
+      `UPDATE usage_rollup SET requests = requests * ${weight}, cost_nano = cost_nano * ${weight} WHERE bucket = ${at}`,
+    );
+    if (at < END - DAY_MS) database.exec(`DELETE FROM usage WHERE at >= ${at}`);
+    database.exec('COMMIT');
+  }
+  while (sealNextDay(database, END));
+  const count = (table: string) => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+  return { sums: count('usage_rollup'), rows: count('usage') };
+}
+
+const zone = (name: string) => new TimeZone(name);
+const range = { since: START, until: END };
+const REPORTS: readonly (readonly [what: string, query: UsageQuery])[] = [
+  ['overview: total, percentiles', { ...range, by: [] }],
+  ['overview: a series of hours, UTC', { ...range, by: [], step: 'hour', zone: zone('UTC') }],
+  ['overview: a series of days, Kathmandu', { ...range, by: [], step: 'day', zone: zone('Asia/Kathmandu') }],
+  ['stacked by model and day, Berlin', { ...range, by: ['model'], step: 'day', zone: zone('Europe/Berlin') }],
+  ['stacked by key and day, Kolkata', { ...range, by: ['key'], step: 'day', zone: zone('Asia/Kolkata') }],
+  ['one key, by day', { ...range, by: [], step: 'day', key: 'key-7', zone: zone('UTC') }],
+];
+
+interface Result {
+  readonly what: string;
+  readonly median: number;
+  /** Of the fastest round: other load of the machine affects it less. */
+  readonly cpu: number;
+}
+
+function writeTable(results: readonly Result[], sums: number): void {
+  const table = [
+    '| what | median | CPU | of 200 ms |',
+    '|---|---|---|---|',
+    ...results.map(({ what, median, cpu }) => {
+      const parts = [what, `${median.toFixed(1)} ms`, `${cpu.toFixed(1)} ms`, `${(cpu / WANTED_MS).toFixed(2)} ×`];
+      return `| ${parts.join(' | ')} |`;
+    }),
+    '',
+    `Sums of quarters of an hour: ${sums.toLocaleString('en')}.`,
+  ].join('\n');
+  const file = path.resolve(import.meta.dirname, '..', '..', 'docs', 'performance.md');
+  const text = readFileSync(file, 'utf8');
+  const next = text.replace(/<!-- admin -->[\s\S]*<!-- \/admin -->/, () => `<!-- admin -->\n${table}\n<!-- /admin -->`);
+  writeFileSync(file, next);
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'svc-bench-admin-'));
+try {
+  const file = path.join(folder, 'gateway.db');
+  const database = await openState(file);
+  const filled = fill(database);
+  console.log(filled, `${Math.round(statSync(file).size / 1e6)} MB`);
+  const state = new SqliteAdmin(database);
+  const results: Result[] = [];
+  const measure = async (what: string, call: () => Promise<unknown>) => {
+    const times: number[] = [];
+    const used: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const from = performance.now();
+      const cpu = process.cpuUsage();
+      await call();
+      times.push(performance.now() - from);
+      const { user, system } = process.cpuUsage(cpu);
+      used.push((user + system) / 1_000);
+    }
+    const median = times.sort((a, b) => a - b)[ROUNDS >> 1] ?? Number.NaN;
+    results.push({ what, median, cpu: Math.min(...used) });
+    console.log(what, median.toFixed(1), Math.min(...used).toFixed(1));
+  };
+  for (const [what, query] of REPORTS) await measure(what, () => state.usage(query));
+  const page = { since: 0, until: Number.MAX_SAFE_INTEGER, limit: 50 };
+  await measure('requests: the newest page', () => state.requests(page));
+  await measure('requests: failures of one key', () => state.requests({ ...page, key: 'key-7', outcome: 'failures' }));
+  await measure('requests: an organization that has none', () => state.requests({ ...page, organization: 'none' }));
+  database.close();
+  writeTable(results, filled.sums);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
