@@ -40,7 +40,8 @@ const STATE_REPLACED =
   'the state was removed or replaced: its keys and usage take effect when the gateway is restarted';
 
 /** Opens the state for `svc serve`. @throws SvcError configuration_error if it can't be opened. */
-export async function openGatewayState(io: Io, settings: GatewaySettings, log: Log): Promise<OpenedState> {
+export async function openGatewayState(io: Io, current: () => GatewaySettings, log: Log): Promise<OpenedState> {
+  const settings = current();
   if (settings.state !== undefined) {
     const { openReplica } = await import('../gateway/postgres/open-postgres.ts');
     const shared = await openReplica({
@@ -48,6 +49,7 @@ export async function openGatewayState(io: Io, settings: GatewaySettings, log: L
       outbox: (number) => stateFile(io, `gateway-outbox-${number}.db`),
       log,
       maxStaleMs: settings.maxStale,
+      retention: () => current().retention,
     });
     return { state: { shared }, serving: () => undefined, close: () => shared.dispose() };
   }

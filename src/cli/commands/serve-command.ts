@@ -56,7 +56,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
   const input = values['no-project'] === true ? { ...terminalInput(io), folders: [] } : terminalInput(io);
   const upstreams = await LiveConfiguration.open(io, transport, events, input);
   const telemetry = await openTelemetry(upstreams.settings.gateway.telemetry, log);
-  const opened = await openGatewayState(io, upstreams.settings.gateway, log);
+  const opened = await openGatewayState(io, () => upstreams.settings.gateway, log);
   const state = new GatewayState({
     ...opened.state,
     settings: () => upstreams.settings.gateway,

@@ -12,9 +12,7 @@ const BATCH_ROWS = 500;
 
 /** Removes a batch of what is too old. @returns whether there may be more. */
 export function removeOld(database: DatabaseSync, { usage, rollup }: LedgerRetention, now = Date.now()): boolean {
-  // Nothing is older than 0 if the age is infinite.
-  const rowsBefore = bucketOf(Math.max(0, now - usage));
-  const sumsBefore = bucketOf(Math.max(0, now - Math.max(rollup, usage + BUCKET_MS, LONGEST_WINDOW_MS)));
+  const { rowsBefore, sumsBefore } = oldBefore({ usage, rollup }, now);
   const row = database.prepare('SELECT 1 FROM usage WHERE at < ? LIMIT 1').get(rowsBefore);
   const sum = database
     .prepare('SELECT bucket FROM usage_rollup WHERE bucket > 0 AND bucket < ? ORDER BY bucket LIMIT 1')
@@ -27,6 +25,15 @@ export function removeOld(database: DatabaseSync, { usage, rollup }: LedgerReten
     if (sum !== undefined) mergeBucket(database, Number(sum.bucket));
   });
   return true;
+}
+
+/** Rows and sums before these times are too old. */
+export function oldBefore({ usage, rollup }: LedgerRetention, now = Date.now()) {
+  // Nothing is older than 0 if the age is infinite.
+  return {
+    rowsBefore: bucketOf(Math.max(0, now - usage)),
+    sumsBefore: bucketOf(Math.max(0, now - Math.max(rollup, usage + BUCKET_MS, LONGEST_WINDOW_MS))),
+  };
 }
 
 /** Unix milliseconds: from then on, no row of the ledger was removed. */
@@ -44,16 +51,25 @@ export function keepRetention(
   retention: () => LedgerRetention,
   failed: (thrown: unknown) => void,
 ): () => void {
+  return everyHour(async () => removeOld(database, retention()) || sealNextDay(database), failed);
+}
+
+/** Calls `remove` now and every hour, until there is no more. @returns a function that stops it. */
+export function everyHour(remove: () => Promise<boolean>, failed: (thrown: unknown) => void): () => void {
+  let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const next = () => {
+  const next = async () => {
     let more = false;
     try {
-      more = removeOld(database, retention()) || sealNextDay(database);
+      more = await remove();
     } catch (thrown) {
       failed(thrown);
     }
-    timer = setTimeout(next, more ? PAUSE_MS : CHECK_MS).unref();
+    if (!stopped) timer = setTimeout(() => void next(), more ? PAUSE_MS : CHECK_MS).unref();
   };
-  timer = setTimeout(next, PAUSE_MS).unref();
-  return () => clearTimeout(timer);
+  timer = setTimeout(() => void next(), PAUSE_MS).unref();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }

@@ -1,12 +1,11 @@
 import { SvcError } from '../../wire/errors/svc-error.ts';
-import type { Log } from '../gateway-deps.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { Outbox } from './outbox.ts';
 import { PostgresAdmin } from './postgres-admin.ts';
 import { describeServer, PostgresConnection, Unavailable, withoutSecrets } from './postgres-connection.ts';
 import { migratePostgres } from './postgres-tables.ts';
-import { Replica } from './replica.ts';
+import { Replica, type ReplicaInput } from './replica.ts';
 
 /** Milliseconds until the first answer of the server. */
 const OPEN_MS = 5_000;
@@ -23,20 +22,18 @@ export async function openPostgres(url: string): Promise<StateAdmin> {
   return new PostgresAdmin(connection);
 }
 
-export interface SharedStateInput {
-  readonly url: string;
+export interface SharedStateInput extends Omit<ReplicaInput, 'outbox'> {
   /** The path of the outbox with this number. */
   readonly outbox: (number: number) => string;
-  readonly log: Log;
-  readonly maxStaleMs: number;
 }
 
 /** Opens the state in Postgres for a gateway. @throws SvcError configuration_error if it can't be used. */
-export async function openReplica({ url, outbox: fileOf, log, maxStaleMs }: SharedStateInput): Promise<SharedState> {
+export async function openReplica({ outbox: fileOf, ...input }: SharedStateInput): Promise<SharedState> {
+  const { url } = input;
   // An address that can't be read must not create files.
   describeServer(url);
   const outbox = await Outbox.open(fileOf);
-  const replica = new Replica({ url, outbox, log, maxStaleMs });
+  const replica = new Replica({ ...input, outbox });
   try {
     await replica.open();
   } catch (thrown) {

@@ -263,6 +263,6 @@ async function issue(sql: Sql, name: string): Promise<string> {
 }
 
 /** Names the parameters as Postgres does. */
-function toPostgres(sql: string): string {
+export function toPostgres(sql: string): string {
   return sql.replaceAll(/\?(\d+)/g, '$$$1');
 }

@@ -95,8 +95,8 @@ CREATE TABLE leases (
 
 const MIGRATIONS: readonly Migration[] = [{ version: VERSION, minReader: VERSION, sql: TABLES }];
 
-/** Numbers of the advisory locks: those of migrations, of changes of keys, and of money. */
-export const LOCKS = { migration: 7_263_401, changes: 7_263_402, money: 7_263_403 } as const;
+/** Numbers of the advisory locks: those of migrations, of changes of keys, of money, and of what removes old rows. */
+export const LOCKS = { migration: 7_263_401, changes: 7_263_402, money: 7_263_403, retention: 7_263_404 } as const;
 
 /** Waits for the other transactions that take the same lock. Ends with the transaction. */
 export async function lock(sql: Sql, name: keyof typeof LOCKS): Promise<void> {

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
+import type { LedgerRetention } from '../../config/settings/settings.ts';
 import type { StoredGatewayKey } from '../access/key-store.ts';
 import type { RowStore } from '../accounting/ledger.ts';
+import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
@@ -10,6 +12,7 @@ import { Leases, windowId } from './leases.ts';
 import type { Outbox, WaitingRows } from './outbox.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
 import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets } from './postgres-connection.ts';
+import { removeOldRows } from './postgres-retention.ts';
 import { isRowFault, writeRows } from './postgres-rows.ts';
 import { migratePostgres } from './postgres-tables.ts';
 import { ServerHealth } from './server-health.ts';
@@ -21,6 +24,7 @@ export interface ReplicaInput {
   readonly log: Log;
   /** Milliseconds without an answer of Postgres after which keys are no longer known. */
   readonly maxStaleMs: number;
+  readonly retention: () => LedgerRetention;
 }
 
 /** Milliseconds between two looks for changes. A notification may get lost. */
@@ -69,6 +73,7 @@ export class Replica implements SharedState {
   #stale = false;
   #pollTimer: NodeJS.Timeout | undefined;
   #askTimer: NodeJS.Timeout | undefined;
+  #stopRetention: (() => void) | undefined;
   #sendTimer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
   #again = false;
@@ -151,6 +156,10 @@ export class Replica implements SharedState {
     this.look();
     this.#pollTimer = setInterval(() => this.look(), POLL_MS).unref();
     this.#sendTimer = setInterval(() => void this.send(), SEND_MS).unref();
+    this.#stopRetention = everyHour(
+      async () => !this.#health.away && (await removeOldRows(this.#rows, this.#input.retention())),
+      (thrown) => this.#failed(thrown),
+    );
   }
 
   /** Looks for changes now, or once more if it is looking. */
@@ -201,6 +210,7 @@ export class Replica implements SharedState {
     this.#disposed = true;
     clearInterval(this.#pollTimer);
     clearTimeout(this.#askTimer);
+    this.#stopRetention?.();
     clearInterval(this.#sendTimer);
     await this.send();
     if (!this.#health.away && this.#outbox.waiting === 0) {

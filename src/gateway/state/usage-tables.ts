@@ -54,7 +54,7 @@ const INSERT = `INSERT INTO usage (request_id, attempt, at, key, organization, u
   ON CONFLICT (at, request_id, attempt) DO NOTHING`;
 
 /** Columns of `usage_rollup` that identify a sum, and those that are added up. */
-const DIMENSIONS = 'bucket, key, organization, user, model, provider, byok, outcome';
+const DIMENSIONS = 'bucket, key, organization, "user", model, provider, byok, outcome';
 export const SUMS = [
   ...['requests', 'estimated', 'input', 'output', 'cache_read', 'cache_write', 'cache_write_1h', 'reasoning'],
   ...['cost_nano', 'failures', 'output_ms'],
@@ -83,6 +83,14 @@ const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (
 
 /** Removes the sealed day of a bucket (sealed-days.ts). */
 const UNSEAL = 'DELETE FROM usage_days WHERE day = ?1 - ?1 % 86400000';
+
+/** Statements for SQLite and Postgres that make the bucket `?1` a part of the first one. */
+export const MERGE_BUCKET = [
+  `INSERT INTO usage_rollup AS r (${DIMENSIONS}, ${SUMS.join(', ')})
+    SELECT 0, ${DIMENSIONS.replace('bucket, ', '')}, ${SUMS.join(', ')} FROM usage_rollup WHERE bucket = ?1
+    ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${SUMS.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ')}`,
+  'DELETE FROM usage_rollup WHERE bucket = ?1',
+] as const;
 
 interface Sum {
   readonly row: UsageRow;
@@ -147,15 +155,7 @@ export class UsageTables {
 
 /** Makes a bucket a part of the first one, which has no time of its own. Must run in a transaction. */
 export function mergeBucket(database: DatabaseSync, bucket: number): void {
-  const rest = DIMENSIONS.replace('bucket, ', '');
-  database
-    .prepare(
-      `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
-        SELECT 0, ${rest}, ${SUMS.join(', ')} FROM usage_rollup WHERE bucket = ?
-        ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}`,
-    )
-    .run(bucket);
-  database.prepare('DELETE FROM usage_rollup WHERE bucket = ?').run(bucket);
+  for (const statement of MERGE_BUCKET) database.prepare(statement).run(bucket);
   database.prepare(UNSEAL).run(bucket);
 }
 

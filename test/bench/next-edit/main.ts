@@ -1,14 +1,17 @@
 /**
  * Replays edits of real projects, and repeated edits of our own, against a model that knows the later version: the
- * engine alone on a virtual clock. `node test/bench/next-edit/main.ts [--quick]`. npm gets the packages from its
- * configured registry. Writes test/bench/results/next-edit.json and the table in docs/performance.md.
+ * engine alone on a virtual clock, then real keys in a real VS Code, where ordinary presses of Tab are counted too.
+ * `node test/bench/next-edit/main.ts [--quick] [--engine]`; `--engine` leaves VS Code out. npm gets the packages from
+ * its configured registry. Writes test/bench/results/next-edit.json and the tables in docs/performance.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { writeInto } from '../typist/report.ts';
+import { EditorBench, type EditorFigures } from './in-editor.ts';
 import { keyTimes } from './key-times.ts';
 import { changedFiles } from './packages.ts';
 import { type ModelKind, type Replayed, replay } from './replay.ts';
-import { type EditScript, repeatedScripts, scriptOf } from './scripts.ts';
+import { type EditScript, hunksBetween, repeatedScripts, scriptOf } from './scripts.ts';
+import { pressTabs, type TabFigures } from './tabs.ts';
 
 interface Row {
   readonly edits: string;
@@ -24,6 +27,13 @@ const MODELS: readonly (readonly [name: string, model: ModelKind])[] = [
   ['oracle', { kind: 'oracle', errors: 0 }],
   ['oracle, 30 % wrong', { kind: 'oracle', errors: 30 }],
 ];
+
+/** VS Code works in real time: files of this size, with so much to type, and so many of them. */
+const MAX_CHARACTERS = 16_000;
+const MAX_TYPED = 500;
+const FILES_IN_EDITOR = 30;
+/** Ordinary presses of Tab. */
+const TABS = 2_000;
 
 const here = new URL('.', import.meta.url);
 const quick = process.argv.includes('--quick');
@@ -89,6 +99,56 @@ function table(rows: readonly Row[], p99: number): string {
   ].join('\n');
 }
 
+/** Small files of which VS Code can replay many. */
+function scriptsInEditor(files: readonly EditScript[]): readonly EditScript[] {
+  const small = files.filter(({ before, after }) => {
+    const hunks = hunksBetween(before, after);
+    const typed = hunks.reduce((sum, { old, text }) => sum + [...old, ...text].join('\n').length, 0);
+    return before.length <= MAX_CHARACTERS && typed <= MAX_TYPED;
+  });
+  return [...repeatedScripts().slice(0, quick ? 2 : 10), ...small.slice(0, quick ? 2 : FILES_IN_EDITOR)];
+}
+
+function editorTable(rows: readonly (readonly [model: string, figures: EditorFigures])[], tabs: TabFigures): string {
+  const cells = rows.map(([model, { waits, ...sums }]) => {
+    const sorted = [...waits].sort((a, b) => a - b);
+    const at = (share: number) =>
+      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+    return [
+      model,
+      `${sums.accepted} of ${sums.edits} (${sums.scripts} files)`,
+      `${((100 * sums.accepted) / sums.edits).toFixed(1)} %`,
+      `${((100 * sums.wrong) / Math.max(1, sums.offered)).toFixed(1)} %`,
+      (sums.requests / Math.max(1, sums.accepted)).toFixed(2),
+      String(Math.round(sums.tokens / Math.max(1, sums.accepted))),
+      `${at(0.5)} / ${at(0.95)}`,
+      String(sums.moved),
+    ].join(' | ');
+  });
+  const { pressed, withOffer, stolen } = tabs;
+  return [
+    '| in VS Code: model | accepted | share | wrong offers | requests / accepted | tokens / accepted | last key to label p50 / p95 ms | untouched lines that moved |',
+    '|---|---|---|---|---|---|---|---|',
+    ...cells.map((row) => `| ${row} |`),
+    '',
+    `${stolen} of ${pressed} ordinary presses of Tab did not indent; a next edit was on screen at ${withOffer} of them.`,
+  ].join('\n');
+}
+
+async function inEditor(files: readonly EditScript[]) {
+  const bench = await EditorBench.start();
+  try {
+    const scripts = scriptsInEditor(files);
+    const rows: [string, EditorFigures][] = [];
+    for (const [name, { kind, errors }] of MODELS) {
+      if (kind === 'oracle') rows.push([name, await bench.replay(scripts, errors)]);
+    }
+    return { rows, tabs: await pressTabs(bench, quick ? 100 : TABS) };
+  } finally {
+    await bench.close();
+  }
+}
+
 const files = (await changedFiles()).flatMap((file) => scriptOf(file) ?? []);
 const rows = [
   ...(await measure('versions of packages', quick ? files.slice(0, 15) : files)),
@@ -97,7 +157,13 @@ const rows = [
 const p99 = await keyTimes();
 const text = table(rows, p99);
 console.log(text);
+const editor = process.argv.includes('--engine') ? undefined : await inEditor(files);
+const editorText = editor && editorTable(editor.rows, editor.tabs);
+if (editorText !== undefined) console.log(editorText);
 const results = new URL('../results/', here);
 mkdirSync(results, { recursive: true });
-writeFileSync(new URL('next-edit.json', results), `${JSON.stringify({ rows, keyP99Ms: p99 }, null, 2)}\n`);
+writeFileSync(new URL('next-edit.json', results), `${JSON.stringify({ rows, keyP99Ms: p99, editor }, null, 2)}\n`);
 if (!quick) writeInto(new URL('../../../docs/performance.md', here), 'next-edit', text);
+if (!quick && editorText !== undefined) {
+  writeInto(new URL('../../../docs/performance.md', here), 'next-edit-editor', editorText);
+}

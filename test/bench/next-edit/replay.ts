@@ -3,7 +3,7 @@ import type { SendEditRequest } from '../../../src/completion/next-edit/model/ed
 import type { NextEdit } from '../../../src/completion/next-edit/next-edit.ts';
 import { writeEditPrompt } from '../../../src/wire/edit/edit-dialect.ts';
 import { NextEditHarness, TestDocument } from '../../completion/next-edit/next-edit-harness.ts';
-import { hash } from '../typist/oracle.ts';
+import { rewriteRegion } from './region.ts';
 import { type EditScript, type Hunk, hunksBetween } from './scripts.ts';
 
 /** How the model answers. `none`: there is no model. */
@@ -197,14 +197,9 @@ class Replay {
       const first = request.startLine - 1;
       const region = request.region.split('\n');
       const count = request.region.endsWith('\n') ? region.length - 1 : region.length;
-      const now = this.#editor.active.lines;
-      const hunks = this.#remaining().filter(
-        (hunk) => hunk.first >= first && hunk.first + hunk.old.length <= first + count,
-      );
-      const right = rewrite(now.slice(first, first + count), hunks, first);
-      const wrong = hash(`${request.region}${request.cursor}`) % 100 < errors;
-      const lines = wrong ? mistaken(now.slice(first, first + count), request.cursor) : right;
-      const answer = lines.join('\n') + (request.region.endsWith('\n') ? '\n' : '');
+      const lines = this.#editor.active.lines.slice(first, first + count);
+      const { text: rewritten } = rewriteRegion({ lines, first, cursor: request.cursor }, this.#remaining(), errors);
+      const answer = rewritten + (request.region.endsWith('\n') ? '\n' : '');
       const { text } = writeEditPrompt(DIALECT, request);
       this.#tokens += Math.ceil((text.length + answer.length) / CHARACTERS_PER_TOKEN);
       return answerAfter(clock.sleep(LATENCY_MS), answer, signal);
@@ -217,21 +212,6 @@ async function* answerAfter(wait: Promise<void>, text: string, signal: AbortSign
   if (signal.aborted) return;
   yield { type: 'text', part: 0, text } as const;
   yield { type: 'finish', reason: 'stop' } as const;
-}
-
-function rewrite(lines: readonly string[], hunks: readonly Hunk[], first: number): readonly string[] {
-  const out = [...lines];
-  for (const { first: at, old, text } of [...hunks].reverse()) out.splice(at - first, old.length, ...text);
-  return out;
-}
-
-/** A plausible mistake: a word of a line becomes a word of another one. */
-function mistaken(lines: readonly string[], seed: number): readonly string[] {
-  const words = lines.join(' ').match(/[A-Za-z_]{4,}/g) ?? [];
-  const at = lines.findIndex((line, index) => index >= seed % lines.length && /[A-Za-z_]{4,}/.test(line));
-  const word = words[seed % Math.max(1, words.length)];
-  if (at < 0 || word === undefined) return lines;
-  return lines.map((line, index) => (index === at ? line.replace(/[A-Za-z_]{4,}/, `${word}Of`) : line));
 }
 
 /** Lines that are removed and added. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
+import { removeOldRows } from '../../../src/gateway/postgres/postgres-retention.ts';
 import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
 import { migratePostgres } from '../../../src/gateway/postgres/postgres-tables.ts';
 import type { UsageRow } from '../../../src/gateway/state/usage-tables.ts';
@@ -91,6 +92,25 @@ describe('the state in Postgres', () => {
     assert.deepEqual([code, out], [0, 'The state is consistent: 3 rows, 1 USD spent, equal to the sum of the rows.\n']);
     await query(url, 'UPDATE svc.spent SET nano = nano + 1');
     assert.equal((await svc(folder, ['state', 'check'])).code, 1);
+  });
+
+  it('retention: old rows and sums are removed in batches, and what was spent stays', async () => {
+    const url = await server.database();
+    const now = Date.UTC(2026, 5, 1);
+    const day = 86_400_000;
+    await write(url, [ledgerRow({ at: now - 100 * day }), ledgerRow({ at: now - 50 * day }), ledgerRow({ at: now })]);
+    const connection = new PostgresConnection(url);
+    const kept = { usage: 30 * day, rollup: 60 * day };
+    while (await removeOldRows(connection, kept, now));
+    connection.close();
+    using folder = folderWith(url);
+    const { out } = await svc(folder, ['state', 'check']);
+    assert.equal(out, 'The state is consistent: 1 rows, 1.5 USD spent, equal to the sum of the rows.\n');
+    const buckets = await query(url, 'SELECT bucket FROM svc.usage_rollup ORDER BY bucket');
+    assert.deepEqual(
+      buckets.map(({ bucket }) => Number(bucket)),
+      [0, now - 50 * day, now],
+    );
   });
 
   it('rows: text that Postgres can’t store and numbers that are too large do not stop the ledger', async () => {
