@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Session } from '../../../gateway/admin/api/schemas.ts';
 import { t } from '../../shared/words.ts';
 import { VIEWS, type View } from '../data/address.ts';
@@ -21,10 +21,13 @@ export function Shell({ session }: { session: Session }) {
   const { address, api } = useAdmin();
   const views = session.scope === 'own' ? OWN : VIEWS;
   const view = views.find((each) => each === address.view.value) ?? 'overview';
+  const navigation = useRef<HTMLElement>(null);
   useEffect(() => {
     document.title = `${viewTitle(view)} – ${t('Svc Gateway')}`;
-    // On a narrow screen, the navigation scrolls.
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    const link = navigation.current?.querySelector<HTMLElement>('[aria-current]');
+    // On a narrow screen, the navigation scrolls. `scrollIntoView` would change where Tab starts.
+    if (navigation.current && link)
+      navigation.current.scrollLeft = link.offsetLeft - navigation.current.offsetLeft - 40;
   }, [view]);
   return (
     <>
@@ -33,7 +36,7 @@ export function Shell({ session }: { session: Session }) {
       </a>
       <header class="bar">
         <span class="brand">{t('Svc Gateway')}</span>
-        <nav aria-label={t('Views')}>
+        <nav ref={navigation} aria-label={t('Views')}>
           {views.map((each) => (
             <a
               key={each}
