@@ -1,5 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -96,18 +98,33 @@ async function bundle(): Promise<string> {
   return path.join(outdir, 'cli.js');
 }
 
-/** @param before a checkout to compare with, built by `npm run build` there; default: this checkout. */
-export async function gateway(upstream: string, warm: string, before?: string): Promise<Contestant> {
+interface GatewayOptions {
+  /** A checkout to compare with, built by `npm run build` there; default: this checkout. */
+  readonly before?: string;
+  /** A pool in front of each model, traces and metrics, the admin API, and a page that shows live requests. */
+  readonly full?: true;
+}
+
+export async function gateway(
+  upstream: string,
+  warm: string,
+  { before, full }: GatewayOptions = {},
+): Promise<Contestant> {
   const cli = before === undefined ? await bundle() : path.resolve(before, 'dist', 'cli.js');
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-bench-'));
+  const sink = full ? await startSink() : undefined;
   const model = { cost: { input: 1, output: 2 }, limit: { context: 128_000, output: 4_096 } };
+  const models = full ? { bench: model, bench2: model } : { bench: model };
   const options = { baseURL: `${upstream}/v1`, apiKey: 'sk-bench' };
   const config = {
     provider: {
-      chat: { options, models: { bench: model } },
-      messages: { npm: '@ai-sdk/anthropic', options, models: { bench: model } },
+      chat: { options, models },
+      messages: { npm: '@ai-sdk/anthropic', options, models },
     },
-    gateway: { organizations: { team: { policy: { allow: ['chat/*', 'messages/*'], deny: ['chat/other'] } } } },
+    gateway: {
+      organizations: { team: { policy: { allow: ['chat/*', 'messages/*', 'team/*'], deny: ['chat/other'] } } },
+      ...(sink ? { admin: true, telemetry: { endpoint: sink.url }, pools: POOLS } : {}),
+    },
   };
   writeFileSync(path.join(folder, 'svc.jsonc'), JSON.stringify(config));
   const env = {
@@ -123,16 +140,69 @@ export async function gateway(upstream: string, warm: string, before?: string): 
     { env: { ...process.env, ...env }, cwd: folder, encoding: 'utf8' },
   );
   const key = made.trim().split('\n').at(-1) ?? '';
+  const page = full ? adminKey(cli, folder, env) : undefined;
   const startedAt = performance.now();
   const { child, url } = await started([cli, 'serve', '--port', '0'], env);
   const headers = { authorization: `Bearer ${key}` };
   const body = (text: string, translated: boolean) =>
-    text.replace('"model":"bench"', `"model":"${translated ? 'messages' : 'chat'}/bench"`);
+    text.replace(
+      '"model":"bench"',
+      `"model":"${full ? 'team/' : ''}${translated ? 'messages' : 'chat'}${full ? '' : '/bench'}"`,
+    );
   const request = (text: string, translated: boolean) => ({
     url,
     bytes: requestBytes(`${url}/v1/chat/completions`, headers, body(text, translated)),
   });
-  return ready({ name: before === undefined ? 'svc' : 'before', child, startedAt, request, folder }, warm);
+  const stop = page === undefined ? undefined : await followRequests(url, page);
+  const name = full ? 'full' : before === undefined ? 'svc' : 'before';
+  const who = await ready({ name, child, startedAt, request, folder }, warm);
+  return {
+    ...who,
+    stop: () => {
+      stop?.();
+      sink?.close();
+      who.stop();
+    },
+  };
+}
+
+const POOLS = {
+  'team/chat': { models: ['chat/bench', 'chat/bench2'] },
+  'team/messages': { models: ['messages/bench', 'messages/bench2'] },
+};
+
+/** An OTLP receiver that reads everything and keeps nothing. */
+async function startSink(): Promise<{ readonly url: string; readonly close: () => void }> {
+  const server = createHttpServer((request, response) => request.resume().once('end', () => response.end()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };
+}
+
+function adminKey(cli: string, folder: string, env: NodeJS.ProcessEnv): string {
+  const made = execFileSync(process.execPath, [cli, 'keys', 'create', 'page', '--admin', 'read'], {
+    ...{ env: { ...process.env, ...env }, cwd: folder, encoding: 'utf8' },
+  });
+  return made.trim().split('\n').at(-1) ?? '';
+}
+
+/** Reads live requests as the page does. @returns a function that ends it. */
+async function followRequests(url: string, key: string): Promise<() => void> {
+  const end = new AbortController();
+  const headers = { authorization: `Bearer ${key}` };
+  const follow = async () => {
+    const response = await fetch(`${url}/admin/v1/requests/live`, { headers, signal: end.signal });
+    if (response.status !== 200) throw new Error(`live requests: ${response.status}`);
+    return response;
+  };
+  const response = await follow();
+  const read = async () => {
+    for await (const _ of response.body ?? []) if (end.signal.aborted) return;
+  };
+  void read().catch(() => undefined);
+  return () => end.abort();
 }
 
 /** The peer from npm, outside of the project's dependencies. */

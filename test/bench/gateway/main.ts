@@ -1,6 +1,7 @@
 /**
  * Compares the gateway with others in one run, in alternation:
- * `node test/bench/gateway/main.ts [--quick] [--no-peer] [--before CHECKOUT]`.
+ * `node test/bench/gateway/main.ts [--quick] [--no-peer] [--full] [--before CHECKOUT]`.
+ * `--full` adds the gateway with a pool, telemetry, the admin API and a page that shows live requests.
  * `--before` adds the gateway of another checkout (built there) and prints the ratio to it for each measurement.
  * Writes test/bench/results/gateway.json, and without --quick the table in docs/performance.md.
  */
@@ -107,7 +108,8 @@ const upstream = await startUpstream();
 const contestants: Contestant[] = [direct(upstream.url, upstream.pid)];
 try {
   contestants.push(await relay(upstream.url, WHOLE), await gateway(upstream.url, WHOLE));
-  if (BEFORE !== undefined) contestants.push(await gateway(upstream.url, WHOLE, BEFORE));
+  if (BEFORE !== undefined) contestants.push(await gateway(upstream.url, WHOLE, { before: BEFORE }));
+  if (has('--full')) contestants.push(await gateway(upstream.url, WHOLE, { full: true }));
   if (!has('--no-peer')) contestants.push(await peer(upstream.url, WHOLE));
   for (const who of contestants) note('cold start ms', who.name, who.coldStartMs);
   for (const who of contestants) if (who.name !== 'direct') await memory(who);
