@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { openState } from '../../src/gateway/state/state-database.ts';
+import { SqliteAdmin } from '../../src/gateway/state-admin.ts';
+import { ProjectFolder } from '../config/project-folder.ts';
+import { svc } from './run-svc.ts';
+
+describe('svc admin link', () => {
+  it('svc admin link: prints a link whose token signs in once', async () => {
+    using folder = new ProjectFolder();
+    folder.global({ gateway: { admin: true, listen: { port: 4999 } } });
+    const { code, out, err } = await svc(folder, ['admin', 'link']);
+    assert.deepEqual([code, err], [0, '']);
+    const [, token = ''] = /^http:\/\/127\.0\.0\.1:4999\/admin#([\w-]{43})\n$/.exec(out) ?? [];
+    const database = await openState(`${folder.home}/.local/share/svc/gateway.db`);
+    const state = new SqliteAdmin(database);
+    assert.deepEqual([await state.useLink(token), await state.useLink(token)], [true, false]);
+    const [entry] = await state.audit({ limit: 1 });
+    assert.deepEqual([entry?.action, entry?.source], ['link.create', 'terminal']);
+    assert.ok(!JSON.stringify(entry).includes(token));
+    database.close();
+  });
+
+  it('svc admin link: says how to turn the page on', async () => {
+    using folder = new ProjectFolder();
+    const { code, out, err } = await svc(folder, ['admin', 'link']);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(err, /"admin": true/);
+  });
+
+  it('svc keys create --admin: creates an admin key, and refuses unknown scopes', async () => {
+    using folder = new ProjectFolder();
+    assert.equal((await svc(folder, ['keys', 'create', 'ops', '--admin', 'read'])).code, 0);
+    assert.equal(JSON.parse((await svc(folder, ['keys', 'list', '--json'])).out)[0].admin, 'read');
+    assert.equal((await svc(folder, ['keys', 'create', 'x', '--admin', 'root'])).code, 2);
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { isObject } from '../../src/base/json.ts';
+import { serverPath } from '../host/debian.ts';
+
+const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
+/** Files that the user writes. */
+const OWN = ['./svc.jsonc', '.env'];
+
+const compose: unknown = parse(readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8'), { merge: true });
+
+function member(value: unknown, name: string): Record<string, unknown> {
+  const found = isObject(value) ? value[name] : undefined;
+  assert.ok(isObject(found), name);
+  return found;
+}
+
+describe('deploy/compose.yaml', () => {
+  it('compose: is valid by the schema of Debian’s docker-compose', function () {
+    this.timeout(120_000);
+    const schema = serverPath({
+      name: 'schema of Compose',
+      paths: ['/usr/lib/python3/dist-packages/compose/config/compose_spec.json'],
+      debianPackage: 'docker-compose',
+    });
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    const validate = ajv.compile(JSON.parse(readFileSync(schema, 'utf8')));
+    // Extensions of the root are templates for the rest.
+    assert.ok(validate(compose), JSON.stringify(validate.errors));
+  });
+
+  it('compose: names existing files, one volume for each gateway, and the addresses of the balancer', () => {
+    const services = member(compose, 'services');
+    const { environment } = member(services, 'balancer');
+    const volumes = new Set<string>();
+    for (const number of [1, 2, 3]) {
+      const { volumes: mounted, build } = member(services, `gateway-${number}`);
+      assert.ok(Array.isArray(mounted) && isObject(build));
+      assert.ok(existsSync(join(DEPLOY, String(build.context), String(build.dockerfile))));
+      for (const each of mounted) {
+        const [source = ''] = String(each).split(':');
+        if (source.startsWith('.')) assert.ok(OWN.includes(source) || existsSync(join(DEPLOY, source)), source);
+        else volumes.add(source);
+      }
+      assert.ok(isObject(environment));
+      assert.equal(environment[`SVC_GATEWAY_${number}`], `gateway-${number}:4180`);
+    }
+    assert.equal(volumes.size, 3);
+    for (const volume of volumes) assert.ok(volume in member(compose, 'volumes'), volume);
+    assert.match(readFileSync(join(DEPLOY, 'haproxy.cfg'), 'utf8'), /"\$\{SVC_GATEWAY_3-127\.0\.0\.1:4183\}"/);
+  });
+});
