@@ -2,6 +2,7 @@
 // --watch keeps building; --release leaves source maps out.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { build, context } from 'esbuild';
+import { adminPage } from './scripts/admin-page.ts';
 import { writeLicenses } from './scripts/licenses.ts';
 import { MERMAID } from './scripts/mermaid.ts';
 
@@ -55,6 +56,9 @@ const page = {
   assetNames: '[name]',
 };
 
+// The gateway serves it.
+const admin = { ...adminPage('dist/admin-page', release), sourcemap: common.sourcemap };
+
 const suites = {
   ...common,
   entryPoints: { suite: 'test/host/suites/run.ts' },
@@ -68,6 +72,7 @@ const suites = {
 
 await rm('dist', { recursive: true, force: true });
 await mkdir('dist/webview', { recursive: true });
+await mkdir('dist/admin-page', { recursive: true });
 await cp('node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/webview/codicon.ttf');
 await cp('node_modules/@vscode/codicons/dist/codicon.css', 'dist/webview/codicon.css');
 // src/catalog/public/snapshot.ts reads it beside itself; shared by both entries, it is bundled into a chunk.
@@ -75,12 +80,12 @@ await mkdir('dist/chunks', { recursive: true });
 await cp('src/catalog/public/snapshot.json', 'dist/chunks/snapshot.json');
 await cp('src/cli/launch', 'dist/bin', { recursive: true });
 
-const jobs = [host, page, ...(has('--tests') ? [suites] : [])];
+const jobs = [host, page, admin, ...(has('--tests') ? [suites] : [])];
 if (has('--watch')) {
   for (const job of jobs) await (await context(job)).watch();
   console.log('watching');
 } else {
   const built = await Promise.all(jobs.map((job) => build({ ...job, metafile: true })));
-  const shipped = built.slice(0, 2).flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const shipped = built.slice(0, 3).flatMap(({ metafile }) => Object.keys(metafile.inputs));
   if (release) writeLicenses(import.meta.dirname, shipped, ['@vscode/codicons']);
 }

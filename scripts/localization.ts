@@ -61,13 +61,17 @@ export function errorTemplates(): readonly string[] {
   });
 }
 
+/** The texts that the files of a folder translate with `t()`. */
+export function textsOf(folder: string): readonly string[] {
+  return sources(folder).flatMap((file) => {
+    const source = readFileSync(file, 'utf8');
+    return [...literals(source, CALL), ...literals(source, CHOICE)];
+  });
+}
+
 /** Every text that is translated, sorted. */
 export function shownTexts(): readonly string[] {
-  const found = new Set<string>();
-  for (const file of [...sources('src/extension'), ...sources('src/webview')]) {
-    const source = readFileSync(file, 'utf8');
-    for (const text of [...literals(source, CALL), ...literals(source, CHOICE)]) found.add(text);
-  }
+  const found = new Set<string>([...textsOf('src/extension'), ...textsOf('src/webview')]);
   const form = readFileSync(join(ROOT, 'src/config/provider-form/provider-form.ts'), 'utf8');
   for (const text of literals(form, TEXT)) found.add(text);
   const reader = readFileSync(join(ROOT, 'src/config/editing/config-text.ts'), 'utf8');

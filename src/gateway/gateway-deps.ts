@@ -58,6 +58,8 @@ export interface GatewayDeps {
   /** What the admin API reads and writes. */
   readonly admin: StateAdmin;
   readonly signIns: SignInLimit;
+  /** Folder of the admin page. Absent: there is no page. */
+  readonly adminPage?: string | undefined;
   /** The version of Svc. */
   readonly version: string;
   /** Absent: nothing is recorded. */

@@ -12,6 +12,7 @@ import { PAGE_GUARD_HEADERS, RequestContext } from './http/request-context.ts';
 import { RequestIds } from './http/request-ids.ts';
 import { Router } from './http/router.ts';
 import { TickBatch } from './http/tick-batch.ts';
+import { adminPageRoutes } from './routes/admin-page-route.ts';
 import { adminRoutes } from './routes/admin-routes.ts';
 import { catalogRoutes } from './routes/catalog-routes.ts';
 import { compactRoute } from './routes/compact-route.ts';
@@ -68,6 +69,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     ...catalogRoutes(deps),
     ...operationRoutes(deps, () => !draining),
     ...adminRoutes(deps),
+    ...adminPageRoutes(deps),
   ]);
   deps.metrics.watchMembers(() => deps.pools.health.report());
   const headersTimeout = listen.headersTimeout ?? 20_000;

@@ -53,6 +53,7 @@ describe('installed package', () => {
       'THIRD_PARTY_LICENSES.txt',
       'dist/extension.js',
       'dist/cli.js',
+      'dist/admin-page/admin.en.html',
     ]) {
       assert.ok(files.includes(wanted), wanted);
     }

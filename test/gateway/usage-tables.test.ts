@@ -103,6 +103,38 @@ describe('usage tables', () => {
     assert.equal(readUsageReport(database, { since: 0, by: [] }).total.cost, 100);
   });
 
+  it('usage tables: a series has the rows of the most expensive groups, and the sums of all', () => {
+    const at = Date.parse('2026-10-20T00:00:00Z');
+    for (const [n, key] of ['a', 'b', 'c', ''].entries()) {
+      write(row({ at, key, cost: (n + 1) * 1e9 }), row({ at: at + DAY, key, cost: n * 1e9 }));
+    }
+    const query = { since: at, until: at + 2 * DAY, by: ['key'], step: 'day', top: 2 } as const;
+    const { rows, total, series } = readUsageReport(database, query);
+    assert.deepEqual(
+      rows.map(({ start, key, cost }) => [String(start).slice(0, 10), key, cost]),
+      [
+        ['2026-10-20', null, 4],
+        ['2026-10-20', 'c', 3],
+        ['2026-10-21', null, 3],
+        ['2026-10-21', 'c', 2],
+      ],
+    );
+    assert.deepEqual(
+      series?.groups.map(({ key, cost }) => [key, cost]),
+      [
+        [null, 7],
+        ['c', 5],
+        ['b', 3],
+        ['a', 1],
+      ],
+    );
+    assert.deepEqual(
+      series?.steps.map(({ cost }) => cost),
+      [10, 6],
+    );
+    assert.equal(total.cost, 16);
+  });
+
   it('usage tables: reports equal the sum of the rows in every time zone, for every period and range', () => {
     const zones = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe'];
     const from = Date.parse('2026-10-20T00:00:00Z');

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { KeyCache } from '../../gateway/access/key-cache.ts';
 import { type FileLog, LEVELS, type Level, openLog } from '../../gateway/accounting/log.ts';
@@ -25,6 +27,10 @@ import { adminLink } from './admin-command.ts';
  */
 const KEY_VARIABLE = 'SVC_GATEWAY_KEY';
 const DRAIN_SECONDS = 10;
+/** The files of the admin page: beside the bundle, or where they are built when the gateway runs from its sources. */
+const ADMIN_PAGE = ['../admin-page/', '../../../dist/admin-page/'].map((folder) =>
+  fileURLToPath(new URL(folder, import.meta.url)),
+);
 
 /** `svc serve`: the gateway, until SIGTERM, SIGINT, SIGHUP or the end of its parent. */
 export async function run(args: string[], outer: Io): Promise<number> {
@@ -91,6 +97,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
         admin: state.admin,
         signIns: state.signIns,
         version: version(),
+        adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
       },
       { host, port: port ?? listen.port },
     );

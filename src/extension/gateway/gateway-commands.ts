@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
+import { createAdminLink } from './admin-link.ts';
 import type { GatewayProcess, GatewayState } from './process.ts';
 
 /** Commands and status bar item of the local gateway. @param cli path of the terminal program. */
@@ -16,6 +17,7 @@ export function registerGatewayCommands(gateway: GatewayProcess, cli: string): v
     vscode.commands.registerCommand('svc.gateway.stop', () => gateway.stop()),
     vscode.commands.registerCommand('svc.gateway.status', () => showStatus(gateway)),
     vscode.commands.registerCommand('svc.gateway.usage', () => openUsage(cli)),
+    vscode.commands.registerCommand('svc.gateway.openAdminPage', () => openAdminPage(gateway)),
     vscode.commands.registerCommand('svc.gateway.copyEnvironment', () => copyEnvironment(gateway)),
   );
 }
@@ -47,6 +49,7 @@ async function showStatus(gateway: GatewayProcess): Promise<void> {
     ...(running
       ? [
           item(`$(copy) ${vscode.l10n.t('Copy Environment')}`, 'svc.gateway.copyEnvironment'),
+          item(`$(dashboard) ${vscode.l10n.t('Open Admin Page')}`, 'svc.gateway.openAdminPage'),
           item(`$(debug-stop) ${vscode.l10n.t('Stop')}`, 'svc.gateway.stop'),
         ]
       : [item(`$(play) ${vscode.l10n.t('Start')}`, 'svc.gateway.start')]),
@@ -84,6 +87,29 @@ async function openUsage(cli: string): Promise<void> {
   );
   const document = await vscode.workspace.openTextDocument({ content: parts.join('\n') });
   await vscode.window.showTextDocument(document, { preview: true });
+}
+
+/** Opens the gateway's page in a browser, signed in by a one-time link. Returns its address without the link's token. */
+async function openAdminPage(gateway: GatewayProcess): Promise<string | undefined> {
+  const url = gateway.state.kind === 'running' ? gateway.state.url : await start(gateway);
+  if (url === undefined) return undefined;
+  const link = await createAdminLink(url, await gateway.key());
+  if (link.kind === 'link') {
+    await vscode.env.openExternal(vscode.Uri.parse(`${url}${link.path}`, true));
+    return `${url}/admin`;
+  }
+  if (link.kind === 'failed') {
+    void vscode.window.showErrorMessage(vscode.l10n.t('The admin page can’t be opened: {0}', link.reason));
+    return undefined;
+  }
+  const open = vscode.l10n.t('Open Configuration');
+  void vscode.window
+    .showInformationMessage(
+      vscode.l10n.t('The admin page is off. Set gateway.admin to true in svc.jsonc to turn it on.'),
+      open,
+    )
+    .then((choice) => (choice === open ? vscode.commands.executeCommand('svc.config.open') : undefined));
+  return undefined;
 }
 
 async function copyEnvironment(gateway: GatewayProcess): Promise<void> {

@@ -47,6 +47,8 @@ export interface KeySearch {
   readonly state?: KeyState | undefined;
   readonly organization?: string | undefined;
   readonly user?: string | undefined;
+  /** Only keys that are still valid and expire before this time. */
+  readonly expiresBefore?: number | undefined;
   /** Only names after this one. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -66,7 +68,8 @@ export const KEYS_WITH_USE = `SELECT keys.*, ${SPENT},
   (SELECT max(at) FROM usage WHERE usage.key = keys.name) AS used_at FROM keys`;
 
 /** Conditions for a search and its page, for SQLite and Postgres, with the values of their parameters `?1` and so on. */
-export function searchSql({ search, state, organization, user, after, limit }: KeySearch, now: number) {
+export function searchSql(query: KeySearch, now: number) {
+  const { search, state, organization, user, expiresBefore, after, limit } = query;
   const values: (string | number | null)[] = [];
   const parameter = (value: string | number) => `?${values.push(value)}`;
   const conditions = ['1 = 1'];
@@ -79,6 +82,9 @@ export function searchSql({ search, state, organization, user, after, limit }: K
     conditions.push(`${text} LIKE ${pattern} ESCAPE '\\'`);
   }
   if (state !== undefined) conditions.push(`${stateSql(now)} = ${parameter(state)}`);
+  if (expiresBefore !== undefined) {
+    conditions.push(`revoked_at IS NULL AND expires_at > ${now} AND expires_at < ${parameter(expiresBefore)}`);
+  }
   const where = conditions.join(' AND ');
   const page = `AND name > ?${values.length + 1} ORDER BY name LIMIT ${limit}`;
   return { where, values, page, pageValues: [...values, after ?? ''] };

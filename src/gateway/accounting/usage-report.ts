@@ -33,6 +33,8 @@ export interface UsageQuery {
   readonly provider?: string | undefined;
   /** Divides the time: each row then has the `start` of its part. */
   readonly step?: Step | undefined;
+  /** With `step`: rows only of this many groups, those with the highest cost. */
+  readonly top?: number | undefined;
 }
 
 /** Sums of the ledger. Costs are in USD; answers of models without a price count as 0. */
@@ -59,11 +61,22 @@ export interface UsageSums {
   readonly first_byte_p99_ms: number | null;
   /** Of the time in which answers were streamed. */
   readonly output_tokens_per_second: number | null;
+  /** Milliseconds in which answers were streamed, of all requests together. */
+  readonly output_ms: number;
 }
 
 export interface UsageReport {
   readonly rows: readonly UsageSums[];
   readonly total: UsageSums;
+  /** Only with `step`. */
+  readonly series?: UsageSeries;
+}
+
+export interface UsageSeries {
+  /** The sums of each part of the time over all groups, with its `start`. */
+  readonly steps: readonly UsageSums[];
+  /** The sums of each group over the whole time, the highest cost first. */
+  readonly groups: readonly UsageSums[];
 }
 
 export function parseGroup(text: string): Group | undefined {
@@ -124,32 +137,55 @@ function sealedQuery(query: UsageQuery): SealedQuery {
 
 /** The report of the rows that the statement of `usageSql` returns. */
 export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, unknown>>>): UsageReport {
-  const { by, zone = new TimeZone('UTC') } = query;
-  const groups = new Map<string, { readonly labels: readonly (string | null)[]; readonly sums: Sums }>();
+  const { by, step, zone = new TimeZone('UTC') } = query;
+  const [cells, steps, groups] = [new Map<string, Summed>(), new Map<string, Summed>(), new Map<string, Summed>()];
   const total: Sums = COLUMNS.map(() => 0);
   const label = labeler(query, zone);
   for (const row of rows) {
     const labels = label(row);
-    const id = JSON.stringify(labels);
-    const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
-    groups.set(id, group);
     const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
-    for (let index = 0; index < sums.length; index += 1) {
-      const value = sums[index] ?? 0;
-      group.sums[index] = (group.sums[index] ?? 0) + value;
-      total[index] = (total[index] ?? 0) + value;
-    }
+    addSums(sumsOf(cells, labels), sums);
   }
-  const names = query.step === undefined ? by : ['start', ...by];
-  const chronological = query.step !== undefined || isChronological(by);
-  const sorted = [...groups.values()].sort(chronological ? byLabels : byCost);
+  for (const { labels, sums } of cells.values()) {
+    addSums(total, sums);
+    if (step === undefined) continue;
+    addSums(sumsOf(steps, labels.slice(0, 1)), sums);
+    addSums(sumsOf(groups, labels.slice(1)), sums);
+  }
+  if (step === undefined) {
+    const sorted = [...cells.values()].sort(isChronological(by) ? byLabels : byCost);
+    return { rows: sorted.map((each) => describeGroup(by, each)), total: describeSums(total) };
+  }
+  const largest = [...groups.values()].sort(byCost);
+  const top = new Set(largest.slice(0, query.top).map(({ labels }) => labels.join('\0')));
+  const shown = [...cells.values()].filter(({ labels }) => top.has(labels.slice(1).join('\0'))).sort(byLabels);
   return {
-    rows: sorted.map(({ labels, sums }) => ({
-      ...Object.fromEntries(names.map((name, index) => [name, labels[index] ?? null])),
-      ...describeSums(sums),
-    })),
+    rows: shown.map((each) => describeGroup(['start', ...by], each)),
     total: describeSums(total),
+    series: {
+      steps: [...steps.values()].sort(byLabels).map((each) => describeGroup(['start'], each)),
+      groups: largest.map((each) => describeGroup(by, each)),
+    },
   };
+}
+
+function addSums(to: Sums, sums: ArrayLike<number>): void {
+  for (let index = 0; index < sums.length; index += 1) to[index] = (to[index] ?? 0) + (sums[index] ?? 0);
+}
+
+function describeGroup(names: readonly string[], { labels, sums }: Summed): UsageSums {
+  return {
+    ...Object.fromEntries(names.map((name, index) => [name, labels[index] ?? null])),
+    ...describeSums(sums),
+  };
+}
+
+function sumsOf(groups: Map<string, Summed>, labels: readonly (string | null)[]): Sums {
+  // No label is an empty text, so that null has an id of its own.
+  const id = labels.join('\0');
+  const group = groups.get(id) ?? { labels, sums: COLUMNS.map(() => 0) };
+  groups.set(id, group);
+  return group.sums;
 }
 
 /**
@@ -261,6 +297,7 @@ function describeSums(sums: Sums): UsageSums {
     first_byte_p95_ms: firstByte(latency, 0.95),
     first_byte_p99_ms: firstByte(latency, 0.99),
     output_tokens_per_second: outputMs === 0 ? null : Math.round((output / outputMs) * 10_000) / 10,
+    output_ms: outputMs,
   };
 }
 

@@ -4,6 +4,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import { unknownPath } from '../http/router.ts';
 import { auditRoutes } from './audit-routes.ts';
 import type { AdminRoute } from './call.ts';
+import { concernRoutes } from './concern-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { requestRoutes } from './request-routes.ts';
@@ -19,6 +20,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   ...usageRoutes(),
   ...requestRoutes(),
   ...overviewRoutes(),
+  ...concernRoutes(),
   ...auditRoutes(),
 ];
 

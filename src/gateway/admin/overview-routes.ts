@@ -9,16 +9,12 @@ import { type AdminRoute, route } from './call.ts';
 import { configHash } from './config-hash.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
+import type { Viewer } from './viewer.ts';
 
 /** Budgets, organizations, models, providers and replicas. */
 export function overviewRoutes(): AdminRoute[] {
   return [
-    route(ENDPOINTS.listBudgets, async ({ deps, viewer }) => {
-      const own = viewer.scope === 'own' ? await deps.admin.findKey(viewer.name) : undefined;
-      const visible =
-        viewer.scope === 'own' ? (deps.limits.of(viewer.name, own?.organization)?.budgets ?? []) : deps.limits.budgets;
-      return { data: await describeBudgets(deps, [...visible]) };
-    }),
+    route(ENDPOINTS.listBudgets, async ({ deps, viewer }) => ({ data: await describeVisibleBudgets(deps, viewer) })),
     route(ENDPOINTS.listOrganizations, async ({ deps }) => ({ data: await describeOrganizations(deps) })),
     route(ENDPOINTS.listModels, async ({ deps }) => {
       await deps.listing.whenListed();
@@ -35,6 +31,13 @@ export function overviewRoutes(): AdminRoute[] {
 const WEEK_MS = 7 * 86_400_000;
 /** Budgets on one page: teams have fewer, and a list of all keys has its own pages. */
 const MAX_BUDGETS = 1_000;
+
+/** All budgets, or those that count the requests of the caller's own key. */
+export async function describeVisibleBudgets(deps: GatewayDeps, viewer: Viewer): Promise<api.Budget[]> {
+  if (viewer.scope !== 'own') return describeBudgets(deps, [...deps.limits.budgets]);
+  const own = await deps.admin.findKey(viewer.name);
+  return describeBudgets(deps, [...(deps.limits.of(viewer.name, own?.organization)?.budgets ?? [])]);
+}
 
 async function describeBudgets(deps: GatewayDeps, budgets: readonly Budget[], now = Date.now()): Promise<api.Budget[]> {
   const share = (budget: Budget) => (budget.rule.nano === 0 ? 1 : budget.spent() / budget.rule.nano);

@@ -8,18 +8,21 @@ import { type AdminRoute, route, SENT } from './call.ts';
 import { isoTime } from './key-view.ts';
 import { ownFilter } from './viewer.ts';
 
+/** Groups of a series in one answer. `format=csv` without `step` has all. */
+const MAX_GROUPS = 200;
+
 /** Sums of the ledger: the same function as `svc usage`. */
 export function usageRoutes(): AdminRoute[] {
   return [
     route(ENDPOINTS.getUsage, async ({ deps, context, viewer, query: input }) => {
-      const { step, organization, model, provider, user } = input;
+      const { step, top, organization, model, provider, user } = input;
       const zone = readZone(input.tz);
       const by = readGroups(input.by);
       const since = readTime('since', input.since, zone) ?? 0;
       const until = readTime('until', input.until, zone);
       if (until !== undefined && until < since) throw invalidRequest('until', '“until” must be after “since”.');
       const key = ownFilter(viewer, input.key);
-      const query: UsageQuery = { since, until, by, step, zone, key, user, organization, model, provider };
+      const query: UsageQuery = { since, until, by, step, top, zone, key, user, organization, model, provider };
       const report = await deps.admin.usage(query);
       const labels = step === undefined ? by : ['start', ...by];
       if (input.format === 'csv') {
@@ -41,6 +44,9 @@ export function usageRoutes(): AdminRoute[] {
         by,
         step: step ?? null,
         rows: report.rows.map((row) => ({ ...row })),
+        steps: report.series?.steps.map((row) => ({ ...row })) ?? [],
+        groups: report.series?.groups.slice(0, MAX_GROUPS).map((row) => ({ ...row })) ?? [],
+        group_count: report.series?.groups.length ?? 0,
         total: { ...report.total },
         previous: compared ? { ...(await deps.admin.usage(before)).total } : null,
       };

@@ -1,4 +1,4 @@
-/** Translations. The host writes them into the page's head. The English text is the key. */
+/** Translations. The page’s head has them. The English text is the key. */
 let bundle: Readonly<Record<string, unknown>> | undefined;
 
 /** Translates a text into the display language. `{0}` is replaced with the first value, `{1}` with the second. */

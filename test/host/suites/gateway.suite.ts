@@ -88,6 +88,11 @@ describe('the local gateway in VS Code', () => {
     assert.match(vscode.window.activeTextEditor?.document.getText() ?? '', /^MODEL .*COST USD\n/);
   });
 
+  it('local gateway: its admin page is not opened while it is off', async () => {
+    assert.equal(await vscode.commands.executeCommand('svc.gateway.openAdminPage'), undefined);
+    await stop();
+  });
+
   it('local gateway: continues without VS Code if the user chooses so, and is found again', async () => {
     await keep(true);
     try {

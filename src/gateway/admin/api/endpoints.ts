@@ -147,6 +147,14 @@ export const ENDPOINTS = {
     access: 'own',
     answer: schemas.budgetList,
   },
+  listConcerns: {
+    ...NOTHING,
+    method: 'GET',
+    path: '/concerns',
+    summary: 'What needs a person: budgets, providers, ledgers and keys',
+    access: 'own',
+    answer: schemas.concernList,
+  },
   listOrganizations: {
     ...NOTHING,
     method: 'GET',

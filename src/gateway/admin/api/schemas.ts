@@ -166,6 +166,8 @@ export const usageQuery = z.strictObject({
   organization: filter,
   model: filter,
   provider: filter,
+  /** With `step`: rows only of this many groups, the most expensive ones. */
+  top: z.coerce.number().int().min(1).max(50).optional(),
   /** `previous` adds the total of the period of the same length before `since`. */
   compare: z.enum(['previous']).optional(),
   format: z.enum(['json', 'csv']).default('json'),
@@ -197,6 +199,8 @@ export const usageSums = z.object({
   first_byte_p99_ms: milliseconds.nullable(),
   /** Output tokens per second of the time in which answers were streamed. */
   output_tokens_per_second: z.number().nullable(),
+  /** Time in which answers were streamed, of all requests together. */
+  output_ms: milliseconds,
 });
 
 /** `start` is a time if `step` was given. */
@@ -211,6 +215,12 @@ export const usageAnswer = z.object({
   step: z.string().nullable(),
   rows: z.array(usageRow),
   total: usageSums,
+  /** With `step`: the sums of each step over all groups. */
+  steps: z.array(usageRow),
+  /** With `step`: the sums of each group over the whole period, the most expensive ones. */
+  groups: z.array(usageRow),
+  /** Number of all groups. */
+  group_count: count,
   /** With `compare`. */
   previous: usageSums.nullable(),
 });
@@ -331,6 +341,19 @@ export const budget = z.object({
 });
 export const budgetList = z.object({ data: z.array(budget) });
 
+/** Something that needs a person. */
+export const concern = z.discriminatedUnion('kind', [
+  /** Used by 80 % or more, or by 20 % and runs out in its window. */
+  z.object({ kind: z.literal('budget'), budget }),
+  /** Fails, or gets no requests until a time. */
+  z.object({ kind: z.literal('provider'), id: z.string(), problem: z.string(), until: time.nullable() }),
+  /** A process can't write its ledger. */
+  z.object({ kind: z.literal('ledger'), replica: z.string(), rows: count }),
+  /** Expires within 14 days. */
+  z.object({ kind: z.literal('key'), name, expires_at: time }),
+]);
+export const concernList = z.object({ data: z.array(concern) });
+
 export const organization = z.object({
   id: z.string(),
   name,
@@ -450,6 +473,7 @@ export type Attempt = z.infer<typeof attempt>;
 export type PriceLine = z.infer<typeof priceLine>;
 export type LiveSample = z.infer<typeof liveSample>;
 export type Budget = z.infer<typeof budget>;
+export type Concern = z.infer<typeof concern>;
 export type Organization = z.infer<typeof organization>;
 export type Health = z.infer<typeof health>;
 export type Model = z.infer<typeof model>;

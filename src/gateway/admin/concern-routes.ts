@@ -1,0 +1,53 @@
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import type * as api from './api/schemas.ts';
+import { type AdminRoute, route } from './call.ts';
+import { isoTime } from './key-view.ts';
+import { describeProviders } from './model-health.ts';
+import { describeVisibleBudgets } from './overview-routes.ts';
+import { requireScope, type Viewer } from './viewer.ts';
+
+const SOON_MS = 14 * 86_400_000;
+/** Concerns of one kind. */
+const MAX_CONCERNS = 20;
+/** Share of a budget that concerns a person. */
+const MUCH = 0.8;
+/** Share of a budget that runs out in its window. At the start of a window, a few requests say little about the rate. */
+const SOME = 0.2;
+
+/** What needs a person. */
+export function concernRoutes(): AdminRoute[] {
+  return [
+    route(ENDPOINTS.listConcerns, async ({ deps, viewer }) => {
+      const budgets = await budgetConcerns(deps, viewer);
+      if (viewer.scope === 'own') return { data: budgets };
+      requireScope(viewer, 'read');
+      return { data: [...ledgerConcerns(deps), ...providerConcerns(deps), ...budgets, ...(await keyConcerns(deps))] };
+    }),
+  ];
+}
+
+async function budgetConcerns(deps: GatewayDeps, viewer: Viewer): Promise<api.Concern[]> {
+  const budgets = await describeVisibleBudgets(deps, viewer);
+  return budgets
+    .filter(({ usd, spent, runs_out_at }) => spent >= usd * (runs_out_at === null ? MUCH : SOME))
+    .slice(0, MAX_CONCERNS)
+    .map((budget) => ({ kind: 'budget', budget }));
+}
+
+function providerConcerns(deps: GatewayDeps): api.Concern[] {
+  return describeProviders(deps).flatMap(({ id, problem, health }) => {
+    const failing = health.state === 'failing' || health.state === 'cooling';
+    if (problem === null && !failing) return [];
+    return { kind: 'provider', id, problem: problem ?? health.last_error ?? health.state, until: health.cooling_until };
+  });
+}
+
+function ledgerConcerns({ ledger }: GatewayDeps): api.Concern[] {
+  return ledger.broken ? [{ kind: 'ledger', replica: 'This process', rows: ledger.waiting }] : [];
+}
+
+async function keyConcerns(deps: GatewayDeps, now = Date.now()): Promise<api.Concern[]> {
+  const { keys } = await deps.admin.searchKeys({ expiresBefore: now + SOON_MS, limit: MAX_CONCERNS });
+  return keys.map(({ name, expiresAt }) => ({ kind: 'key', name, expires_at: isoTime(expiresAt) ?? '' }));
+}

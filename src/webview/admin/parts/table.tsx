@@ -1,0 +1,55 @@
+import type { ComponentChildren } from 'preact';
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** How its cells look: numbers are aligned, a text has several lines, and pinned cells stay while the table scrolls. */
+  readonly look?: 'number' | 'text' | 'pinned';
+}
+
+export interface TableProps<Row> {
+  /** Says what the table contains. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly id: (row: Row) => string;
+  /** A last row. */
+  readonly total?: Row | undefined;
+}
+
+/** Scrolls sideways within itself, so that the page does not. */
+export function Table<Row>({ caption, columns, rows, id, total }: TableProps<Row>) {
+  const cells = (row: Row) =>
+    columns.map((column) => (
+      <td key={column.name} class={column.look}>
+        {column.cell(row)}
+      </td>
+    ));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <div class="table" tabIndex={0}>
+      <table>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.name} scope="col" class={column.look}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={id(row)}>{cells(row)}</tr>
+          ))}
+        </tbody>
+        {total === undefined ? null : (
+          <tfoot>
+            <tr>{cells(total)}</tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
+  );
+}

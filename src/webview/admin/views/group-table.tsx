@@ -1,0 +1,47 @@
+import { ENDPOINTS } from '../../../gateway/admin/api/endpoints.ts';
+import type { UsageAnswer, UsageRow, UsageSums } from '../../../gateway/admin/api/schemas.ts';
+import { t } from '../../shared/words.ts';
+import { endpointUrl } from '../data/admin-api.ts';
+import { formatCount, formatMilliseconds, formatPercent, formatUsd } from '../data/format.ts';
+import { Table } from '../parts/table.tsx';
+import { labelOf } from './usage-series.ts';
+
+/** The sums of each group, and of all. The CSV is that of `svc usage`. */
+export function GroupTable({ answer, title }: { answer: UsageAnswer; title: string }) {
+  const { since, until, by, time_zone: tz, groups, group_count: count } = answer;
+  const query = { since: since ?? undefined, until, by: by.join(), tz, format: 'csv' };
+  const name = (row: UsageRow) => (row === answer.total ? t('Total') : labelOf(answer, row, t('(none)')));
+  const number = (column: string, value: (row: UsageSums) => string) => ({
+    name: column,
+    look: 'number' as const,
+    cell: value,
+  });
+  const columns = [
+    { name: title, cell: name },
+    number(t('Requests'), (row) => formatCount(row.requests)),
+    number(t('Failures'), (row) => formatCount(row.failures)),
+    number(t('Input tokens'), (row) => formatCount(row.input_tokens)),
+    number(t('Cached'), (row) =>
+      row.input_tokens === 0 ? '–' : formatPercent(row.cache_read_tokens / row.input_tokens),
+    ),
+    number(t('Output tokens'), (row) => formatCount(row.output_tokens)),
+    number(t('First byte p95'), ({ first_byte_p95_ms: p95 }) => (p95 === null ? '–' : formatMilliseconds(p95))),
+    number(t('Spend'), (row) => formatUsd(row.cost)),
+  ];
+  return (
+    <section class="card" aria-labelledby="groups">
+      <header>
+        <h2 id="groups">{t('Sums of the period')}</h2>
+        <a class="quiet" href={endpointUrl(ENDPOINTS.getUsage, { query })} download>
+          CSV
+        </a>
+      </header>
+      {count > groups.length ? (
+        <p class="hint">
+          {t('The {0} most expensive of {1} are shown. The CSV has all.', groups.length, formatCount(count))}
+        </p>
+      ) : null}
+      <Table caption={t('Sums of the period')} columns={columns} rows={groups} id={name} total={answer.total} />
+    </section>
+  );
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { adminPage } from '../../scripts/admin-page.ts';
+import { objectOrEmpty } from '../../src/base/json.ts';
+import { openState } from '../../src/gateway/state/state-database.ts';
+import { transaction } from '../../src/gateway/state/transaction.ts';
+import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
+import { ledgerRow } from '../gateway/ledger-row.ts';
+import { KEY, ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
+import { launchChromium } from '../host/chromium.ts';
+
+const FILES = join(import.meta.dirname, '..', '..', 'dist', 'admin-page');
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** Absent: that of the process that starts the gateway, with the scope `all`. `null`: nobody signs in. */
+  readonly key?: string | null;
+}
+
+export interface AdminTab {
+  readonly page: Page;
+  /** What the browser reported: failures of scripts and refused loads. */
+  readonly faults: readonly string[];
+  /** Addresses of the API calls so far. */
+  readonly calls: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A real gateway (`svc serve`) over a simulated provider, and its admin page in a real browser. */
+export class AdminSite {
+  readonly harness: ServeHarness;
+  readonly browser: Browser;
+  server: ServeProcess;
+
+  private constructor(harness: ServeHarness, browser: Browser, server: ServeProcess) {
+    this.harness = harness;
+    this.browser = browser;
+    this.server = server;
+  }
+
+  /** @param rows the ledger at the start. @param gateway more of the configuration. */
+  static async start(rows: readonly Partial<UsageRow>[] = [], gateway: object = {}): Promise<AdminSite> {
+    rmSync(FILES, { recursive: true, force: true });
+    mkdirSync(FILES, { recursive: true });
+    await build(adminPage(FILES, true));
+    const harness = await ServeHarness.start();
+    const cost = { input: 1, output: 2, cache_read: 0.1 };
+    await harness.configure({ m: { cost }, flaky: { cost } }, { admin: true, ...gateway });
+    await record(harness.database, rows);
+    return new AdminSite(harness, await launchChromium(), await harness.serve());
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async open(path: string, { key = KEY, ...options }: OpenOptions = {}): Promise<AdminTab> {
+    const context = await this.browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      timezoneId: 'UTC',
+      locale: 'en-US',
+      ...options,
+    });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    const faults: string[] = [];
+    const calls: string[] = [];
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/status of (?:401|404)/.test(message.text())) faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith('/admin/v1/')) calls.push(pathname + search);
+    });
+    await page.goto(this.url + path);
+    if (key !== null) await signIn(page, key);
+    return { page, faults, calls, close: () => context.close() };
+  }
+
+  /** Creates a key through the API, and returns its secret. */
+  async createKey(key: Readonly<Record<string, unknown>>): Promise<string> {
+    const response = await fetch(`${this.url}/admin/v1/keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(key),
+    });
+    const { secret, message } = objectOrEmpty(await response.json());
+    if (typeof secret !== 'string') throw new Error(String(message));
+    return secret;
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.server.child, 'exit');
+    this.server.child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Starts the gateway again at the same port. */
+  async restart(): Promise<void> {
+    this.server = await this.harness.serve(['--port', new URL(this.url).port]);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.harness.close();
+  }
+}
+
+export async function signIn(page: Page, key: string): Promise<void> {
+  await page.locator('#key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.locator('nav').first().waitFor();
+}
+
+async function record(file: string, rows: readonly Partial<UsageRow>[]): Promise<void> {
+  const database = await openState(file);
+  const tables = new UsageTables(database);
+  const failed = (error: Error) => {
+    throw error;
+  };
+  transaction(database, () => tables.write(rows.map(ledgerRow), failed));
+  database.close();
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { ledgerOfTeam } from './admin-ledger.ts';
+import { AdminSite } from './admin-site.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const VIEWS = ['overview', 'keys', 'requests', 'models', 'budgets', 'replicas', 'audit'] as const;
+const NARROW = { width: 360, height: 740 };
+const WIDE = { width: 1280, height: 900 };
+
+interface Axe {
+  run(context: Document): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+}
+
+/** What axe finds. The debugger may run it although the page's policy forbids other scripts. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: Axe };
+    const { violations: found } = await axe.run(document);
+    return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+  });
+}
+
+async function go(page: Page, view: string): Promise<void> {
+  await page.locator(`.bar nav a[href^="/admin/${view}"]`).click();
+  await page.locator(`.bar nav a[href^="/admin/${view}"][aria-current=page]`).waitFor();
+  await settled(page);
+}
+
+/** Resolves when all answers are shown. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('main [aria-busy="true"], main .loading') === null);
+}
+
+describe('views of the admin page', function () {
+  this.timeout(120_000);
+  let site: AdminSite;
+  before(async () => {
+    site = await AdminSite.start(ledgerOfTeam(Date.now(), 400), {
+      organizations: { acme: { name: 'Acme', budgets: [{ usd: 0.5, period: 'month' }] } },
+    });
+    await site.createKey({ name: 'ann-laptop', user: 'ann', organization: 'acme', budgets: [{ usd: 1 }] });
+  });
+  after(() => site.close());
+
+  for (const [colorScheme, viewport, locale] of [
+    ['dark', WIDE, 'en-US'],
+    ['light', WIDE, 'en-US'],
+    ['dark', NARROW, 'en-US'],
+    ['light', NARROW, 'de-DE'],
+  ] as const) {
+    const look = `${colorScheme}, ${viewport.width} px, ${locale}`;
+    it(`admin page: axe finds nothing and no view is wider than the window: ${look}`, async () => {
+      const { page, faults, close } = await site.open('/admin?period=7d', { colorScheme, viewport, locale });
+      for (const view of VIEWS) {
+        await go(page, view);
+        assert.deepEqual(await violations(page), [], view);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(width <= viewport.width, `${view}: ${width} px`);
+      }
+      // Failures of scripts and whatever the Content Security Policy refused.
+      assert.deepEqual(faults, []);
+      await close();
+    });
+  }
+
+  it('admin page: axe finds nothing in the sign-in form and in the dialogs', async () => {
+    const { page, close } = await site.open('/admin', { key: null });
+    assert.deepEqual(await violations(page), []);
+    await close();
+    const keys = await site.open('/admin/keys');
+    for (const name of ['Create Key…', 'Change… ann-laptop', 'Rotate… ann-laptop', 'Revoke… ann-laptop']) {
+      await keys.page.getByRole('button', { name }).click();
+      await keys.page.getByRole('dialog').waitFor();
+      assert.deepEqual(await violations(keys.page), [], name);
+      await keys.page.keyboard.press('Escape');
+      await keys.page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await keys.close();
+  });
+
+  it('admin page: no view makes more than two calls', async () => {
+    const { page, calls, close } = await site.open('/admin/audit');
+    for (const view of ['overview', 'keys', 'requests', 'models', 'budgets', 'replicas', 'audit']) {
+      const before = calls.length;
+      await go(page, view);
+      const made = calls.slice(before);
+      assert.ok(made.length <= 2 && made.length > 0, `${view}: ${made.join(' ')}`);
+      const shown = calls.length;
+      await Promise.all([page.waitForResponse(/\/admin\/v1\//), page.getByRole('button', { name: 'Refresh' }).click()]);
+      await settled(page);
+      assert.equal(calls.length - shown, made.length, `${view}: ${calls.slice(shown).join(' ')}`);
+    }
+    await close();
+  });
+
+  it('admin page: period, time zone, groups and filters are in the address and survive a reload', async () => {
+    const { page, close } = await site.open('/admin');
+    await page.getByLabel('Period', { exact: true }).selectOption('7d');
+    await page.getByLabel('Time zone', { exact: true }).selectOption('Asia/Kathmandu');
+    await page.getByLabel('User', { exact: true }).check({ force: true });
+    await page.waitForURL(/by=user/);
+    await go(page, 'requests');
+    await page.getByLabel('Model').fill('mistral/large');
+    await page.getByLabel('Outcome').selectOption('failed');
+    await page.waitForURL(/model=mistral%2Flarge.*outcome=failed|outcome=failed.*model=mistral%2Flarge/);
+    await page.reload();
+    await page.getByRole('table', { name: 'Requests' }).waitFor();
+    assert.equal(await page.getByLabel('Model').inputValue(), 'mistral/large');
+    assert.equal(await page.getByLabel('Outcome').inputValue(), 'failed');
+    assert.equal(await page.getByLabel('Period', { exact: true }).inputValue(), '7d');
+    assert.match(await page.locator('.range').innerText(), /UTC\+05:45/);
+    const models = await page.locator('tbody td:nth-child(3)').allInnerTexts();
+    assert.deepEqual([...new Set(models)], ['mistral/large']);
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await close();
+  });
+
+  it('admin page: works by keyboard, and a plot is read with the arrow keys', async () => {
+    const { page, close } = await site.open('/admin?period=7d');
+    const spend = page.getByRole('slider', { name: 'Spend' });
+    await spend.waitFor();
+    await page.locator('body').press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
+    await spend.focus();
+    const read = () => spend.getAttribute('aria-valuetext');
+    const last = await read();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    assert.notEqual(await read(), last);
+    assert.match((await read()) ?? '', /\d{4}, 00:00: .*mistral\/large \$/);
+    // The other plots show the same moment.
+    const moments = await page.locator('.legend-time').allInnerTexts();
+    assert.equal(new Set(moments).size, 1);
+    assert.match(moments[0] ?? '', /00:00/);
+    const reached = new Set<string>();
+    for (let n = 0; n < 40; n += 1) {
+      await page.keyboard.press('Tab');
+      reached.add((await page.evaluate(() => document.activeElement?.textContent)) ?? '');
+    }
+    assert.ok(reached.has('Table') && reached.has('CSV'));
+    await close();
+  });
+
+  it('admin page: the table and the CSV behind a plot have its numbers', async () => {
+    const { page, close } = await site.open('/admin?period=7d&tz=Asia/Kathmandu');
+    const plot = page.getByRole('region', { name: 'Requests and failures' });
+    await plot.getByRole('button', { name: 'Table' }).click();
+    const rows = await plot.locator('tbody tr').allInnerTexts();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      plot.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'requests.csv');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    assert.equal(lines[0], 'time,Succeeded,Failed or refused');
+    assert.match(lines[1] ?? '', /^\d{4}-\d\d-\d\dT00:00:00\+05:45,\d+,\d+$/);
+    const sum = (texts: readonly string[], separator: RegExp) =>
+      texts.reduce((total, text) => total + Number(text.split(separator)[1]) + Number(text.split(separator)[2]), 0);
+    assert.equal(sum(lines.slice(1), /,/), sum(rows, /\t/));
+    const figure = await page.locator('.figure').nth(1).locator('.value').innerText();
+    assert.equal(sum(rows, /\t/), Number(figure.replaceAll(',', '')));
+    await close();
+  });
+
+  it('admin page: is German in a German browser', async () => {
+    const { page, close } = await site.open('/admin', { locale: 'de-DE' });
+    await page.getByRole('heading', { name: 'Übersicht' }).waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+    await close();
+  });
+});
