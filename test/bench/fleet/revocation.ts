@@ -1,5 +1,5 @@
 import type { PostgresServer } from '../../gateway/postgres/postgres-server.ts';
-import { createKey, type Figure, percentile, status, until, withFleet } from './fleet.ts';
+import { ACTOR, createKey, type Figure, percentile, status, until, withFleet } from './fleet.ts';
 
 /** Milliseconds from the end of `revoke` until every replica refuses the key. */
 export function revocationFigure(server: PostgresServer, quick: boolean): Promise<readonly Figure[]> {
@@ -8,7 +8,7 @@ export function revocationFigure(server: PostgresServer, quick: boolean): Promis
     for (let round = 0; round < (quick ? 10 : 50); round += 1) {
       const key = await createKey(fleet);
       const [{ name } = { name: '' }] = (await fleet.admin.listKeys()).slice(-1);
-      await fleet.admin.revokeKey(name);
+      await fleet.admin.revokeKey(ACTOR, name);
       const refused = fleet.replicas.map((each) => until(async () => (await status(fleet, each, key)) === 401));
       times.push(Math.max(...(await Promise.all(refused))));
     }

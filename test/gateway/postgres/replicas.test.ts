@@ -76,7 +76,10 @@ describe('gateways that share a state in Postgres', () => {
 
   it('rates: all replicas together allow what a key may send', async () => {
     const replicas = await Promise.all([harness.serve(), harness.serve()]);
-    const key = await admin.createKey({ name: 'k', limits: { budgets: [], rates: [{ requests: 20, model: '*' }] } });
+    const key = await admin.createKey(ACTOR, {
+      name: 'k',
+      limits: { budgets: [], rates: [{ requests: 20, model: '*' }] },
+    });
     let allowed = 0;
     for (const each of replicas) {
       await until('the key is known', async () => (await status(each, key)) === 200);
