@@ -95,12 +95,14 @@ describe('wrong content lengths', () => {
       return said;
     };
     const statuses = (said: string) => [...said.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
-    const at = gateway.rows().length;
+    // Attempt 0 is a request that was refused.
+    const sent = () => gateway.rows().filter(({ attempt }) => Number(attempt) > 0).length;
+    const at = sent();
     assert.deepEqual(statuses(await send(bytes(body), body)), ['200']);
     // The client disconnects before the end of the body: no upstream request.
     assert.ok(!statuses(await send(bytes(body) + 1, body)).includes('200'));
     for (const length of [-1, 1.5, Number.NaN, 1e30]) assert.deepEqual(statuses(await send(length, body)), ['400']);
-    assert.equal(gateway.rows().length, at + 1);
+    assert.equal(sent(), at + 1);
     // `Connection: close`: no other request follows.
     const hidden = `${body}GET /models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
     assert.equal(statuses(await send(bytes(body), hidden)).length, 1);

@@ -31,7 +31,7 @@ const MODELS: readonly (readonly [name: string, model: ModelKind])[] = [
 /** VS Code works in real time: files of this size, with so much to type, and so many of them. */
 const MAX_CHARACTERS = 16_000;
 const MAX_TYPED = 500;
-const FILES_IN_EDITOR = 30;
+const FILES_IN_EDITOR = 16;
 /** Ordinary presses of Tab. */
 const TABS = 2_000;
 
