@@ -141,7 +141,8 @@ describe('requests that name another model', () => {
 
   it('other model: a form is rejected, with the field before or after the model', async () => {
     const names = ['model', 'Model', 'models', 'models[]', 'model ', 'fallbacks', 'provider', 'providerOptions'];
-    const sent = gateway.usage().total.requests;
+    const answered = () => gateway.usage().total.requests - gateway.usage().total.failures;
+    const before = answered();
     for (const name of names) {
       for (const as of ['field', 'file']) {
         for (const late of [true, false]) {
@@ -158,7 +159,7 @@ describe('requests that name another model', () => {
         }
       }
     }
-    assert.equal(gateway.usage().total.requests, sent, 'nothing was answered');
+    assert.equal(answered(), before, 'nothing was answered');
   });
 
   it('other model: requests of official clients are accepted', async () => {
