@@ -1,7 +1,11 @@
 import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
+import { SamplingDecision } from '@opentelemetry/sdk-trace-base';
 import protobuf from 'protobufjs';
+import { BoundedSampler } from '../../src/gateway/telemetry/bounded-sampler.ts';
 import { startUpstream } from '../upstream/upstream.ts';
 import { KEY, ServeHarness } from './serve-harness.ts';
 
@@ -47,6 +51,8 @@ interface Point {
   readonly attributes: readonly Attribute[];
   readonly sum: number;
 }
+
+const RECORDED = SamplingDecision.RECORD_AND_SAMPLED;
 
 const { root } = protobuf.parse(SCHEMA);
 
@@ -184,5 +190,18 @@ describe('telemetry', () => {
     } finally {
       await harness.close();
     }
+  });
+
+  it('OpenTelemetry: at most 200 traces a second are recorded, of the configured share', () => {
+    const recordedOf = (share: number, traces: number) => {
+      const sampler = new BoundedSampler(share);
+      const ids = Array.from({ length: traces }, () => randomBytes(16).toString('hex'));
+      return ids.filter((id) => sampler.shouldSample(ROOT_CONTEXT, id).decision === RECORDED).length;
+    };
+    assert.equal(recordedOf(1, 200), 200);
+    // A new second may begin meanwhile.
+    const many = recordedOf(1, 5_000);
+    assert.ok(many >= 200 && many <= 400, String(many));
+    assert.equal(recordedOf(0, 100), 0);
   });
 });

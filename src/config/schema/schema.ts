@@ -352,7 +352,13 @@ const gatewaySchema = z.strictObject({
       endpoint: url.describe('Base address of an OTLP/HTTP receiver, such as `http://127.0.0.1:4318`.'),
       headers: z.record(z.string(), z.string()).optional().describe('Headers for the receiver, such as a key.'),
       serviceName: z.string().min(1).optional().default('svc-gateway').describe('Name of this gateway in traces.'),
-      sample: z.number().min(0).max(1).optional().default(1).describe('Share of the requests that are traced.'),
+      sample: z
+        .number()
+        .min(0)
+        .max(1)
+        .optional()
+        .default(1)
+        .describe('Share of the requests that are traced, at most 200 a second.'),
     })
     .optional()
     .describe('Traces and metrics for OpenTelemetry; takes effect when the gateway starts.'),

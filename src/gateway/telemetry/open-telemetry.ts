@@ -16,17 +16,13 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import {
-  BasicTracerProvider,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, ParentBasedSampler } from '@opentelemetry/sdk-trace-base';
 import type { ProviderKind } from '../../catalog/model.ts';
 import type { TelemetrySettings } from '../../config/settings/settings.ts';
 import type { ServedModel } from '../dispatch/pipeline.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { RequestContext } from '../http/request-context.ts';
+import { BoundedSampler } from './bounded-sampler.ts';
 import type { AttemptEnd, AttemptRecord, RequestRecord, Telemetry } from './telemetry.ts';
 
 /** Milliseconds between two exports of metrics. */
@@ -73,7 +69,7 @@ export class OpenTelemetry implements Telemetry {
     const resource = resourceFromAttributes({ 'service.name': serviceName });
     this.#traces = new BasicTracerProvider({
       resource,
-      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sample) }),
+      sampler: new ParentBasedSampler({ root: new BoundedSampler(sample) }),
       spanProcessors: [
         new BatchSpanProcessor(
           new OTLPTraceExporter({ url: `${base}/v1/traces`, headers: secrets, timeoutMillis: EXPORT_MS }),
