@@ -155,6 +155,20 @@ describe('the controls of completions', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
+  it('walkthrough: a step is complete when what it explains has worked, not when it was opened', async () => {
+    await at.edit('walk.ts', 'const a =');
+    await runCommand(at.page, 'Welcome: Open Walkthrough...');
+    await at.page.locator(ROWS, { hasText: 'Svc' }).first().click();
+    const box = (step: string) => at.page.locator(`[data-done-step-id$="#${step}"]`).first();
+    const title = at.page.locator('.getting-started-step');
+    await title.first().waitFor();
+    assert.match(await title.first().innerText(), /key/i);
+    await title.filter({ hasText: /chat/i }).first().click();
+    await box('completion').and(at.page.locator('.codicon-getting-started-step-checked')).waitFor();
+    assert.match((await box('chat').getAttribute('class')) ?? '', /step-unchecked/);
+    await runCommand(at.page, 'View: Close Editor');
+  });
+
   it('completion controls: snooze disables completions until it is cancelled', async () => {
     at.answer = ['awake;'];
     await at.edit('snooze.ts', 'const a =');

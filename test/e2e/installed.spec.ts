@@ -15,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { blocks } from '../docs/pages.ts';
 import { openFile, runCommand, webviewFrame } from '../host/workbench.ts';
 import { startVSCodeHarness, type VSCodeHarness } from './vscode-harness.ts';
 
@@ -118,7 +117,7 @@ describe('installed package', () => {
     assert.equal(run(tool, ['exec', '--offline', '--', 'svc', 'models'], { SVC_CONFIG_CONTENT: config }), 'p/m\n');
   });
 
-  it('package: serves from the container file of docs/gateway.md', async () => {
+  it('package: serves from deploy/Dockerfile', async () => {
     const container = containerIn(join(folder, 'container'));
     const config = { provider: { p: { options: { baseURL: 'http://127.0.0.1:1' }, models: { m: {} } } } };
     writeFileSync(container.env.SVC_CONFIG ?? '', JSON.stringify(config));
@@ -151,7 +150,7 @@ describe('installed package', () => {
 
 /** The container's folder and environment, with its root at `root`. */
 function containerIn(root: string) {
-  const { text = '' } = blocks('docs/gateway.md').find(({ language }) => language === 'dockerfile') ?? {};
+  const text = readFileSync(join(ROOT, 'deploy', 'Dockerfile'), 'utf8');
   const of = (word: string) => [...text.matchAll(new RegExp(`^${word} (.+)$`, 'gm'))].map(([, rest = '']) => rest);
   const cwd = join(root, ...of('WORKDIR'));
   for (const words of of('COPY').map((rest) => rest.split(' '))) {

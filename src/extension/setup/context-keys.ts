@@ -36,8 +36,8 @@ const STEPS = new Map<ContextKey, string>([
   ['svc.chatAnswered', 'svc.walkthrough.chatAnswered'],
 ]);
 
-/** Milliseconds after which VS Code has read the walkthrough that was opened, or probably has. */
-const READ_MS = [0, 1_000, 3_000];
+/** Milliseconds after which VS Code has read the walkthrough that was opened, or probably has: a busy machine is slow. */
+const READ_MS = [0, 1_000, 3_000, 10_000, 20_000];
 
 /** The walkthrough is one of the tabs whose kind extensions do not know; its label is not always its title. */
 function isPage({ input }: vscode.Tab): boolean {
