@@ -234,7 +234,7 @@ function extensionOf(name: string): string {
   return name.startsWith('repeated ') ? 'ts' : name.slice(name.lastIndexOf('.') + 1);
 }
 
-export function keyOf(character: string): string {
+function keyOf(character: string): string {
   if (character === '\n') return 'Enter';
   return character === ' ' ? 'Space' : character === '\t' ? 'Tab' : character;
 }

@@ -141,7 +141,10 @@ async function inEditor(files: readonly EditScript[]) {
     const scripts = scriptsInEditor(files);
     const rows: [string, EditorFigures][] = [];
     for (const [name, { kind, errors }] of MODELS) {
-      if (kind === 'oracle') rows.push([name, await bench.replay(scripts, errors)]);
+      if (kind !== 'oracle') continue;
+      const figures = await bench.replay(scripts, errors);
+      console.log(`In VS Code, ${name}: ${JSON.stringify({ ...figures, waits: undefined })}`);
+      rows.push([name, figures]);
     }
     return { rows, tabs: await pressTabs(bench, quick ? 100 : TABS) };
   } finally {

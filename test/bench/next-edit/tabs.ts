@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Rhythm } from '../typist/rhythm.ts';
 import { random } from '../typist/truth.ts';
 import { sightOf } from './editor-screen.ts';
-import { type EditorBench, keyOf } from './in-editor.ts';
+import type { EditorBench } from './in-editor.ts';
 
 export interface TabFigures {
   /** Presses of Tab that indent a line. */
@@ -20,21 +20,19 @@ const INDENT = 2;
 /** Lines of a part, so that an edit is on screen beside what is typed. */
 const PART_LINES = 40;
 /** The user thinks after each line with this number: the next edit appears. */
-const THINKS_EVERY = 4;
+const THINKS_EVERY = 8;
 const THINKING_MS = 1_400;
-/** Between the keys of one line. */
-const KEY_MS = 8;
 
 /** Types real source files with Tab for each indentation, while the model offers a wrong edit whenever it is asked. */
 export async function pressTabs(bench: EditorBench, most: number): Promise<TabFigures> {
   const sums: TabFigures = { pressed: 0, withOffer: 0, stolen: 0 };
   Object.assign(bench.oracle, { errors: 100, target: '' });
   const fixtures = new URL('../typist/fixtures/', import.meta.url);
-  for (const name of readdirSync(fixtures).sort()) {
-    const lines = readFileSync(new URL(name, fixtures), 'utf8').split('\n').filter(indentsByTabs);
-    for (let first = 0; first < lines.length && sums.pressed < most; first += PART_LINES) {
-      await typePart(bench, lines.slice(first, first + PART_LINES), sums);
-    }
+  const lines = readdirSync(fixtures)
+    .sort()
+    .flatMap((name) => readFileSync(new URL(name, fixtures), 'utf8').split('\n').filter(indentsByTabs));
+  for (let first = 0; sums.pressed < most; first = (first + PART_LINES) % lines.length) {
+    await typePart(bench, lines.slice(first, first + PART_LINES), sums);
   }
   return sums;
 }
@@ -51,14 +49,14 @@ async function typePart(bench: EditorBench, lines: readonly string[], sums: TabF
   for (const [number, line] of lines.entries()) {
     if (number > 0) await keyboard.press('Enter');
     const text = line.trimStart();
-    await delay(rhythm.gap('('));
+    await delay(rhythm.gap(''));
     if (number % THINKS_EVERY === 1) await delay(THINKING_MS);
     for (let left = line.length - text.length; left > 0; left -= INDENT) {
       if ((await sightOf(bench.page)).offer !== '') sums.withOffer += 1;
       await keyboard.press('Tab');
       sums.pressed += 1;
     }
-    for (const character of text) await keyboard.press(keyOf(character), { delay: KEY_MS });
+    await keyboard.insertText(text);
   }
   const typed = (await bench.saved(path)).split('\n');
   sums.stolen += lines.filter((line, number) => typed[number] !== line).length;
