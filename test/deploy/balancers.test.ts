@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServeHarness, type ServeProcess } from '../gateway/serve-harness.ts';
+import { freePort } from '../host/code-server.ts';
 import { type Program, programPath, serverPath } from '../host/debian.ts';
 import type { Responder } from '../upstream/upstream.ts';
 
@@ -210,15 +210,6 @@ async function answered({ url }: ServeProcess): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const counts = text.matchAll(/^svc_gateway_requests_total\{route="\/chat\/completions".* (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Waits until it answers. @throws with its output if it ends before. */
