@@ -7,12 +7,16 @@ const TOY = {
   publisher: 'test',
   name: 'toy',
   displayName: 'Toy',
-  contributes: { languages: [{ id: 'toy', extensions: ['.toy'] }] },
+  contributes: {
+    languages: [{ id: 'toy', extensions: ['.toy'] }],
+    commands: [{ command: 'toy.armed', title: 'Tab accepts a next edit', icon: '$(check)' }],
+    menus: { 'editor/title': [{ command: 'toy.armed', when: 'svc.nextEdit.armed', group: 'navigation' }] },
+  },
   main: join(import.meta.dirname, 'toy-language.cjs'),
 };
 
-/** An edit is on screen for longer than the 300 ms after which Tab accepts it, also on a slow machine. */
-const ARMED_MS = 1000;
+/** Time for an edit that must not appear, and longer than the 300 ms after which Tab accepts one. */
+const SETTLED_MS = 1000;
 
 /** The quick fix that the toy language offers. */
 interface Fix {
@@ -33,11 +37,17 @@ export interface NextEditHarness extends CompletionHarness {
   plain(): Promise<void>;
   /** Waits until Tab accepts what is on screen. */
   armed(): Promise<void>;
+  /** Waits as long as an edit would need to appear. */
+  settles(): Promise<void>;
   press(...keys: readonly string[]): Promise<void>;
   /** Removes the files of the toy language: their words would be in suggestion lists and in renames. */
   removeFiles(): void;
-  /** Opens a file with a declaration in its first line, and changes the declared name. */
-  rename(name: string, content: string, after: string): Promise<void>;
+  /** Opens a file that declares a name after `let` in its first line, with the caret behind the name. */
+  openName(file: string, content: string): Promise<void>;
+  /** Waits until the language was asked for the places of a name. What is typed earlier changes its answer. */
+  knows(file: string, name: string): Promise<void>;
+  /** Opens such a file, and changes the name. */
+  rename(file: string, content: string, after: string): Promise<void>;
   /** Opens a file with the caret after `let x = brok`, at a line of its own, and types the rest. */
   breaks(name: string, content: string, fix: Fix): Promise<void>;
 }
@@ -81,8 +91,13 @@ export async function startNextEditHarness(
       }, `${readDrawn}`);
     },
     armed: async () => {
+      // The button of the edit before it may still be visible.
+      await own.settles();
+      await page.locator('.editor-actions .action-label[aria-label="Tab accepts a next edit"]').first().waitFor();
+    },
+    settles: async () => {
       const start = await page.evaluate(() => performance.now());
-      await page.waitForFunction(([from = 0, wait = 0]) => performance.now() - from > wait, [start, ARMED_MS]);
+      await page.waitForFunction(([from = 0, wait = 0]) => performance.now() - from > wait, [start, SETTLED_MS]);
     },
     press,
     removeFiles: () => {
@@ -90,10 +105,14 @@ export async function startNextEditHarness(
         if (file.endsWith('.toy')) rmSync(join(at.vscode.workspace, file));
       }
     },
-    rename: async (name, content, after) => {
-      await at.edit(name, content);
+    openName: async (file, content) => {
+      await at.edit(file, content);
       await press('ControlOrMeta+Home', 'ControlOrMeta+ArrowRight', 'ControlOrMeta+ArrowRight');
-      await own.armed();
+    },
+    knows: (file, name) => page.locator('.statusbar-item', { hasText: `${file} ${name}` }).waitFor(),
+    rename: async (file, content, after) => {
+      await own.openName(file, content);
+      await own.knows(file, /^let (\w+)/.exec(content)?.[1] ?? '');
       await press('ControlOrMeta+Backspace');
       await at.type(after);
     },

@@ -40,8 +40,11 @@ describe('settings and surroundings of next edits', () => {
     it(`next edits: are not offered if ${name}`, async () => {
       use(settings);
       const file = `off${Object.keys(OFF).indexOf(name)}.toy`;
-      await at.rename(file, RENAME, 'userId');
-      await at.armed();
+      await at.openName(file, RENAME);
+      await at.settles();
+      await at.press('ControlOrMeta+Backspace');
+      await at.type('userId');
+      await at.settles();
       await at.plain();
       await at.press('Tab');
       assert.match(await at.saved(file), /^let userId\s+ = 1\nprint\(userName\)/);
@@ -53,7 +56,7 @@ describe('settings and surroundings of next edits', () => {
     await at.rename('subtle.toy', RENAME, 'userId');
     await marks().first().waitFor();
     assert.deepEqual(await at.drawn(), ['let userId = 1', 'print(userName)', '']);
-    await at.armed();
+    await at.settles();
     await at.press('Alt+L');
     await at.draws('let userId = 1{+Tab: rename to userId+}', 'print([-userName-]{+userId+})');
     await at.armed();
@@ -86,7 +89,7 @@ describe('settings and surroundings of next edits', () => {
     await at.press('End');
     await at.type(' // ');
     await at.shows('of the toy');
-    await at.armed();
+    await at.settles();
     await at.press('Tab');
     await at.gone();
     assert.match(await at.saved('other.toy'), /^let userId = 1 \/\/ of the toy\nprint\(userName\)/);
@@ -102,7 +105,7 @@ describe('settings and surroundings of next edits', () => {
     await at.page.locator('.quick-input-widget input.input').fill('Pair');
     await at.press('Enter');
     await at.type('a');
-    await at.armed();
+    await at.settles();
     await at.press('Tab');
     await at.type('b');
     assert.match(await at.saved('snippet.toy'), /print\(userName\)\n+a b$/);

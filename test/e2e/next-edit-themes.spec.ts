@@ -108,7 +108,8 @@ describe('the animated picture of next edits', () => {
     await at.page.locator('.squiggly-error').first().waitFor({ timeout: 80_000 });
     await at.press('ControlOrMeta+Backspace', 'ControlOrMeta+S', 'ControlOrMeta+Home');
     await at.press(...Array.from({ length: 3 }, () => 'ControlOrMeta+ArrowRight'));
-    await at.armed();
+    // The language server answers in order, and was asked for the places of the name before.
+    await at.page.locator('.view-overlays [class*="wordHighlight"]').first().waitFor();
     await frame(1200);
     await at.press('ControlOrMeta+Backspace');
     for (const part of ['log', 'inN', 'ame']) {

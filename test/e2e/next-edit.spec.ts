@@ -47,6 +47,7 @@ describe('next edits', () => {
     assert.ok(box);
     await at.page.mouse.dblclick(box.x + 60, box.y + box.height / 2);
     await at.page.locator('.statusbar-item[id="status.editor.selection"]', { hasText: '8 selected' }).waitFor();
+    await at.knows('click.toy', 'userName');
     await at.type('userId');
     await at.draws(LABEL);
   });
@@ -70,9 +71,8 @@ describe('next edits', () => {
   });
 
   it('next edits: move no line, no scroll position and no cursor when they are drawn', async () => {
-    await at.edit('still.toy', `${RENAME}${FAR}`);
-    await at.press('ControlOrMeta+Home', 'ControlOrMeta+ArrowRight', 'ControlOrMeta+ArrowRight');
-    await at.armed();
+    await at.openName('still.toy', `${RENAME}${FAR}`);
+    await at.knows('still.toy', 'userName');
     const [lines, caret] = [await tops(), await cursor()];
     await at.press('ControlOrMeta+Backspace');
     await at.type('userId');
@@ -117,7 +117,7 @@ describe('next edits', () => {
     await at.attached('Tab: Use b');
     await at.press('ArrowDown', 'Home');
     await at.attached('Alt+L');
-    await at.armed();
+    await at.settles();
     await at.press('Tab');
     assert.match((await at.drawn())[0] ?? '', /^import \[-a-\]/);
     assert.match(await at.saved('indent.toy'), /^import a\n\nlet x = broken\n\s{5,}$/);
@@ -171,7 +171,7 @@ describe('next edits', () => {
     await at.press('Escape');
     await at.plain();
     await at.press('ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp');
-    await at.armed();
+    await at.settles();
     await at.plain();
     await at.press('Tab');
     assert.match(await at.saved('escape.toy'), /print\(userName\)/);
@@ -184,7 +184,7 @@ describe('next edits', () => {
     await at.press('Tab');
     await at.plain();
     await at.press('ControlOrMeta+Z');
-    await at.armed();
+    await at.settles();
     await at.plain();
   });
 
@@ -213,7 +213,7 @@ describe('next edits', () => {
     await at.press('Escape');
     await at.gone();
     await at.press('ArrowUp', 'ArrowDown');
-    await at.armed();
+    await at.settles();
     await at.gone();
     await at.plain();
   });

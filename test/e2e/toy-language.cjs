@@ -1,17 +1,25 @@
 // A language for the tests of next edits. Its provider for renames finds words, a line with `broken` has an error, and
 // the preferred quick fix of the error is in fix.json: `{ "title", "range": [line, character, line, character], "text" }`.
-// It has ghost text after `// `.
+// It has ghost text after `// `. Its status bar item names the file and the word whose declaration and rename it gave.
+const path = require('node:path');
 const vscode = require('vscode');
 
 const toy = { language: 'toy' };
+/** `file word` of each definition and rename that was requested. */
+const requested = { definition: new Set(), rename: new Set() };
+let status;
 
 exports.activate = ({ subscriptions }) => {
   const problems = vscode.languages.createDiagnosticCollection('toy');
   const check = (document) => {
     if (document.languageId === 'toy') problems.set(document.uri, findProblems(document));
   };
+  status = vscode.window.createStatusBarItem('toy');
+  status.show();
   subscriptions.push(
     problems,
+    status,
+    vscode.commands.registerCommand('toy.armed', () => undefined),
     vscode.workspace.onDidOpenTextDocument(check),
     vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
     vscode.languages.registerCodeActionsProvider(toy, { provideCodeActions: createFixes }),
@@ -48,6 +56,7 @@ function findDefinition(document, position) {
   const found = new RegExp(`let (${word})\\b`).exec(document.getText());
   if (!found) return undefined;
   const start = document.positionAt(found.index + 4);
+  report('definition', document, word);
   return new vscode.Location(document.uri, new vscode.Range(start, start.translate(0, word.length)));
 }
 
@@ -60,7 +69,14 @@ async function renameWords(document, position, name) {
     const other = await vscode.workspace.openTextDocument(uri);
     if (other !== document) replaceWords(edit, other, word, name);
   }
+  report('rename', document, word);
   return edit;
+}
+
+function report(kind, document, word) {
+  const name = `${path.basename(document.uri.fsPath)} ${word}`;
+  requested[kind].add(name);
+  if (requested.definition.has(name) && requested.rename.has(name)) status.text = name;
 }
 
 function replaceWords(edit, document, word, name) {

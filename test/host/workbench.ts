@@ -75,8 +75,8 @@ export async function pickTyped(page: Page, keys: string, typed: string, row: Lo
     // Its error is irrelevant if the other promise settles first.
     listed.catch(() => undefined);
     if (!(await Promise.race([listed, came(lost).then(() => false)]))) continue;
-    await row.click();
-    return;
+    // The list closes with a change of focus, also under the mouse.
+    if (await came(row.click({ timeout: OPENS_WITHIN_MS }))) return;
   }
 }
 

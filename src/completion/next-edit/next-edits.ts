@@ -47,8 +47,10 @@ const SAME_KEY_MS = 40;
 /** Wait for a completion that is on its way. */
 const PENDING_MS = 100;
 const MAX_PENDING = 10;
-/** A source that takes longer is not waited for. */
-const SOURCE_MS = 3_000;
+/** A model is asked without waiting longer for a source. What the source then finds is still offered. */
+const SOURCE_MS = 400;
+/** The same when the user asks, who would be told that there is none. */
+const MANUAL_SOURCE_MS = 1_500;
 /** An accepted edit reaches the document within this time. */
 const ACCEPTING_MS = 2_000;
 /** Pieces of other files that completions get as context. */
@@ -282,15 +284,28 @@ export class NextEdits implements NextEditEngine {
 
   /** The edits of the first source that has some. All sources work at the same time. */
   async #findWithoutModel(edit: FinishedEdit, signal: AbortSignal, manual: boolean): Promise<readonly FoundEdit[]> {
-    const late = delay(this.#clock, SOURCE_MS, signal).then((): readonly FoundEdit[] => []);
-    const answers = this.#sources.map((source) =>
-      Promise.race([source.find(edit, signal).catch((): readonly FoundEdit[] => []), late]),
-    );
+    const late = delay(this.#clock, manual ? MANUAL_SOURCE_MS : SOURCE_MS, signal).then(() => undefined);
+    const answers = this.#sources.map((source) => source.find(edit, signal).catch((): readonly FoundEdit[] => []));
     for (const answer of answers) {
-      const found = this.#select(await answer, manual);
-      if (signal.aborted || found.length > 0) return found;
+      const inTime = await Promise.race([answer, late]);
+      if (signal.aborted) return [];
+      const found = this.#select(inTime ?? [], manual);
+      if (found.length > 0) return found;
+      if (inTime === undefined) void this.#offerLate(answer, edit, signal, manual);
     }
     return [];
+  }
+
+  /** A language server can be slow while it loads a project. */
+  async #offerLate(
+    answer: Promise<readonly FoundEdit[]>,
+    edit: FinishedEdit,
+    signal: AbortSignal,
+    manual: boolean,
+  ): Promise<void> {
+    const found = this.#select(await answer, manual);
+    if (signal.aborted || found.length === 0 || this.#chain.length > 0) return;
+    this.#offer(found, edit.document.uri, basisOf(edit));
   }
 
   #select(found: readonly FoundEdit[], manual: boolean): readonly FoundEdit[] {

@@ -185,6 +185,34 @@ describe('next edits', () => {
     assert.equal(editor.shown, '3: out.info(c);');
   });
 
+  it('a source that is slow is offered when it answers, unless the text has changed', async () => {
+    const answers: (() => void)[] = [];
+    const slow: NextEditSource = {
+      origin: 'quick-fix',
+      find: async (edit, signal) => {
+        await new Promise<void>((resolve) => {
+          answers.push(resolve);
+        });
+        return RENAME.find(edit, signal);
+      },
+    };
+    const editor = new NextEditHarness(LOGS, { sources: [slow] });
+    await editor.replace('info', 'debug');
+    await editor.clock.pass(5_000);
+    assert.equal(editor.current, undefined);
+    answers.at(-1)?.();
+    await editor.clock.pass(0);
+    assert.equal(editor.shown, '3: out.info(c);');
+
+    const typing = new NextEditHarness(LOGS, { sources: [slow] });
+    await typing.replace('info', 'debug');
+    const late = answers.at(-1);
+    await typing.type('x');
+    late?.();
+    await typing.clock.pass(0);
+    assert.equal(typing.current, undefined);
+  });
+
   it('an edit whose text is not in the document is not offered', async () => {
     const wrong: NextEditSource = {
       origin: 'quick-fix',

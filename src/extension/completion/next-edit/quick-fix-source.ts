@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import type { FinishedEdit, NextEdit, NextEditSource } from '../../../completion/next-edit/next-edit.ts';
 import { pathInFolder, toPosition } from '../../document-view.ts';
 
-/** A language that reports nothing within this time has nothing to report. */
-const SILENT_MS = 1500;
+/** An error that is reported later is not a surprise any more. */
+const LATE_MS = 10_000;
 /** Some languages report syntax errors first, and others shortly after. */
 const SETTLED_MS = 300;
 /** Errors for which fixes are requested. */
@@ -39,12 +39,11 @@ export class QuickFixSource implements NextEditSource, vscode.Disposable {
     const before = this.#before.get(uri);
     if (document === undefined || before === undefined) return [];
     const { version } = document;
-    await diagnosticsSettled(document.uri, signal);
+    const findCaused = () => errorsOf(document).filter((error) => isCaused(document, error, edit, before));
+    await reported(document.uri, () => findCaused().length > 0, signal);
     if (signal.aborted) return [];
     this.#before.delete(uri);
-    const caused = errorsOf(document)
-      .filter((error) => isCaused(document, error, edit, before))
-      .slice(0, MAX_ERRORS);
+    const caused = findCaused().slice(0, MAX_ERRORS);
     const found: Found[] = [];
     for (const error of caused) {
       const fix = await preferredFix(document, error).catch(() => undefined);
@@ -74,8 +73,8 @@ function isCaused(
   return start.line >= line && start.line < line + after.length && !before.has(describe(document, error));
 }
 
-/** Resolves when the language has reported the problems after an edit. */
-function diagnosticsSettled(uri: vscode.Uri, signal: AbortSignal): Promise<void> {
+/** Resolves when there is an error and no other one follows it, or it is too late for one. */
+function reported(uri: vscode.Uri, isFound: () => boolean, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -83,11 +82,12 @@ function diagnosticsSettled(uri: vscode.Uri, signal: AbortSignal): Promise<void>
       signal.removeEventListener('abort', done);
       resolve();
     };
-    let timer = setTimeout(done, SILENT_MS);
+    const wait = () => setTimeout(done, isFound() ? SETTLED_MS : LATE_MS);
+    let timer = wait();
     const watch = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
       if (!uris.some((each) => each.toString() === uri.toString())) return;
       clearTimeout(timer);
-      timer = setTimeout(done, SETTLED_MS);
+      timer = wait();
     });
     signal.addEventListener('abort', done, { once: true });
   });
