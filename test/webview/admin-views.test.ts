@@ -67,6 +67,29 @@ describe('views of the admin page', function () {
     });
   }
 
+  it('admin page: limits and buttons of a key are in sight in windows of 360 px to 1280 px', async () => {
+    const { page, close } = await site.open('/admin/keys');
+    await page.getByRole('button', { name: 'Change… ann-laptop' }).waitFor();
+    for (const width of [360, 720, 900, 1080, 1181, 1280]) {
+      await page.setViewportSize({ width, height: 740 });
+      const hidden = await page.locator('.table').evaluate((table) => {
+        const cells = [...table.querySelectorAll('td')].filter((cell) => cell.getBoundingClientRect().width > 0);
+        return cells.flatMap((cell) => {
+          const { left, right, top, bottom } = cell.getBoundingClientRect();
+          const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+          const inSight = right <= window.innerWidth && (cell.contains(at) || bottom > window.innerHeight);
+          return inSight ? [] : [cell.textContent];
+        });
+      });
+      assert.deepEqual(hidden, [], `${width} px`);
+      assert.ok(
+        await page.locator('.table').evaluate((table) => table.scrollWidth <= table.clientWidth),
+        `${width} px`,
+      );
+    }
+    await close();
+  });
+
   it('admin page: axe finds nothing in the sign-in form and in the dialogs', async () => {
     const { page, close } = await site.open('/admin', { key: null });
     assert.deepEqual(await violations(page), []);

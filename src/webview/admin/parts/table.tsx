@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** How its cells look: numbers are aligned, a text has several lines, and pinned cells stay while the table scrolls. */
-  readonly look?: 'number' | 'text' | 'pinned';
+  /** How its cells look: numbers are aligned, a text has several lines, and wide texts may be broken anywhere. */
+  readonly look?: 'number' | 'text' | 'breakable' | 'actions';
 }
 
 export interface TableProps<Row> {
@@ -15,19 +15,21 @@ export interface TableProps<Row> {
   readonly id: (row: Row) => string;
   /** A last row. */
   readonly total?: Row | undefined;
+  /** In a narrow window each row is a card with the names of its cells, so that its buttons are in sight. */
+  readonly cards?: boolean;
 }
 
 /** Scrolls sideways within itself, so that the page does not. */
-export function Table<Row>({ caption, columns, rows, id, total }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, id, total, cards = false }: TableProps<Row>) {
   const cells = (row: Row) =>
     columns.map((column) => (
-      <td key={column.name} class={column.look}>
+      <td key={column.name} class={column.look} data-name={cards ? column.name : undefined}>
         {column.cell(row)}
       </td>
     ));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <div class="table" tabIndex={0}>
+    <div class={cards ? 'table cards' : 'table'} tabIndex={0}>
       <table>
         <caption class="visually-hidden">{caption}</caption>
         <thead>

@@ -124,23 +124,24 @@ function KeyTable({ keys, session, onOpen }: KeyTableProps) {
   const { clock } = useAdmin();
   const when = (time: string | null, never: string) => (time === null ? never : clock.value.minute(Date.parse(time)));
   const columns = [
-    { name: t('Name'), cell: (key: Key) => <KeyName of={key} /> },
+    { name: t('Name'), look: 'breakable' as const, cell: (key: Key) => <KeyName of={key} /> },
     { name: t('State'), cell: ({ state }: Key) => <span class={`state ${state}`}>{stateTitle(state)}</span> },
     {
       name: t('Owner'),
+      look: 'breakable' as const,
       cell: ({ user, organization }: Key) => [user, organization].filter(Boolean).join(' · ') || '–',
     },
-    { name: t('Last used'), cell: (key: Key) => when(key.last_used_at, t('Never')) },
-    { name: t('Expires'), cell: (key: Key) => when(key.expires_at, t('Never')) },
-    { name: t('Limits'), cell: (key: Key) => <Limits of={key} /> },
+    { name: t('Last used'), look: 'breakable' as const, cell: (key: Key) => when(key.last_used_at, t('Never')) },
+    { name: t('Expires'), look: 'breakable' as const, cell: (key: Key) => when(key.expires_at, t('Never')) },
+    { name: t('Limits'), look: 'breakable' as const, cell: (key: Key) => <Limits of={key} /> },
     { name: t('Spent in all'), look: 'number' as const, cell: ({ spent }: Key) => formatUsd(spent) },
     {
       name: t('Actions'),
-      look: 'pinned' as const,
+      look: 'actions' as const,
       cell: (key: Key) => <Actions of={key} session={session} onOpen={onOpen} />,
     },
   ];
-  return <Table caption={t('Keys')} columns={columns} rows={keys} id={({ name }) => name} />;
+  return <Table caption={t('Keys')} columns={columns} rows={keys} id={({ name }) => name} cards />;
 }
 
 /** Leads to its requests. */
@@ -196,7 +197,7 @@ function Actions({ of: key, session, onOpen }: { of: Key; session: Session; onOp
     </button>
   );
   return (
-    <span class="actions">
+    <span class="buttons">
       {button('change', t('Change…'))}
       {button('rotate', t('Rotate…'))}
       {button('revoke', t('Revoke…'))}
