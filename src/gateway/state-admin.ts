@@ -10,10 +10,11 @@ import {
   requestPageSql,
 } from './accounting/request-history.ts';
 import { checkState, type StateCheck } from './accounting/state-check.ts';
-import { readUsageReport, type UsageQuery, type UsageReport } from './accounting/usage-report.ts';
 import { type SessionStore, SqliteSessions } from './admin/sessions.ts';
 import { BudgetBook } from './limits/budget-book.ts';
 import { type BudgetRule, budgetId } from './limits/limit-rules.ts';
+import type { UsageQuery } from './reports/usage-query.ts';
+import { readUsageReport, type UsageReport } from './reports/usage-report.ts';
 import {
   type Actor,
   type AuditFilter,

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { TimeZone } from '../../src/base/time-zone.ts';
-import type { UsageQuery } from '../../src/gateway/accounting/usage-report.ts';
-import { sealNextDay } from '../../src/gateway/state/sealed-days.ts';
+import type { UsageQuery } from '../../src/gateway/reports/usage-query.ts';
+import { sealNext } from '../../src/gateway/state/sealing.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { BUCKET_MS, type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { SqliteAdmin } from '../../src/gateway/state-admin.ts';
@@ -23,7 +23,8 @@ const MODELS = ['mistral/large', 'anthropic/sonnet', 'openai/mini', 'mistral/cod
 const WANTED_MS = 200;
 const ROUNDS = 5;
 
-const START = Date.UTC(2026, 9, 1);
+/** In the afternoon, as reports are read: the last day is not over. */
+const START = Date.UTC(2026, 9, 1, 15);
 const END = START + DAYS * DAY_MS;
 
 /** The same numbers in each run. */
@@ -71,7 +72,7 @@ function fill(database: DatabaseSync): { sums: number; rows: number } {
     if (at < END - DAY_MS) database.exec(`DELETE FROM usage WHERE at >= ${at}`);
     database.exec('COMMIT');
   }
-  while (sealNextDay(database, END));
+  while (sealNext(database, END));
   const count = (table: string) => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
   return { sums: count('usage_rollup'), rows: count('usage') };
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { KeyStore } from '../../src/gateway/access/key-store.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
-import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
+import { readUsageReport } from '../../src/gateway/reports/usage-report.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { limited } from './ledger-row.ts';
 

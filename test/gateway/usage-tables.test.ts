@@ -5,14 +5,15 @@ import { toNano } from '../../src/base/money.ts';
 import { type Period, TimeZone } from '../../src/base/time-zone.ts';
 import { removeOld } from '../../src/gateway/accounting/retention.ts';
 import { checkState } from '../../src/gateway/accounting/state-check.ts';
-import { readUsageReport } from '../../src/gateway/accounting/usage-report.ts';
-import { sealNextDay } from '../../src/gateway/state/sealed-days.ts';
+import { readUsageReport } from '../../src/gateway/reports/usage-report.ts';
+import { sealNext } from '../../src/gateway/state/sealing.ts';
 import { openState } from '../../src/gateway/state/state-database.ts';
 import { transaction } from '../../src/gateway/state/transaction.ts';
 import { type UsageRow, UsageTables } from '../../src/gateway/state/usage-tables.ts';
 import { ledgerRow } from './ledger-row.ts';
 
 const DAY = 86_400_000;
+const OUTCOMES = ['complete', 'client-gone', 'failed', 'refused'];
 const noError = (error: Error) => assert.fail(error);
 
 describe('usage tables', () => {
@@ -74,9 +75,11 @@ describe('usage tables', () => {
       ];
     });
     const reports = () => queries.map((query) => readUsageReport(database, query));
-    const sealed = () => Number(stored('SELECT count(*) FROM usage_days'));
+    const sealed = () => Number(stored('SELECT count(*) FROM usage_sealed WHERE length = 86400000'));
     const sealAll = () => {
-      while (sealNextDay(database, end));
+      transaction(database, () => {
+        while (sealNext(database, end));
+      });
     };
     const before = reports();
     sealAll();
@@ -135,49 +138,84 @@ describe('usage tables', () => {
     assert.equal(total.cost, 16);
   });
 
-  it('usage tables: reports equal the sum of the rows in every time zone, for every period and range', () => {
-    const zones = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe'];
-    const from = Date.parse('2026-10-20T00:00:00Z');
-    const rows = Array.from({ length: 2_000 }, (_, n) =>
-      row({
-        at: from + ((n * 7_919_000) % (20 * DAY)),
-        key: `k${n % 3}`,
-        user: n % 2 ? 'ann' : '',
-        model: `p/m${n % 5}`,
-        cost: n * 1_001,
-        byok: n % 7 === 0,
-        tags: n % 4 === 0 ? { project: `x${n % 8}` } : undefined,
-      }),
-    );
-    write(...rows);
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...zones),
-        fc.constantFrom<Period>('hour', 'day', 'week', 'month'),
-        fc.constantFrom('model', 'user', 'tag:project'),
-        fc.integer({ min: 0, max: 20 * DAY }),
-        fc.integer({ min: 0, max: 20 * DAY }),
-        (name, period, second, start, length) => {
-          const zone = new TimeZone(name);
-          const [since, until] = [from + start, from + start + length];
-          const field = second === 'tag:project' ? ('tag:project' as const) : second === 'user' ? 'user' : 'model';
-          const expected = new Map<string, number>();
-          for (const { at, cost, model, user, tags } of rows) {
-            if (at < since || at >= until) continue;
-            const value = { model, user: user || null, 'tag:project': tags?.project ?? null }[field];
-            const id = JSON.stringify([zone.label(period, at), value]);
-            expected.set(id, (expected.get(id) ?? 0) + (cost ?? 0));
-          }
-          const report = readUsageReport(database, { since, until, zone, by: [period, field] });
-          const found = new Map(
-            report.rows.map((each) => [JSON.stringify([each[period], each[field]]), toNano(each.cost)]),
-          );
-          assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+  for (const [what, sealedDays, kept] of [
+    ['nothing sealed', 0, 10],
+    ['the newest days not sealed', 5.3, 10],
+    ['hours and days missing', 8, 7],
+    ['all sealed', 8, 10],
+  ] as const) {
+    it(`usage tables: reports equal the sum of the rows in every time zone, period and range: ${what}`, () => {
+      const zones = [
+        'UTC',
+        'Europe/Berlin',
+        'Asia/Kolkata',
+        'Asia/Kathmandu',
+        'America/St_Johns',
+        'Australia/Lord_Howe',
+      ];
+      const from = Date.parse('2026-10-21T00:00:00Z');
+      const rows = Array.from({ length: 1_000 }, (_, n) =>
+        row({
+          at: from + ((n * 7_919_000) % (8 * DAY)),
+          key: `k${n % 3}`,
+          user: n % 2 ? 'ann' : '',
+          model: `p/m${n % 5}`,
+          cost: n * 1_001,
+          byok: n % 7 === 0,
+          tags: n % 4 === 0 ? { project: `x${n % 8}` } : undefined,
+          outcome: OUTCOMES[n % 4] ?? 'complete',
+        }),
+      );
+      write(...rows);
+      transaction(database, () => {
+        while (sealNext(database, from + sealedDays * DAY));
+        database.exec(`DELETE FROM usage_sealed WHERE start / 3600000 % 10 >= ${kept}`);
+      });
+      const labels = new Map<string, string>();
+      const labelOf = (zone: TimeZone, period: Period, at: number) => {
+        const quarter = at - (at % 900_000);
+        const id = `${zone.name} ${period} ${quarter}`;
+        const label = labels.get(id) ?? zone.label(period, quarter);
+        labels.set(id, label);
+        return label;
+      };
+      fc.assert(
+        fc.property(
+          fc.constantFrom(...zones),
+          fc.constantFrom<Period>('hour', 'day', 'week', 'month'),
+          fc.constantFrom('model', 'user', 'tag:project'),
+          fc.integer({ min: 0, max: 8 * DAY }),
+          fc.integer({ min: 0, max: 8 * DAY }),
+          (name, period, second, start, length) => {
+            const zone = new TimeZone(name);
+            const [since, until] = [from + start, from + start + length];
+            const field = second === 'tag:project' ? ('tag:project' as const) : second === 'user' ? 'user' : 'model';
+            const expected = new Map<string, number[]>();
+            for (const { at, cost, model, user, tags, byok, outcome } of rows) {
+              if (at < since || at >= until) continue;
+              const value = { model, user: user || null, 'tag:project': tags?.project ?? null }[field];
+              const id = JSON.stringify([labelOf(zone, period, at), value]);
+              const [spent = 0, own = 0, refused = 0, gone = 0] = expected.get(id) ?? [];
+              const one = (condition: boolean) => (condition ? 1 : 0);
+              expected.set(id, [
+                ...[spent + (cost ?? 0), own + (byok ? (cost ?? 0) : 0)],
+                ...[refused + one(outcome === 'refused'), gone + one(outcome === 'client-gone')],
+              ]);
+            }
+            const report = readUsageReport(database, { since, until, zone, by: [period, field] });
+            const found = new Map(
+              report.rows.map((each) => [
+                JSON.stringify([each[period], each[field]]),
+                [toNano(each.cost), toNano(each.byok_cost), each.refused, each.client_gone],
+              ]),
+            );
+            assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
+          },
+        ),
+        { numRuns: 20 },
+      );
+    });
+  }
 
   it('usage tables: removing old rows keeps the sums, and removing old sums keeps the totals', () => {
     const now = Date.parse('2026-11-22T12:00:00Z');

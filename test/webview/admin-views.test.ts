@@ -183,10 +183,17 @@ describe('views of the admin page', function () {
     const lines = readFileSync(await download.path(), 'utf8')
       .trimEnd()
       .split('\r\n');
-    assert.equal(lines[0], 'time,Succeeded,Failed or refused');
-    assert.match(lines[1] ?? '', /^\d{4}-\d\d-\d\dT00:00:00\+05:45,\d+,\d+$/);
+    assert.equal(lines[0], 'time,Answered,Client left,Refused by the gateway,Failed at the provider');
+    assert.match(lines[1] ?? '', /^\d{4}-\d\d-\d\dT00:00:00\+05:45(?:,\d+){4}$/);
     const sum = (texts: readonly string[], separator: RegExp) =>
-      texts.reduce((total, text) => total + Number(text.split(separator)[1]) + Number(text.split(separator)[2]), 0);
+      texts.reduce(
+        (total, text) =>
+          text
+            .split(separator)
+            .slice(1)
+            .reduce((all, each) => all + Number(each), total),
+        0,
+      );
     assert.equal(sum(lines.slice(1), /,/), sum(rows, /\t/));
     const figure = await page.locator('.figure').nth(1).locator('.value').innerText();
     assert.equal(sum(rows, /\t/), Number(figure.replaceAll(',', '')));

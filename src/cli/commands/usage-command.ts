@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { TimeZone } from '../../base/time-zone.ts';
-import { writeUsageCsv } from '../../gateway/accounting/usage-csv.ts';
-import { type Group, parseGroup, type UsageReport } from '../../gateway/accounting/usage-report.ts';
-import { parseUsageTime } from '../../gateway/accounting/usage-times.ts';
+import { writeUsageCsv } from '../../gateway/reports/usage-csv.ts';
+import { type Group, parseGroup } from '../../gateway/reports/usage-query.ts';
+import type { UsageReport } from '../../gateway/reports/usage-report.ts';
+import { parseUsageTime } from '../../gateway/reports/usage-times.ts';
 import { type Io, UsageError } from '../io.ts';
 import { OPTIONS } from '../options.ts';
 import { table } from '../output/output.ts';

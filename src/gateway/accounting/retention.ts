@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerRetention } from '../../config/settings/settings.ts';
-import { sealNextDay } from '../state/sealed-days.ts';
+import { sealNext } from '../state/sealing.ts';
 import { transaction } from '../state/transaction.ts';
 import { BUCKET_MS, bucketOf, mergeBucket } from '../state/usage-tables.ts';
 
@@ -45,13 +45,13 @@ export function retainedSince(database: DatabaseSync): number {
 const PAUSE_MS = 100;
 const CHECK_MS = 3_600_000;
 
-/** Removes what is too old and seals days that are over, now and every hour. @returns a function that stops it. */
+/** Removes what is too old and seals hours and days that are over, now and every hour. @returns a function that stops it. */
 export function keepRetention(
   database: DatabaseSync,
   retention: () => LedgerRetention,
   failed: (thrown: unknown) => void,
 ): () => void {
-  return everyHour(async () => removeOld(database, retention()) || sealNextDay(database), failed);
+  return everyHour(async () => removeOld(database, retention()) || sealNext(database), failed);
 }
 
 /** Calls `remove` now and every hour, until there is no more. @returns a function that stops it. */

@@ -1,8 +1,8 @@
 import { TimeZone } from '../../base/time-zone.ts';
 import { invalidRequest } from '../../wire/errors/svc-error.ts';
-import { writeUsageCsv } from '../accounting/usage-csv.ts';
-import { type Group, parseGroup, type UsageQuery } from '../accounting/usage-report.ts';
-import { parseUsageTime } from '../accounting/usage-times.ts';
+import { writeUsageCsv } from '../reports/usage-csv.ts';
+import { type Group, parseGroup, type UsageQuery } from '../reports/usage-query.ts';
+import { parseUsageTime } from '../reports/usage-times.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import { type AdminRoute, route, SENT } from './call.ts';
 import { isoTime } from './key-view.ts';

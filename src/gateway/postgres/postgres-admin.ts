@@ -33,11 +33,13 @@ import {
   type StateCheck,
   TOTALS,
 } from '../accounting/state-check.ts';
-import { sumUp, type UsageQuery, type UsageReport, usageSql } from '../accounting/usage-report.ts';
 import { SqlSessions } from '../admin/sessions.ts';
 import { Budget } from '../limits/budget.ts';
 import { addUp, spentSql } from '../limits/budget-book.ts';
 import { type BudgetRule, budgetId } from '../limits/limit-rules.ts';
+import type { UsageQuery } from '../reports/usage-query.ts';
+import { planUsage, sumUp, type UsageReport } from '../reports/usage-report.ts';
+import { usageSql } from '../reports/usage-sql.ts';
 import {
   type Actor,
   type AuditFilter,
@@ -154,7 +156,11 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
   }
 
   async usage(query: UsageQuery): Promise<UsageReport> {
-    const { sql: text, values } = usageSql(query, (name) => `tags::json ->> '${name}'`);
+    const { sql: text, values } = usageSql(
+      query,
+      planUsage(query, { day: [], hour: [] }),
+      (name) => `tags::json ->> '${name}'`,
+    );
     return sumUp(query, await this.#connection.transaction(REPORT_MS, (sql) => sql(toPostgres(text), values)));
   }
 

@@ -5,7 +5,7 @@ import { transaction } from './transaction.ts';
 import { ROW_SUMS } from './usage-tables.ts';
 
 /** The version of the state that this release writes. */
-const VERSION = 3;
+const VERSION = 4;
 
 interface Migration {
   readonly version: number;
@@ -117,7 +117,7 @@ const MEASURED = ['output_ms', ...LATENCY_COLUMNS];
 
 /**
  * The admin API: keys with a scope, sessions of browsers, changes, requests that failed or were refused, counts of
- * times to the first byte, and the sums of days that are over (sealed-days.ts).
+ * times to the first byte, and the sums of days that are over (sealing.ts).
  */
 const ADMIN_TABLES = `
 ALTER TABLE keys ADD COLUMN admin TEXT;
@@ -152,10 +152,19 @@ UPDATE usage_rollup AS sums SET (${MEASURED.join(', ')}) = (
 ) WHERE bucket > 0;
 `;
 
+/** The sums of hours and days that are over (sealing.ts). They are made again from the sums of quarters of an hour. */
+const SEALED_TABLE = `
+DROP TABLE usage_days;
+CREATE TABLE usage_sealed (
+  length INTEGER NOT NULL, start INTEGER NOT NULL, sums BLOB NOT NULL, PRIMARY KEY (length, start)
+) STRICT;
+`;
+
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: FIRST_TABLES },
   { version: 2, minReader: 2, sql: LEDGER_TABLES },
-  { version: VERSION, minReader: VERSION, sql: ADMIN_TABLES },
+  { version: 3, minReader: 3, sql: ADMIN_TABLES },
+  { version: VERSION, minReader: VERSION, sql: SEALED_TABLE },
 ];
 
 /**

@@ -66,7 +66,6 @@ const FIRST_LATENCY = SUMS.indexOf('latency_0');
 export const ROW_SUMS: ReadonlyMap<string, string> = new Map([
   ...SUMS.map((name) => [name, `coalesce(${name}, 0)`] as const),
   ['requests', 'counted'],
-  ['cost_nano * byok', 'coalesce(cost_nano, 0) * byok'],
   ['failures', "CASE WHEN counted = 1 AND outcome IN ('failed', 'refused') THEN 1 ELSE 0 END"],
   [
     'output_ms',
@@ -81,8 +80,9 @@ const ROLL_UP = `INSERT INTO usage_rollup (${DIMENSIONS}, ${SUMS.join(', ')})
 const SPEND = `INSERT INTO spent (key, organization, user, model, nano) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (key, organization, user, model) DO UPDATE SET nano = nano + excluded.nano`;
 
-/** Removes the sealed day of a bucket (sealed-days.ts). */
-const UNSEAL = 'DELETE FROM usage_days WHERE day = ?1 - ?1 % 86400000';
+/** Removes the sealed day and hour of a bucket (sealing.ts). */
+const UNSEAL = `DELETE FROM usage_sealed
+  WHERE length = 86400000 AND start = ?1 - ?1 % 86400000 OR length = 3600000 AND start = ?1 - ?1 % 3600000`;
 
 /** Statements for SQLite and Postgres that make the bucket `?1` a part of the first one. */
 export const MERGE_BUCKET = [
@@ -129,7 +129,7 @@ export class UsageTables {
       if (found === undefined) spent.set(spender, { row, nano: row.cost });
       else found.nano += row.cost;
     }
-    // A day that gets a late row is sealed again.
+    // What gets a late row is sealed again.
     for (const bucket of new Set([...sums.values()].map(({ row }) => bucketOf(row.at)))) this.#unseal.run(bucket);
     for (const { row, values } of sums.values()) {
       const { key, organization, user, model, provider, byok, outcome } = row;

@@ -179,6 +179,10 @@ export const usageSums = z.object({
   requests: count,
   /** Requests that failed or were refused. */
   failures: count,
+  /** Part of `failures`: the gateway refused the request. */
+  refused: count,
+  /** Requests whose client left before the answer was complete. They are no failures. */
+  client_gone: count,
   input_tokens: count,
   output_tokens: count,
   /** Part of `input_tokens`. */

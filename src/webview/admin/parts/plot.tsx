@@ -18,6 +18,8 @@ export interface PlotSeries {
 
 export interface PlotProps {
   readonly title: string;
+  /** What the numbers are, if the title does not say it. */
+  readonly note?: string;
   readonly kind: 'stacked' | 'lines';
   readonly buckets: readonly Range[];
   readonly series: readonly PlotSeries[];
@@ -32,7 +34,7 @@ export interface PlotProps {
 
 /** A plot with its legend, and the same numbers as a table and as CSV. */
 export function Plot(props: PlotProps) {
-  const { title, series, buckets, format, cursor } = props;
+  const { title, note, series, buckets, format, cursor } = props;
   const table = useSignal(false);
   const heading = useId();
   const { clock } = useAdmin();
@@ -57,6 +59,7 @@ export function Plot(props: PlotProps) {
           CSV
         </button>
       </header>
+      {note === undefined ? null : <p class="hint">{note}</p>}
       <ul class="legend">
         {series.map(({ name, color, values }) => (
           <li key={name}>

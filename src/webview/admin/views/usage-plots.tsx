@@ -54,8 +54,10 @@ function totals({ steps }: UsageAnswer, buckets: readonly Range[]): PlotOf[] {
       title: t('Requests and failures'),
       kind: 'stacked',
       series: [
-        { name: t('Succeeded'), color: 0, values: sums(({ requests, failures }) => requests - failures) },
-        { name: t('Failed or refused'), color: 'bad', values: sums(({ failures }) => failures) },
+        { name: t('Answered'), color: 0, values: sums((row) => row.requests - row.failures - row.client_gone) },
+        { name: t('Client left'), color: 7, values: sums((row) => row.client_gone) },
+        { name: t('Refused by the gateway'), color: 2, values: sums((row) => row.refused) },
+        { name: t('Failed at the provider'), color: 'bad', values: sums((row) => row.failures - row.refused) },
       ],
       format: formatCount,
       short: formatShort,
@@ -109,6 +111,7 @@ function totals({ steps }: UsageAnswer, buckets: readonly Range[]): PlotOf[] {
     },
     {
       title: t('Open streams (average)'),
+      note: t('The time of all streams in a step, divided by the length of the step.'),
       kind: 'lines',
       series: [{ name: t('Open streams'), color: 6, values: seriesOf(steps, buckets, openStreams) }],
       format: formatRate,
