@@ -30,7 +30,7 @@ export function latencyCount(column: string, slot: number): string {
  * The time below which a share of the answers has its first byte; undefined without answers. Within a slot, the answers
  * are taken as evenly spread.
  */
-export function percentile(counts: readonly number[], share: number): number | undefined {
+export function percentile(counts: Float64Array, share: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return undefined;
   let rest = share * total;

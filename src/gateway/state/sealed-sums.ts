@@ -112,7 +112,9 @@ export function sumSealed(
 ): SealedRow[] {
   const { fields, filters, columns } = query;
   const { cells, groups, labels } = groupCells(sealed, fields, periods, matcher(sealed, filters));
-  const rows = labels.map((each) => ({ ...each, sums: new Float64Array(columns.length) }));
+  const width = columns.length;
+  // The sums of one row after the other.
+  const all = new Float64Array(labels.length * width);
   const scratch = new Float64Array(sealed.units.length);
   for (const [index, { of, when }] of columns.entries()) {
     const values = sealed.sums[of];
@@ -120,20 +122,27 @@ export function sumSealed(
     // One type, so that the loop is compiled for it.
     scratch.set(values);
     if (when !== undefined) keepOnly(scratch, sealed, when);
-    const sums = addCells(scratch, cells, groups, rows.length);
-    for (const [group, row] of rows.entries()) row.sums[index] = sums[group] ?? 0;
+    addCells(all, scratch, cells, groups, width, index);
   }
-  return rows;
+  return labels.map((each, group) => ({ ...each, sums: all.subarray(group * width, (group + 1) * width) }));
 }
 
-function addCells(values: Float64Array, cells: Uint32Array, groups: Uint32Array, count: number): Float64Array {
-  const sums = new Float64Array(count);
+function addCells(
+  to: Float64Array,
+  values: Float64Array,
+  cells: Uint32Array,
+  groups: Uint32Array,
+  width: number,
+  column: number,
+): void {
   const { length } = cells;
   for (let index = 0; index < length; index += 1) {
-    const group = groups[index] ?? 0;
-    sums[group] = (sums[group] ?? 0) + (values[cells[index] ?? 0] ?? 0);
+    const value = values[cells[index] ?? 0] ?? 0;
+    // Most counts are 0.
+    if (value === 0) continue;
+    const at = (groups[index] ?? 0) * width + column;
+    to[at] = (to[at] ?? 0) + value;
   }
-  return sums;
 }
 
 function keepOnly(values: Float64Array, sealed: SealedSums, { column, value }: NonNullable<SumColumn['when']>): void {
