@@ -7,6 +7,7 @@ import type { Ledger } from './accounting/ledger.ts';
 import type { Metrics } from './accounting/metrics.ts';
 import type { UpstreamHealth } from './accounting/upstream-health.ts';
 import type { LiveRequests } from './admin/live-requests.ts';
+import type { Presence } from './admin/replicas.ts';
 import type { SignInLimit } from './admin/sign-in-limit.ts';
 import type { RunningRequests } from './http/running-requests.ts';
 import type { Limits } from './limits/limits.ts';
@@ -46,7 +47,7 @@ export interface GatewayDeps {
   readonly running: RunningRequests;
   readonly ledger: Ledger;
   /** Absent: the state is local. */
-  readonly shared?: Pick<SharedState, 'status'> | undefined;
+  readonly shared?: Pick<SharedState, 'status' | 'waiting' | 'describe' | 'replicas'> | undefined;
   readonly metrics: Metrics;
   readonly health: UpstreamHealth;
   readonly transport: Transport;
@@ -58,6 +59,7 @@ export interface GatewayDeps {
   /** What the admin API reads and writes. */
   readonly admin: StateAdmin;
   readonly signIns: SignInLimit;
+  readonly presence: Presence;
   /** Folder of the admin page. Absent: there is no page. */
   readonly adminPage?: string | undefined;
   /** The version of Svc. */

@@ -6,6 +6,7 @@ import { Ledger } from './accounting/ledger.ts';
 import { keepRetention } from './accounting/retention.ts';
 import { UpstreamHealth } from './accounting/upstream-health.ts';
 import { LiveRequests } from './admin/live-requests.ts';
+import { Presence } from './admin/replicas.ts';
 import { SignInLimit } from './admin/sign-in-limit.ts';
 import type { Log } from './gateway-deps.ts';
 import { RunningRequests } from './http/running-requests.ts';
@@ -37,6 +38,7 @@ export class GatewayState {
   readonly live = new LiveRequests();
   readonly health = new UpstreamHealth();
   readonly signIns = new SignInLimit();
+  readonly presence = new Presence();
   /** For the operator's requests. What it changes takes effect in this process at once. */
   readonly admin: StateAdmin;
   readonly #input: GatewayStateInput;

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorBody } from '../wire/errors/error-body.ts';
 import { asSvcError, type ErrorType, SvcError } from '../wire/errors/svc-error.ts';
+import { describeThisReplica } from './admin/replicas.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { BodyMemory } from './http/body-memory.ts';
 import { checkOrigin, corsHeaders } from './http/origin-check.ts';
@@ -56,7 +57,6 @@ const ACCOUNTING_MS = 2_000;
 
 /** Starts the HTTP API (spec 4). */
 export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<Gateway> {
-  let draining = false;
   const kept = new KeptItems();
   const router = new Router([
     ...inferenceRoutes(deps, kept),
@@ -67,7 +67,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
     embeddingsRoute(deps),
     transcriptionRoute(deps),
     ...catalogRoutes(deps),
-    ...operationRoutes(deps, () => !draining),
+    ...operationRoutes(deps, () => !deps.presence.draining),
     ...adminRoutes(deps),
     ...adminPageRoutes(deps),
   ]);
@@ -85,7 +85,7 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   const memory = new BodyMemory(() => deps.settings().gateway.maxBufferedBytes);
   server.on('request', (request, response) => {
     // A balancer must not send its next request on a connection that is about to be closed.
-    if (draining) response.shouldKeepAlive = false;
+    if (deps.presence.draining) response.shouldKeepAlive = false;
     void serve(deps, router, new RequestContext(request, response, tickBatch, memory.share(), ids.next()));
   });
   server.on('clientError', refuseBroken);
@@ -95,14 +95,17 @@ export async function startGateway(deps: GatewayDeps, listen: Listen): Promise<G
   });
   const { port } = server.address() as AddressInfo;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  const url = `http://${host}:${port}`;
+  deps.presence.address = url;
+  deps.shared?.describe(() => JSON.stringify(describeThisReplica(deps)));
   return {
-    url: `http://${host}:${port}`,
+    url,
     announceClose: async (delayMs, hurry) => {
-      draining = true;
+      deps.presence.draining = true;
       if (delayMs > 0) await sleep(delayMs, undefined, { ...(hurry ? { signal: hurry } : {}) }).catch(() => undefined);
     },
     close: (drainMs, cut) => {
-      draining = true;
+      deps.presence.draining = true;
       deps.live.close();
       return drain(server, deps, drainMs ?? DRAIN_MS, cut);
     },

@@ -25,7 +25,22 @@ export interface SharedState {
   /** Resolves when the gateway has its first shares of budgets, or the server does not answer. */
   ready(): Promise<void>;
   follow(): void;
+  /** Rows on the local disk that the server does not have yet. */
+  readonly waiting: number;
+  /** Tells the other gateways about this one, with each look for changes. */
+  describe(facts: () => string): void;
+  /** What gateways that were there in the last minutes say about themselves. */
+  replicas(): Promise<readonly SeenReplica[]>;
   dispose(): Promise<void>;
+}
+
+export interface SeenReplica {
+  readonly id: string;
+  /** As `describe` gave them. */
+  readonly facts: string;
+  /** Unix milliseconds. */
+  readonly seenAt: number;
+  readonly self: boolean;
 }
 
 /** What a shared state uses of its gateway. */

@@ -104,6 +104,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       live: state.live,
       admin: state.admin,
       signIns: state.signIns,
+      presence: state.presence,
       version: '0.0.0-test',
     },
     { host: '127.0.0.1', port: 0, ...options.listen },

@@ -96,6 +96,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
         live: state.live,
         admin: state.admin,
         signIns: state.signIns,
+        presence: state.presence,
         version: version(),
         adminPage: ADMIN_PAGE.find((folder) => existsSync(folder)),
       },

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { toUsd } from '../../base/money.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Budget } from '../limits/budget.ts';
@@ -6,9 +5,9 @@ import { bucketOf } from '../state/usage-tables.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
 import type * as api from './api/schemas.ts';
 import { type AdminRoute, route } from './call.ts';
-import { configHash } from './config-hash.ts';
 import { describeRate, isoTime } from './key-view.ts';
 import { describeModels, describeProviders } from './model-health.ts';
+import { listReplicas } from './replicas.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Budgets, organizations, models, providers and replicas. */
@@ -24,7 +23,7 @@ export function overviewRoutes(): AdminRoute[] {
       await deps.listing.whenListed();
       return { data: describeProviders(deps) };
     }),
-    route(ENDPOINTS.listReplicas, async ({ deps }) => ({ data: [describeThisReplica(deps)] })),
+    route(ENDPOINTS.listReplicas, async ({ deps }) => ({ data: await listReplicas(deps) })),
   ];
 }
 
@@ -107,21 +106,4 @@ async function describeOrganizations(deps: GatewayDeps): Promise<api.Organizatio
       keys: (await deps.admin.searchKeys({ organization: id, limit: 0 })).total,
     })),
   );
-}
-
-function describeThisReplica(deps: GatewayDeps): api.Replica {
-  return {
-    id: `${hostname()}:${process.pid}`,
-    self: true,
-    version: deps.version,
-    host: hostname(),
-    pid: process.pid,
-    started_at: new Date(Math.round(performance.timeOrigin)).toISOString(),
-    seen_at: new Date().toISOString(),
-    config_hash: configHash(deps.settings()),
-    active_requests: deps.metrics.active,
-    ledger_rows_waiting: deps.ledger.waiting,
-    ledger: deps.ledger.broken ? 'failing' : 'ok',
-    memory_bytes: process.memoryUsage.rss(),
-  };
 }

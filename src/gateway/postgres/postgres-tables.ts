@@ -3,7 +3,7 @@ import { unreadable } from '../state/migrations.ts';
 import { type PostgresConnection, SCHEMA, type Sql } from './postgres-connection.ts';
 
 /** The version of the state that this release writes. */
-const VERSION = 1;
+const VERSION = 2;
 
 interface Migration {
   readonly version: number;
@@ -99,7 +99,11 @@ CREATE TABLE rate_leases (
 CREATE INDEX ON rate_leases (wanted_at) WHERE wanted_at IS NOT NULL;
 `;
 
-const MIGRATIONS: readonly Migration[] = [{ version: VERSION, minReader: VERSION, sql: TABLES }];
+const MIGRATIONS: readonly Migration[] = [
+  { version: 1, minReader: 1, sql: TABLES },
+  // What each replica says about itself, as JSON. Older releases say nothing.
+  { version: VERSION, minReader: 1, sql: 'ALTER TABLE replicas ADD COLUMN facts TEXT' },
+];
 
 /** Numbers of the advisory locks: those of migrations, changes of keys, money, the removal of old rows, and rates. */
 export const LOCKS = {

@@ -7,7 +7,7 @@ import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
 import type { SharedRates } from '../limits/rate-share.ts';
-import type { SharedState, SharingGateway } from '../shared-state.ts';
+import type { SeenReplica, SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { Leases, windowId } from './leases.ts';
 import type { Outbox } from './outbox.ts';
@@ -42,6 +42,8 @@ const ASK_MS = 100;
 /** Milliseconds after which all keys are read again, and the snapshot is dated. */
 const RELOAD_MS = 300_000;
 const CONFIRM_MS = 10_000;
+/** For how long a replica that ended without a word is listed. */
+const LISTED = '5 minutes';
 /** Deadlines in milliseconds. */
 const DEADLINE = { poll: 1_000, keys: 5_000 } as const;
 /** Milliseconds for the first connection of a replica that can start without it, and of one that can't. */
@@ -81,6 +83,7 @@ export class Replica implements SharedState {
   #polling: Promise<void> | undefined;
   #again = false;
   #disposed = false;
+  #facts: (() => string) | undefined;
 
   constructor(input: ReplicaInput) {
     this.#input = input;
@@ -164,6 +167,30 @@ export class Replica implements SharedState {
 
   get status(): 'ok' | 'away' | 'stale' {
     return this.stale ? 'stale' : this.#health.away ? 'away' : 'ok';
+  }
+
+  get waiting(): number {
+    return this.#outbox.waiting;
+  }
+
+  describe(facts: () => string): void {
+    this.#facts = facts;
+    this.look();
+  }
+
+  async replicas(): Promise<readonly SeenReplica[]> {
+    const rows = await this.#adminConnection.call(DEADLINE.keys, (sql) =>
+      sql(
+        `SELECT id, facts, extract(epoch FROM seen_at) * 1000 AS seen FROM ${SCHEMA}.replicas
+          WHERE facts IS NOT NULL AND released_at IS NULL AND seen_at > now() - interval '${LISTED}' ORDER BY id`,
+      ),
+    );
+    return rows.map(({ id, facts, seen }) => ({
+      id: String(id),
+      facts: String(facts),
+      seenAt: Math.round(Number(seen)),
+      self: id === this.#outbox.replica,
+    }));
   }
 
   /** Begins to follow changes and to send rows. */
@@ -262,8 +289,8 @@ export class Replica implements SharedState {
   async #beat(): Promise<number> {
     const [row] = await this.#control.call(DEADLINE.poll, (sql) =>
       sql(
-        `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at) VALUES ($1, $2, now())
-          ON CONFLICT (id) DO UPDATE SET seen_at = now())
+        `WITH seen AS (INSERT INTO ${SCHEMA}.replicas (id, name, seen_at, facts) VALUES ($1, $2, now(), $3)
+          ON CONFLICT (id) DO UPDATE SET seen_at = now(), facts = excluded.facts)
         SELECT (SELECT coalesce(max(seq), 0) FROM ${SCHEMA}.changes) AS changes,
           (SELECT json_agg(json_build_array(w.budget, w.start_at)) FROM ${SCHEMA}.budget_windows w
             WHERE w.wanted_at > now() - interval '3 seconds') AS wanted,
@@ -271,7 +298,7 @@ export class Replica implements SharedState {
             WHERE wanted_at > now() - interval '3 seconds' AND replica <> $1) AS rates,
           (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline,
           (SELECT system_identifier FROM pg_control_system()) AS server`,
-        [this.#outbox.replica, hostname()],
+        [this.#outbox.replica, hostname(), this.#facts?.() ?? null],
       ),
     );
     this.#noticeFailover(`${row?.server} ${row?.timeline}`);

@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BudgetSettings } from '../../../src/config/settings/settings.ts';
+import { type Replica, replicaList } from '../../../src/gateway/admin/api/schemas.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import type { StateAdmin } from '../../../src/gateway/state-admin.ts';
-import { ServeHarness, type ServeProcess } from '../serve-harness.ts';
+import { KEY, ServeHarness, type ServeProcess } from '../serve-harness.ts';
 import { type PostgresServer, query, startPostgres } from './postgres-server.ts';
 
 /** Calls `look` until it returns true. */
@@ -88,6 +89,54 @@ describe('gateways that share a state in Postgres', () => {
       assert.ok((await until('the key is refused', async () => (await status(each, key)) === 401)) < 1_000);
     }
     await consistent();
+  });
+
+  it('admin replicas: each lists all, says which one answered, which ones drain, and how many rows wait', async () => {
+    await configure({ admin: true });
+    const [first, second] = await Promise.all([harness.serve(), harness.serve()]);
+    const list = async ({ url: at }: ServeProcess) => {
+      const response = await fetch(`${at}/admin/v1/replicas`, { headers: { authorization: `Bearer ${KEY}` } });
+      return replicaList.parse(await response.json()).data;
+    };
+    const about = (listed: readonly Replica[], { child }: ServeProcess) =>
+      listed.find(({ pid }) => pid === child.pid) ?? assert.fail(`${child.pid} is not listed`);
+    for (const [asked, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      await until('both are listed', async () => (await list(asked)).length === 2);
+      const listed = await list(asked);
+      assert.deepEqual(
+        listed.map(({ pid, self, address, draining, version }) => ({ pid, self, address, draining, version })),
+        [asked, other].map(({ child, url: address }) => {
+          return {
+            pid: child.pid,
+            self: child.pid === asked.child.pid,
+            address,
+            draining: false,
+            version: listed[0]?.version,
+          };
+        }),
+      );
+      assert.equal(new Set(listed.map(({ config_hash }) => config_hash)).size, 1);
+      assert.ok(listed.every(({ seen_at }) => Date.now() - Date.parse(seen_at) < 5_000));
+    }
+    // A request that runs is counted, and one that waits for it to end drains.
+    const open = Promise.withResolvers<void>();
+    harness.upstream.respond(async (_, response) => {
+      await open.promise;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":""}}]}');
+    });
+    const answer = harness.send(second.url, {}, KEY);
+    await until('the request is counted', async () => about(await list(first), second).active_requests === 1);
+    const exit = once(second.child, 'exit');
+    second.child.kill('SIGTERM');
+    await until('it drains', async () => about(await list(first), second).draining);
+    open.resolve();
+    await (await answer).text();
+    await exit;
+    await until('it is not listed any more', async () => (await list(first)).length === 1);
   });
 
   it('rates: all replicas together allow what a key may send', async () => {

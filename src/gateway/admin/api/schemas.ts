@@ -419,21 +419,30 @@ export const provider = z.object({
 });
 export const providerList = z.object({ data: z.array(provider) });
 
-export const replica = z.object({
-  id: z.string(),
-  /** This process. */
-  self: z.boolean(),
+/** What a process of the gateway says about itself. */
+export const replicaFacts = z.object({
   version: z.string(),
   host: z.string(),
   pid: count,
+  /** Where it listens, as it knows it. */
+  address: nameOrNull,
   started_at: time,
-  seen_at: time,
   /** Of the effective configuration, so that differences show. */
   config_hash: z.string(),
   active_requests: count,
+  /** It ends when its requests have ended. */
+  draining: z.boolean(),
+  /** Rows that the state does not have yet. */
   ledger_rows_waiting: count,
   ledger: z.enum(['ok', 'failing']),
   memory_bytes: count,
+});
+export const replica = replicaFacts.extend({
+  id: z.string(),
+  /** The process that answers. */
+  self: z.boolean(),
+  /** When it was last heard of. A process that is gone is left out after five minutes. */
+  seen_at: time,
 });
 export const replicaList = z.object({ data: z.array(replica) });
 
@@ -482,6 +491,7 @@ export type Organization = z.infer<typeof organization>;
 export type Health = z.infer<typeof health>;
 export type Model = z.infer<typeof model>;
 export type Provider = z.infer<typeof provider>;
+export type ReplicaFacts = z.infer<typeof replicaFacts>;
 export type Replica = z.infer<typeof replica>;
 export type AuditEntry = z.infer<typeof auditEntry>;
 export type AuditQuery = z.infer<typeof auditQuery>;

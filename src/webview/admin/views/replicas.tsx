@@ -7,6 +7,18 @@ import { useAnswer } from '../data/use-answer.ts';
 import { AnswerView } from '../parts/answer-view.tsx';
 import { Table } from '../parts/table.tsx';
 
+/** Milliseconds without a word after which a process may be gone. They say something each second. */
+const SILENT_MS = 10_000;
+
+function ReplicaState({ of: { draining, self, seen_at } }: { of: Replica }) {
+  if (!self && Date.now() - Date.parse(seen_at) > SILENT_MS) return <span class="state failed">{t('Silent')}</span>;
+  return draining ? (
+    <span class="state rotating">{t('Draining')}</span>
+  ) : (
+    <span class="state complete">{t('Serving')}</span>
+  );
+}
+
 /** The processes of the gateway. Different configurations and versions show here. */
 export function Replicas() {
   const { clock } = useAdmin();
@@ -14,24 +26,36 @@ export function Replicas() {
   const columns = [
     {
       name: t('Process'),
+      look: 'breakable' as const,
       cell: ({ host, pid, self }: Replica) => (
         <>
-          {host} · {pid}
-          {self ? <span class="tag">{t('this one')}</span> : null}
+          {`${host}\u00a0·\u00a0${pid}`}
+          {self ? <span class="tag">{t('answers this page')}</span> : null}
         </>
       ),
     },
+    { name: t('Address'), look: 'breakable' as const, cell: ({ address }: Replica) => address ?? '–' },
+    { name: t('State'), cell: (replica: Replica) => <ReplicaState of={replica} /> },
     { name: t('Version'), cell: ({ version }: Replica) => version },
     { name: t('Configuration'), cell: ({ config_hash }: Replica) => <code>{config_hash.slice(0, 12)}</code> },
-    { name: t('Started'), cell: ({ started_at }: Replica) => clock.value.minute(Date.parse(started_at)) },
-    { name: t('Seen'), cell: ({ seen_at }: Replica) => clock.value.second(Date.parse(seen_at)) },
     {
-      name: t('Running'),
+      name: t('Started'),
+      look: 'breakable' as const,
+      cell: ({ started_at }: Replica) => clock.value.minute(Date.parse(started_at)),
+    },
+    {
+      name: t('Seen'),
+      look: 'breakable' as const,
+      cell: ({ seen_at }: Replica) => clock.value.second(Date.parse(seen_at)),
+    },
+    {
+      name: t('Requests'),
       look: 'number' as const,
       cell: ({ active_requests }: Replica) => formatCount(active_requests),
     },
     {
       name: t('Ledger'),
+      look: 'breakable' as const,
       cell: ({ ledger, ledger_rows_waiting }: Replica) =>
         ledger === 'ok' ? (
           <span class="state complete">{t('Written, {0} rows wait', formatCount(ledger_rows_waiting))}</span>
@@ -55,7 +79,7 @@ export function Replicas() {
           {new Set(data.map(({ version }) => version)).size > 1 ? (
             <p class="notice warn">{t('The processes have different versions.')}</p>
           ) : null}
-          <Table caption={t('Replicas')} columns={columns} rows={data} id={({ id }) => id} />
+          <Table caption={t('Replicas')} columns={columns} rows={data} id={({ id }) => id} cards />
         </>
       )}
     </AnswerView>
