@@ -19,7 +19,7 @@ interface Table {
 }
 
 /** Tables that are no data: the version, what both states count for themselves, and what is copied otherwise. */
-const OWN_TABLES = ['schema', 'key_changes', 'retained'];
+const OWN_TABLES = ['schema', 'key_changes', 'retained', 'usage_sealed'];
 
 /** The tables that both states have. `keys` comes first, because others refer to it. */
 async function commonTables(sql: Sql, database: DatabaseSync): Promise<readonly Table[]> {

@@ -37,8 +37,9 @@ import { SqlSessions } from '../admin/sessions.ts';
 import { Budget } from '../limits/budget.ts';
 import { addUp, spentSql } from '../limits/budget-book.ts';
 import { type BudgetRule, budgetId } from '../limits/limit-rules.ts';
+import { sealedRange } from '../reports/report-plan.ts';
 import type { UsageQuery } from '../reports/usage-query.ts';
-import { planUsage, sumUp, type UsageReport } from '../reports/usage-report.ts';
+import { planUsage, sealedQuery, type UsageReport, UsageSum } from '../reports/usage-report.ts';
 import { usageSql } from '../reports/usage-sql.ts';
 import {
   type Actor,
@@ -50,9 +51,11 @@ import {
   INSERT_AUDIT,
   readAuditRow,
 } from '../state/audit-log.ts';
+import { sumSealed } from '../state/sealed-sums.ts';
 import type { UsageRow } from '../state/usage-tables.ts';
 import type { StateAdmin } from '../state-admin.ts';
 import { type PostgresConnection, type Row, SCHEMA, type Sql } from './postgres-connection.ts';
+import { readSealedParts, sealedTimes } from './postgres-sealing.ts';
 import { lock } from './postgres-tables.ts';
 
 /** Milliseconds of a change, and of a report about a large ledger. */
@@ -156,12 +159,20 @@ export class PostgresAdmin extends SqlSessions implements StateAdmin {
   }
 
   async usage(query: UsageQuery): Promise<UsageReport> {
-    const { sql: text, values } = usageSql(
-      query,
-      planUsage(query, { day: [], hour: [] }),
-      (name) => `tags::json ->> '${name}'`,
-    );
-    return sumUp(query, await this.#connection.transaction(REPORT_MS, (sql) => sql(toPostgres(text), values)));
+    const { since, until } = sealedRange(query);
+    const tag = (name: string) => `tags::json ->> '${name}'`;
+    return this.#connection.transaction(REPORT_MS, async (sql) => {
+      // All parts must be of one moment.
+      await sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+      const plan = planUsage(query, await sealedTimes(sql, since, until));
+      const report = new UsageSum(query);
+      for await (const { sums, periods } of readSealedParts(sql, plan)) {
+        report.add(sumSealed(sums, periods, sealedQuery(query)));
+      }
+      const { sql: text, values } = usageSql(query, plan, tag);
+      report.add(await sql(toPostgres(text), values));
+      return report.end();
+    });
   }
 
   async spent(rules: readonly BudgetRule[]): Promise<ReadonlyMap<string, number>> {

@@ -3,6 +3,7 @@ import { oldBefore } from '../accounting/retention.ts';
 import { MERGE_BUCKET } from '../state/usage-tables.ts';
 import { toPostgres } from './postgres-admin.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
+import { unseal } from './postgres-sealing.ts';
 import { LOCKS, lock } from './postgres-tables.ts';
 
 /** Rows that one transaction removes, so that it delays no other. */
@@ -34,6 +35,7 @@ export function removeOldRows(
     if (old?.bucket != null) {
       await lock(sql, 'money');
       for (const statement of MERGE_BUCKET) await sql(toPostgres(statement), [Number(old.bucket)]);
+      await unseal(sql, Number(old.bucket));
     }
     return removed.length === BATCH_ROWS || old?.bucket != null;
   });

@@ -90,6 +90,10 @@ const WRITE = `WITH inserted AS (
       ${SUMS.map((name) => `coalesce(sum(${ROW_SUMS.get(name)}), 0)`).join(', ')}
     FROM inserted GROUP BY ${DIMENSIONS} ORDER BY ${DIMENSIONS}
     ON CONFLICT (${DIMENSIONS}) DO UPDATE SET ${ADD}),
+  unsealed AS (
+    DELETE FROM usage_sealed s USING (SELECT DISTINCT at - at % 3600000 AS hour FROM inserted) AS late
+    WHERE s.length = 3600000 AND s.start = late.hour
+      OR s.length = 86400000 AND s.start = late.hour - late.hour % 86400000),
   paid AS (SELECT * FROM inserted WHERE byok = 0 AND cost_nano <> 0),
   spends AS (
     INSERT INTO spent AS s (${GROUP}, nano) SELECT ${GROUP}, sum(cost_nano) FROM paid GROUP BY ${GROUP} ORDER BY ${GROUP}

@@ -99,10 +99,21 @@ CREATE TABLE rate_leases (
 CREATE INDEX ON rate_leases (wanted_at) WHERE wanted_at IS NOT NULL;
 `;
 
+/**
+ * What each replica says about itself, as JSON: older releases say nothing. The sums of hours and days that are over
+ * (postgres-sealing.ts), which are not compressed, because they are read as a whole.
+ */
+const SEALED_TABLE = `
+ALTER TABLE replicas ADD COLUMN facts TEXT;
+CREATE TABLE usage_sealed (
+  length BIGINT NOT NULL, start BIGINT NOT NULL, sums BYTEA NOT NULL, PRIMARY KEY (length, start)
+);
+ALTER TABLE usage_sealed ALTER COLUMN sums SET STORAGE EXTERNAL;
+`;
+
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, minReader: 1, sql: TABLES },
-  // What each replica says about itself, as JSON. Older releases say nothing.
-  { version: VERSION, minReader: 1, sql: 'ALTER TABLE replicas ADD COLUMN facts TEXT' },
+  { version: VERSION, minReader: VERSION, sql: SEALED_TABLE },
 ];
 
 /** Numbers of the advisory locks: those of migrations, changes of keys, money, the removal of old rows, and rates. */

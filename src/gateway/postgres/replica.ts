@@ -14,6 +14,7 @@ import type { Outbox } from './outbox.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
 import { describeServer, PostgresConnection, SCHEMA, Unavailable, withoutSecrets } from './postgres-connection.ts';
 import { removeOldRows } from './postgres-retention.ts';
+import { sealNextInPostgres } from './postgres-sealing.ts';
 import { migratePostgres } from './postgres-tables.ts';
 import { RateLeases } from './rate-leases.ts';
 import { RowSender } from './row-sender.ts';
@@ -199,7 +200,9 @@ export class Replica implements SharedState {
     this.#pollTimer = setInterval(() => this.look(), POLL_MS).unref();
     this.#sendTimer = setInterval(() => void this.#sender.send(), SEND_MS).unref();
     this.#stopRetention = everyHour(
-      async () => !this.#health.away && (await removeOldRows(this.#rows, this.#input.retention())),
+      async () =>
+        !this.#health.away &&
+        ((await removeOldRows(this.#rows, this.#input.retention())) || (await sealNextInPostgres(this.#rows))),
       (thrown) => this.#failed(thrown),
     );
   }

@@ -67,7 +67,9 @@ export function readUsageReport(database: DatabaseSync, query: UsageQuery): Usag
   const own = !database.isTransaction;
   if (own) database.exec('BEGIN');
   try {
-    return sumUp(query, readSums(database, query));
+    const report = new UsageSum(query);
+    report.add(readSums(database, query));
+    return report.end();
   } finally {
     if (own) database.exec('COMMIT');
   }
@@ -131,38 +133,50 @@ export function sealedQuery(query: UsageQuery): SealedQuery {
   };
 }
 
-/** The report of the rows that the statement of `usageSql` returns, and of what is sealed. */
-export function sumUp(query: UsageQuery, rows: Iterable<Readonly<Record<string, unknown>>>): UsageReport {
-  const { by, step, zone = new TimeZone('UTC') } = query;
-  const [cells, steps, groups] = [new Map<string, Summed>(), new Map<string, Summed>(), new Map<string, Summed>()];
-  const total: Sums = new Float64Array(SUM_COLUMNS.length);
-  const label = labeler(query, zone);
-  for (const row of rows) {
-    const labels = label(row);
-    const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
-    addSums(sumsOf(cells, labels), sums);
+/** Makes a report of the rows that the statement of `usageSql` returns, and of what is sealed. */
+export class UsageSum {
+  readonly #query: UsageQuery;
+  readonly #label: ReturnType<typeof labeler>;
+  readonly #cells = new Map<string, Summed>();
+
+  constructor(query: UsageQuery) {
+    this.#query = query;
+    this.#label = labeler(query, query.zone ?? new TimeZone('UTC'));
   }
-  for (const { labels, sums } of cells.values()) {
-    addSums(total, sums);
-    if (step === undefined) continue;
-    addSums(sumsOf(steps, labels.slice(0, 1)), sums);
-    addSums(sumsOf(groups, labels.slice(1)), sums);
+
+  add(rows: Iterable<Readonly<Record<string, unknown>>>): void {
+    for (const row of rows) {
+      const sums = row.sums instanceof Float64Array ? row.sums : SUM_NAMES.map((name) => Number(row[name] ?? 0));
+      addSums(sumsOf(this.#cells, this.#label(row)), sums);
+    }
   }
-  if (step === undefined) {
-    const sorted = [...cells.values()].sort(isChronological(by) ? byLabels : byCost);
-    return { rows: sorted.map((each) => describeGroup(by, each)), total: describeSums(total) };
+
+  end(): UsageReport {
+    const { by, step, top } = this.#query;
+    const cells = [...this.#cells.values()];
+    const total: Sums = new Float64Array(SUM_COLUMNS.length);
+    for (const { sums } of cells) addSums(total, sums);
+    if (step === undefined) {
+      const sorted = cells.sort(isChronological(by) ? byLabels : byCost);
+      return { rows: sorted.map((each) => describeGroup(by, each)), total: describeSums(total) };
+    }
+    const [steps, groups] = [new Map<string, Summed>(), new Map<string, Summed>()];
+    for (const { labels, sums } of cells) {
+      addSums(sumsOf(steps, labels.slice(0, 1)), sums);
+      addSums(sumsOf(groups, labels.slice(1)), sums);
+    }
+    const largest = [...groups.values()].sort(byCost);
+    const shown = new Set(largest.slice(0, top).map(({ labels }) => labels.join('\0')));
+    const rows = cells.filter(({ labels }) => shown.has(labels.slice(1).join('\0'))).sort(byLabels);
+    return {
+      rows: rows.map((each) => describeGroup(['start', ...by], each)),
+      total: describeSums(total),
+      series: {
+        steps: [...steps.values()].sort(byLabels).map((each) => describeGroup(['start'], each)),
+        groups: largest.map((each) => describeGroup(by, each)),
+      },
+    };
   }
-  const largest = [...groups.values()].sort(byCost);
-  const top = new Set(largest.slice(0, query.top).map(({ labels }) => labels.join('\0')));
-  const shown = [...cells.values()].filter(({ labels }) => top.has(labels.slice(1).join('\0'))).sort(byLabels);
-  return {
-    rows: shown.map((each) => describeGroup(['start', ...by], each)),
-    total: describeSums(total),
-    series: {
-      steps: [...steps.values()].sort(byLabels).map((each) => describeGroup(['start'], each)),
-      groups: largest.map((each) => describeGroup(by, each)),
-    },
-  };
 }
 
 function addSums(to: Sums, sums: ArrayLike<number>): void {

@@ -3,6 +3,7 @@ import { TimeZone } from '../../../src/base/time-zone.ts';
 import { openPostgres } from '../../../src/gateway/postgres/open-postgres.ts';
 import { PostgresConnection } from '../../../src/gateway/postgres/postgres-connection.ts';
 import { rowToJson, writeRows } from '../../../src/gateway/postgres/postgres-rows.ts';
+import { sealNextInPostgres } from '../../../src/gateway/postgres/postgres-sealing.ts';
 import { openState } from '../../../src/gateway/state/state-database.ts';
 import { type UsageRow, UsageTables } from '../../../src/gateway/state/usage-tables.ts';
 import { SqliteAdmin, type StateAdmin } from '../../../src/gateway/state-admin.ts';
@@ -16,6 +17,8 @@ const NOON = Date.UTC(2026, 2, 29, 12);
 describe('the state for the admin API, in SQLite and in Postgres', () => {
   let server: PostgresServer;
   let states: readonly StateAdmin[];
+  let connection: PostgresConnection;
+  let late: (row: UsageRow) => Promise<void>;
 
   before(async () => {
     server = await startPostgres();
@@ -24,12 +27,16 @@ describe('the state for the admin API, in SQLite and in Postgres', () => {
     states = [new SqliteAdmin(database, undefined, () => database.close()), await openPostgres(url)];
     const rows = sampleRows();
     new UsageTables(database).write(rows, assert.fail);
-    const connection = new PostgresConnection(url);
+    connection = new PostgresConnection(url);
     await connection.transaction(5_000, (sql) => writeRows(sql, rows.map(rowToJson), 'one'));
-    connection.close();
+    late = async (row) => {
+      new UsageTables(database).write([row], assert.fail);
+      await connection.transaction(5_000, (sql) => writeRows(sql, [rowToJson(row)], 'one'));
+    };
   });
 
   after(async () => {
+    connection?.close();
     for (const state of states) await state.close();
     await server?.close();
   });
@@ -42,7 +49,7 @@ describe('the state for the admin API, in SQLite and in Postgres', () => {
     return one;
   }
 
-  it('reports with every group, filter and step are equal', async () => {
+  const compareReports = async () => {
     for (const zone of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu'].map((name) => new TimeZone(name))) {
       for (const more of [
         { by: [] },
@@ -58,6 +65,24 @@ describe('the state for the admin API, in SQLite and in Postgres', () => {
         assert.ok(rows.length > 0, JSON.stringify(more));
       }
     }
+  };
+
+  it('reports with every group, filter and step are equal', compareReports);
+
+  it('reports are equal when Postgres has sealed hours and days, also after a late row', async () => {
+    const sealed = async () => {
+      const [row] = await connection.call(5_000, (sql) => sql('SELECT count(*) AS n FROM svc.usage_sealed'));
+      return Number(row?.n);
+    };
+    while (await sealNextInPostgres(connection));
+    const before = await sealed();
+    assert.ok(before > 2, String(before));
+    await compareReports();
+    await late(ledgerRow({ requestId: 'late', at: NOON + 7_000_000, key: 'k1', model: 'p/m1', organization: 'acme' }));
+    assert.equal(await sealed(), before - 2, 'the hour and the day of a late row are not sealed any more');
+    await compareReports();
+    while (await sealNextInPostgres(connection));
+    await compareReports();
   });
 
   it('pages of requests are equal, and so are the rows of one', async () => {

@@ -170,7 +170,7 @@ describe('the state in Postgres', () => {
     const connections = Array.from({ length: 10 }, () => new PostgresConnection(url));
     await Promise.all(connections.map((each) => migratePostgres(each, 5_000)));
     for (const each of connections) each.close();
-    assert.deepEqual(await query(url, 'SELECT * FROM svc.schema'), [{ version: 2, min_reader: 1 }]);
+    assert.deepEqual(await query(url, 'SELECT * FROM svc.schema'), [{ version: 2, min_reader: 2 }]);
     await query(url, 'UPDATE svc.schema SET version = 99, min_reader = 99');
     using folder = folderWith(url);
     const { code, err } = await svc(folder, ['keys', 'list']);
