@@ -13,13 +13,15 @@ import { alertBody, type BudgetAlert, BudgetAlerts, claimInSqlite } from './limi
 import { BudgetBook } from './limits/budget-book.ts';
 import { Limits } from './limits/limits.ts';
 import { postWebhook } from './limits/webhook.ts';
-import type { SharedState } from './shared-state.ts';
+import type { SharedRateServer, SharedState } from './shared-state.ts';
 import { SqliteAdmin, type StateAdmin } from './state-admin.ts';
 
 export interface GatewayStateInput {
   /** The local state. Absent if `shared` is there. */
   readonly database?: DatabaseSync;
   readonly shared?: SharedState;
+  /** Absent: rates are shared by `shared`, if at all. */
+  readonly rates?: SharedRateServer | undefined;
   readonly settings: () => GatewaySettings;
   /** Keys from the process that starts the gateway. */
   readonly fixedKeys: readonly string[];
@@ -44,7 +46,7 @@ export class GatewayState {
   #stopRetention: (() => void) | undefined;
 
   constructor(input: GatewayStateInput) {
-    const { database, shared, settings, fixedKeys, log } = input;
+    const { database, shared, rates, settings, fixedKeys, log } = input;
     this.#input = input;
     this.#alerts = new BudgetAlerts(
       shared?.claimAlert ?? (database === undefined ? () => true : claimInSqlite(database)),
@@ -56,7 +58,7 @@ export class GatewayState {
       book,
       store: shared?.rows,
     });
-    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, shared?.rates);
+    this.limits = new Limits(book, settings(), () => this.ledger.unwritten, rates?.rates ?? shared?.rates);
     this.keys = new KeyCache(database === undefined ? undefined : new KeyStore(database), fixedKeys, {
       reloaded: (keys) => {
         this.#limit(keys);
@@ -72,6 +74,7 @@ export class GatewayState {
       rates: () => this.limits.rates,
       spent: (budget) => this.#alerts.note(budget),
     });
+    rates?.attach(() => this.limits.rates);
     this.admin = shared?.admin ?? new SqliteAdmin(requireDatabase(database), () => this.keys.reload());
   }
 

@@ -70,7 +70,7 @@ export async function run(args: string[], outer: Io): Promise<number> {
     const host = values.host ?? listen.host;
     requireStoredKey(host, keys);
     opened.serving(true);
-    await opened.state.shared?.ready();
+    await Promise.all([opened.state.shared?.ready(), opened.state.rates?.ready()]);
     const metrics = new Metrics(() => ledger.waiting);
     const gateway = await startGateway(
       {
