@@ -3,7 +3,7 @@ import { loadSettings } from '../config/load/load.ts';
 import type { GatewaySettings } from '../config/settings/settings.ts';
 import type { Log } from '../gateway/gateway-deps.ts';
 import type { GatewayStateInput } from '../gateway/gateway-state.ts';
-import type { SharedRateServer } from '../gateway/shared-state.ts';
+import type { SharedBudgetServer, SharedRateServer } from '../gateway/shared-state.ts';
 import { openState, stateFile, waitForOthers, watchState } from '../gateway/state/state-database.ts';
 import { SqliteAdmin, type StateAdmin } from '../gateway/state-admin.ts';
 import { requireManaged, terminalInput } from './cli-context.ts';
@@ -67,7 +67,7 @@ export async function copyState(io: Io, from: string, to: string): Promise<void>
 
 /** The state of a gateway. */
 export interface OpenedState {
-  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'rates'>;
+  readonly state: Pick<GatewayStateInput, 'database' | 'shared' | 'rates' | 'budgets'>;
   /** Whether waiting for other processes would delay streams. */
   serving(on: boolean): void;
   close(): Promise<void>;
@@ -76,16 +76,28 @@ export interface OpenedState {
 const STATE_REPLACED =
   'the state was removed or replaced: its keys and usage take effect when the gateway is restarted';
 
-/** Opens the state for `svc serve`. @throws SvcError configuration_error if it can't be opened. */
-export async function openGatewayState(io: Io, current: () => GatewaySettings, log: Log): Promise<OpenedState> {
+/**
+ * Opens the state for `svc serve`.
+ *
+ * @param workers if this is one of several workers.
+ * @throws SvcError configuration_error if it can't be opened.
+ */
+export async function openGatewayState(
+  io: Io,
+  current: () => GatewaySettings,
+  log: Log,
+  workers?: SharedRateServer & SharedBudgetServer,
+): Promise<OpenedState> {
   const opened = await openStored(io, current, log);
+  // With Postgres, each worker is a gateway of its own.
+  const local = opened.state.database === undefined ? undefined : workers;
   try {
-    const rates = await openRates(current(), opened.state, log);
+    const redis = await openRates(current(), opened.state, log);
     return {
       ...opened,
-      state: { ...opened.state, rates },
+      state: { ...opened.state, rates: redis ?? local, budgets: local },
       close: async () => {
-        await rates?.dispose();
+        await redis?.dispose();
         await opened.close();
       },
     };

@@ -40,6 +40,19 @@ export interface SharedRateServer {
   dispose(): Promise<void>;
 }
 
+/** Shares of budgets from another process of this machine. The rows are in a state that both use. */
+export interface SharedBudgetServer {
+  readonly budgets: SharedBudgets;
+  attachBudgets(gateway: BudgetGateway): void;
+  /** Resolves when the gateway has its first shares. */
+  ready(): Promise<void>;
+}
+
+export interface BudgetGateway extends Pick<SharingGateway, 'budgets' | 'spent'> {
+  /** Nano-USD that this process spent in a window, in rows that are not in the state yet. */
+  unwritten(budget: Budget, start: number): number;
+}
+
 /** What a shared state uses of its gateway. */
 export interface SharingGateway {
   /** Replaces the keys that requests may use. */

@@ -5,6 +5,7 @@ import type { RowStore } from '../accounting/ledger.ts';
 import { everyHour } from '../accounting/retention.ts';
 import type { Log } from '../gateway-deps.ts';
 import type { ClaimAlert } from '../limits/alerts.ts';
+import { BudgetLeases, windowId } from '../limits/budget-leases.ts';
 import type { SharedBudgets } from '../limits/budget-share.ts';
 import { RateLeases } from '../limits/rate-leases.ts';
 import type { SharedRates } from '../limits/rate-share.ts';
@@ -13,9 +14,9 @@ import { ServerHealth } from '../servers/server-health.ts';
 import { Unavailable } from '../servers/unavailable.ts';
 import type { SharedState, SharingGateway } from '../shared-state.ts';
 import type { StateAdmin } from '../state-admin.ts';
-import { Leases, windowId } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { listKeys, PostgresAdmin } from './postgres-admin.ts';
+import { PostgresBudgets } from './postgres-budgets.ts';
 import { describeServer, PostgresConnection, SCHEMA } from './postgres-connection.ts';
 import { PostgresRates } from './postgres-rates.ts';
 import { removeOldRows } from './postgres-retention.ts';
@@ -64,7 +65,7 @@ export class Replica implements SharedState {
   readonly #control: PostgresConnection;
   readonly #rows: PostgresConnection;
   readonly #adminConnection: PostgresConnection;
-  readonly #leases: Leases;
+  readonly #leases: BudgetLeases;
   readonly #rateLeases: RateLeases;
   readonly #sender: RowSender;
   #gateway: SharingGateway | undefined;
@@ -93,7 +94,7 @@ export class Replica implements SharedState {
     this.#health = new ServerHealth(input.log, this.#server, 'state-away');
     this.#control = new PostgresConnection(input.url, { connectMs: POLL_MS, notified: () => this.look() });
     this.#rows = new PostgresConnection(input.url);
-    this.#leases = new Leases(this.#control, input.outbox.replica, () => this.#askSoon(0));
+    this.#leases = new BudgetLeases(new PostgresBudgets(this.#control, input.outbox.replica), () => this.#askSoon(0));
     this.#rateLeases = new RateLeases(new PostgresRates(this.#control, input.outbox.replica), {
       lostAt: () => this.#health.awayAt,
       wake: (delay) => this.#askSoon(delay),
@@ -155,8 +156,15 @@ export class Replica implements SharedState {
     gateway.keys(this.#keys);
   }
 
-  ready(): Promise<void> {
-    return this.#health.away ? Promise.resolve() : this.#askForShares(true);
+  async ready(): Promise<void> {
+    if (this.#health.away) return;
+    try {
+      // Shares of a replica that has not said that it lives do not count for others.
+      await this.#beat();
+      await this.#askForShares(true);
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
   }
 
   /** Whether the keys are so old that they must not be used. */

@@ -97,6 +97,26 @@ describe('gateways that share a state in Postgres', () => {
     assert.ok(allowed <= 20, String(allowed));
   });
 
+  it('workers of one machine are replicas: rates hold for all of them, and all rows are stored', async () => {
+    const key = await admin.createKey(ACTOR, {
+      name: 'k',
+      limits: { budgets: [], rates: [{ requests: 30, model: '*' }] },
+    });
+    const gateway = await harness.serve(['--workers', '3']);
+    await gateway.logged('all workers accept requests');
+    let allowed = 0;
+    const from = performance.now();
+    while (performance.now() - from < 5_000) {
+      const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => status(gateway, key)));
+      allowed += answers.filter((code) => code === 200).length;
+    }
+    assert.ok(allowed <= 30 && allowed >= 28, String(allowed));
+    await until('all rows are stored', async () => (await stored()) === allowed);
+    const rows = await query(url, 'SELECT count(*) AS n FROM svc.replicas WHERE released_at IS NULL');
+    assert.equal(Number(rows[0]?.n), 3);
+    await consistent();
+  });
+
   it('a replica that was killed: the next process sends its rows, each once', async () => {
     const first = await harness.serve();
     const key = await createKey('k');
